@@ -83,6 +83,10 @@ class View:
     azimuth: float
     elevation: float
     throw: Throw | None = None
+    forces: tuple[float, ...] = FORCES
+    """Forces of the darkest to the brightest colour [N]."""
+    unloaded: tuple[float, float, float, float] = UNLOADED
+    """Colour of taxels with less force."""
 
 
 VIEWS = [
@@ -144,21 +148,22 @@ def colours(brightness: np.ndarray) -> np.ndarray:
 class Taxels:
     """The taxels of a snapshot as small discs on the skin."""
 
-    def __init__(self, snapshot: Snapshot):
+    def __init__(self, snapshot: Snapshot, view: View):
         skin, engine = snapshot.simulation.skin, snapshot.simulation.engine
         spacing = np.array([body.spacing for body in skin.pads])[skin.pad_index]
         bodies = np.array([body.body_id for body in skin.pads])[skin.pad_index]
         normals = np.einsum("nij,nj->ni", engine.body_rotations[bodies], skin.normals)
         force = np.linalg.norm(snapshot.forces_world, axis=1)
-        brightness = np.interp(np.log(force + 1e-12), np.log(FORCES), np.linspace(0, 1, len(FORCES)))
-        self.felt = np.flatnonzero(force > FORCES[0])
+        levels = np.linspace(0, 1, len(view.forces))
+        brightness = np.interp(np.log(force + 1e-12), np.log(view.forces), levels)
+        self.felt = np.flatnonzero(force > view.forces[0])
         self.radius = spacing * (0.28 + 0.17 * brightness)
         self.position = snapshot.taxel_positions_world + normals * (0.1 * self.radius)[:, None]
         aside = np.where(abs(normals[:, :1]) < 0.7, [[1.0, 0, 0]], [[0, 1.0, 0]])
         first = np.cross(normals, aside)
         first /= np.linalg.norm(first, axis=1)[:, None]
         self.frame = np.stack([first, np.cross(normals, first), normals], axis=2)
-        self.rgba = np.tile(np.array(UNLOADED), (len(force), 1))
+        self.rgba = np.tile(np.array(view.unloaded), (len(force), 1))
         self.rgba[self.felt, :3] = colours(brightness[self.felt])
         self.emission = np.full(len(force), 0.1)
         self.emission[self.felt] = 0.8
@@ -198,42 +203,66 @@ def draw_forces(scene: mujoco.MjvScene, snapshot: Snapshot) -> None:
         arrow.emission = 0.7
 
 
+class Panel:
+    """Renders snapshots of a simulation: the scene with the blurred glow of loaded taxels.
+
+    Args:
+        view: Width and camera.
+        simulation: The simulation.
+        height: Height [pixels].
+    """
+
+    def __init__(self, view: View, simulation: Simulation, height: int = HEIGHT) -> None:
+        self._view, self._size = view, (view.width, height)
+        model = simulation.engine.model
+        for name, rgba in MATERIALS.items():
+            material = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_MATERIAL, name)
+            if material >= 0:
+                model.mat_rgba[material] = rgba
+                model.mat_texid[material] = -1
+        width, height = view.width * SUPERSAMPLING, height * SUPERSAMPLING
+        model.vis.global_.offwidth, model.vis.global_.offheight = width, height
+        self._camera = camera = mujoco.MjvCamera()
+        camera.lookat[:] = view.lookat
+        camera.distance, camera.azimuth, camera.elevation = view.distance, view.azimuth, view.elevation
+        taxels = len(simulation.skin.pad_index)
+        try:
+            self._renderer = mujoco.Renderer(model, height, width, max_geom=2 * taxels + 1000)
+        except mujoco.FatalError:
+            sys.exit(NO_OPENGL)
+
+    def render(self, snapshot: Snapshot) -> Image.Image:
+        """Render a snapshot of the present state."""
+        renderer, taxels = self._renderer, Taxels(snapshot, self._view)
+        renderer.update_scene(snapshot.simulation.engine.data, self._camera)
+        scene = renderer.scene
+        scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX] = 0
+        taxels.draw(scene, np.arange(len(taxels.radius)))
+        draw_forces(scene, snapshot)
+        image = renderer.render().astype(float)
+        # Render the same taxels without light: only their emission.
+        scene.ngeom = scene.nlight = 0
+        taxels.emission[:] = 1.0
+        taxels.draw(scene, taxels.felt, grow=1.15)
+        light = Image.fromarray(renderer.render())
+        for radius, weight in ((3, 0.35), (10, 0.5), (30, 0.7)):
+            glow = np.asarray(light.filter(ImageFilter.GaussianBlur(radius)), float)
+            image = 255 - (255 - image) * (255 - weight * glow) / 255
+        panel = Image.fromarray(image.round().astype(np.uint8))
+        return panel.resize(self._size, Image.Resampling.LANCZOS)
+
+    def close(self) -> None:
+        """Free the OpenGL context."""
+        self._renderer.close()
+
+
 def render(view: View) -> Image.Image:
-    """Render a panel: the scene with the blurred glow of loaded taxels."""
+    """Simulate a view and render it."""
     snapshot = simulate(view)
-    model, data = snapshot.simulation.engine.model, snapshot.simulation.engine.data
-    for name, rgba in MATERIALS.items():
-        material = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_MATERIAL, name)
-        if material >= 0:
-            model.mat_rgba[material] = rgba
-            model.mat_texid[material] = -1
-    width, height = view.width * SUPERSAMPLING, HEIGHT * SUPERSAMPLING
-    model.vis.global_.offwidth, model.vis.global_.offheight = width, height
-    camera = mujoco.MjvCamera()
-    camera.lookat[:] = view.lookat
-    camera.distance, camera.azimuth, camera.elevation = view.distance, view.azimuth, view.elevation
-    taxels = Taxels(snapshot)
-    try:
-        renderer = mujoco.Renderer(model, height, width, max_geom=len(taxels.radius) + 1000)
-    except mujoco.FatalError:
-        sys.exit(NO_OPENGL)
-    renderer.update_scene(data, camera)
-    scene = renderer.scene
-    scene.flags[mujoco.mjtRndFlag.mjRND_SKYBOX] = 0
-    taxels.draw(scene, np.arange(len(taxels.radius)))
-    draw_forces(scene, snapshot)
-    image = renderer.render().astype(float)
-    # Render the same taxels without light: only their emission.
-    scene.ngeom = scene.nlight = 0
-    taxels.emission[:] = 1.0
-    taxels.draw(scene, taxels.felt, grow=1.15)
-    light = Image.fromarray(renderer.render())
-    for radius, weight in ((3, 0.35), (10, 0.5), (30, 0.7)):
-        glow = np.asarray(light.filter(ImageFilter.GaussianBlur(radius)), float)
-        image = 255 - (255 - image) * (255 - weight * glow) / 255
-    renderer.close()
-    panel = Image.fromarray(image.round().astype(np.uint8))
-    return panel.resize((view.width, HEIGHT), Image.Resampling.LANCZOS)
+    panel = Panel(view, snapshot.simulation)
+    image = panel.render(snapshot)
+    panel.close()
+    return image
 
 
 def legend(image: Image.Image) -> None:

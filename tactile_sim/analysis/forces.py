@@ -12,7 +12,7 @@ from tactile_sim.analysis import style
 from tactile_sim.analysis.feelers import COVER
 from tactile_sim.analysis.touch import Touch
 
-NAMED = len(style.LINES)
+NAMED = style.NAMED_LINES
 HEIGHTS = 4.2, 3.2
 """Height of the first panel and of the others [inches]."""
 
@@ -57,7 +57,7 @@ def _draw(ax: Any, touch: Touch, bodies: Sequence[int], colors: dict[str, str]) 
     if others:
         values = _together(nets, others, weights)
         highest = max(highest, values.max())
-        ax.plot(touch.times, values, color=style.REST, lw=1.4, label=f"sum of {len(others)} others")
+        ax.plot(touch.times, values, color=style.theme().rest, lw=1.4, label=f"sum of {len(others)} others")
     quiet = len(bodies) - len(named) - len(others)
     if quiet:
         ax.plot([], [], " ", label=f"{quiet} {'never covered' if feelers else 'without load'}")
@@ -65,7 +65,7 @@ def _draw(ax: Any, touch: Touch, bodies: Sequence[int], colors: dict[str, str]) 
     title = "Feelers per body" if feelers else f"{style.words(touch.quantity).capitalize()} per pad"
     ax.set(title=title, ylabel=label, xlim=_limits(touch.times))
     ax.set_ylim(0, 1.05 * max(highest, 1e-9))
-    ax.grid(color="#dfe4ea")
+    ax.grid()
     ax.set_axisbelow(True)
     ax.spines[["top", "right"]].set_visible(False)
     title = "body" if feelers else f"pad [{touch.unit}]"
@@ -81,7 +81,7 @@ def _together(nets: np.ndarray, places: Sequence[int], weights: np.ndarray | Non
 def _choose(colors: dict[str, str], names: Sequence[str]) -> None:
     """Add a distinct colour for each name that has none."""
     taken = {colors[name] for name in names if name in colors}
-    free = (color for color in style.LINES if color not in taken)
+    free = (color for color in style.theme().lines if color not in taken)
     colors.update({name: next(free) for name in names if name not in colors})
 
 

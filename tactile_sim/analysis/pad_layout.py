@@ -9,7 +9,7 @@ import numpy as np
 from matplotlib.collections import EllipseCollection
 from matplotlib.figure import Figure
 
-from tactile_sim.analysis.style import INK, LINES
+from tactile_sim.drawing.themes import LIGHT
 from tactile_sim.skin import Pad, Skin
 from tactile_sim.skin.pads.layout import default_tangents
 
@@ -65,17 +65,23 @@ def _draw(panel: Any, skin: Skin, pad: Pad, taxels: np.ndarray, view: np.ndarray
     panel.add_collection(
         EllipseCollection(
             size, size, 0 * size, units="xy", offsets=points, offset_transform=panel.transData,
-            facecolors="none", edgecolors=LINES[0], linewidths=0.8,
+            facecolors="none", edgecolors=LIGHT.lines[0], linewidths=0.8,
         )
     )  # fmt: skip
     length = 300 * pad.spacing
     panel.quiver(
-        *points.T, *(length * tangents).T, color=LINES[1], angles="xy", scale_units="xy", scale=1, width=0.003
+        *points.T,
+        *(length * tangents).T,
+        color=LIGHT.lines[1],
+        angles="xy",
+        scale_units="xy",
+        scale=1,
+        width=0.003,
     )
     if len(points) <= MOST_IDS:
         for (u, v), name in zip(points, skin.ids[taxels].tolist(), strict=True):
             panel.annotate(
-                str(name), (u, v), (0, -2), textcoords="offset points", color=INK, fontsize=7,
+                str(name), (u, v), (0, -2), textcoords="offset points", color=LIGHT.ink, fontsize=7,
                 ha="center", va="top",
             )  # fmt: skip
     edge = 1e3 * pad.spacing

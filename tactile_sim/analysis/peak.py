@@ -23,15 +23,10 @@ PANEL = 3.6
 FRONT = np.array([0.45, -0.8, 0.4])
 """Direction toward which the camera is tilted from the normal of the touched skin."""
 TILT = np.radians(35.0)
-REST = "#d3d9e0"
-"""Colour of the silhouette of other bodies and of surfaces that face away."""
 LEAST = 7.0
 """Smallest half width of a panel, in spacings."""
 ROOM = 1.5
 """Half width of a panel relative to that of the touched skin."""
-
-BOX = {"fc": "white", "ec": "none", "pad": 1.0, "alpha": 0.8}
-"""Background of text on the skin."""
 
 
 class Part(NamedTuple):
@@ -126,7 +121,7 @@ def _draw(
     mine = np.zeros(len(readings), bool)
     mine[part.taxels] = True
     facing = (skin.normals @ view[2] > 0.0) | ~skin.normals.any(axis=1)
-    _discs(ax, flat, skin, view, np.flatnonzero(near), REST, 1.6, flatten=False)
+    _discs(ax, flat, skin, view, np.flatnonzero(near), style.theme().silhouette, 1.6, flatten=False)
     order = np.flatnonzero(near & mine & facing)
     order = order[np.lexsort((flat[order, 2], readings[order] > 0))]  # touched taxels on top
     _discs(ax, flat, skin, view, order, [colors.unit_rgba(colors.DARK_BODY)], 1.5, flatten=True)
@@ -167,6 +162,11 @@ def _discs(
     ax.add_collection(discs)
 
 
+def _box() -> dict[str, Any]:
+    """Return the background of text on the skin."""
+    return {"fc": style.theme().background, "ec": "none", "pad": 1.0, "alpha": 0.8}
+
+
 def _arrow(ax: Any, force: np.ndarray, half: float, net: np.ndarray) -> None:
     """Draw the net force as an arrow that ends at the centre of the readings."""
     tail = -0.9 * half * force[:2] / np.linalg.norm(force)
@@ -174,14 +174,14 @@ def _arrow(ax: Any, force: np.ndarray, half: float, net: np.ndarray) -> None:
         "arrowstyle": "-|>",
         "mutation_scale": 14,
         "lw": 2.0,
-        "color": style.NET,
+        "color": style.theme().net,
         "shrinkA": 0,
         "shrinkB": 0,
     }
     ax.annotate("", xy=(0, 0), xytext=tail, arrowprops=look)
     ax.annotate(
-        f"{np.linalg.norm(net):.3g} N", tail, ha="center", va="center", fontsize=9, color=style.NET,
-        bbox=BOX,
+        f"{np.linalg.norm(net):.3g} N", tail, ha="center", va="center", fontsize=9, color=style.theme().net,
+        bbox=_box(),
     )  # fmt: skip
 
 
@@ -190,5 +190,7 @@ def _bar(ax: Any, middle: np.ndarray, half: float) -> None:
     decade = 10.0 ** np.floor(np.log10(half))
     length = max(step * decade for step in (0.5, 1.0, 0.2) if step * decade <= 0.7 * half)
     left, low = middle - 0.95 * half
-    ax.plot([left, left + length], [low, low], color=style.INK, lw=2, solid_capstyle="butt")
-    ax.annotate(f"{1e3 * length:g} mm", (left, low), (0, 3), textcoords="offset points", fontsize=8, bbox=BOX)
+    ax.plot([left, left + length], [low, low], color=style.theme().ink, lw=2, solid_capstyle="butt")
+    ax.annotate(
+        f"{1e3 * length:g} mm", (left, low), (0, 3), textcoords="offset points", fontsize=8, bbox=_box()
+    )

@@ -59,7 +59,7 @@ def _draw(fig: Figure, ax: Any, height: float, touch: Touch, bodies: Sequence[in
     for part, low, high in zip(parts or [np.zeros((len(rows), 1))], ends[:-1], ends[1:], strict=True):
         start, stop = style.bands(ax, part.T, touch.times, norm, (low, high))
     ax.set_ylim(ends[-1], 0)
-    ax.hlines(ends[1:-1], start, stop, color="#5a6472", lw=0.4)
+    ax.hlines(ends[1:-1], start, stop, color=style.theme().rest, lw=0.4)
     ax.set_yticks((ends[1:] + ends[:-1])[: len(names)] / 2, names, fontsize=8)
     what, state = ("feelers", "covered") if feelers else ("taxels", "loaded")
     group = "body" if feelers else "pad"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import matplotlib
@@ -14,33 +15,11 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter
 
 from tactile_sim.drawing import colors, force_scale
+from tactile_sim.drawing.themes import LIGHT, Theme
 
-INK = "#333b46"
-NET = "#0072b2"
-"""Colour of net forces on white."""
-DARK = "#14171c"
-"""Background of tactile data."""
-REST = "#a5adb8"
-"""Colour of the sum of several bodies."""
-LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b4a9e")
-"""Colours distinguishable with colour blindness (Okabe and Ito), and one more."""
-STYLE: dict[Any, Any] = {
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.titlecolor": INK,
-    "axes.titlelocation": "left",
-    "axes.titlesize": 12,
-    "figure.facecolor": "white",
-    "font.size": 10,
-    "legend.frameon": False,
-    "savefig.dpi": 130,
-    "svg.fonttype": "none",  # text stays text
-    "svg.hashsalt": "tactile_sim",  # the same bag always gives the same file
-    "text.color": INK,
-    "text.parse_math": False,  # allow dollar signs in names
-    "xtick.color": INK,
-    "ytick.color": INK,
-}
+NAMED_LINES = len(LIGHT.lines)
+"""Number of distinguishable lines."""
+_theme: ContextVar[Theme] = ContextVar("theme", default=LIGHT)
 TIME = "simulation time [s]"
 _WORDS = {
     "": "reading",
@@ -53,10 +32,44 @@ _WORDS = {
 
 
 @contextmanager
-def figure_style() -> Iterator[None]:
-    """Apply the style to figures that are created and saved in this context."""
-    with matplotlib.rc_context(STYLE):
-        yield
+def figure_style(theme: Theme = LIGHT) -> Iterator[None]:
+    """Apply a theme to figures that are created and saved in this context."""
+    token = _theme.set(theme)
+    try:
+        with matplotlib.rc_context(_parameters(theme)):
+            yield
+    finally:
+        _theme.reset(token)
+
+
+def theme() -> Theme:
+    """Return the theme of the figure that is drawn."""
+    return _theme.get()
+
+
+def _parameters(theme: Theme) -> dict[Any, Any]:
+    inked = (
+        "axes.edgecolor",
+        "axes.labelcolor",
+        "axes.titlecolor",
+        "text.color",
+        "xtick.color",
+        "ytick.color",
+    )
+    background = ("figure.facecolor", "axes.facecolor", "savefig.facecolor")
+    return {
+        **dict.fromkeys(inked, theme.ink),
+        **dict.fromkeys(background, theme.background),
+        "axes.titlelocation": "left",
+        "axes.titlesize": 12,
+        "font.size": 10,
+        "grid.color": theme.grid,
+        "legend.frameon": False,
+        "savefig.dpi": 130,
+        "svg.fonttype": "none",  # text stays text
+        "svg.hashsalt": "tactile_sim",  # the same bag always gives the same file
+        "text.parse_math": False,  # allow dollar signs in names
+    }
 
 
 def words(quantity: str) -> str:
@@ -128,7 +141,7 @@ def bands(
     """
     start, stop = times[0], max(times[-1], times[0] + 1e-3)
     top, bottom = span or (0, len(rows))
-    ax.set_facecolor(DARK)
+    ax.set_facecolor(theme().data)
     ax.imshow(
         np.ma.masked_less_equal(rows, 0),
         cmap=color_map(),

@@ -41,7 +41,7 @@ def timeline(contacts: Contacts, bodies: Collection[str] | None) -> Figure:
     fig = Figure(figsize=(9.0, max(2.2, 1.3 + 0.27 * len(image))), layout="constrained")
     ax = fig.add_subplot()
     start, stop = style.bands(ax, image, times, norm)
-    ax.hlines(np.arange(1, len(image)), start, stop, color="white", lw=2.5)
+    ax.hlines(np.arange(1, len(image)), start, stop, color=style.theme().background, lw=2.5)
     ax.set_yticks(np.arange(len(labels)) + 0.5, labels, fontsize=9)
     ax.spines[:].set_visible(False)
     ax.set(title="Contacts over time" if labels else "Contacts over time: no contact", xlabel=style.TIME)

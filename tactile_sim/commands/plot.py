@@ -33,6 +33,7 @@ figures:
   tactile_sim plot touch forces raster --body 'left_*' --from 1 --to 2.5
   tactile_sim plot touch peak --format pdf --size 90x60mm
   tactile_sim plot touch --video touch.mp4
+  tactile_sim plot touch --html touch.html
   tactile_sim plot touch --frames images
 """
 
@@ -49,6 +50,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "-o", "--out", type=Path, metavar="FOLDER", help="output folder; BAG_plots by default"
     )
     parser.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="png by default")
+    parser.add_argument(
+        "--style", choices=("light", "dark"), default="light", help="colours of figures; light by default"
+    )
     parser.add_argument(
         "--dpi", type=_dpi, default=130.0, metavar="N", help="pixels per inch of PNG files; 130 by default"
     )
@@ -83,13 +87,23 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="write a video of scene and skin; figures are then only drawn if named",
     )
     parser.add_argument(
+        "--html",
+        type=Path,
+        metavar="OUT.html",
+        help="write a page that replays the bag in 3D without network; figures are then only drawn if named",
+    )
+    parser.add_argument(
         "--frames",
         type=Path,
         metavar="DIR",
         help="write tactile images as DIR/BODY/0000000.png, ...; figures are then only drawn if named",
     )
     parser.add_argument(
-        "--fps", type=_rate, default=30.0, metavar="HZ", help="images per second of the video; 30 by default"
+        "--fps",
+        type=_rate,
+        default=30.0,
+        metavar="HZ",
+        help="images per second of videos; 30 by default",
     )
     parser.add_argument("--force", action="store_true", help="replace existing files")
 
@@ -118,15 +132,19 @@ def main(args: argparse.Namespace) -> int:
     if args.video:
         require_video(args.video)
         refuse_existing(args.video, args.force)
+    if args.html:
+        refuse_existing(args.html, args.force)
     with progress("reading") as update:
         found = contents(args.bag, update)
     robot = choose(args.bag, {name: topic.type_name for name, topic in found.topics.items()}, args.namespace)
     span = Span(args.start, args.stop)
     with signals.raising():
-        if args.figures or not (args.video or args.frames):
+        if args.figures or not (args.video or args.frames or args.html):
             _draw(args, robot, span)
         if args.frames:
             _write_frames(args, robot, span)
+        if args.html:
+            _write_replay(args, robot)
         if args.video:
             _render(args, robot, span)
     if found.damage:
@@ -140,6 +158,7 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     from tactile_sim.analysis.figures import MissingTopics
     from tactile_sim.analysis.recording import Recording
     from tactile_sim.bag.atomic_write import beside, fresh, fresh_folder, refuse_existing
+    from tactile_sim.drawing.themes import THEMES
     from tactile_sim.progress import progress
 
     folder = args.out or beside(args.bag, "_plots")
@@ -149,7 +168,7 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     with progress("reading") as update:
         recording = Recording(args.bag, robot, span, update)
     bodies = recording.bodies(args.body)
-    with fresh_folder(folder), progress("drawing") as update, style.figure_style():
+    with fresh_folder(folder), progress("drawing") as update, style.figure_style(THEMES[args.style]):
         for number, (name, file) in enumerate(files.items()):
             update(number, len(files))
             try:
@@ -187,6 +206,19 @@ def _render(args: argparse.Namespace, robot: Robot, span: Span) -> None:
             update(number, len(movie.stamps))
     print(f"{args.video}: {counted(len(movie.stamps), 'image')}, {len(movie.stamps) / args.fps:.2f} s")
     _report_left_out(recording)
+
+
+def _write_replay(args: argparse.Namespace, robot: Robot) -> None:
+    from tactile_sim.bag.atomic_write import fresh
+    from tactile_sim.progress import progress
+    from tactile_sim.view.replay.bag_replay import write_bag_replay
+
+    with progress("recording") as update, fresh(args.html) as path:
+        size = write_bag_replay(
+            args.bag, path, robot.namespace, args.start, args.stop, args.fps, args.body, update
+        )
+    megabytes = args.html.stat().st_size / 1e6
+    print(f"{args.html}: {counted(size.frames, 'frame')}, {size.duration:.2f} s, {megabytes:.1f} MB")
 
 
 def _write_frames(args: argparse.Namespace, robot: Robot, span: Span) -> None:

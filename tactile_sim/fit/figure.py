@@ -16,12 +16,12 @@ _MOST = 20_000
 
 def figure(result: Fit) -> Figure:
     """Return the figure of a fit."""
-    recording, number = result.recording, len(style.LINES)
+    recording, number = result.recording, style.NAMED_LINES
     strongest = np.argsort(-np.abs(result.loads).sum(axis=0))[:_TAXELS]
     fig = Figure(figsize=(10.0, 7.0), layout="constrained")
     over_time, over_load, errors = fig.subplots(3, 1, height_ratios=(3, 3, 2))
     for place, taxel in enumerate(strongest):
-        color = style.LINES[place % number]
+        color = style.theme().lines[place % number]
         over_time.plot(recording.times, recording.readings[:, taxel], color=color, lw=0.8, alpha=0.5)
         over_time.plot(recording.times, result.fitted[:, taxel], color=color, lw=1.2, label=f"taxel {taxel}")
         used = np.flatnonzero(result.used[:, taxel])
@@ -37,6 +37,6 @@ def figure(result: Fit) -> Figure:
     errors.set(xlabel="time [s]", ylabel="residual")
     over_time.legend(loc="upper right", ncols=_TAXELS)
     for ax in (over_time, over_load, errors):
-        ax.grid(color="#dfe4ea")
+        ax.grid()
         ax.set_axisbelow(True)
     return fig

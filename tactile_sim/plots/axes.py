@@ -14,6 +14,7 @@ from matplotlib.ticker import MaxNLocator
 from mpl_toolkits.mplot3d import Axes3D, proj3d
 from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
+from tactile_sim.drawing import themes
 from tactile_sim.drawing.colors import MAP
 from tactile_sim.plots.readings import Readings, Sensors
 
@@ -23,16 +24,15 @@ DARK, BRIGHT = np.array([0.42, 0.48, 0.58]), np.array([0.85, 0.87, 0.91])
 """Colours of an unloaded sensor in the shade and in the light."""
 LIGHT = np.array([0.35, -0.55, 0.76])
 """Unit vector (3,) toward the light."""
-INK = "#333b46"
 STYLE: dict[Any, Any] = {
-    "axes.edgecolor": INK,
-    "axes.labelcolor": INK,
-    "axes.titlecolor": INK,
-    "grid.color": "#dfe4ea",
-    "text.color": INK,
-    "xtick.color": INK,
+    "axes.edgecolor": themes.LIGHT.ink,
+    "axes.labelcolor": themes.LIGHT.ink,
+    "axes.titlecolor": themes.LIGHT.ink,
+    "grid.color": themes.LIGHT.grid,
+    "text.color": themes.LIGHT.ink,
+    "xtick.color": themes.LIGHT.ink,
     "xtick.labelsize": 8,
-    "ytick.color": INK,
+    "ytick.color": themes.LIGHT.ink,
     "ytick.labelsize": 8,
 }
 LONGEST = 0.2

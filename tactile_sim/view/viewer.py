@@ -21,6 +21,7 @@ from tactile_sim.view.scene.browser_scene import BrowserScene
 from tactile_sim.view.scene.color_scale import ColorScale
 from tactile_sim.view.scene.force_markers import ForceMarkers
 from tactile_sim.view.scene.viewpoint import Viewpoint
+from tactile_sim.view.scene.window_fit import WindowFit
 from tactile_sim.view.web.access import Access
 from tactile_sim.view.web.address import Endpoint
 from tactile_sim.view.web.guard import Guard
@@ -31,10 +32,6 @@ warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarn
 FIELD_OF_VIEW = np.radians(45.0)
 TOP_COLOR, BOTTOM_COLOR = (30, 34, 42), (12, 14, 18)
 """Background, dark for contrast with bright taxels."""
-PANEL_WIDTH = 324
-"""Width of the panel beside the scene [px]."""
-MAX_PHONE_WIDTH = 576
-"""Width of a window up to which the panel covers the scene [px]."""
 AMBIENT_INTENSITY = 2.0
 """Light from all directions, so that colours are visible on all sides."""
 
@@ -44,6 +41,7 @@ class Viewer:
 
     Attributes:
         url: To open in a browser on this machine.
+        content: The scene.
         server: viser's server.
         panel: The panel.
         scale: The colour scale of the taxels.
@@ -72,7 +70,7 @@ class Viewer:
             self.close()
             raise endpoint.bind_error(OSError(errno.EADDRINUSE, ""))
         self.url = endpoint.url(bound)
-        self._content = scene
+        self.content = scene
         self.scale = ColorScale(scene.taxel_scale)
         self._latest: ViewFrame | None = None
         self._markers: ForceMarkers | None = None
@@ -98,7 +96,7 @@ class Viewer:
             first = self._latest is None
             self._latest = frame
             if first or self.clients:
-                self._draw(frame)
+                self.draw(frame)
 
     def show_pending(self) -> None:
         """Draw what is left of the last frame; the panel and its images are updated less often."""
@@ -117,10 +115,9 @@ class Viewer:
 
     def _on_connect(self, client: ClientHandle) -> None:
         with self._lock:
-            if self._content.extent or self._latest:
-                self._fit_camera(client)
+            WindowFit(self.server, client)
             if self._latest:
-                self._draw(self._latest)
+                self.draw(self._latest)
 
     def _set_initial_camera(self, viewpoint: Viewpoint) -> None:
         """Set the camera of browsers that connect from now on."""
@@ -130,16 +127,8 @@ class Viewer:
         camera.position = viewpoint.camera
         camera.look_at = viewpoint.center
 
-    def _fit_camera(self, client: ClientHandle) -> None:
-        """Move the camera back in a window whose scene is taller than wide, so that all remains visible."""
-        start, camera = self.server.initial_camera, client.camera
-        width = camera.image_width - (PANEL_WIDTH if camera.image_width > MAX_PHONE_WIDTH else 0)
-        if width < camera.image_height:
-            factor = camera.image_height / width
-            camera.position = start.look_at + factor * (start.position - start.look_at)
-            camera.look_at = start.look_at
-
-    def _draw(self, frame: ViewFrame) -> None:
+    def draw(self, frame: ViewFrame) -> None:
+        """Draw a frame with the colour scale that it has."""
         if self._markers is None:
             self._markers = self._add_markers(frame)
         with self.server.atomic():
@@ -150,12 +139,12 @@ class Viewer:
 
     def _add_markers(self, frame: ViewFrame) -> ForceMarkers:
         """Add what depends on the first poses: the camera and the size of the arrows."""
-        viewpoint = Viewpoint.of(self._content, [frame])
-        if not self._content.extent:
+        viewpoint = Viewpoint.of(self.content, [frame])
+        if not self.content.extent:
             self._set_initial_camera(viewpoint)
         markers = ForceMarkers(self.server, viewpoint.radius)
-        Layers(self.server.gui, self._content, self._scene, markers)
-        self._cameras = Cameras(self.server, self._content, viewpoint)
+        Layers(self.server.gui, self.content, self._scene, markers)
+        self._cameras = Cameras(self.server, self.content, viewpoint)
         return markers
 
     def _redraw(self) -> None:

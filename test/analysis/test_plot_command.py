@@ -75,6 +75,16 @@ def test_dpi_and_size_give_the_pixels_of_a_figure(fall, tmp_path, capsys):
             main(["plot", str(fall), *wrong])
 
 
+def test_style_gives_a_light_or_a_dark_background(fall, tmp_path):
+    for style, bright in (("light", True), ("dark", False)):
+        out = ["-o", str(tmp_path / style), "--style", style, "--dpi", "40"]
+        assert main(["plot", str(fall), *out]) == 0
+        for name in ("forces", "raster", "peak", "contacts"):
+            grey = np.asarray(Image.open(tmp_path / style / f"{name}.png").convert("L"))
+            assert (grey[0] > 250).all() if bright else (grey[0] < 50).all(), name
+            assert np.ptp(grey.astype(int)) > 120, name  # text remains legible
+
+
 def test_frames_are_numbered_and_lit_from_landing_on(make_bag, tmp_path, capsys):
     bag, out = make_bag(Cube(images=True)), tmp_path / "images"
     assert main(["plot", str(bag), "--frames", str(out)]) == 0

@@ -19,7 +19,7 @@ from tactile_sim.view.content import ViewFrame
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
-WIDTH, HEIGHT, PANEL = 720, 440, 330
+WIDTH, HEIGHT, PANEL = 720, 440, 324
 """Size of the window and of the panel [px], small because of software rendering."""
 PATIENCE = 90_000
 """Timeout of all waits [ms]."""

@@ -97,6 +97,8 @@ class Cube:
     images: bool = False
     feelers: bool = False
     """If true, the first body has a feeler at each taxel."""
+    surface: bool = False
+    """If true, the layout has the triangles between the taxels of the lower face."""
     count: int = COUNT
     positions: np.ndarray = field(init=False)
     normals: np.ndarray = field(init=False)
@@ -151,6 +153,8 @@ class Cube:
                 "positions": self.positions.ravel(), "normals": self.normals.ravel(),
                 "areas": np.full(len(self.positions), 0.0016),
             }  # fmt: skip
+            if self.surface:
+                layout["triangles"] = lower_triangles()
             self._put(making, f"/tactile/{body}/layout", "tactile_sim/TactileLayout", 0, layout)
         if self.feelers:
             feelers = layout | {"lengths": np.full(len(self.positions), FEELER), "body": self.bodies[0]}
@@ -220,6 +224,13 @@ class Cube:
             self._put(
                 making, "/tactile/cube/image", "sensor_msgs/Image", time, image | {"data": light.ravel()}
             )
+
+
+def lower_triangles() -> np.ndarray:
+    """Return the taxel indices of the triangles of the lower face."""
+    corner = np.arange(GRID**2).reshape(GRID, GRID)[:-1, :-1].ravel()
+    halves = [[0, GRID, 1], [1, GRID, GRID + 1]]
+    return np.concatenate([corner[:, None] + half for half in halves]).ravel()
 
 
 class Bags:

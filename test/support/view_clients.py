@@ -85,6 +85,8 @@ class Browser:
         self.labels: dict[str, str] = {}
         """uuid of each labelled input."""
         self.contents: list[str] = []
+        self.camera_positions: list[list[float]] = []
+        """Positions to which the view moved this browser's camera [m]."""
         self.send(CAMERA)
 
     def send(self, message):
@@ -106,6 +108,8 @@ class Browser:
             for message in msgspec.msgpack.decode(inner)["messages"]:
                 if label := message.get("props", {}).get("label"):
                     self.labels[label] = message["uuid"]
+                if message["type"] == "SetCameraPositionMessage" and not message["initial"]:
+                    self.camera_positions.append(message["position"])
                 if message["type"] == "GuiUpdateMessage":
                     self.contents.append(str(message["updates"].get("content")))
 

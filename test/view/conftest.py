@@ -36,6 +36,15 @@ def serve():
 
 
 @pytest.fixture
+def box_view():
+    """Yield a view of a box, and the recorded requests."""
+    recorder = Recorder()
+    viewer = Viewer(BOX, Endpoint(port=0, token="secret"), recorder)
+    yield viewer, recorder.requests
+    viewer.close()
+
+
+@pytest.fixture
 def running(tmp_path):
     """Return a function that runs a simulation with these parameters and returns its view."""
     started = []

@@ -1,0 +1,49 @@
+"""Colours of figures and pages around the tactile data: a light and a dark theme."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Theme:
+    """Colours of a figure. Tactile data have the same colours on all themes, see `drawing.colors`."""
+
+    background: str
+    data: str
+    """Background of tactile data."""
+    ink: str
+    """Text and axes."""
+    grid: str
+    rest: str
+    """Sum of several bodies."""
+    silhouette: str
+    """Bodies without readings and surfaces that face away."""
+    net: str
+    """Net forces."""
+    lines: tuple[str, ...]
+    """Lines that are distinguishable with colour blindness (Okabe and Ito), and one more."""
+
+
+DATA = "#14171c"
+LIGHT = Theme(
+    background="#ffffff",
+    data=DATA,
+    ink="#333b46",
+    grid="#dfe4ea",
+    rest="#a5adb8",
+    silhouette="#d3d9e0",
+    net="#0072b2",
+    lines=("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#5b4a9e"),
+)
+DARK = Theme(
+    background="#1d2127",
+    data=DATA,
+    ink="#d6dce5",
+    grid="#3a424d",
+    rest="#7d8794",
+    silhouette="#39414c",
+    net="#40d6ff",
+    lines=("#56b4e9", "#f08a3c", "#2fcf9f", "#e59cc6", "#f0e442", "#4a90d9", "#a597e8"),
+)
+THEMES = {"light": LIGHT, "dark": DARK}

@@ -1,0 +1,1 @@
+"""Replays: pages that play a view without a server."""

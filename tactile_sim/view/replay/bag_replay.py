@@ -1,0 +1,99 @@
+"""Replays of bags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import numpy as np
+
+from tactile_sim.bag.mcap_file import Progress
+from tactile_sim.errors import BagError, suggest
+from tactile_sim.view.bag.frames import BagFrames
+from tactile_sim.view.bag.index import BagIndex
+from tactile_sim.view.bag.player import CAMERA_SAMPLES
+from tactile_sim.view.bag.scene import BagScene, read_scene
+from tactile_sim.view.content import ViewFrame
+from tactile_sim.view.replay.recorder import ReplayRecorder
+from tactile_sim.view.scene.viewpoint import Viewpoint
+from tactile_sim.view.viewer import Viewer
+from tactile_sim.view.web.address import RANDOM, Endpoint
+
+
+@dataclass(frozen=True)
+class ReplaySize:
+    """The number of frames of a replay and its duration."""
+
+    frames: int
+    duration: float
+    """[s]"""
+
+
+def write_bag_replay(
+    bag: Path,
+    out: Path,
+    namespace: str | None = None,
+    start: float = -np.inf,
+    stop: float = np.inf,
+    fps: float = 30.0,
+    patterns: Sequence[str] = (),
+    progress: Progress | None = None,
+) -> ReplaySize:
+    """Write a replay of a bag.
+
+    Args:
+        bag: The bag.
+        out: The HTML file.
+        namespace: Namespace of the robot; None: the first one.
+        start: Simulation time to begin at [s].
+        stop: Simulation time to end at [s].
+        fps: Frames per simulation time [Hz].
+        patterns: Bodies or pads in the force strip, as shell patterns; all by default.
+        progress: Called with the number of frames written and of all.
+
+    Raises:
+        BagError: The path is not a bag, or the bag has nothing to show at these times.
+    """
+    index = BagIndex(bag)
+    content = read_scene(index, namespace)
+    first, last = max(index.start, _nanoseconds(start)), min(index.stop, _nanoseconds(stop))
+    if first > last:
+        raise BagError(
+            f"{bag}: must have data from {start:g} s to {stop:g} s, got {index.start / 1e9:g} s to "
+            f"{index.stop / 1e9:g} s"
+        )
+    frames = BagFrames(index, content)
+    samples = [frames.at(round(time)) for time in np.linspace(first, last, CAMERA_SAMPLES)]
+    viewpoint = Viewpoint.of(content.scene, samples)
+    scene = replace(content.scene, center=viewpoint.center, extent=2.0 * viewpoint.radius)
+    chosen = _chosen(bag, content, patterns)
+    times = np.arange(first, last + 1, round(1e9 / fps))
+    viewer = Viewer(scene, Endpoint(port=0, token=RANDOM), None)
+    try:
+        recorder = ReplayRecorder(viewer, chosen)
+        for number, time in enumerate(times.tolist(), start=1):
+            recorder.add(_prepared(frames.at(time), time - first, scene.taxel_scale))
+            if progress:
+                progress(number, len(times))
+        out.write_text(recorder.page())
+    finally:
+        viewer.close()
+    return ReplaySize(len(times), (int(times[-1]) - first) / 1e9)
+
+
+def _prepared(frame: ViewFrame, elapsed: int, scale: float) -> ViewFrame:
+    return replace(frame, time=elapsed / 1e9, taxel_scale=scale)
+
+
+def _nanoseconds(time: float) -> int:
+    return int(np.clip(time, -9e9, 9e9) * 1e9)
+
+
+def _chosen(bag: Path, content: BagScene, patterns: Sequence[str]) -> list[str]:
+    """Return the names of the pads that match."""
+    for pattern in patterns:
+        if not any(fnmatchcase(pad, pattern) for pad in content.pads):
+            raise BagError(f"{bag}: no body with skin matches {pattern!r}{suggest(pattern, content.pads)}")
+    return [pad for pad in content.pads if not patterns or any(fnmatchcase(pad, p) for p in patterns)]

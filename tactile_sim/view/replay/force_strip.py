@@ -1,0 +1,61 @@
+"""The force strip of a replay: net force on each pad's body over time, as SVG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+from typing import NamedTuple
+
+import numpy as np
+
+from tactile_sim.drawing.force_scale import full_scale
+from tactile_sim.drawing.themes import DARK
+
+NAMED = 5
+"""Number of bodies with a line of their own."""
+WIDTH, HEIGHT = 1000.0, 100.0
+"""Size of the drawing, which the page stretches [units]."""
+
+
+class ForceStrip(NamedTuple):
+    """A force strip."""
+
+    html: str
+    end: float
+    """Force at the top."""
+
+
+def force_strip(times: Sequence[float], forces: np.ndarray, names: Sequence[str], unit: str) -> ForceStrip:
+    """Draw a strip.
+
+    Args:
+        times: Since the start of the replay (n,) [s].
+        forces: Force on each body or largest reading on it (n, b).
+        names: Of the bodies (b,).
+        unit: Of the forces.
+    """
+    duration = max(times[-1], 1e-9)
+    peaks = forces.max(axis=0)
+    order = np.argsort(-peaks, kind="stable")
+    shown = [int(body) for body in order[:NAMED] if peaks[body] > 0.0]
+    end = full_scale(float(peaks.max(initial=0.0)) / 1.2)
+    x = WIDTH * np.asarray(times) / duration
+    lines, legend = [], []
+    for body, color in zip(shown, DARK.lines, strict=False):
+        y = HEIGHT * (1.0 - forces[:, body] / end)
+        points = " ".join(f"{a:.1f},{b:.2f}" for a, b in zip(x, y, strict=True))
+        lines.append(f'<polyline points="{points}" stroke="{color}"/>')
+        legend.append(
+            f'<span><i style="background: {color}"></i>{escape(names[body])} <output></output></span>'
+        )
+    others = int((peaks > 0.0).sum()) - len(shown)
+    if others:
+        legend.append(f"<span>{others} weaker not shown</span>")
+    label = f"force [{escape(unit)}]" if unit else "reading"
+    html = (
+        f'<div id="force-strip"><div class="legend"><b>{label}</b>{"".join(legend)}</div>'
+        f'<div class="plot"><svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" preserveAspectRatio="none">'
+        f"{''.join(lines)}</svg><em>{end:g}</em><em>{duration:.2f} s</em>"
+        '<div class="cursor"></div></div></div>'
+    )
+    return ForceStrip(html, end)

@@ -1,0 +1,154 @@
+"""The page of a replay: viser's page with a recording, a colour scale and a force strip.
+
+viser's page plays an embedded recording and has the controls: play and pause, a time slider, speed. The
+script adds the force strip above them. It reads the time from the slider, and moves it by mouse events when
+the user clicks in the strip.
+"""
+
+from __future__ import annotations
+
+import base64
+from html import escape
+from pathlib import Path
+
+import viser
+
+from tactile_sim.drawing.colors import DECADES, table
+from tactile_sim.drawing.themes import DARK
+from tactile_sim.view.replay.force_strip import ForceStrip
+from tactile_sim.view.web.scene_script import scene_script
+
+_STYLE = """<style>
+  #force-strip { background: @DATA@; color: @INK@; font: 13px sans-serif; padding: 6px 12px 4px;
+                 flex-shrink: 0; user-select: none }
+  #force-strip .legend { display: flex; flex-wrap: wrap; gap: 2px 16px; padding-bottom: 4px }
+  #force-strip output { display: inline-block; min-width: 3.2em; text-align: right;
+                        font-variant-numeric: tabular-nums }
+  #force-strip i { display: inline-block; width: 14px; height: 3px; margin-right: 6px;
+                   vertical-align: middle }
+  #force-strip .plot { position: relative; height: 84px; cursor: crosshair;
+                       border-top: 1px solid @GRID@; border-bottom: 1px solid @GRID@ }
+  #force-strip svg { width: 100%; height: 100% }
+  #force-strip polyline { fill: none; stroke-width: 1.5; vector-effect: non-scaling-stroke }
+  #force-strip em + em { left: auto; right: 2px }
+  #force-strip em { position: absolute; left: 2px; top: 2px; font-style: normal; opacity: 0.8 }
+  #force-strip .cursor { position: absolute; top: 0; bottom: 0; width: 2px; background: #fff;
+                         pointer-events: none }
+  #color-scale { position: fixed; right: 16px; top: 16px; z-index: 10; width: 210px; color: @INK@;
+                 font: 13px sans-serif; padding: 8px 10px; border-radius: 6px; background: @DATA@cc }
+  #color-scale .bar { height: 10px; margin: 4px 0; background: linear-gradient(to right, @COLORS@) }
+  #color-scale .ends { display: flex; justify-content: space-between }
+  .mantine-Notifications-root { display: none }
+</style>
+"""
+_SCRIPT = """<script>
+document.addEventListener("DOMContentLoaded", () => {
+  const parse = (html) => {
+    const template = document.createElement("template");
+    template.innerHTML = html.trim();
+    return template.content.firstChild;
+  };
+  const strip = parse(`@STRIP@`), plot = strip.querySelector(".plot");
+  const cursor = strip.querySelector(".cursor");
+  document.body.append(parse(`@SCALE@`));
+
+  let fitted = false, shown = -1;
+  let wanted = null, checks = 0;  // a slow page plays on for a while after it was paused
+  function fit() {  // the initial camera of windows that are taller than wide is farther away
+    const control = window.__viserMutable?.cameraControl, canvas = window.__viserMutable?.canvas;
+    if (fitted || !control || !strip.isConnected) return;
+    fitted = true;
+    const factor = canvas.clientHeight / canvas.clientWidth;
+    if (factor > 1) control.dollyTo(factor * control.distance, false);
+  }
+
+  const lines = [...strip.querySelectorAll("polyline")].map((line) => [...line.points]);
+  const values = [...strip.querySelectorAll("output")];
+  function showValues(share) {
+    lines.forEach((points, k) => {
+      const at = points.findLast((point) => point.x <= 1000 * share + 0.05) ?? points[0];
+      values[k].textContent = (@END@ * (1 - at.y / 100)).toPrecision(3);
+    });
+  }
+
+  function update() {
+    const thumb = document.querySelector("[role=slider]");
+    if (thumb && !strip.isConnected) {
+      const bar = thumb.closest(".mantine-Paper-root");
+      bar.parentElement.insertBefore(strip, bar);
+      setTimeout(fit, 500);
+    }
+    const share = thumb ? thumb.getAttribute("aria-valuenow") / thumb.getAttribute("aria-valuemax") : 0;
+    if (wanted !== null) {
+      checks += 1;
+      if (checks % 10 === 0 && Math.abs(share - wanted) > 0.002) press(wanted);
+      else if (checks > 60) wanted = null;
+    }
+    if (share === shown) return;
+    shown = share;
+    cursor.style.left = `${100 * share}%`;
+    showValues(share);
+  }
+  setInterval(update, 50);
+
+  function press(share) {
+    const track = document.querySelector("[role=slider]").parentElement.parentElement;
+    const { left, width, top, height } = track.getBoundingClientRect();
+    const place = { bubbles: true, clientX: left + share * width, clientY: top + height / 2 };
+    track.dispatchEvent(new MouseEvent("mousedown", place));
+    document.dispatchEvent(new MouseEvent("mouseup", place));
+  }
+
+  function seek(event) {
+    const area = plot.getBoundingClientRect();
+    const share = Math.min(0.9999, Math.max(0, (event.clientX - area.left) / area.width));
+    [wanted, checks] = [share, 0];
+    press(share);
+  }
+  for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => { wanted = null; }, true);
+  plot.addEventListener("pointerdown", (event) => { plot.setPointerCapture(event.pointerId); seek(event); });
+  plot.addEventListener("pointermove", (event) => { if (event.buttons) seek(event); });
+});
+</script>
+"""
+
+
+def _color_scale(end: float, unit: str, logarithmic: bool) -> str:
+    """Return the colour scale as HTML."""
+    start = f"&le; {end / 10**DECADES:.3g}" if logarithmic else "0"
+    what = f"reading of a taxel [{escape(unit)}]" if unit else "reading of a taxel"
+    return (
+        f'<div id="color-scale"><div>{what}</div><div class="bar"></div>'
+        f'<div class="ends"><span>{start}</span><span>{end:g}</span></div></div>'
+    )
+
+
+def replay_page(
+    title: str, recording: bytes, strip: ForceStrip, end: float, unit: str, logarithmic: bool = True
+) -> str:
+    """Return the page of a replay, which needs no other file and no network.
+
+    Args:
+        title: Of the page.
+        recording: Serialized by viser.
+        strip: The force strip.
+        end: Reading at the end of the colour scale.
+        unit: Of the readings.
+        logarithmic: Whether the colour scale is logarithmic.
+    """
+    colors = ", ".join("#{:02x}{:02x}{:02x}".format(*color) for color in table()[::15])
+    values = {"@DATA@": DARK.data, "@INK@": DARK.ink, "@GRID@": DARK.grid, "@COLORS@": colors}
+    values |= {
+        "@STRIP@": strip.html,
+        "@END@": f"{strip.end:g}",
+        "@SCALE@": _color_scale(end, unit, logarithmic),
+    }
+    added = _STYLE + _SCRIPT
+    for placeholder, value in values.items():
+        added = added.replace(placeholder, value)
+    data = base64.b64encode(recording).decode()
+    embedded = f'window.__VISER_EMBED_DATA__="{data}";window.__VISER_EMBED_CONFIG__={{darkMode:true}};'
+    page = (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text()
+    head, tag, rest = page.partition("</head>")
+    head = head.replace("<title>Viser</title>", f"<title>{escape(title)}</title>")
+    return f"{head}{scene_script()}{added}<script>{embedded}</script>{tag}{rest}"

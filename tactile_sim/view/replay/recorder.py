@@ -1,0 +1,71 @@
+"""Recording of what a view shows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+
+import numpy as np
+from viser.infra import StateSerializer
+
+from tactile_sim.view.content import ViewFrame
+from tactile_sim.view.replay.force_strip import force_strip
+from tactile_sim.view.replay.page import replay_page
+from tactile_sim.view.viewer import Viewer
+
+
+class ReplayRecorder:
+    """Records frames of a view and makes a page of them."""
+
+    def __init__(self, viewer: Viewer, pads: Collection[str] | None = None):
+        """Begin with the next frame.
+
+        Args:
+            viewer: Draws the frames.
+            pads: Pads in the force strip; None: all.
+        """
+        self._viewer = viewer
+        self._scene = scene = viewer.content
+        bodies = np.asarray(scene.skin_bodies, int)
+        stops = np.cumsum(scene.taxel_counts).astype(int)
+        self._parts = [slice(stop - int(n), stop) for stop, n in zip(stops, scene.taxel_counts, strict=True)]
+        chosen = [k for k, pad in enumerate(scene.pads) if pads is None or pad in pads]
+        self._columns = list({int(bodies[k]): k for k in reversed(chosen)}.values())[::-1]
+        """The first chosen pad of each body; the net force is that on the whole body."""
+        self._serializer: StateSerializer | None = None
+        self._times: list[float] = []
+        self._forces: list[np.ndarray] = []
+        self._peaks: list[np.ndarray] = []
+        self._unit, self._end = "N", 1.0
+
+    def add(self, frame: ViewFrame) -> None:
+        """Draw and record a frame. Its time must not be earlier than that of the one before."""
+        if self._serializer is None:
+            self._viewer.draw(frame)
+            self._serializer = self._viewer.server.get_scene_serializer()
+        else:
+            self._serializer.insert_sleep(frame.time - self._times[-1])
+            self._viewer.draw(frame)
+        self._times.append(frame.time)
+        self._unit, self._end = frame.unit, frame.taxel_scale
+        norms = np.linalg.norm(frame.forces, axis=1) if len(frame.forces) else np.zeros(len(self._parts))
+        self._forces.append(norms[self._columns])
+        readings = np.nan_to_num(frame.readings)
+        self._peaks.append(np.array([readings[self._parts[k]].max(initial=0.0) for k in self._columns]))
+
+    def page(self) -> str:
+        """Return the page and end the recording."""
+        assert self._serializer is not None
+        forces = np.array(self._forces).reshape(len(self._times), -1)
+        unit = "N"
+        if not forces.any():
+            forces, unit = np.array(self._peaks).reshape(len(self._times), -1), self._unit
+        names = [self._scene.bodies[int(self._scene.skin_bodies[k])] for k in self._columns]
+        times = [time - self._times[0] for time in self._times]
+        return replay_page(
+            self._scene.title,
+            self._serializer.serialize(),
+            force_strip(times, forces, names, unit),
+            self._end,
+            self._unit,
+            self._viewer.scale.logarithmic,
+        )

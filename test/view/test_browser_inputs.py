@@ -1,0 +1,69 @@
+"""The inputs of the panel in headless Chromium."""
+
+from __future__ import annotations
+
+import pytest
+from support.chromium import CHROMIUM, enter, field, paused_frame, press, until, wait_for_text
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
+)
+
+
+def test_inputs_send_their_values_and_nothing_else(box_view, visit):
+    viewer, requests = box_view
+    page = visit(viewer.url)
+    viewer.show(paused_frame(0.0))
+    page.get_by_text("Actuators (2)").click()
+    until(lambda: field(page, "turn").input_value() == "3")  # the current control
+    assert requests == []
+    for k, (label, value) in enumerate((("turn", "-2"), ("real-time factor", "0.25"))):
+        field(page, label).fill("")
+        field(page, label).press_sequentially(value)
+        until(lambda k=k: len(requests) == k + 1)  # not with the 0 of 0.25
+    page.get_by_label("reset to").click()
+    page.get_by_role("option", name="high").click()
+    press(page, "Reset")
+    until(lambda: len(requests) == 3)
+    assert requests == [
+        ("set_control", (1, -2.0)),
+        ("set_parameter", ("real_time_factor", 0.25)),
+        ("reset", ("high",)),
+    ]
+
+
+def test_invalid_numbers_are_rejected_and_the_field_reverts(box_view, visit):
+    viewer, requests = box_view
+    page = visit(viewer.url)
+    viewer.show(paused_frame(0.0))
+    page.get_by_text("Actuators (2)").click()
+    until(lambda: field(page, "turn").input_value() == "3")
+    for label, value, valid in (
+        ("steps per click", "-5", "1"),
+        ("real-time factor", "1e-9", "1"),
+        ("real-time factor", "nan", "1"),
+        ("turn", "1e9", "3"),
+    ):
+        enter(page, label, value)
+        if label == "steps per click":
+            press(page, "Step")
+        wait_for_text(page, f"got '{value}'")
+        until(lambda label=label, valid=valid: field(page, label).input_value() == valid)
+    enter(page, "real-time factor", "")
+    wait_for_text(page, "got ''")
+    until(lambda: field(page, "real-time factor").input_value() == "1")
+    # A slow browser presses Step only after the field has reverted to 1.
+    assert requests in ([], [("step", (1,))])
+    page.get_by_text("got ''").wait_for(state="hidden")  # notices disappear
+
+
+def test_slider_value_is_clamped(box_view, visit):
+    viewer, requests = box_view
+    page = visit(viewer.url)
+    viewer.show(paused_frame(0.0))
+    page.get_by_text("Actuators (2)").click()
+    until(lambda: field(page, "lift").input_value() == "0.25")
+    enter(page, "lift", "1000000000")
+    until(lambda: requests)
+    page.get_by_text("Actuators (2)").click()
+    assert set(requests) == {("set_control", (0, 1.0))}

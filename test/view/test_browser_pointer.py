@@ -1,0 +1,178 @@
+"""Pointer, keys and camera of the view in headless Chromium."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from support.chromium import CHROMIUM, HEIGHT, PANEL, WIDTH, paused_frame, screenshot, until, wait_for_text
+from support.view_clients import Recorder
+
+from tactile_sim.view.content import Shape, ViewScene
+from tactile_sim.view.scene.primitives import box
+from tactile_sim.view.viewer import FIELD_OF_VIEW, Viewer
+from tactile_sim.view.web.address import Endpoint
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
+)
+DISTANCE = 0.6
+"""Distance of the initial camera from the center of the box [m]."""
+FITTED = DISTANCE * HEIGHT / (WIDTH - PANEL)
+"""The same in this window, which is taller than wide beside the panel [m]."""
+
+
+@pytest.fixture
+def skin_view():
+    """A view of a box with a fine skin on its sides, and the recorded requests."""
+    vertices, faces = box([0.2] * 3)
+    grid = np.stack(np.meshgrid(*[np.linspace(-0.09, 0.09, 10)] * 2), -1).reshape(-1, 2)
+    positions, normals = [], []
+    for axis in range(3):
+        for sign in (-1.0, 1.0):
+            positions.append(np.insert(grid, axis, sign * 0.1, axis=1))
+            normals.append(np.tile(sign * np.eye(3)[axis], (len(grid), 1)))
+    count = 6 * len(grid)
+    scene = ViewScene(
+        "a box with skin",
+        ("world", "box"),
+        (Shape("box", 1, vertices, faces, np.ones(4)),),
+        pushable_bodies=(1,),
+        skin_bodies=np.array([1]),
+        taxel_counts=np.array([count]),
+        pads=("box",),
+        taxel_ids=np.arange(count),
+        taxel_positions=np.concatenate(positions),
+        taxel_normals=np.concatenate(normals),
+        taxel_spacings=np.array([0.02]),
+        center=np.zeros(3),
+        extent=0.4,
+        camera=np.array([0.0, -DISTANCE, 0.0]),
+    )
+    recorder = Recorder()
+    viewer = Viewer(scene, Endpoint(port=0), recorder)
+    viewer.show(paused_frame(0.0, readings=0.001 * np.arange(count)))
+    yield viewer, recorder.requests
+    viewer.close()
+
+
+def screen_point(x, z):
+    """Pixel at which the camera of `skin_view` sees a point (x, -0.1, z) [m]."""
+    focal = HEIGHT / 2 / np.tan(FIELD_OF_VIEW / 2)
+    distance = FITTED - 0.1
+    return (WIDTH - PANEL) / 2 + focal * x / distance, HEIGHT / 2 - focal * z / distance
+
+
+def wait_for_camera(viewer):
+    """Wait until the page has placed its camera, and return the client."""
+    until(lambda: viewer.clients == 1)
+    [client] = viewer.server.get_clients().values()
+    until(lambda: np.allclose(client.camera.position, [0.0, -FITTED, 0.0], atol=2e-3))
+    return client
+
+
+def taxel_at(x, z):
+    """Index of the taxel at (x, -0.1, z) [m]."""
+    return 2 * 100 + 10 * round((z + 0.09) / 0.02) + round((x + 0.09) / 0.02)
+
+
+def test_click_pushes_a_body_along_the_view_direction(box_view, visit):
+    viewer, requests = box_view
+    viewer.show(paused_frame(0.0))
+    page = visit(viewer.url)
+    until(lambda: viewer.clients == 1)
+    page.wait_for_timeout(1000)
+
+    def clicked():
+        page.mouse.click((WIDTH - PANEL) / 2, HEIGHT / 2)
+        page.wait_for_timeout(200)
+        return requests
+
+    until(clicked)
+    name, (body, force) = requests[0]
+    camera = viewer.server.initial_camera
+    forward = (camera.look_at - camera.position) / np.linalg.norm(camera.look_at - camera.position)
+    assert (name, body) == ("push", 1)
+    assert force / np.linalg.norm(force) == pytest.approx(forward, abs=0.1)
+    assert np.linalg.norm(force) == pytest.approx(10.0 * 2.0)
+
+
+def test_hover_shows_the_reading_and_a_click_pins_or_pokes(skin_view, visit):
+    viewer, requests = skin_view
+    page = visit(viewer.url)
+    client = wait_for_camera(viewer)
+
+    def label():
+        page.mouse.move(*screen_point(0.03 + 1e-3 * len(tried), -0.05))  # until the page has loaded
+        tried.append(1)
+        return client.scene.get_handle_by_name("/hovered_taxel")
+
+    tried = []
+    until(label)
+    page.mouse.move(*screen_point(0.03, -0.05))
+    taxel = taxel_at(0.03, -0.05)
+    text = f"box #{taxel}: {0.001 * taxel:.3g} N (0.030, -0.100, -0.050) m"
+    until(lambda: label() is not None and client.scene.get_handle_by_name("/hovered_taxel").text == text)
+    screenshot(page, "hover")
+    page.mouse.click(*screen_point(0.03, -0.05))
+    wait_for_text(page, "pinned taxels [N]")
+    wait_for_text(page, f"box #{taxel}")
+    page.get_by_text("Click on a body").click()
+    page.get_by_label("action").click()
+    page.get_by_role("option", name="poke the skin").click()
+    page.mouse.click(*screen_point(-0.05, 0.07))
+    until(lambda: requests)
+    [(name, (body, point, force, _))] = requests
+    assert (name, body) == ("press", 1)
+    assert point == pytest.approx([-0.05, -0.1, 0.07])
+    assert force == pytest.approx([0.0, 1.0, 0.0])  # 1 N into the body
+
+
+def test_drag_with_ctrl_pulls_the_body_and_keys_act(skin_view, visit):
+    viewer, requests = skin_view
+    page = visit(viewer.url)
+    wait_for_camera(viewer)
+    page.wait_for_timeout(500)  # until it is drawn
+    page.mouse.move(*screen_point(0.0, 0.05))
+    page.keyboard.down("Control")
+    page.mouse.down()
+    for x in (0.02, 0.05, 0.08):
+        page.mouse.move(*screen_point(x, 0.05))
+        page.wait_for_timeout(100)
+    page.mouse.up()
+    page.keyboard.up("Control")
+    until(lambda: ("release", ()) in requests)
+    name, (body, point, target, limit) = requests[-2]
+    assert (name, body) == ("pull", 1)
+    assert point == pytest.approx([0.0, -0.1, 0.05], abs=0.01)
+    assert target == pytest.approx([0.08, -0.1, 0.05], abs=0.01)
+    assert limit == 50.0
+    requests.clear()
+    for key in ("Space", "ArrowRight", "Backspace"):
+        page.keyboard.press(key)
+    until(lambda: len(requests) == 3)
+    assert sorted(requests) == [("pause", (False,)), ("reset", ("",)), ("step", (1,))]
+    page.keyboard.press("?")
+    page.locator("#view-help").wait_for()
+    page.keyboard.press("Escape")
+    page.locator("#view-help").wait_for(state="detached")
+
+
+def test_camera_buttons_look_from_the_top_at_the_contacts_and_follow(skin_view, visit):
+    viewer, _ = skin_view
+    page = visit(viewer.url)
+    client = wait_for_camera(viewer)
+    page.get_by_text("Camera", exact=True).click()
+    page.get_by_text("top", exact=True).click()
+    until(lambda: client.camera.position[2] > 0.3 and abs(client.camera.position[1]) < 0.01)
+    taxel, readings = taxel_at(0.03, -0.05), np.zeros(600)
+    readings[taxel] = 1.0
+    viewer.show(paused_frame(0.1, readings=readings))
+    page.get_by_text("contacts", exact=True).click()
+    until(lambda: np.allclose(client.camera.look_at, [0.03, -0.1, -0.05], atol=1e-3))
+    page.get_by_text("follow", exact=True).click()
+    page.wait_for_timeout(500)
+    moved = replace(paused_frame(0.2, readings=readings), body_positions=np.array([[0.0] * 3, [0.2, 0, 0]]))
+    viewer.show(moved)
+    until(lambda: np.allclose(client.camera.look_at, [0.23, -0.1, -0.05], atol=1e-3))

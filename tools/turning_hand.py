@@ -1,0 +1,90 @@
+#!/usr/bin/env python3
+"""Generate docs/images/hand.webp, the moving picture of the README: a hand that turns a ball.
+
+    MUJOCO_GL=egl python tools/turning_hand.py
+
+The fingertips glow where they are touched. The strip below shows the force on each finger over time.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+from picture import Panel, View
+from PIL import Image, ImageDraw, ImageFont
+
+from tactile_sim import config
+from tactile_sim.drawing.themes import DARK
+from tactile_sim.simulation import Simulation
+
+OUTPUT = Path(__file__).resolve().parent.parent / "docs" / "images" / "hand.webp"
+START, DURATION, RATE = 2.8, 3.6, 10.0
+"""Simulation time of the first image [s], length [s] and images per second."""
+VIEW = View(
+    config="hand",
+    time=START,
+    width=720,
+    lookat=(0.05, 0.0, 0.16),
+    distance=0.215,
+    azimuth=278.0,
+    elevation=-18.0,
+    forces=(0.001, 0.005, 0.03, 0.2),
+    unloaded=(0.30, 0.35, 0.43, 1.0),
+)
+HEIGHT, STRIP, LEGEND, MARGIN = 380, 110, 24, 14
+"""Heights of scene, strip and legend in the strip, and width of the margin [pixels]."""
+
+
+def strip(forces: np.ndarray, names: list[str], end: float, now: int) -> Image.Image:
+    """Draw forces (n, fingers) [N] over time, up to image ``now``, with their colours and present values."""
+    image = Image.new("RGB", (VIEW.width, STRIP), DARK.data)
+    pen, font = ImageDraw.Draw(image), ImageFont.load_default(size=14)
+    x = np.linspace(MARGIN, VIEW.width - MARGIN, len(forces))
+    bottom, height = STRIP - 8, STRIP - LEGEND - 12
+    pen.line([(MARGIN, bottom), (VIEW.width - MARGIN, bottom)], fill=DARK.grid)
+    left = float(MARGIN)
+    for name, force, color in zip(names, forces.T, DARK.lines, strict=False):
+        points = list(zip(x, bottom - height * force / end, strict=True))
+        pen.line(points[: now + 1], fill=color, width=2)
+        pen.line([(left, 15), (left + 12, 15)], fill=color, width=3)
+        pen.text((left + 17, 7), f"{name} {force[now]:.1f} N", DARK.ink, font)
+        left += (VIEW.width - 2 * MARGIN) / len(names)
+    pen.line([(x[now], bottom), (x[now], bottom - height)], fill="white")
+    return image
+
+
+def main() -> None:
+    """Simulate, render and save."""
+    simulation = Simulation(config.load(VIEW.config))
+    quality = simulation.engine.model.vis.quality  # thousands of small discs need few triangles
+    quality.numslices, quality.numstacks, quality.offsamples, quality.shadowsize = 12, 8, 0, 1024
+    panel = Panel(VIEW, simulation, HEIGHT)
+    parts = np.array([pad.name.partition("_")[0] for pad in simulation.skin.pads])
+    finger, names = parts[simulation.skin.pad_index], list(dict.fromkeys(parts.tolist()))
+    step = simulation.engine.timestep
+    images, forces = [], []
+    for stamp in np.arange(START, START + DURATION, 1.0 / RATE):
+        simulation.step(round(stamp / step) - round(simulation.time / step))
+        snapshot = simulation.observe()
+        sums = [snapshot.forces_world[finger == name].sum(axis=0) for name in names]
+        forces.append(np.linalg.norm(sums, axis=1))
+        images.append(panel.render(snapshot))
+    panel.close()
+    history = np.array(forces)
+    end = 1.05 * float(history.max())
+    frames = []
+    for now, image in enumerate(images):
+        frame = Image.new("RGB", (VIEW.width, HEIGHT + STRIP))
+        frame.paste(image)
+        frame.paste(strip(history, names, end, now), (0, HEIGHT))
+        frames.append(frame)
+    duration = round(1000 / RATE)
+    frames[0].save(
+        OUTPUT, save_all=True, append_images=frames[1:], duration=duration, loop=0, quality=72, method=4
+    )
+    print(f"{OUTPUT} ({OUTPUT.stat().st_size // 1000} kB)")
+
+
+if __name__ == "__main__":
+    main()
