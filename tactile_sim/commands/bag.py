@@ -210,8 +210,8 @@ def _export_lerobot(args: argparse.Namespace, out: Path) -> str | None:
     from tactile_sim.collect.from_bags import export_bags
     from tactile_sim.progress import progress
 
-    if args.rate < 0:
-        raise CommandError(f"--rate: must be >= 1, got {args.rate}")
+    if not 0 <= args.rate <= _MOST_RATE:
+        raise CommandError(f"--rate: must be from 1 to {_MOST_RATE} Hz, got {args.rate}")
     require_pyarrow()
     bags = [args.bag, *args.more]
     with progress("exporting") as update:
@@ -221,6 +221,8 @@ def _export_lerobot(args: argparse.Namespace, out: Path) -> str | None:
     return damage
 
 
+_MOST_RATE = 1_000_000
+"""Maximum number of rows per second."""
 _FORMATS = {
     "npz": (_export_npz, ".npz"),
     "parquet": (_export_parquet, "_parquet"),
