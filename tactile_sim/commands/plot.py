@@ -133,6 +133,8 @@ def main(args: argparse.Namespace) -> int:
         require_video(args.video)
         refuse_existing(args.video, args.force)
     if args.html:
+        if args.html.is_dir():
+            raise BagError(f"--html: must be a file, got the folder {args.html}")
         refuse_existing(args.html, args.force)
     with progress("reading") as update:
         found = contents(args.bag, update)
@@ -209,11 +211,11 @@ def _render(args: argparse.Namespace, robot: Robot, span: Span) -> None:
 
 
 def _write_replay(args: argparse.Namespace, robot: Robot) -> None:
-    from tactile_sim.bag.atomic_write import fresh
+    from tactile_sim.bag.atomic_write import fresh, fresh_folder
     from tactile_sim.progress import progress
     from tactile_sim.view.replay.bag_replay import write_bag_replay
 
-    with progress("recording") as update, fresh(args.html) as path:
+    with fresh_folder(args.html.parent), progress("recording") as update, fresh(args.html) as path:
         size = write_bag_replay(
             args.bag, path, robot.namespace, args.start, args.stop, args.fps, args.body, update
         )
