@@ -170,13 +170,15 @@ def _repair(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
-    from tactile_sim.bag.atomic_write import beside, refuse_existing
+    from tactile_sim.bag.atomic_write import beside, refuse_bag, refuse_existing
 
     write, end = _FORMATS[args.format]
     if args.format != "lerobot" and (args.more or args.rate or args.task):
         raise CommandError("--more, --rate and --task: require --format lerobot")
     out = args.out or beside(args.bag, end)
     refuse_existing(out, args.force)
+    for bag in (args.bag, *args.more):
+        refuse_bag(out, bag)
     with signals.raising():
         damage = write(args, out)
     if damage:

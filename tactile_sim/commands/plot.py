@@ -120,7 +120,7 @@ def main(args: argparse.Namespace) -> int:
     from tactile_sim.analysis.encode import require_video
     from tactile_sim.analysis.robots import choose
     from tactile_sim.analysis.span import Span
-    from tactile_sim.bag.atomic_write import refuse_existing
+    from tactile_sim.bag.atomic_write import refuse_bag, refuse_existing
     from tactile_sim.bag.contents import contents
     from tactile_sim.progress import progress
 
@@ -136,6 +136,8 @@ def main(args: argparse.Namespace) -> int:
         if args.html.is_dir():
             raise BagError(f"--html: must be a file, got the folder {args.html}")
         refuse_existing(args.html, args.force)
+    for out in filter(None, (args.video, args.html)):
+        refuse_bag(out, args.bag)
     with progress("reading") as update:
         found = contents(args.bag, update)
     robot = choose(args.bag, {name: topic.type_name for name, topic in found.topics.items()}, args.namespace)
