@@ -24,6 +24,21 @@ def refuse_existing(out: Path, force: bool) -> None:
         raise BagError(f"{out} already exists; choose another path, or replace it with --force")
 
 
+def refuse_bag(out: Path, bag: Path) -> None:
+    """Raise an error if an output would replace the bag from which it is made.
+
+    Args:
+        out: The file or folder to be written.
+        bag: The bag's folder or MCAP file.
+
+    Raises:
+        BagError: ``out`` is the bag or one of its files.
+    """
+    files = [bag, *bag.glob("*.mcap"), bag / "metadata.yaml"]
+    if out.exists() and any(file.exists() and out.samefile(file) for file in files):
+        raise BagError(f"{out} belongs to the bag {bag}; choose another path")
+
+
 def beside(bag: Path, ending: str) -> Path:
     """Return the default output path for a bag: next to it, with its name and another ending.
 

@@ -127,10 +127,10 @@ class Batch:
         ``faults``.
 
         Raises:
-            CommandError: ``n`` is negative.
+            CommandError: ``n`` is negative or no integer.
         """
-        if n < 0:
-            raise CommandError(f"step: n must be >= 0, got {n}")
+        if not (isinstance(n, int | np.integer) and n >= 0):
+            raise CommandError(f"step: n must be an integer >= 0, got {n!r}")
         self.faults = {}
         end = self.step_count + n
         schedule = self.simulation.schedule

@@ -131,11 +131,14 @@ class Observation:
 def check_selection(simulation: Simulation, pads: Sequence[str] | None, reduce: str | None) -> None:
     """Raise CommandError if a pad or the reduction does not exist, or a pad is given twice."""
     known = [pad.name for pad in simulation.skin.pads]
-    for name in pads or ():
+    if isinstance(pads, str):
+        raise CommandError(f"pads: must be a list of names, got {pads!r}; write [{pads!r}]")
+    names = [] if pads is None else list(pads)
+    for name in names:
         if name not in known:
             raise CommandError(f"pads: no pad {name!r}{suggest(name, known)}")
-    if len(set(pads or ())) < len(pads or ()):
-        raise CommandError(f"pads: must be different names, got {list(pads or ())}")
+    if len(set(names)) < len(names):
+        raise CommandError(f"pads: must be different names, got {names}")
     if reduce is not None:
         _check_reduction(reduce)
 

@@ -76,6 +76,8 @@ def _values(key: str, text: str) -> tuple[Any, ...]:
         start, end, count = parts
         if not (isinstance(count, int) and 2 <= count <= MOST_POINTS):
             raise CommandError(f"--over {key}: must have 2 to {MOST_POINTS} values, got {text!r}")
+        if start == end:
+            raise CommandError(f"--over {key}: must be different values, got {text!r}")
         values = np.linspace(start, end, count).tolist()
         whole = isinstance(start, int) and isinstance(end, int) and all(value % 1 == 0 for value in values)
         return tuple(int(value) if whole else _short(value) for value in values)

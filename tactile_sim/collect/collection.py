@@ -119,8 +119,13 @@ def collect(
     return todo
 
 
-def make_probe(collection: Collection, workers: int) -> Episodes:
+def make_probe(collection: Collection, workers: int, option: str = "--envs") -> Episodes:
     """Check the numbers of a dataset and its memory, and return one episode that is not recorded.
+
+    Args:
+        collection: The dataset.
+        workers: Number of shards that are created at once.
+        option: Option that sets the number of episodes of a shard.
 
     Raises:
         TactileSimError: A number, the configuration, the task or the policy is invalid, or the shards in
@@ -143,7 +148,7 @@ def make_probe(collection: Collection, workers: int) -> Episodes:
             " or --task",
             stacklevel=3,
         )
-    check_size(probe, min(collection.envs, collection.episodes), workers)
+    check_size(probe, min(collection.envs, collection.episodes), workers, option)
     return probe
 
 

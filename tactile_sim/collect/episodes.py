@@ -204,14 +204,21 @@ def _taxels(start: int, stop: int, seen: Observation) -> np.ndarray:
     return seen.readings[:, start:stop]
 
 
-def check_size(episodes: Episodes, count: int, workers: int) -> None:
-    """Raise CommandError if shards that are created at once need more than the machine's memory."""
+def check_size(episodes: Episodes, count: int, workers: int, option: str = "--envs") -> None:
+    """Raise CommandError if shards that are created at once need more than the machine's memory.
+
+    Args:
+        episodes: An episode of the shards.
+        count: Number of episodes of a shard.
+        workers: Number of shards that are created at once.
+        option: Option that sets ``count``.
+    """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     each = episodes.row_bytes * episodes.recipe.steps
     if each * count * workers > memory:
         most = memory // (each * workers)
         remedy = f"use at most {most}" if most else "use fewer --steps or --workers"
         raise CommandError(
-            f"--envs: {workers} x {count} episodes need {each * count * workers / 2**30:.3g} GiB, but the"
+            f"{option}: {workers} x {count} episodes need {each * count * workers / 2**30:.3g} GiB, but the"
             f" machine has {memory / 2**30:.3g} GiB; {remedy}"
         )

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import numpy as np
 
@@ -35,6 +36,13 @@ _USED = {
     _JOINTS: r"/joint_(states|commands)",
 }
 """Ends of the topics that become columns, by type, as regular expressions."""
+_CONSTANT = {
+    _FRAME: ("pads", "bodies", "taxel_counts", "pad_channels", "units"),
+    _JOINTS: ("name",),
+}
+"""Fields that must be the same in all messages of a topic, by type."""
+_SIZED = {_FRAME: ("data",), _JOINTS: ("position", "velocity", "effort")}
+"""Fields whose number of values must be the same in all messages of a topic, by type."""
 _TACTILE = "observation.tactile."
 _OF_PADS = ("observation.wrench", "observation.contact")
 """Columns that have the values of all pads."""
@@ -137,8 +145,7 @@ def _replaced(out: Path) -> Iterator[Path]:
     """Yield a folder that replaces a dataset after the block."""
     if out.exists() and not lerobot.is_finished(out):
         raise BagError(f"{out} exists and is no dataset of LeRobot; choose another path with --out")
-    made = out.with_name(out.name + ".new")
-    shutil.rmtree(made, ignore_errors=True)
+    made = out.with_name(f"{out.name}.{uuid4().hex}.new")
     try:
         with fresh_folder(made):
             yield made
@@ -170,6 +177,8 @@ def _streams(
         raise BagError(
             f"{path}: has the topics of several robots, {', '.join(sorted(robots))}; select topics"
         )
+    for name, topic in bag.items():
+        _check_constant(path, name, topic)
     streams: dict[str, _Stream] = {}
     for topic in bag.values():
         if topic.message_type == _FRAME:
@@ -182,6 +191,24 @@ def _streams(
         if stream.values.dtype == object:
             raise BagError(f"{path}: {column}: the number of values must not change; select other topics")
     return streams, found.damage
+
+
+def _check_constant(path: Path, name: str, topic: Topic) -> None:
+    """Raise BagError if messages of a topic have different columns."""
+    for field in _CONSTANT.get(topic.message_type, ()):
+        values = getattr(topic, field)
+        other = next((value for value in values if list(value) != list(values[0])), None)
+        if other is not None:
+            raise BagError(
+                f"{path}: {name}: {field} must not change, got {list(values[0])} and {list(other)}; "
+                "select other topics"
+            )
+    for field in _SIZED.get(topic.message_type, ()):
+        if isinstance(getattr(topic, field), list):
+            raise BagError(
+                f"{path}: {name}: {field} must have the same number of values in all messages; "
+                "select other topics"
+            )
 
 
 def _is_used(topic: str, type_name: str) -> bool:
@@ -263,6 +290,8 @@ def _rows(path: Path, streams: dict[str, _Stream], rate: int) -> dict[str, _Colu
     if last < start:
         raise BagError(f"{path}: tactile messages end before other topics begin; select other topics")
     count = int((last - start) * rate / 1e9 + _TOLERANCE) + 1
+    row = sum(stream.values[:1].nbytes for stream in streams.values())
+    check_memory(path, {f"{count} rows at {rate} Hz": count * row})
     times = start + (np.arange(count) + _TOLERANCE) * (1e9 / rate)
     columns = {"timestamp": _Column((np.arange(count) / rate).astype(np.float32), "s")}
     parts: dict[str, dict[str, _Column]] = {}

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import numbers
+import sys
 import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -17,6 +19,8 @@ if TYPE_CHECKING:
 
 Measure = Callable[[list[dict[str, np.ndarray]], "Simulation"], dict[str, float]]
 """Returns numbers by name from the columns (length, ...) of each episode and their scene."""
+_MODULE = "tactile_sim_metric"
+"""Name of the file as a module."""
 
 
 def load_metric(place: str) -> Measure:
@@ -30,13 +34,16 @@ def load_metric(place: str) -> Measure:
             the function raises an exception or returns something else than numbers.
     """
     path, name = split(place)
-    content: dict[str, Any] = {"__name__": path.stem, "__file__": str(path)}
+    module = ModuleType(_MODULE)
+    module.__file__ = str(path)
     try:
         code = compile(path.read_bytes(), str(path), "exec")
     except OSError as error:
         raise CommandError(f"--metric: cannot read {path}: {error.strerror}") from None
     except (SyntaxError, ValueError) as error:
         raise CommandError(f"--metric: {path} is not Python: {error}") from None
+    sys.modules[_MODULE] = module  # where dataclasses and pickle look it up
+    content = vars(module)
     _call(path, exec, code, content)
     function = content.get(name)
     if not callable(function):
@@ -56,7 +63,7 @@ def _call(path: Path, function: Callable[..., Any], *arguments: Any) -> Any:
     """Call a user's function, and convert its exceptions to errors with the line in the user's file."""
     try:
         return function(*arguments)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         frames = traceback.extract_tb(error.__traceback__)
         lines = [f":{frame.lineno}" for frame in frames if frame.filename == str(path)]
         reason = " ".join(str(error).split())
@@ -73,7 +80,10 @@ def _numbers(where: str, name: str, value: Any) -> dict[str, float]:
         number = entry.item() if isinstance(entry, np.generic | np.ndarray) and entry.size == 1 else entry
         if not (isinstance(key, str) and isinstance(number, numbers.Real)):
             raise CommandError(f"{where}: must return a number or numbers by name, got {key!r}: {entry!r}")
-        found[key] = float(number)
+        try:
+            found[key] = float(number)
+        except OverflowError:
+            raise CommandError(f"{where}: must return numbers up to 1.8e308, got more for {key!r}") from None
     if not found:
         raise CommandError(f"{where}: must return at least one number, got {value!r}")
     return found

@@ -129,7 +129,7 @@ def sweep(
     refuse_existing(work.out, force or work.parts.exists())
     load_metric(work.metric)
     first = work.collection(0)
-    probe = make_probe(first, workers)
+    probe = make_probe(first, workers, "--episodes")
     with folder.locked(work.parts):
         if force:
             folder.clear(work.parts)

@@ -170,13 +170,15 @@ def _repair(args: argparse.Namespace) -> int:
 
 
 def _export(args: argparse.Namespace) -> int:
-    from tactile_sim.bag.atomic_write import beside, refuse_existing
+    from tactile_sim.bag.atomic_write import beside, refuse_bag, refuse_existing
 
     write, end = _FORMATS[args.format]
     if args.format != "lerobot" and (args.more or args.rate or args.task):
         raise CommandError("--more, --rate and --task: require --format lerobot")
     out = args.out or beside(args.bag, end)
     refuse_existing(out, args.force)
+    for bag in (args.bag, *args.more):
+        refuse_bag(out, bag)
     with signals.raising():
         damage = write(args, out)
     if damage:
@@ -210,8 +212,8 @@ def _export_lerobot(args: argparse.Namespace, out: Path) -> str | None:
     from tactile_sim.collect.from_bags import export_bags
     from tactile_sim.progress import progress
 
-    if args.rate < 0:
-        raise CommandError(f"--rate: must be >= 1, got {args.rate}")
+    if not 0 <= args.rate <= _MOST_RATE:
+        raise CommandError(f"--rate: must be from 1 to {_MOST_RATE} Hz, got {args.rate}")
     require_pyarrow()
     bags = [args.bag, *args.more]
     with progress("exporting") as update:
@@ -221,6 +223,8 @@ def _export_lerobot(args: argparse.Namespace, out: Path) -> str | None:
     return damage
 
 
+_MOST_RATE = 1_000_000
+"""Maximum number of rows per second."""
 _FORMATS = {
     "npz": (_export_npz, ".npz"),
     "parquet": (_export_parquet, "_parquet"),

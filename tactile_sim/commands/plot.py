@@ -120,7 +120,7 @@ def main(args: argparse.Namespace) -> int:
     from tactile_sim.analysis.encode import require_video
     from tactile_sim.analysis.robots import choose
     from tactile_sim.analysis.span import Span
-    from tactile_sim.bag.atomic_write import refuse_existing
+    from tactile_sim.bag.atomic_write import refuse_bag, refuse_existing
     from tactile_sim.bag.contents import contents
     from tactile_sim.progress import progress
 
@@ -133,7 +133,11 @@ def main(args: argparse.Namespace) -> int:
         require_video(args.video)
         refuse_existing(args.video, args.force)
     if args.html:
+        if args.html.is_dir():
+            raise BagError(f"--html: must be a file, got the folder {args.html}")
         refuse_existing(args.html, args.force)
+    for out in filter(None, (args.video, args.html)):
+        refuse_bag(out, args.bag)
     with progress("reading") as update:
         found = contents(args.bag, update)
     robot = choose(args.bag, {name: topic.type_name for name, topic in found.topics.items()}, args.namespace)
@@ -209,11 +213,11 @@ def _render(args: argparse.Namespace, robot: Robot, span: Span) -> None:
 
 
 def _write_replay(args: argparse.Namespace, robot: Robot) -> None:
-    from tactile_sim.bag.atomic_write import fresh
+    from tactile_sim.bag.atomic_write import fresh, fresh_folder
     from tactile_sim.progress import progress
     from tactile_sim.view.replay.bag_replay import write_bag_replay
 
-    with progress("recording") as update, fresh(args.html) as path:
+    with fresh_folder(args.html.parent), progress("recording") as update, fresh(args.html) as path:
         size = write_bag_replay(
             args.bag, path, robot.namespace, args.start, args.stop, args.fps, args.body, update
         )

@@ -8,7 +8,7 @@ from tactile_sim.control.commander import Commander
 from tactile_sim.control.motion import KeyframeMotion, Motion
 from tactile_sim.engines import Engine
 from tactile_sim.errors import CommandError, ConfigError, located, suggest
-from tactile_sim.names import Names
+from tactile_sim.names import Names, topic_token
 from tactile_sim.registry import engine_plugin
 
 
@@ -27,10 +27,16 @@ def make_grippers(settings: Settings, commander: Commander) -> dict[str, Gripper
     """Return the grippers of a configuration by name.
 
     Raises:
-        ConfigError: A joint does not exist or has no position servo.
+        ConfigError: A joint does not exist or has no position servo, or two grippers have the same actions.
     """
     grippers = {name: GripperSettings(**keys) for name, keys in settings.grippers.items()}
+    owners: dict[str, str] = {}
     for name, gripper in grippers.items():
+        if (other := owners.setdefault(topic_token(name), name)) != name:
+            raise ConfigError(
+                f"{settings.source}: grippers.{name}: must not have the actions of {other!r},"
+                f" ~/{topic_token(name)}/gripper_cmd; rename one"
+            )
         where = f"{settings.source}: grippers.{name}.joints"
         for joint in gripper.joints:
             if joint not in commander.joint_names:

@@ -6,6 +6,7 @@ import json
 import tracemalloc
 
 import numpy as np
+import pytest
 from support.bags import MS, Writing, write_frames
 
 from tactile_sim.bag.export import export
@@ -82,3 +83,12 @@ def test_a_topic_larger_than_memory_is_rejected(tmp_path, monkeypatch, capsys):
     error = capsys.readouterr().err
     assert "/tactile/frame" in error and "--format parquet" in error and len(error.splitlines()) == 1
     assert [path.name for path in tmp_path.iterdir()] == ["b"]
+
+
+@pytest.mark.parametrize("command", [["bag", "export", "--format", "npz", "--out"], ["plot", "--html"]])
+@pytest.mark.parametrize("file", ["*.mcap", "metadata.yaml"])
+def test_outputs_never_replace_files_of_the_bag(fall, command, file):
+    place = next(fall.glob(file))
+    content = place.read_bytes()
+    assert main([*command, str(place), str(fall), "--force"]) == 2
+    assert place.read_bytes() == content

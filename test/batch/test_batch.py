@@ -110,6 +110,8 @@ def test_memory_per_environment_is_below_a_megabyte():
         ({"backend": "motrix"}, EngineError, ("backend", "'motrix'", "'mujoco'")),
         ({"device": "cuda"}, EngineError, ("device", "'cuda'")),
         ({"pads": ["bxo"]}, CommandError, ("'bxo'", "'box'")),
+        ({"pads": "box"}, CommandError, ("pads", "['box']")),
+        ({"pads": np.array(["box", "bxo"])}, CommandError, ("'bxo'", "'box'")),
         ({"reduce": "summ"}, CommandError, ("'summ'", "'sum'")),
         ({"num_envs": 0}, EngineError, ("num_envs", "0")),
         ({"num_envs": 2.5}, EngineError, ("num_envs", "2.5")),
@@ -140,6 +142,7 @@ def test_invalid_calls_are_rejected():
     batch = batch_of(2)
     for call, error, words in (
         (lambda: batch.step(-1), CommandError, ("-1",)),
+        (lambda: batch.step(1.5), CommandError, ("1.5",)),
         (lambda: batch.reset([2]), EngineError, ("2", "0 to 1")),
         (lambda: batch.reset(None, "upp"), EngineError, ("'upp'", "'up'")),
         (lambda: batch.observe(["bxo"]), CommandError, ("'bxo'", "'box'")),

@@ -94,6 +94,7 @@ def test_each_bag_is_an_episode_and_the_rate_can_be_set(fall, make_bag, tmp_path
         (["contacts"], "tactile"),
         (["no/topic"], "no/topic"),
         (["--rate", "-1"], "--rate"),
+        (["--rate", "1" + 30 * "0"], "--rate"),
         (["--more", "{two}"], "observation.tactile.left"),
         (["--more", "missing"], "missing"),
         (["--more", "{robots}"], "/left"),
@@ -110,3 +111,39 @@ def test_bad_input_is_rejected_and_leaves_no_output(fall, make_bag, tmp_path, ca
     lines = capsys.readouterr().err.splitlines()
     assert named.format(**places) in lines[-1] and sum("error" in line for line in lines) == 1
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("commands", "named"),
+    [
+        ([{"name": ["a"], "position": [1]}, {"name": ["b"], "position": [1]}], "name"),
+        ([{"name": ["a"], "position": [1]}, {"name": ["a"], "velocity": [1]}], "position"),
+        ([{"name": ["a"], "position": [1]}, {"name": ["a", "b"], "position": [1, 2]}], "name"),
+    ],
+)
+def test_messages_with_different_columns_are_rejected(make_bag, tmp_path, capsys, commands, named):
+    making = Making(make_bag.folder("robot"))
+    Cube().write(making)
+    for index, command in enumerate(commands):
+        header = {"header": {"stamp": index * STEP}}
+        making.put("/joint_commands", "sensor_msgs/JointState", index * STEP, header | command)
+    making.bag.close()
+    out = str(tmp_path / "out")
+    assert main(["bag", "export", str(making.bag.folder), "--format", "lerobot", "-o", out]) == 2
+    assert f"/joint_commands: {named}" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())
+
+
+def test_more_rows_than_memory_holds_are_rejected(fall, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr("tactile_sim.bag.export._free_memory", lambda: 10_000_000)
+    command = ["bag", "export", str(fall), "--format", "lerobot", "-o", str(tmp_path / "out")]
+    assert main([*command, "--rate", "1000000"]) == 2
+    assert "memory" in capsys.readouterr().err and not list(tmp_path.iterdir())
+
+
+def test_other_folders_are_kept(fall, tmp_path):
+    other = tmp_path / "out.new" / "notes.txt"
+    other.parent.mkdir()
+    other.write_text("mine")
+    assert main(["bag", "export", str(fall), "--format", "lerobot", "-o", str(tmp_path / "out")]) == 0
+    assert other.read_text() == "mine" and {path.name for path in tmp_path.iterdir()} == {"out", "out.new"}

@@ -15,7 +15,14 @@ import pytest
 
 from tactile_sim.cli import main
 
-METRIC = """import numpy as np
+METRIC = """from __future__ import annotations
+import sys
+from dataclasses import dataclass
+import numpy as np
+
+@dataclass
+class Result:
+    mean: float
 
 def metric(episodes, simulation):
     last = np.array([columns["observation.tactile.box"][-1].sum() for columns in episodes])
@@ -29,6 +36,12 @@ def fail(episodes, simulation):
 
 def changing(episodes, simulation):
     return {f"{len(simulation.skin.positions)} taxels": 1.0}
+
+def leave(episodes, simulation):
+    sys.exit(0)
+
+def huge(episodes, simulation):
+    return 10**400
 
 def clash(episodes, simulation):
     return {"sensor.gain.value": 1.0}
@@ -119,7 +132,10 @@ def test_killed_sweep_resumes_without_loss_or_doubles(config, metric, tmp_path):
         (["--over", "sensor.gain.value=0:1:1000", "--over", "seed=0:1000:1001"], "1000 x 1001"),
         (["--over", "sensor.gain.value=1,2", "--over", "skin.sensor.box.gain.value=3,4"], "twice"),
         (["--over", "skin.scales.bok=0.1,0.2"], "'box'"),
-        (["--metric", "{metric}:fail"], "own.py:11: IndexError"),
+        (["--over", "skin.thickness=0.1:0.1:2"], "skin.thickness"),
+        (["--metric", "{metric}:fail"], "own.py:18: IndexError"),
+        (["--metric", "{metric}:leave"], "SystemExit"),
+        (["--metric", "{metric}:huge"], "'huge'"),
         (["--metric", "{metric}:text"], "'much'"),
         (["--metric", "{metric}:changing", "--over", "skin.scales.box=0.1,0.05"], "taxels"),
         (["--metric", "{metric}:clash", "--over", "sensor.gain.value=1,2"], "sensor.gain.value"),
@@ -130,6 +146,7 @@ def test_killed_sweep_resumes_without_loss_or_doubles(config, metric, tmp_path):
         (["--out", "/proc/sweep.csv"], "/proc/sweep.csv"),
         (["--out", "{config}.csv"], "--force"),
         (["--episodes", "0"], "--episodes"),
+        (["--episodes", "1000000000000"], "--episodes"),
         (["--ray", "local"], "ray"),
     ],
 )

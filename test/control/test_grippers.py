@@ -122,6 +122,13 @@ def test_invalid_grippers_are_rejected(tmp_path, keys, facts):
         Simulation(settings)
 
 
+def test_grippers_with_the_same_actions_are_rejected(tmp_path):
+    (tmp_path / "finger.xml").write_text(SCENE)
+    grippers = {name: {"joints": ["left"]} for name in ("my_hand", "my-hand")}
+    with raises(ConfigError, "grippers.my-hand", "'my_hand'"):
+        Simulation({"scene": str(tmp_path / "finger.xml"), "contacts": "all", "grippers": grippers})
+
+
 def test_invalid_commands_are_rejected(simulation):
     for command in (("hand", np.nan), ("hand", 0.0, np.inf), ("hnd", 0.0)):
         with raises(CommandError):

@@ -13,6 +13,8 @@ from PIL import Image
 from support.chromium import CHROMIUM, PATIENCE, until
 from support.falling_bag import COUNT, LANDING, STEP, WEIGHT, Cube, Making
 
+from tactile_sim.cli import main
+
 WIDTH, HEIGHT = 560, 420
 LEGEND = 260
 """Width of the part of the window that has the colour scale [px]."""
@@ -72,6 +74,12 @@ def test_replay_opens_offline_and_seeks(fall, browser, tmp_path):
     until(lambda: lit() > 1000)
     assert all(re.match(r"file:|data:|blob:", url) for url in requests)
     page.context.close()
+
+
+def test_missing_folder_is_created(fall, tmp_path):
+    assert main(["plot", str(fall), "--html", str(tmp_path / "new/fall.html"), "--to", "0.1"]) == 0
+    assert [path.name for path in (tmp_path / "new").iterdir()] == ["fall.html"]
+    assert main(["plot", str(fall), "--html", str(tmp_path / "new"), "--force"]) == 2
 
 
 @pytest.mark.parametrize("options", [["--from", "5"], ["--body", "foot"]])
