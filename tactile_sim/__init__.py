@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 _LAZY = {"Simulation": "simulation", "Skin": "skin"}
-"""Imported on first use, because they load MuJoCo and compiled kernels."""
+"""Modules of the names that are imported on first use, because they load MuJoCo and compiled kernels."""
 
 
 def load(config: str | Path) -> Simulation:

@@ -1,4 +1,4 @@
-"""``python -m tactile_sim``: the command, where it is not on the PATH."""
+"""Run the command as ``python -m tactile_sim`` if ``tactile_sim`` is not on the PATH."""
 
 import signal
 import sys

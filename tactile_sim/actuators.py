@@ -1,6 +1,7 @@
-"""Where the controls and outputs of actuators lie in a model.
+"""Indices of actuator controls and outputs in a model.
 
-Since MuJoCo 4 an actuator can have several controls and outputs. Before, each has one, with its own id.
+Since MuJoCo 4, an actuator can have several controls and outputs. In earlier versions each actuator has one
+of each, and their index is the actuator's id.
 """
 
 from __future__ import annotations
@@ -15,12 +16,12 @@ def count_actuators(model: mujoco.MjModel) -> int:
 
 
 def control_spans(model: mujoco.MjModel) -> list[tuple[int, int]]:
-    """Return the first control of each actuator, and the number of its controls."""
+    """Return the index of the first control and the number of controls of each actuator."""
     if not hasattr(model, "actuator_ctrladr"):
         return [(control, 1) for control in range(model.nu)]
     return list(zip(model.actuator_ctrladr.tolist(), model.actuator_ctrlnum.tolist(), strict=True))
 
 
 def first_outputs(model: mujoco.MjModel) -> np.ndarray:
-    """Return the row of each actuator's first output in ``actuator_gear``."""
+    """Return the row of ``actuator_gear`` for each actuator's first output."""
     return getattr(model, "actuator_outadr", np.arange(model.nu))

@@ -1,4 +1,4 @@
-"""Resolve paths and ``package://`` and ``file://`` addresses of files."""
+"""Resolve file paths and ``package://`` and ``file://`` addresses."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def of_address(name: str, where: str, package_paths: Iterable[str | Path] = ()) 
 
     Args:
         name: A path, or a ``package://`` or ``file://`` address.
-        where: Beginning of the error text.
-        package_paths: Folders that are searched first for packages.
+        where: Prefix for error messages (file and key).
+        package_paths: Folders to search first for packages.
 
     Raises:
         SceneError: The address does not refer to a file on this machine.

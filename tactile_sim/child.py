@@ -22,11 +22,11 @@ from types import TracebackType
 from tactile_sim import signals
 
 PATIENCE = 30.0
-"""Time after SIGINT at which the process is killed [s]."""
+"""Time between the first SIGINT and SIGKILL [s]."""
 REPEAT = 2.0
-"""Interval at which SIGINT is repeated [s], because it can be lost while the interpreter starts."""
+"""Interval between repeated SIGINTs [s]; a single one can be lost while the interpreter starts."""
 KEPT_LINES = 20
-"""Number of output lines that are kept."""
+"""Number of output lines to keep for `Child.last_lines`."""
 PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
 _libc = ctypes.CDLL(None)
 
@@ -34,10 +34,10 @@ _libc = ctypes.CDLL(None)
 def prepare() -> None:
     """Prepare this process before MuJoCo is imported.
 
-    - Collect garbage less often, because imports create many objects, which slow down each collection.
+    - Collect garbage less often. Imports create many objects, which make each collection slow.
     - Skip the garbage collection at exit, which takes 0.4 s of CPU time.
-    - Set the library of glfw, which MuJoCo imports. Otherwise glfw starts another Python to find it, which
-      prints a traceback on Ctrl-C.
+    - Specify the shared library for glfw, which MuJoCo imports. Otherwise glfw starts another Python process
+      to find it, which prints a traceback on Ctrl-C.
     """
     gc.set_threshold(10_000)
     atexit.register(gc.freeze)
@@ -49,7 +49,7 @@ def prepare() -> None:
 
 
 def _before_exec(parent: int) -> None:
-    """Reset SIGINT, which shells let background jobs ignore, and request SIGINT when the parent dies."""
+    """Restore SIGINT, which is ignored in background jobs of a shell, and request it when the parent dies."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGINT)
     if os.getppid() != parent:  # the parent died before prctl
@@ -59,11 +59,11 @@ def _before_exec(parent: int) -> None:
 class Child:
     """A ``python -m MODULE ARGUMENTS...`` process that ends with the ``with`` block.
 
-    The process has its own session, so that Ctrl-C in the terminal reaches only this process, which then ends
-    the child. If this process is killed, the kernel sends SIGINT to the child.
+    The child has its own session, so Ctrl-C in the terminal reaches only the parent, which then ends the
+    child. If the parent is killed, the kernel sends SIGINT to the child.
 
     Args:
-        arguments: Arguments of the program.
+        arguments: Command line arguments of the program.
         module: Module to run, or path of a ``.py`` file; the command ``tactile_sim`` by default.
         files: File descriptors that the child inherits.
     """
@@ -96,28 +96,28 @@ class Child:
 
     @property
     def returncode(self) -> int | None:
-        """Exit code; None while the process runs."""
+        """Exit code, or None while the process is running."""
         return self._process.poll()
 
     @property
     def last_lines(self) -> list[str]:
-        """Last lines of standard output and standard error."""
+        """Last lines that the process wrote to standard output and standard error."""
         if self.returncode is not None:
             self._reader.join(timeout=1.0)
         return list(self._lines)
 
     def wait_for(self, beginning: str, patience: float) -> bool:
-        """Wait for an output line.
+        """Wait until the process prints a certain line.
 
         Args:
-            beginning: Beginning of the line.
+            beginning: Prefix of the line.
             patience: Timeout [s].
 
         Returns:
-            Whether the line was printed before the process ended or the time was over.
+            True if the line was printed, False if the process ended or the timeout expired first.
 
         Raises:
-            Stopped: See `tactile_sim.signals`.
+            Stopped: A signal arrived; see `tactile_sim.signals`.
         """
         end = time.monotonic() + patience
         while time.monotonic() < end:
@@ -131,7 +131,7 @@ class Child:
         return False
 
     def end(self) -> None:
-        """Send SIGINT until the process ends, and kill it after `PATIENCE`."""
+        """Send SIGINT until the process ends; kill it if it is still running after `PATIENCE`."""
         end = time.monotonic() + PATIENCE
         while self.returncode is None and time.monotonic() < end:
             self._process.send_signal(signal.SIGINT)

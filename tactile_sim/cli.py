@@ -41,14 +41,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run one subcommand.
 
     Args:
-        argv: Arguments without the program's name; those of the process by default.
+        argv: Arguments without the program name; by default, the command line arguments of this process.
 
     Returns:
         The exit code: 0 for success, 2 for invalid input or unwritable output, 128 plus the signal number
             after a signal, or the subcommand's own code.
 
     Raises:
-        SystemExit: By argparse, with 0 after ``--help`` and 2 after invalid arguments.
+        SystemExit: Raised by argparse, with 0 after ``--help`` and 2 after invalid arguments.
     """
     if argv is None:
         prepare()
@@ -86,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
-    """Parse the arguments and run the subcommand. Only its module is imported."""
+    """Parse the arguments and run the subcommand. Other subcommands' modules are not imported."""
     arguments, ros_arguments = split_ros_arguments(argv)
     names = arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else COMMANDS
     if os.environ.get("MUJOCO_GL"):
@@ -111,7 +111,7 @@ def _run(argv: Sequence[str]) -> int:
 
 
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    """Print a library's warning in one line, without its source line."""
+    """Print a warning from a library on one line, without the source line."""
     print(f"tactile_sim: warning: {readable(' '.join(str(message).split()))}", file=sys.stderr)
 
 

@@ -1,7 +1,7 @@
-"""Compile numeric kernels with Numba, with one decorator for all of them.
+"""Compile numerical kernels with Numba.
 
-Compiled code is stored on disk (`kernel_cache`). Numba's own cache is not used, because it does not detect
-changes in called functions, and raises errors for damaged files and full disks.
+Compiled code is stored on disk (see `kernel_cache`). Numba's own cache is not used, because it does not
+detect changes in called functions and raises errors if a file is damaged or the disk is full.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from tactile_sim import signals
 from tactile_sim.kernel_cache import KernelCache
 
 INTERVAL = 5.0
-"""Interval between progress messages without a terminal [s]."""
+"""Interval between progress messages if standard error is not a terminal [s]."""
 
 
 def kernel(function: Callable | str | None = None, counted: bool = True, **options: Any) -> Any:
@@ -32,9 +32,10 @@ def kernel(function: Callable | str | None = None, counted: bool = True, **optio
 
     Args:
         function: The function, or its only signature in Numba's notation.
-        counted: Whether the kernel counts references to arrays, which takes longer than a short loop. Without
-            counts it must neither create nor return arrays; views of its arguments are allowed.
-        options: Options of `numba.njit`, except ``cache``.
+        counted: Whether the kernel counts references to arrays, which can take longer than a short loop. A
+            kernel without reference counts must not create or return arrays; views of its arguments are
+            allowed.
+        options: Options for `numba.njit`, except ``cache``.
 
     Returns:
         A Numba dispatcher, which other kernels can call.
@@ -57,11 +58,14 @@ def _compiled(function: Callable, signature: str | None, options: dict[str, Any]
 
 
 def callback(signature: str, function: Callable) -> Any:
-    """Compile a function that C code calls. It is compiled in each process, so it must be short.
+    """Compile a function that is called from C code.
+
+    It is compiled again in each process, so it should be short.
 
     Args:
-        signature: Signature in Numba's notation; pointers are of type int64.
-        function: It may call kernels, C functions from ctypes and `floats_from_zero` to `longs_from_zero`.
+        signature: Signature in Numba's notation; pointers have type int64.
+        function: The function. It may call kernels, C functions from ctypes, and `floats_from_zero`,
+            `ints_from_zero` and `longs_from_zero`.
 
     Returns:
         An object whose ``address`` is the pointer to the function.
@@ -70,10 +74,10 @@ def callback(signature: str, function: Callable) -> Any:
 
 
 def address(dispatcher: Any, arguments: tuple[Any, ...]) -> int:
-    """Return the address of a kernel for given argument types, for use with `make_caller`.
+    """Compile a kernel for the given argument types, and return its address for use with `make_caller`.
 
     Args:
-        dispatcher: A kernel that returns nothing. It must not be deleted before the last call.
+        dispatcher: A kernel that returns nothing. Keep it alive as long as the address is used.
         arguments: Numba types of its arguments.
     """
     dispatcher.compile(arguments)
@@ -82,7 +86,11 @@ def address(dispatcher: Any, arguments: tuple[Any, ...]) -> int:
 
 
 def make_caller(arguments: tuple[Any, ...]) -> Any:
-    """Return a function for kernels that calls a kernel by its `address`, with arguments of these types."""
+    """Return a function with which kernels call another kernel by its `address`.
+
+    Args:
+        arguments: Numba types of the called kernel's arguments.
+    """
 
     def make_call(typing_context: Any, where: Any, *given: Any) -> Any:
         if given != arguments:
@@ -111,24 +119,24 @@ def _make_pointer(typing_context: Any, address: Any) -> Any:
 
 _pointer: Any = intrinsic(_make_pointer)
 _MOST = 1 << 59
-"""More numbers than any memory holds."""
+"""Array length that exceeds any real memory."""
 
 
 @register_jitable
 def floats_from_zero() -> Any:
-    """Return all memory from address 0 as float64, in functions of `callback` only."""
+    """Return all memory from address 0 as a float64 array. Use it only in functions for `callback`."""
     return carray(_pointer(0), (_MOST,), np.float64)
 
 
 @register_jitable
 def ints_from_zero() -> Any:
-    """Return all memory from address 0 as int32, in functions of `callback` only."""
+    """Return all memory from address 0 as an int32 array. Use it only in functions for `callback`."""
     return carray(_pointer(0), (_MOST,), np.int32)
 
 
 @register_jitable
 def longs_from_zero() -> Any:
-    """Return all memory from address 0 as int64, in functions of `callback` only."""
+    """Return all memory from address 0 as an int64 array. Use it only in functions for `callback`."""
     return carray(_pointer(0), (_MOST,), np.int64)
 
 
@@ -147,11 +155,11 @@ def _print(text: str) -> None:
 
 
 report: Callable[[str], None] = _print
-"""Called with lines for the user. By default they are printed on standard error; the node logs them."""
+"""Called with progress messages and warnings. The default prints to standard error; the node logs them."""
 
 
 class _Progress(numba_event.Listener):
-    """Reports the compilation of kernels: continuously in a terminal, at intervals in a log."""
+    """Reports the progress of kernel compilation: continuously in a terminal, at intervals in a log."""
 
     def __init__(self) -> None:
         self._count = self._depth = 0
@@ -191,7 +199,7 @@ def _on_terminal() -> bool:
 
 
 class _Uninterrupted(numba_event.Listener):
-    """Defers exceptions of signal handlers, which would crash callbacks of the compiler."""
+    """Defers exceptions raised in signal handlers, because they would crash compiler callbacks."""
 
     def __init__(self) -> None:
         self._signals = ExitStack()

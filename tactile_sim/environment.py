@@ -1,4 +1,4 @@
-"""Check MuJoCo, the installation and the environment of ROS; separate command line arguments of ROS."""
+"""Check MuJoCo, the ROS installation and the environment variables; split off ROS command line arguments."""
 
 from __future__ import annotations
 
@@ -14,13 +14,15 @@ LAST_DOMAIN = 232
 
 
 def split_ros_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Separate our arguments from ROS arguments, which are between ``--ros-args`` and ``--`` or the end.
+    """Separate ROS arguments from other arguments.
+
+    ROS arguments are between ``--ros-args`` and ``--`` or the end of the command line.
 
     Args:
         argv: All arguments.
 
     Returns:
-        Our arguments, and the ROS arguments without the two markers.
+        The other arguments, and the ROS arguments without the two markers.
     """
     ours: list[str] = []
     theirs: list[str] = []
@@ -53,13 +55,13 @@ def require_mujoco() -> None:
 
 
 def require_ros(command: str) -> None:
-    """Check that ROS 2 and the message packages are installed, and that the environment is valid for ROS.
+    """Check that ROS 2 and the messages are installed and that the environment variables for ROS are valid.
 
     Args:
-        command: The command that needs ROS, for the error.
+        command: The command that needs ROS, for error messages.
 
     Raises:
-        CommandError: Something is missing or invalid.
+        CommandError: A package is missing or an environment variable is invalid.
     """
     if find_spec("rclpy") is None:
         raise CommandError(

@@ -1,4 +1,4 @@
-"""All errors for users. ``except TactileSimError`` catches all of them."""
+"""Exceptions for users of this package. ``except TactileSimError`` catches all of them."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ LONGEST_VALUE = 200
 LONGEST_MESSAGE = 1000
 """Maximum length of a message [characters]."""
 MOST_ERRORS = 20
-"""Maximum number of listed errors of a configuration."""
+"""Maximum number of errors to list for one configuration."""
 _LONG_VALUES = re.compile(
     rf"'[^']{{{LONGEST_VALUE - 1},}}'|\"[^\"]{{{LONGEST_VALUE - 1},}}\"|\S{{{LONGEST_VALUE + 1},}}"
 )
 
 
 def readable(text: str) -> str:
-    """Return the text as one printable line of limited length.
+    """Return a text as one printable line of limited length.
 
-    Control characters are escaped; long words, long quoted values and long texts are cut in the middle.
+    Control characters are escaped; long words, quoted values and texts are shortened in the middle.
     """
     text = text[: 100 * LONGEST_MESSAGE] + text[100 * LONGEST_MESSAGE :][-LONGEST_MESSAGE:]
     if not text.isprintable():
@@ -37,10 +37,10 @@ def _cut(text: str, longest: int) -> str:
 
 
 class TactileSimError(Exception):
-    """Base of all errors of this package.
+    """Base class of all exceptions of this package.
 
-    The text is one line with the key or file, the invalid value and the remedy. Names and values are
-    shortened, see `readable`.
+    The message is one line with the key or file, the invalid value and the remedy. Long names and values are
+    shortened; see `readable`.
     """
 
     def __str__(self) -> str:
@@ -52,7 +52,7 @@ class ConfigError(TactileSimError):
 
 
 class ConfigErrors(ConfigError):
-    """Several errors of one configuration, one per line."""
+    """A configuration has several errors; the message lists one per line."""
 
     def __init__(self, errors: Sequence[ConfigError]) -> None:
         super().__init__()
@@ -65,7 +65,7 @@ class ConfigErrors(ConfigError):
 
 
 class SceneError(TactileSimError):
-    """The scene cannot be loaded, or lacks a requested element."""
+    """The scene cannot be loaded or lacks a requested element."""
 
 
 class EngineError(TactileSimError):
@@ -85,12 +85,12 @@ class BagError(TactileSimError):
 
 
 def suggest(name: object, valid: Iterable[str], limit: int = 8) -> str:
-    """Return the end of an error about an unknown name: the nearest valid name, or a list of names.
+    """Return a suffix for an error message about an unknown name: the nearest valid name or a list of names.
 
     Args:
         name: The unknown name.
         valid: Valid names.
-        limit: Maximum number of listed names.
+        limit: Maximum number of names to list.
 
     Returns:
         A text such as ``"; did you mean 'cube'?"`` or ``"; there are: a, b, c"``.
@@ -107,10 +107,10 @@ def suggest(name: object, valid: Iterable[str], limit: int = 8) -> str:
 
 @contextmanager
 def located(where: str) -> Iterator[None]:
-    """Prepend the location to SceneErrors and EngineErrors from the block.
+    """Prepend a location to the messages of SceneErrors and EngineErrors raised in the block.
 
     Args:
-        where: The file and key.
+        where: Location of the error (file and key).
     """
     try:
         yield

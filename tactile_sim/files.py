@@ -1,4 +1,4 @@
-"""Open files named by users. Only regular files of limited size are read: devices and FIFOs never end."""
+"""Read files that users specify. Only regular files of limited size are read, since devices may never end."""
 
 from __future__ import annotations
 
@@ -15,14 +15,15 @@ MOST_ASSET = 512 * MB
 
 
 def check_file(path: Path, most: int) -> None:
-    """Check that a file can be opened by a library.
+    """Check that a file exists and is safe to open with a library.
 
     Args:
         path: The file.
         most: Maximum size [bytes].
 
     Raises:
-        OSError: It does not exist, is not a regular file or is too large; the reason is in ``strerror``.
+        OSError: The file does not exist, is not a regular file or is too large. The reason is in
+            ``strerror``.
     """
     try:
         status = os.stat(path)
@@ -37,7 +38,7 @@ def check_file(path: Path, most: int) -> None:
 
 
 def read_file(path: Path, most: int) -> bytes:
-    """Return the contents of a file; arguments and errors as for `check_file`."""
+    """Return the contents of a file. Arguments and exceptions are those of `check_file`."""
     check_file(path, most)
     with open(path, "rb") as file:
         content = file.read(most + 1)

@@ -1,4 +1,4 @@
-"""Conversions of poses and quaternions. MuJoCo and the core use wxyz, ROS uses xyzw."""
+"""Convert poses and quaternions. MuJoCo and the core use the order wxyz, ROS uses xyzw."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ def relative_poses(
     Args:
         positions: Positions (nbody, 3) of all bodies in the world [m].
         quaternions: Orientations (nbody, 4) of all bodies in the world, wxyz.
-        rotations: The same as rotation matrices (nbody, 3, 3).
-        child: Ids (n,) of the bodies.
+        rotations: The same orientations as rotation matrices (nbody, 3, 3).
+        child: Ids (n,) of the bodies whose poses to return.
         parent: Ids (nbody,) of the parents of all bodies.
 
     Returns:
-        Positions [m] and quaternions xyzw (n, 7).
+        Poses (n, 7): position [m] and quaternion xyzw.
     """
     poses = np.empty((len(child), 7))
     for n in range(len(child)):

@@ -1,8 +1,8 @@
-"""Cache of compiled kernels on disk, with one file per kernel and argument types.
+"""Cache of compiled kernels on disk, with one file for each kernel and set of argument types.
 
-A file has a fingerprint of everything it was compiled from, and a checksum. Outdated, damaged and unreadable
-files are ignored and replaced by the next compilation; nothing is deleted. If no folder is writable, each
-process compiles its kernels again.
+A file contains a fingerprint of everything it was compiled from, and a checksum. Outdated, damaged and
+unreadable files are ignored and overwritten by the next compilation; files are never deleted. If no folder is
+writable, each process compiles its kernels again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from numba.extending import _Intrinsic
 
 PACKAGE = Path(__file__).parent
 _HEADER = struct.Struct("<32s32sQ")
-"""Fingerprint, SHA-256 of the code, its length in bytes."""
+"""File header: fingerprint, SHA-256 of the code, and length of the code [bytes]."""
 
 
 class KernelCache(NullCache):
@@ -39,11 +39,11 @@ class KernelCache(NullCache):
 
     Args:
         dispatcher: The kernel.
-        warn: Called with one line if compiled code cannot be saved.
+        warn: Called with a one-line message if compiled code cannot be saved.
     """
 
     writable = True
-    """True if saving may succeed; False in the whole process after the first failure."""
+    """False after the first failure to save, for all caches in this process."""
 
     def __init__(self, dispatcher: Dispatcher, warn: Callable[[str], None]):
         self._dispatcher = dispatcher
@@ -51,11 +51,11 @@ class KernelCache(NullCache):
 
     @property
     def cache_path(self) -> str:
-        """Preferred folder."""
+        """Folder in which compiled code is preferably saved."""
         return str(next(folders(), ""))
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
-        """Return the code for a signature, or None if it must be compiled."""
+        """Load the compiled code for a signature; return None if it must be compiled."""
         target_context.refresh()
         name, stamp = self._name(sig, target_context.codegen()), fingerprint(self._dispatcher)
         for folder in folders():
@@ -67,7 +67,7 @@ class KernelCache(NullCache):
         return None
 
     def save_overload(self, sig: Any, data: Any) -> None:
-        """Save the code for a signature."""
+        """Save the compiled code for a signature."""
         if not KernelCache.writable or data.library.has_dynamic_globals:
             return
         code = dumps(data._reduce())
@@ -105,7 +105,7 @@ def _layout(argument: Any) -> Any:
 
 
 def folders() -> Iterator[Path]:
-    """Yield the folders for compiled code: `NUMBA_CACHE_DIR`, or else the package's and the user's."""
+    """Yield the folders for compiled code: `NUMBA_CACHE_DIR` if set, else the package's and the user's."""
     own = f"tactile_sim_{hashlib.sha256(bytes(PACKAGE)).hexdigest()[:12]}"  # several may be installed
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         yield Path(chosen) / own
@@ -118,7 +118,7 @@ def folders() -> Iterator[Path]:
 
 
 def _read(path: Path, stamp: bytes) -> bytes | None:
-    """Return the code in a file, or None if it is missing, damaged or outdated."""
+    """Return the code in a file, or None if the file is missing, damaged or outdated."""
     try:
         data = path.read_bytes()
     except OSError:
@@ -131,7 +131,7 @@ def _read(path: Path, stamp: bytes) -> bytes | None:
 
 
 def _write(path: Path, stamp: bytes, code: bytes) -> None:
-    """Write code to a file in place; processes that read it at the same time see a damaged file."""
+    """Write code to a file in place. Processes that read it meanwhile detect the damage and ignore it."""
     data = _HEADER.pack(stamp, hashlib.sha256(code).digest(), len(code)) + code
     try:
         path.write_bytes(data)
@@ -142,7 +142,7 @@ def _write(path: Path, stamp: bytes, code: bytes) -> None:
 
 @cache
 def fingerprint(dispatcher: Dispatcher) -> bytes:
-    """Return a digest of all code and constants of a kernel and of the kernels it calls.
+    """Return a digest of the code and constants of a kernel and of all kernels that it calls.
 
     Args:
         dispatcher: The kernel.
@@ -184,7 +184,7 @@ def _identity(kernel: Dispatcher) -> tuple[str, str]:
 
 
 def _code(code: CodeType, doc: str | None) -> list[Any]:
-    """Return what defines a function's behaviour, without its location and docstring."""
+    """Return the parts of a code object that determine its behaviour, without location and docstring."""
     parts = [code.co_code, code.co_exceptiontable, code.co_flags, code.co_argcount, code.co_kwonlyargcount]
     parts += [code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars]
     for constant in code.co_consts:
@@ -198,7 +198,7 @@ def _code(code: CodeType, doc: str | None) -> list[Any]:
 
 
 def _referenced(function: Any) -> list[tuple[str, Any]]:
-    """Return the global and enclosing names that a function uses, with their values."""
+    """Return the global and closure variables that a function uses, by name."""
     names: list[str] = []
     codes = [function.__code__]
     while codes:
@@ -212,7 +212,7 @@ def _referenced(function: Any) -> list[tuple[str, Any]]:
 
 
 def _value(value: Any, kernel: Dispatcher) -> Any:
-    """Return a description of a constant that is the same in each process."""
+    """Return a description of a constant's value that is the same in every process."""
     if isinstance(value, Dispatcher):
         return _identity(value)
     if isinstance(value, np.ndarray):

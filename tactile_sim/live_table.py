@@ -1,4 +1,4 @@
-"""The live table of the demo: its state, its layout and the keyboard input. Independent of ROS."""
+"""Live table of the demo: state, layout and keyboard input. Independent of ROS."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from rich.text import Text
 from tactile_sim.text import counted
 
 HISTORY = 3.0
-"""Period that the sparklines show [s of wall time]."""
+"""Time span of the sparklines [s of wall time]."""
 SPARKS = " ▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 12
 """Width of a sparkline [columns]."""
 TOUCHED = 5e-4
-"""Smallest force with which a body is listed [N]; smaller ones are shown as 0.000."""
+"""Minimum force for a body to be listed [N]; smaller forces would be shown as 0.000."""
 WINDOW = 2.0
 """Period over which rates are averaged [s of wall time]."""
 PEAK_WINDOW = 1.0
-"""Time that a peak stays visible [s of wall time]; impacts last only milliseconds."""
+"""Time for which a peak remains visible [s of wall time], because impacts last only milliseconds."""
 STDIN = 0
 """File descriptor of standard input."""
 BAR_WIDTH = 18
@@ -41,7 +41,7 @@ HEADINGS = ("net [N]", "taxels [N]", "1 s peak [N]")
 
 @dataclass
 class State:
-    """The latest messages from the simulation. Times are wall time of one monotonic clock [s]."""
+    """Latest messages from the simulation. Unless noted, times are wall times from a monotonic clock [s]."""
 
     bodies: Sequence[str] = ()
     net: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -56,7 +56,7 @@ class State:
     frames: int = 0
     """Number of skin messages received."""
     problem: str = ""
-    """Warnings and errors of the diagnostics."""
+    """Warnings and errors from the diagnostics messages."""
     _sums_by_time: deque[tuple[float, np.ndarray]] = field(default_factory=deque)
     _history: deque[tuple[float, float, int]] = field(default_factory=deque)
 
@@ -69,8 +69,8 @@ class State:
             now: Wall time [s].
             bodies: Names of the B bodies.
             counts: Taxels per body (B,).
-            data: Forces (sum of counts * channels,) [N], body after body, taxel-major.
-            channels: Numbers per taxel.
+            data: Taxel forces (sum of counts * channels,) [N], grouped by body, taxel-major.
+            channels: Number of values per taxel.
         """
         self.bodies = bodies
         self.net, self.sums = forces(counts, data, channels)
@@ -80,7 +80,7 @@ class State:
             self._sums_by_time.popleft()
 
     def tick(self, now: float) -> None:
-        """Record the current counts; rates are differences between ticks.
+        """Record the current counts, from which rates are computed.
 
         Args:
             now: Wall time [s].
@@ -118,7 +118,7 @@ class State:
 
     @property
     def real_time_factor(self) -> float:
-        """Simulation time per wall time, averaged over `WINDOW`."""
+        """Ratio of simulation time to wall time, averaged over `WINDOW`."""
         return self._rate(1)
 
     @property
@@ -134,16 +134,16 @@ class State:
 
 
 def forces(counts: np.ndarray, data: np.ndarray, channels: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the net force and the total of the taxel forces of each body.
+    """Return the net force and the total taxel force on each body.
 
     Args:
         counts: Taxels per body (B,).
-        data: Taxel forces (sum of counts * channels,) [N], body after body, taxel-major.
-        channels: Numbers per taxel.
+        data: Taxel forces (sum of counts * channels,) [N], grouped by body, taxel-major.
+        channels: Number of values per taxel.
 
     Returns:
-        Magnitude of the net force (B,) [N], in which opposing forces cancel, and sum of the taxels'
-        magnitudes (B,) [N], in which they do not.
+        Magnitude of the net force (B,) [N], in which opposing forces cancel, and the sum of the magnitudes of
+        the taxel forces (B,) [N], in which they do not.
     """
     vectors = np.asarray(data, dtype=np.float64).reshape(-1, channels)
     columns = np.column_stack((vectors, np.linalg.norm(vectors, axis=1)))
@@ -159,9 +159,9 @@ class View:
 
     title: str
     weights: Mapping[str, float]
-    """Weights of the single free bodies by name [N]."""
+    """Weight of each free body by name [N]."""
     scale: float
-    """Force of a full bar [N]."""
+    """Force at which a bar is full [N]."""
     hints: Sequence[str] = ()
     """Lines below the table."""
     starting: str = "starting the node ..."
@@ -173,7 +173,7 @@ class View:
         Args:
             state: The data to show.
             height: Maximum number of lines.
-            footer: Last line.
+            footer: Text of the last line.
         """
         head = [Text(self.title, "bold"), Text(self._status(state))]
         if state.problem:
@@ -206,7 +206,7 @@ class View:
         return Group(*parts)
 
     def plain(self, state: State) -> str:
-        """Return the table as plain text, with the loaded bodies, or the first body if none is loaded."""
+        """Return the table as plain text. It lists the loaded bodies, or the first body if none is loaded."""
         lines = [self._status(state)]
         if state.problem:
             lines.append(f"  {state.problem}")
@@ -224,11 +224,11 @@ class View:
         return "\n".join(lines)
 
     def _numbers(self, state: State, i: int) -> list[str]:
-        """Return the cells below `HEADINGS`."""
+        """Return the cells of body i in the columns `HEADINGS`."""
         return [f"{values[i]:.3f}" for values in (state.net, state.sums, state.peaks)]
 
     def _spark(self, history: np.ndarray) -> Text:
-        """Return a sparkline (SPARK_WIDTH) of forces [N]; its full height is the force of a full bar."""
+        """Return a sparkline of forces (SPARK_WIDTH,) [N]; its full height is the force of a full bar."""
         levels = np.ceil(np.clip(history / self.scale, 0.0, 1.0) * (len(SPARKS) - 1)).astype(int)
         return Text("".join(SPARKS[level] for level in levels), "cyan")
 
@@ -258,7 +258,7 @@ class Keys:
 
     @staticmethod
     def ours() -> bool:
-        """Return whether this process can read the terminal's keys; a background job would be stopped."""
+        """Return whether this process may read from the terminal; a background job would be stopped."""
         try:
             return os.tcgetpgrp(STDIN) == os.getpgrp()
         except OSError:  # not a terminal

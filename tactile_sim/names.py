@@ -11,12 +11,12 @@ from tactile_sim.errors import SceneError, suggest
 
 
 class Names:
-    """Names of a model's bodies, geoms, joints, actuators, keyframes and equalities, in lists by id.
+    """Names of a model's bodies, geoms, joints, actuators, keyframes and equalities, as lists indexed by id.
 
-    Elements without a name in the scene get one: a body ``body<id>``; a geom ``<body>/geom<k>`` and a joint
-    ``<body>/joint<k>``, where k counts that body's geoms or joints from 0 in the order of their ids, named
-    ones included; an actuator ``actuator<id>``, a keyframe ``key<id>``, an equality
-    ``equality<id>``. Body 0 is ``world``. For sensors see `tactile_sim.scenes.sensor_layout`.
+    Elements without a name in the scene get a generated one: ``body<id>``, ``<body>/geom<k>``,
+    ``<body>/joint<k>``, ``actuator<id>``, ``key<id>`` (keyframes) or ``equality<id>``. The number k counts
+    all geoms or joints of the body from 0, in the order of their ids. Body 0 is ``world``. For the names of
+    sensors see `tactile_sim.scenes.sensor_layout`.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -30,7 +30,7 @@ class Names:
         actuators = [f"actuator{i}" for i in range(count_actuators(model))]
         self.actuators = self._name(model, "actuator", kind.mjOBJ_ACTUATOR, actuators)
         self.controls = [f"actuator{i}" for i in range(model.nu)]
-        """Names of the controls in ``ctrl``: an actuator's, numbered where it has several (``servo/0``)."""
+        """Names of the controls in ``ctrl``: the actuator's name, or ``servo/0``, ... if it has several."""
         for name, (first, count) in zip(self.actuators, control_spans(model), strict=True):
             own = [name] if count == 1 else [f"{name}/{k}" for k in range(count)]
             self.controls[first : first + count] = own
@@ -40,7 +40,7 @@ class Names:
         self.equalities = self._name(model, "equality", kind.mjOBJ_EQUALITY, equalities)
 
     def _name(self, model: mujoco.MjModel, word: str, kind: mujoco.mjtObj, made: list[str]) -> list[str]:
-        """Return names by id, the scene's or generated ones; look-ups prefer the scene's."""
+        """Return the names by id, from the scene or generated; lookups prefer names from the scene."""
         given = [mujoco.mj_id2name(model, kind, i) for i in range(len(made))]
         self._ids[word] = {made[i]: i for i, name in enumerate(given) if not name}
         self._ids[word] |= {name: i for i, name in enumerate(given) if name}
@@ -52,27 +52,27 @@ class Names:
         return [name or made[i] for i, name in enumerate(given)]
 
     def body_id(self, name: str) -> int:
-        """Return the id of a body; raise SceneError with the nearest name if it does not exist."""
+        """Return the id of a body; raise SceneError with the nearest valid name if there is no such body."""
         return self._id("body", name)
 
     def geom_id(self, name: str) -> int:
-        """Id of a geom."""
+        """Return the id of a geom; see `body_id`."""
         return self._id("geom", name)
 
     def joint_id(self, name: str) -> int:
-        """Id of a joint."""
+        """Return the id of a joint; see `body_id`."""
         return self._id("joint", name)
 
     def actuator_id(self, name: str) -> int:
-        """Id of an actuator."""
+        """Return the id of an actuator; see `body_id`."""
         return self._id("actuator", name)
 
     def keyframe_id(self, name: str) -> int:
-        """Id of a keyframe."""
+        """Return the id of a keyframe; see `body_id`."""
         return self._id("keyframe", name)
 
     def equality_id(self, name: str) -> int:
-        """Id of an equality constraint."""
+        """Return the id of an equality constraint; see `body_id`."""
         return self._id("equality", name)
 
     def _id(self, word: str, name: str) -> int:
@@ -83,9 +83,9 @@ class Names:
 
 
 def topic_token(name: str) -> str:
-    """Return a name as one token of a ROS topic.
+    """Convert a name to one token of a ROS topic name.
 
-    Characters that ROS does not allow become ``_``. A leading digit gets the prefix ``_``.
+    Characters that ROS does not allow become ``_``, and ``_`` is inserted before a leading digit.
     """
     token = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return token if token and not token[0].isdigit() else "_" + token

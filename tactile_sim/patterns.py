@@ -1,4 +1,4 @@
-"""Match tables of names or shell patterns with the elements of a scene."""
+"""Match tables whose keys are names or shell patterns with the elements of a scene."""
 
 from __future__ import annotations
 
@@ -16,20 +16,19 @@ def match(
     kind: str,
     candidates: Sequence[str] | None = None,
 ) -> dict[str, str]:
-    """Return the table entry that applies to each element, by the element's name.
+    """Find the table key that applies to each element, and return the keys by element name.
 
-    Exact names have precedence over patterns; of two patterns, the one with more literal characters has
-    precedence.
+    Exact names have precedence over patterns, and patterns with more literal characters over others.
 
     Args:
-        table: Entries by name or shell pattern (``finger_*``), case-sensitive.
+        table: Values by name or shell pattern (``finger_*``), case-sensitive.
         names: Names of all elements.
-        where: File and key of the table, for errors.
+        where: Location of the table for error messages (file and key).
         kind: Kind of the elements, such as ``body`` or ``joint``.
         candidates: Elements that patterns can match; all by default.
 
     Raises:
-        ConfigError: An entry matches nothing, or two patterns with equal precedence have different values for
+        ConfigError: A key matches nothing, or two patterns with equal precedence have different values for
             an element.
     """
     candidates = names if candidates is None else candidates

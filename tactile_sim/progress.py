@@ -1,4 +1,4 @@
-"""Progress bars, which are drawn only in a terminal."""
+"""Progress bars. They are shown only in a terminal."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
         what: Label of the bar.
 
     Yields:
-        A function to call with the amount done and the total.
+        A function to call with the completed amount and the total amount.
     """
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn

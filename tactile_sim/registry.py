@@ -1,12 +1,13 @@
-"""Engines by name: those of this package, and those that other installed packages register.
+"""Find engines by name: those of this package and those registered by other installed packages.
 
-A package registers an engine by an entry point in the group `GROUP`, for example in its pyproject.toml::
+A package registers an engine with an entry point in the group `GROUP`, for example in its pyproject.toml::
 
     [project.entry-points."tactile_sim.engines"]
     my_engine = "my_package.engine:MyPlugin"
 
-where ``MyPlugin`` is a subclass of `tactile_sim.engines.plugin.EnginePlugin`. The names of `ENGINES` have
-precedence. They are a table because a colcon installation has no entry point metadata.
+where ``MyPlugin`` is a subclass of `tactile_sim.engines.plugin.EnginePlugin`. Names in `ENGINES` have
+precedence. The engines of this package are in a table, because a colcon installation has no entry point
+metadata.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ ENGINES = {
     "motrix": "tactile_sim.engines.plugins:MotrixPlugin",
     "trifinger": "tactile_sim.trifinger.plugin:TrifingerPlugin",
 }
-"""Import strings of the engines of this package."""
+"""Import paths of the plug-in classes of this package's engines, by name."""
 
 
 def engine_names() -> list[str]:
@@ -71,5 +72,5 @@ def _load(name: str) -> Any:
 
 
 def _registered() -> dict[str, str]:
-    """Return the import strings of the engines that other packages register, by name."""
+    """Return the import paths of the plug-in classes that other packages register, by engine name."""
     return {entry.name: entry.value for entry in importlib.metadata.entry_points(group=GROUP)}

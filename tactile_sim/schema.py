@@ -1,7 +1,7 @@
-"""Checks of single values of the configuration.
+"""Checks for single values of a configuration.
 
-A check takes the value from the user and returns the converted value, or raises a ValueError with the
-requirement, the value and the remedy.
+A check accepts the user's value and returns the converted value. For an invalid value it raises a ValueError
+with the requirement, the value and the remedy.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from tactile_sim.errors import suggest
 
 
 def shown(value: Any) -> str:
-    """Return a value as the user wrote it, with its type, for an error."""
+    """Format a user's value with its type, for an error message."""
     kinds: list[tuple[type, str]] = [
         (bool, "a boolean"),
         (numbers.Integral, "an integer"),
@@ -37,7 +37,7 @@ def check_characters(text: str) -> None:
     """Check that a text can be stored in a C string.
 
     Raises:
-        ValueError: It has a null character or a lone surrogate.
+        ValueError: The text contains a null character or a lone surrogate.
     """
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise ValueError(f"must have neither null characters nor surrogates, got {text!r}")
@@ -45,7 +45,7 @@ def check_characters(text: str) -> None:
 
 @dataclass(frozen=True)
 class Flag:
-    """true or false."""
+    """A boolean, ``true`` or ``false``."""
 
     def __call__(self, value: Any) -> bool:
         if not isinstance(value, bool):
@@ -54,15 +54,15 @@ class Flag:
 
 
 LARGEST = 1e9
-"""Default upper bound of a number, in its SI unit: its square and cube are far from overflow."""
+"""Default upper bound of a number, in its SI unit; its square and cube are far from overflow."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number between two bounds, not NaN; integers are accepted.
+    """A number between two bounds. Integers are accepted, NaN is rejected.
 
-    ``most`` is included in the range, and is a lower bound of -``most`` where no other is given. Numbers
-    between 0 and ``smallest`` are rejected.
+    The upper bound ``most`` is inclusive. If no lower bound is specified, it is -``most``. Numbers between 0
+    and ``smallest`` are rejected.
     """
 
     least: float | None = None
@@ -99,7 +99,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Integer:
-    """An integer between two bounds, both included."""
+    """An integer between two inclusive bounds."""
 
     least: int
     most: int
@@ -117,7 +117,7 @@ class Integer:
 
 @dataclass(frozen=True)
 class Text:
-    """Text; with ``filled``, at least one character."""
+    """Text; if ``filled`` is set, with at least one character."""
 
     filled: bool = False
 
@@ -132,7 +132,7 @@ class Text:
 
 @dataclass(frozen=True)
 class WebSocket:
-    """Address of a websocket."""
+    """A websocket address."""
 
     def __call__(self, value: Any) -> str:
         address = Text(filled=True)(value)
@@ -148,7 +148,7 @@ class WebSocket:
 
 @dataclass(frozen=True)
 class Topic:
-    """Name of a ROS topic, absolute or relative."""
+    """A ROS topic name, absolute or relative."""
 
     def __call__(self, value: Any) -> str:
         name = Text(filled=True)(value)
@@ -159,7 +159,7 @@ class Topic:
 
 @dataclass(frozen=True)
 class Frame:
-    """A TF frame or a prefix of frames, without a leading slash."""
+    """A TF frame name or frame prefix, without a leading slash."""
 
     filled: bool = False
 
@@ -172,7 +172,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Texts:
-    """A list of texts; if ``words`` is not empty, only these."""
+    """A list of texts. If ``words`` is not empty, only these words are valid."""
 
     words: tuple[str, ...] = ()
 
@@ -189,7 +189,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Ordered:
-    """A list of one or more of the given words, each once and in the given order."""
+    """A list of one or more of ``words``, without repetition and in the order of ``words``."""
 
     words: tuple[str, ...]
 
@@ -211,7 +211,7 @@ class Ordered:
 
 @dataclass(frozen=True)
 class Integers:
-    """A list of integers, none below a bound."""
+    """A list of integers with a common lower bound."""
 
     least: int
 
@@ -229,7 +229,7 @@ class Integers:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A list of numbers with the same bounds; ``lengths``: permitted lengths of the list, empty for any."""
+    """A list of numbers with common bounds. ``lengths`` are the valid list lengths; empty allows any."""
 
     each: Number = field(default_factory=Number)
     lengths: tuple[int, ...] = ()
@@ -247,7 +247,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Ranged:
-    """A number, or a range [low, high] to draw it from."""
+    """A number, or a range [low, high] from which it is drawn at random."""
 
     number: Number
 
@@ -264,7 +264,7 @@ class Ranged:
 
 @dataclass(frozen=True)
 class Scalar:
-    """Text, a number or a boolean, converted to its YAML text."""
+    """Text, a number or a boolean; converted to text in YAML notation."""
 
     def __call__(self, value: Any) -> str:
         if isinstance(value, bool):
@@ -278,8 +278,8 @@ class Scalar:
 class Choice:
     """One of several words.
 
-    ``words`` may be a table, to which users can add their own words. ``later`` has words that are reserved
-    for a future version.
+    ``words`` can be a table to which users add their own words. The words in ``later`` are reserved for a
+    future version and rejected.
     """
 
     words: Collection[str]
@@ -319,17 +319,23 @@ Check = (
 
 SHARE = Number(least=0, most=1)
 SLOWEST = 1e-6
-"""Least rate other than 0 [Hz]."""
+"""Minimum rate other than 0 [Hz]."""
 SPACING = Number(above=0, most=1e3, unit="m")
 TIME_CONSTANT = Number(above=0, unit="s")
 SEED = Integer(0, 2**63 - 1)
 
 
 def parameter(check: Check, doc: str, default: Any = MISSING) -> Any:
-    """Return a dataclass field for one value: its check, its meaning and its default, if it has one."""
+    """Create a dataclass field for a parameter.
+
+    Args:
+        check: Check for the values of the parameter.
+        doc: Description of the parameter.
+        default: Default value; without one, the parameter is required.
+    """
     return field(default=default, metadata={"check": check, "doc": doc})
 
 
 def checks(settings: type) -> dict[str, Check]:
-    """Return the check of each field of a dataclass whose fields are made by `parameter`."""
+    """Return the check of each field of a dataclass, by name. All fields must be created by `parameter`."""
     return {entry.name: entry.metadata["check"] for entry in fields(settings)}

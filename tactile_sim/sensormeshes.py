@@ -1,9 +1,9 @@
 """Triangle meshes of geometric primitives, compatible with MIMo's ``mimoTouch.sensormeshes``.
 
-All primitives are centred on the origin with their axis along z. Vertices equal MIMo's, in the same order,
-spaced by about the resolution [m]. Triangles are wound outward; all meshes except the pipe's are closed and
-convex. A primitive too small for the resolution is a ``trimesh.PointCloud`` of one vertex at its centre,
-as in MIMo. Invalid arguments raise `TactileSimError`.
+All primitives are centred on the origin with their axis along z. The vertices are identical to
+MIMo's, in the same order, and about one resolution [m] apart. Triangles are wound outward, and all meshes
+except the pipe's are closed and convex. As in MIMo, a primitive that is too small for the resolution becomes
+a ``trimesh.PointCloud`` with one vertex at its centre. Invalid arguments raise `TactileSimError`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def mesh_box(resolution: float, sizes: ArrayLike) -> trimesh.Trimesh | trimesh.P
         sizes: Half lengths (3,) of the edges [m].
 
     Returns:
-        The mesh; a single vertex if 3/4 of the resolution exceeds all sizes.
+        The mesh, or a single vertex if 3/4 of the resolution exceeds all sizes.
     """
     return _trimesh(mimo_meshes.box(*checked("mesh_box", resolution, sizes=sizes)))
 
@@ -40,7 +40,7 @@ def mesh_sphere(resolution: float, radius: float) -> trimesh.Trimesh | trimesh.P
         radius: Radius [m].
 
     Returns:
-        The mesh; a single vertex if the resolution exceeds the radius.
+        The mesh, or a single vertex if the resolution exceeds the radius.
     """
     return _trimesh(mimo_meshes.sphere(*checked("mesh_sphere", resolution, radius=radius)))
 
@@ -56,7 +56,7 @@ def mesh_ellipsoid(resolution: float, radii: ArrayLike) -> trimesh.Trimesh | tri
 
 
 def mesh_pipe(resolution: float, length: float, radius: float) -> trimesh.Trimesh | trimesh.PointCloud:
-    """Mesh an open pipe with rings along its axis; a pipe of length 0 is a ring without triangles.
+    """Mesh an open pipe with rings along its axis; a pipe of length 0 becomes a ring without triangles.
 
     Args:
         resolution: Approximate distance between vertices [m].
@@ -75,8 +75,8 @@ def mesh_cylinder(resolution: float, length: float, radius: float) -> trimesh.Tr
         radius: Radius [m].
 
     Returns:
-        The mesh; a single vertex if a ring would have fewer than three vertices, the length is at most the
-        resolution, or the radius is at most half of it.
+        The mesh, or a single vertex if a ring would have fewer than three vertices, the length is at most
+        the resolution, or the radius is at most half the resolution.
     """
     return _trimesh(mimo_meshes.cylinder(*checked("mesh_cylinder", resolution, length=length, radius=radius)))
 
@@ -90,7 +90,7 @@ def mesh_capsule(resolution: float, length: float, radius: float) -> trimesh.Tri
         radius: Radius [m].
 
     Returns:
-        The mesh; a single vertex if a ring would have fewer than three vertices.
+        The mesh, or a single vertex if a ring would have fewer than three vertices.
     """
     return _trimesh(mimo_meshes.capsule(*checked("mesh_capsule", resolution, length=length, radius=radius)))
 

@@ -1,9 +1,9 @@
 """Points on geometric primitives, compatible with MIMo's ``mimoTouch.sensorpoints``.
 
 All primitives are centred on the origin with their axis along z. Each function returns positions (n, 3) [m]
-and, with ``return_normals``, also outward unit normals (n, 3). A primitive too small for the resolution has
-one point at its centre with the normal (0, 0, 1). Points equal MIMo's, in the same order. Invalid arguments
-raise `TactileSimError`.
+and, with ``return_normals``, also outward unit normals (n, 3). A primitive that is too small for the
+resolution has one point at its centre with the normal (0, 0, 1). The points are identical to MIMo's, in the
+same order. Invalid arguments raise `TactileSimError`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def spread_points_box(resolution: float, sizes: ArrayLike, return_normals: bool 
     """Spread points on a grid on each face of a box.
 
     Args:
-        resolution: Approximate distance between points [m]; above all sizes: a single point.
+        resolution: Approximate distance between points [m]; a single point results if it exceeds all sizes.
         sizes: Half lengths (3,) of the edges [m].
         return_normals: Whether to return normals as well.
     """
@@ -32,7 +32,7 @@ def spread_points_sphere(resolution: float, radius: float, return_normals: bool 
     """Spread points on rings of latitude of a sphere.
 
     Args:
-        resolution: Approximate distance between points [m]; above the radius: a single point.
+        resolution: Approximate distance between points [m]; a single point results if it exceeds the radius.
         radius: Radius [m].
         return_normals: Whether to return normals as well.
     """
@@ -42,10 +42,10 @@ def spread_points_sphere(resolution: float, radius: float, return_normals: bool 
 
 
 def spread_points_ellipsoid(resolution: float, radii: ArrayLike, return_normals: bool = False) -> Points:
-    """Spread points on an ellipsoid: those of a sphere of its largest radius, scaled along each axis.
+    """Spread points on an ellipsoid, by scaling those of a sphere with its largest radius along each axis.
 
     Args:
-        resolution: Approximate largest distance between points [m]; they are closer along shorter axes.
+        resolution: Approximate largest distance between points [m]; points are closer along shorter axes.
         radii: Radii (3,) along the axes [m].
         return_normals: Whether to return normals as well.
     """

@@ -1,8 +1,8 @@
-"""Find the package's own files: shipped scenes, configurations, the RViz display.
+"""Find the files shipped with this package: scenes, configurations and the RViz display.
 
-The source tree has priority if the running code is in it, so that edited scenes take effect immediately. It
-is followed by the installation of the code (``colcon``, ``pip``, a system package) and by the prefixes of
-``AMENT_PREFIX_PATH``.
+If the running code is in the source tree, the source tree is searched first, so that edited scenes take
+effect immediately. The installation of the code (``colcon``, ``pip``, a system package) and the prefixes in
+``AMENT_PREFIX_PATH`` follow.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _ERRORS = {"config": ConfigError, "scenes": SceneError}
 
 
 def folders() -> list[Path]:
-    """Return the folders with ``scenes/``, ``config/``, ..., by priority."""
+    """Return the folders that contain ``scenes/``, ``config/``, ..., in search order."""
     here = Path(__file__).resolve().parent
     found = [here.parent] if (here.parent / "package.xml").is_file() else []
     found += [parent / "share" / PACKAGE for parent in here.parents]
@@ -30,14 +30,14 @@ def folders() -> list[Path]:
 
 
 def find(kind: str, name: str) -> Path:
-    """Return a shipped file: ``find("scenes", "touch_cube")``.
+    """Return the path of a shipped file, such as ``find("scenes", "touch_cube")``.
 
     Args:
-        kind: Folder in the share, such as ``scenes``, ``config``, ``rviz``.
+        kind: Subfolder of the share folder, such as ``scenes``, ``config`` or ``rviz``.
         name: File name; the extension of scenes and configurations is optional.
 
     Raises:
-        ConfigError, SceneError, TactileSimError: No such file is shipped; the error has the nearest name.
+        ConfigError, SceneError, TactileSimError: No such file is shipped. The message has the nearest name.
     """
     path = lookup(kind, name)
     if path is None:
@@ -49,12 +49,7 @@ def find(kind: str, name: str) -> Path:
 
 
 def lookup(kind: str, name: str) -> Path | None:
-    """Return a shipped file as :func:`find` does, or None if it is missing.
-
-    Args:
-        kind: Folder in the share.
-        name: File name.
-    """
+    """Return the path of a shipped file as :func:`find` does, or None if it does not exist."""
     parts = Path(name).parts
     if not parts or Path(name).is_absolute() or ".." in parts:
         return None
@@ -67,7 +62,7 @@ def lookup(kind: str, name: str) -> Path | None:
 
 
 def names(kind: str) -> list[str]:
-    """Return the names of the shipped files of a kind, without optional extensions."""
+    """Return the names of all shipped files of a kind, without optional extensions."""
     extensions = _EXTENSIONS.get(kind, ())
     files = (path for folder in folders() for path in (folder / kind).glob("*") if path.is_file())
     if extensions:
@@ -76,12 +71,15 @@ def names(kind: str) -> list[str]:
 
 
 def package_folder(package: str, search: Iterable[str | Path] = ()) -> Path | None:
-    """Return the share folder of a ROS package, for ``package://`` addresses; None if it is not found.
+    """Find the share folder of a ROS package, to resolve a ``package://`` address.
 
     Args:
-        package: Its name.
+        package: Name of the package.
         search: Folders to search before `AMENT_PREFIX_PATH` and `ROS_PACKAGE_PATH`. As in the latter, each
-            is a package, or contains packages at most `PACKAGE_LEVELS` levels below it.
+            folder is a package or contains packages at most `PACKAGE_LEVELS` levels below it.
+
+    Returns:
+        The folder, or None if the package is not found.
     """
     if not package:
         return None
@@ -89,7 +87,7 @@ def package_folder(package: str, search: Iterable[str | Path] = ()) -> Path | No
 
 
 def similar_file(path: Path) -> str:
-    """Return the end of an error about a missing file: a similar name, or that its folder is missing."""
+    """Return a suffix for an error message about a missing file: a similar name or a missing folder."""
     if not os.path.isdir(path.parent):
         return f": there is no folder {path.parent}"
     try:
@@ -100,7 +98,7 @@ def similar_file(path: Path) -> str:
 
 
 def expand_home(path: str | Path) -> Path:
-    """Return the path with a leading ``~`` expanded, or unchanged for an unknown home."""
+    """Expand a leading ``~`` in a path. The path is unchanged if the home folder is unknown."""
     try:
         return Path(path).expanduser()
     except RuntimeError:
@@ -128,7 +126,7 @@ def _direct(package: str, search: Iterable[Path]) -> Iterator[Path]:
 
 
 def _nested(package: str, folder: Path) -> Iterator[Path]:
-    """Yield folders below others that have a package's name and its ``package.xml``."""
+    """Yield the folders below a folder that have a package's name and contain a ``package.xml``."""
     for path, inner, files in os.walk(folder):
         if "package.xml" in files:
             if os.path.basename(path) == package:

@@ -1,8 +1,8 @@
-"""Handle SIGINT, SIGTERM and SIGHUP without exceptions in the middle of other code.
+"""Handle SIGINT, SIGTERM and SIGHUP without raising exceptions in the middle of other code.
 
-A signal handler runs between any two bytecodes of the main thread. An exception raised there may pass through
-a callback of the compiler, which then crashes, an import, which replaces it by another error, or a finalizer,
-which drops it. The handlers of a `StopRequest` never raise.
+A signal handler can run between any two bytecodes of the main thread. An exception raised there may crash a
+callback of the compiler, may be replaced by another error during an import, or may be lost in a finalizer.
+The handlers of a `StopRequest` therefore never raise.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ from queue import Empty, SimpleQueue
 from types import FrameType, TracebackType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-"""Signals that request a process to end: Ctrl-C, `kill`, and a closed terminal."""
+"""Signals that ask a process to end: Ctrl-C, `kill`, and a closed terminal."""
 
 _current: StopRequest | None = None
 
 
 class Stopped(BaseException):
-    """A signal requested the process to end. Not an Exception, so that no error handling catches it."""
+    """Raised after a signal asked the process to end.
+
+    This is a BaseException, so ``except Exception`` does not catch it.
+    """
 
     def __init__(self, number: int):
         super().__init__(signal.Signals(number).name)
@@ -30,11 +33,11 @@ class Stopped(BaseException):
 
 
 class StopRequest:
-    """Context manager that records signals that request the process to end.
+    """Context manager that records signals that ask the process to end.
 
-    During start-up, call `check` at points where an exception is harmless; it raises after a signal.
-    Afterwards, `call` sets the function that ends the work. Use it in the main thread around everything that
-    needs clean-up. Without clean-up, the default action of the signals is sufficient.
+    During startup, call `check` at points where an exception is harmless; it raises `Stopped` after a signal.
+    Then use `call` to set a function that ends the work. Use the context manager in the main thread, around
+    all code that needs cleanup. Code without cleanup can rely on the signals' default action.
     """
 
     def __init__(self) -> None:
@@ -84,10 +87,10 @@ class StopRequest:
         """Set a function to call on each signal; `check` no longer raises.
 
         Args:
-            action: Runs in the signal handler, so it must not wait for a lock.
+            action: The function. It runs in the signal handler, so it must not wait for a lock.
 
         Raises:
-            Stopped: A signal has arrived before.
+            Stopped: A signal has already arrived.
         """
         self.check()
         self._action = action
@@ -117,9 +120,9 @@ def in_main_thread() -> bool:
 
 
 def check() -> None:
-    """Raise Stopped if a signal has requested this process to end during its start-up.
+    """Call `StopRequest.check` of the current `StopRequest`.
 
-    Does nothing outside of a `StopRequest` and in other threads than the main one.
+    Does nothing outside a `StopRequest` and in threads other than the main thread.
     """
     if _current is not None and in_main_thread():
         _current.check()
@@ -127,9 +130,9 @@ def check() -> None:
 
 @contextmanager
 def deferred() -> Iterator[None]:
-    """Delay the handlers of signals until the end of the block, in the main thread.
+    """Defer signal handlers in the main thread until the end of the block.
 
-    Use this for code that exceptions of a handler would break, such as KeyboardInterrupt.
+    Use this for code that would break if a handler raised an exception, such as KeyboardInterrupt.
     """
     if _current is not None or not in_main_thread():
         yield  # no handler raises
@@ -149,9 +152,9 @@ def deferred() -> Iterator[None]:
 
 @contextmanager
 def raising() -> Iterator[None]:
-    """Let a signal end the block like an error, so that its clean-up runs.
+    """Raise `Stopped` in the block when a signal arrives, so that its cleanup code runs.
 
-    Use this only for work on files. Signals that the process ignores or handles are not changed.
+    Use this only for work on files. Signals that the process ignores or already handles are not affected.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:

@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Return a number with its noun, such as ``1 body`` or ``2 bodies``.
+    """Format a number with a noun, such as ``1 body`` or ``2 bodies``.
 
     Args:
-        number: The number.
+        number: Number of items.
         one: Singular of the noun.
-        many: Plural of the noun; by default the singular with an s.
+        many: Plural of the noun; by default, the singular with an s.
     """
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 
 def shortened(names: Sequence[str], limit: int = 8) -> str:
-    """Return ``a, b, ... (9 in total)`` for long lists of names."""
+    """Join names with commas; more than ``limit`` names are shortened to ``a, b, ... (9 in total)``."""
     return ", ".join(names[:limit]) + (f", ... ({len(names)} in total)" if len(names) > limit else "")

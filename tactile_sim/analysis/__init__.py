@@ -1,1 +1,1 @@
-"""Figures and videos from bags, without ROS, a scene or an engine."""
+"""Create figures and videos from bags, without ROS, a scene or an engine."""

@@ -1,4 +1,4 @@
-"""Contact forces between bodies over time, collected from a bag."""
+"""Collect the contact forces between bodies over time from a bag."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tactile_sim.analysis.tactile_frames import finite
 from tactile_sim.bag.messages import Message
 
 FLEX = "flex"
-"""Name for bodies without a name: a flex has an empty name in contact messages."""
+"""Label for flexes, whose body name is empty in contact messages."""
 
 
 class Contacts:
@@ -42,19 +42,19 @@ class Contacts:
 
     @property
     def times(self) -> np.ndarray:
-        """Times (n,) of the messages [s]."""
+        """Times of the messages (n,) [s]."""
         return np.array(self._times)
 
     @property
     def magnitudes(self) -> np.ndarray:
-        """Magnitude (c,) of each contact's force [N]."""
+        """Force magnitude of each contact (c,) [N]."""
         return np.linalg.norm(np.concatenate([np.zeros((0, 3)), *self._forces]), axis=1)
 
     def pairs(self) -> tuple[list[tuple[str, str]], np.ndarray]:
         """Return the net contact force between each pair of bodies.
 
         Returns:
-            The names of p pairs, and the force magnitudes (n, p) [N].
+            The names of p pairs, and the force magnitudes over time (n, p) [N].
         """
         if not self._geoms:
             return [], np.zeros((len(self._times), 0))

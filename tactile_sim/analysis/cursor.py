@@ -1,4 +1,4 @@
-"""Iteration over messages in step with a clock."""
+"""Iterate over messages as time advances."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tactile_sim.bag.messages import Message
 
 
 class Cursor:
-    """Passes messages of one topic, ordered by stamp, to a function as time advances."""
+    """Passes the messages of a topic, ordered by stamp, to a function as time advances."""
 
     def __init__(self, messages: Iterable[Message], take: Callable[[Message], object]) -> None:
         self._messages = iter(messages)
@@ -16,7 +16,7 @@ class Cursor:
         self._next = next(self._messages, None)
 
     def until(self, stamp: int) -> None:
-        """Process all messages with stamps up to a time [ns]."""
+        """Process the remaining messages with stamps up to and including ``stamp`` [ns]."""
         while self._next is not None and self._next.stamp <= stamp:
             self._take(self._next)
             self._next = next(self._messages, None)

@@ -1,4 +1,4 @@
-"""Fast rendering of taxels as dots with numpy, for videos."""
+"""Draw taxels as dots with NumPy, which is fast enough for videos."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ import numpy as np
 from tactile_sim.analysis.layouts import Placed
 
 FILL = 1.05
-"""Diameter of a dot in spacings."""
+"""Diameter of a dot relative to the taxel spacing."""
 
 
 def axes(elevation: float, azimuth: float) -> np.ndarray:
-    """Return the axes (3, 3) of a view as rows: right, up and toward the camera; angles in degrees."""
+    """Return the axes of a view as rows (3, 3): right, up and toward the camera. Angles are in degrees."""
     up, around = np.radians(elevation), np.radians(azimuth)
     toward = np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
     right = np.array([-np.sin(around), np.cos(around), 0.0])
@@ -24,9 +24,9 @@ def draw(
     """Draw the taxels that face the camera into an image.
 
     Args:
-        skin: The taxels.
-        colors: Their colours (n, 3) uint8.
-        view: Axes from :func:`axes`.
+        skin: The n taxels.
+        colors: Colours of the taxels (n, 3) uint8.
+        view: Axes of the view from :func:`axes`.
         center: Point (3,) at the centre of the image [m].
         zoom: Pixels per metre.
         image: Image (height, width, 3) uint8, modified in place.

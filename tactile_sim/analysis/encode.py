@@ -1,4 +1,4 @@
-"""Encoding of images as a video file with PyAV."""
+"""Encode images as a video file with PyAV."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ CODECS = {"libx264": {"crf": "20", "preset": "fast"}, "libopenh264": {"b": "4M"}
 
 
 def require_video(out: Path) -> None:
-    """Raise BagError if PyAV is missing or broken, or the file name does not end in .mp4."""
+    """Raise BagError if PyAV is missing or broken, or if the file name does not end in .mp4."""
     if out.suffix.lower() != ".mp4":
         raise BagError(f"--video: file name must end in .mp4, got {out}")
     require("--video", "av", "PyAV", "av")
 
 
 class Encoder:
-    """Encodes images one after the other."""
+    """Encodes a sequence of images."""
 
     def __init__(self, container: Any, rate: Fraction, width: int, height: int) -> None:
         import av
@@ -43,7 +43,7 @@ class Encoder:
         self._container.mux(self._stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
 
     def end(self) -> None:
-        """Write the remaining encoded data."""
+        """Finish encoding and write the remaining data."""
         self._container.mux(self._stream.encode())
 
 
@@ -52,10 +52,10 @@ def video(path: Path, rate: float, width: int, height: int) -> Iterator[Encoder]
     """Open an MP4 file for writing and yield its encoder.
 
     Args:
-        path: The file.
-        rate: Images per second.
-        width: Even width [pixels].
-        height: Even height [pixels].
+        path: Path of the file.
+        rate: Frame rate [1/s].
+        width: Width of the images, an even number [pixels].
+        height: Height of the images, an even number [pixels].
 
     Raises:
         OSError: If the file cannot be written.

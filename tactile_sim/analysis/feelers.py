@@ -1,4 +1,4 @@
-"""Feelers in a bag, as a skin whose readings are the covered share of each feeler."""
+"""Read feelers from a bag as a skin whose readings are the covered fraction of each feeler."""
 
 from __future__ import annotations
 
@@ -14,33 +14,33 @@ from tactile_sim.analysis.tactile_frames import Arrays, Frame
 from tactile_sim.bag.messages import Message
 
 COVER = "cover"
-"""Quantity of these readings: the covered share of a feeler's length, 0 to 1."""
+"""Name of the quantity: the covered fraction of a feeler's length, 0 to 1."""
 TOUCHED = 1e-6
-"""Minimum share of a covered feeler; lengths have single precision."""
+"""Fraction above which a feeler counts as covered; lengths have single precision."""
 
 
 class CoveredFeelers(NamedTuple):
-    """The k covered feelers at one time."""
+    """Positions and covered fractions of k covered feelers at one time."""
 
     ends: np.ndarray
-    """Root and tip (k, 2, 3) in the world [m]."""
+    """Root and tip of each feeler in the world (k, 2, 3) [m]."""
     cover: np.ndarray
-    """Covered share (k,), 0 to 1."""
+    """Covered fraction (k,), 0 to 1."""
 
 
 class Covers:
-    """Computes the covered share of all feelers of a robot; requires their layouts for the lengths."""
+    """Computes the covered fraction of each feeler of a robot, using the lengths in the feelers' layouts."""
 
     def __init__(self, robot: Robot) -> None:
         self.topics = robot.feelers | robot.feeler_layouts
         self.layouts = Layouts()
         self.unknown = 0
-        """Number of frames before their layouts."""
+        """Number of frames that were skipped because their layouts had not arrived yet."""
         self._arrays = Arrays(robot.feelers)
         self._last: list[tuple[str, Layout | None, np.ndarray]] = []
 
     def of(self, message: Message) -> Iterator[Frame]:
-        """Yield the frame that a message completes, if any."""
+        """Process a message, and yield the frame that it completes, if any."""
         if message.topic not in self._arrays.topics:
             self.layouts.add(message)
             return
@@ -61,7 +61,7 @@ class Covers:
             self._last = list(zip(frame.bodies, self._layouts_of(frame), parts, strict=True))
 
     def covered(self, bodies: Sequence[str], poses: Poses) -> CoveredFeelers:
-        """Return the covered feelers of some bodies, from the last messages."""
+        """Return the covered feelers of the given bodies according to the last messages."""
         found = [(layout, cover) for body, layout, cover in self._last if layout and body in bodies]
         if not found:
             return CoveredFeelers(np.zeros((0, 2, 3)), np.zeros(0))
@@ -72,5 +72,5 @@ class Covers:
         return CoveredFeelers(ends[cover > 0], cover[cover > 0])
 
     def _layouts_of(self, frame: Frame) -> list[Layout | None]:
-        """Return the layout of each body of a frame, or None."""
+        """Return the layout of each body in a frame, or None where it is unknown."""
         return self.layouts.of(frame.layout_id, frame.bodies, frame.counts.tolist())

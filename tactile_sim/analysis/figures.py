@@ -1,4 +1,4 @@
-"""Table of the figures of a recording, by name."""
+"""Table of the available figures, by name."""
 
 from __future__ import annotations
 
@@ -18,11 +18,15 @@ from tactile_sim.errors import BagError
 
 
 class MissingTopics(BagError):
-    """The bag lacks topics that a figure requires."""
+    """Topics that a figure requires are missing from the bag."""
 
 
 def _parts(recording: Recording, bodies: Sequence[str]) -> list[tuple[Touch, list[int]]]:
-    """Return the skin, by unit, and the feelers, if recorded, with the indices of the bodies in them."""
+    """Split the recording into the skin for each unit and the feelers.
+
+    Returns:
+        The history of each recorded part, with the indices of the given bodies that belong to it.
+    """
     there = [touch for touch in (recording.touch, recording.feelers) if touch.bodies]
     if not there:
         raise MissingTopics("requires tactile/frame, tactile/BODY/array or tactile/BODY/feelers")
@@ -81,4 +85,4 @@ FIGURES: dict[str, Callable[[Recording, Sequence[str]], Figure]] = {
     "peak": _peak,
     "contacts": _contacts,
 }
-"""Functions of a recording and body names; they raise MissingTopics if the bag lacks required topics."""
+"""Functions that plot a recording for the given bodies. They raise MissingTopics if topics are missing."""

@@ -1,4 +1,4 @@
-"""Figure: force on each body over time, and covered share of its feelers."""
+"""Plot the force on each body over time, and the covered fraction of its feelers."""
 
 from __future__ import annotations
 
@@ -14,14 +14,15 @@ from tactile_sim.analysis.touch import Touch
 
 NAMED = style.NAMED_LINES
 HEIGHTS = 4.2, 3.2
-"""Height of the first panel and of the others [inches]."""
+"""Height of the first panel, and of each other panel [inches]."""
 
 
 def forces(parts: Sequence[tuple[Touch, Sequence[int]]]) -> Figure:
-    """Plot one line for each of the most loaded bodies and one for the sum of all others.
+    """Plot one line for each of the most loaded bodies, and one for the sum of all others.
 
     Args:
-        parts: Skin, by unit, and feelers, each with the indices of the bodies to plot.
+        parts: Histories of the skin (one for each unit) and of the feelers, with the indices of the bodies to
+            plot.
     """
     heights = [HEIGHTS[bool(place)] for place in range(len(parts))]
     fig = Figure(figsize=(9.0, sum(heights)), layout="constrained")
@@ -37,8 +38,8 @@ def _draw(ax: Any, touch: Touch, bodies: Sequence[int], colors: dict[str, str]) 
     """Draw one panel.
 
     Args:
-        ax: Its axes.
-        touch: The skin or the feelers.
+        ax: Axes of the panel.
+        touch: History of the skin or of the feelers.
         bodies: Indices of the bodies to plot.
         colors: Colours by body name, shared by all panels.
     """
@@ -73,13 +74,22 @@ def _draw(ax: Any, touch: Touch, bodies: Sequence[int], colors: dict[str, str]) 
 
 
 def _together(nets: np.ndarray, places: Sequence[int], weights: np.ndarray | None) -> np.ndarray:
-    """Return the sum (n,) over bodies, or with weights (b,) the weighted mean."""
+    """Combine the values of several bodies.
+
+    Args:
+        nets: Values (n, b) over time; with weights, already multiplied by them.
+        places: Indices of the bodies to combine.
+        weights: Weights (b,), or None.
+
+    Returns:
+        The sum over the bodies (n,), or the weighted mean if there are weights.
+    """
     total: np.ndarray = nets[:, places].sum(axis=1)
     return total if weights is None else total / weights[places].sum()
 
 
 def _choose(colors: dict[str, str], names: Sequence[str]) -> None:
-    """Add a distinct colour for each name that has none."""
+    """Add a distinct colour for each name that does not have one yet."""
     taken = {colors[name] for name in names if name in colors}
     free = (color for color in style.theme().lines if color not in taken)
     colors.update({name: next(free) for name in names if name not in colors})

@@ -1,4 +1,4 @@
-"""The region that a video shows."""
+"""Compute the region that a video shows."""
 
 from __future__ import annotations
 
@@ -10,26 +10,26 @@ from tactile_sim.analysis.poses import Poses
 from tactile_sim.bag.marker_types import TRIANGLES
 
 NEAR = 2.0
-"""Shapes within this many radii of the skin's path are included."""
+"""Shapes are included up to this distance from the centre of the skin's path, relative to its radius."""
 
 
 class Spheres:
-    """Bounding spheres of the shapes of m markers."""
+    """Bounding spheres of m scene markers."""
 
     def __init__(self, markers: Any) -> None:
         self.frames = list(markers.header.frame_id)
         self._own = np.asarray(markers.pose.position, np.float64)
         self.radii = np.array([_reach(markers, number) for number in range(len(self.frames))])
-        """Radii (m,) [m]."""
+        """Radii of the spheres (m,) [m]."""
 
     def centers(self, poses: Poses) -> np.ndarray:
-        """Return the centres (m, 3) in the world [m]."""
+        """Return the centres of the spheres in the world (m, 3) [m]."""
         positions, rotations = poses.of(self.frames)
         return positions + np.einsum("mij,mj->mi", rotations, self._own)
 
 
 def _reach(markers: Any, number: int) -> float:
-    """Return the radius of a marker around its own position [m]."""
+    """Return the radius of a marker's bounding sphere around the marker's position [m]."""
     if int(markers.type[number]) != TRIANGLES:
         return float(np.linalg.norm(markers.scale[number])) / 2
     points = np.asarray(markers.points[number], np.float64) * markers.scale[number]

@@ -1,4 +1,4 @@
-"""Tactile images in a bag: their pixels, and as numbered PNG files."""
+"""Read tactile images from a bag, and export them as numbered PNG files."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from tactile_sim.bag.messages import Messages
 from tactile_sim.errors import BagError
 
 NAME = "{:07d}.png"
-"""Name of an image's file; `ffmpeg -i %07d.png` reads the files in order."""
+"""Name of an image file; ``ffmpeg -i %07d.png`` reads the files in order."""
 
 
 def body_of(topic: str) -> str:
-    """Return the body of a topic such as ``/left/tactile/palm/image``."""
+    """Return the body in a topic name: ``palm`` for ``/left/tactile/palm/image``."""
     return topic.rpartition("/tactile/")[2].partition("/")[0]
 
 
 def pixels_of(value: Any) -> np.ndarray:
-    """Return the pixels (height, width, 3) uint8 of an Image message in red, green and blue.
+    """Return the RGB pixels (height, width, 3) uint8 of an Image message.
 
     Raises:
-        BagError: The size of the data contradicts the other fields.
+        BagError: The size of the data does not match the other fields.
     """
     channels = 3 if value.encoding in ("rgb8", "bgr8") else 1
     size = value.height * value.step
@@ -51,21 +51,21 @@ def write_frames(
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[Path, int]:
-    """Write the images of each topic as PNG files, numbered from 0, into a folder named after its body.
+    """Write the images of each topic as PNG files, numbered from 0, to a folder named after the body.
 
     Args:
-        bag: The bag.
-        topics: Topics of sensor_msgs/Image.
-        span: The part of the bag.
-        out: Folder of the folders.
+        bag: Path of the bag.
+        topics: Topics of type sensor_msgs/Image.
+        span: Time span to export.
+        out: Parent of the folders.
         force: Whether to replace images in existing folders.
         progress: Called with the progress of reading.
 
     Returns:
-        The number of images by folder.
+        The number of images written to each folder.
 
     Raises:
-        BagError: If there is no image, a folder exists and ``force`` is False, or a file cannot be written.
+        BagError: There are no images, a folder exists and ``force`` is False, or a file cannot be written.
     """
     folders = {topic: out / body_of(topic) for topic in topics}
     for folder in folders.values():

@@ -1,4 +1,4 @@
-"""Taxel positions from the layouts in a bag."""
+"""Read the positions of taxels and feelers from the layouts in a bag."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tactile_sim.bag.messages import Message
 
 
 class Layout(NamedTuple):
-    """The n taxels or feelers of a body, in its frame."""
+    """The n taxels or feelers of a body, in the body frame."""
 
     frame: str
     positions: np.ndarray
@@ -24,7 +24,7 @@ class Layout(NamedTuple):
     spacing: float
     """Nominal distance between taxels [m]."""
     lengths: np.ndarray
-    """Lengths (n,) of feelers [m]; empty for taxels."""
+    """Lengths of feelers (n,) [m]; empty for taxels."""
 
 
 class Layouts:
@@ -51,7 +51,13 @@ class Layouts:
         )
 
     def of(self, layout_id: int, bodies: Sequence[str], counts: Sequence[int]) -> list[Layout | None]:
-        """Return the layout of each body; None if it is missing or has another number of taxels."""
+        """Return the layout of each body, or None if it is missing or its number of taxels differs.
+
+        Args:
+            layout_id: Id of the layout in the messages.
+            bodies: Names of the bodies.
+            counts: Expected number of taxels on each body.
+        """
         found = [self._found.get((layout_id, body)) for body in bodies]
         return [
             layout if layout and len(layout.positions) == count else None
@@ -60,21 +66,24 @@ class Layouts:
 
 
 def _apart(positions: np.ndarray) -> float:
-    """Return the median distance between neighbouring points (n, 3) [m]; painted feelers have no spacing."""
+    """Return the median distance between nearest neighbours among points (n, 3) [m].
+
+    This replaces the spacing where a layout has none, as for painted feelers.
+    """
     if len(positions) < 2:
         return 0.0
     return float(np.median(KDTree(positions).query(positions, k=2)[0][:, 1]))
 
 
 class Placed(NamedTuple):
-    """Taxels of several bodies at one time, concatenated."""
+    """Taxels of several bodies at one time, in the world frame, concatenated."""
 
     positions: np.ndarray
     """Positions (n, 3) in the world [m]."""
     normals: np.ndarray
     """Normals (n, 3) in the world."""
     spacings: np.ndarray
-    """Spacings (n,) [m]."""
+    """Nominal distance from each taxel to its neighbours (n,) [m]."""
 
 
 def place(layouts: Sequence[Layout], poses: Poses) -> Placed:

@@ -1,4 +1,4 @@
-"""Figure: the layout of the pads of a skin, with ids and axes."""
+"""Plot the taxel layout of each pad, with ids and axes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tactile_sim.skin import Pad, Skin
 from tactile_sim.skin.pads.layout import default_tangents
 
 MOST_IDS = 300
-"""Maximum number of taxels of a pad with drawn ids."""
+"""Ids are drawn in panels with at most this number of taxels."""
 FACING = -0.1
-"""Cosine of normal and view direction down to which taxels are in the first view."""
+"""Taxels are in the first view if the cosine of the angle from their normal to the view axis exceeds this."""
 COLUMNS = 3
 SIZE = 4.0
-"""Edge of the panel of a pad [inches]."""
+"""Width and height of each panel [inches]."""
 
 
 def pad_layout(skin: Skin) -> Figure:
-    """Plot the taxels of each pad from outside, with ids and first tangents.
+    """Plot the taxels of each pad as seen from outside, with ids and first tangents.
 
-    Taxels that face away from the mean normal of their pad are drawn in a separate panel, seen from behind.
+    Taxels that face away from the pad's mean normal are drawn in a separate panel, as seen from behind.
     """
     views = [view for pad in skin.pads for view in _views(skin, pad)]
     count = max(len(views), 1)
@@ -41,10 +41,10 @@ def pad_layout(skin: Skin) -> Figure:
 
 
 def _views(skin: Skin, pad: Pad) -> Iterator[tuple[Pad, np.ndarray, np.ndarray]]:
-    """Yield the views of a pad: the pad, its visible taxels (m,), and the view's axes (3, 3) as rows."""
+    """Yield each view of a pad: the pad, the visible taxels (m,), and the view's axes as rows (3, 3)."""
     taxels = np.arange(pad.start, pad.stop)
     axes = skin.axes[taxels]
-    # The view direction is the mean normal; where normals cancel, that of the first taxel.
+    # The view direction is the mean normal, or the normal of the first taxel if normals cancel.
     normal = axes[:, 2].mean(axis=0)
     normal = normal / np.linalg.norm(normal) if np.linalg.norm(normal) > 0.1 else axes[0, 2]
     facing = axes[:, 2] @ normal > FACING
@@ -94,7 +94,7 @@ def _draw(panel: Any, skin: Skin, pad: Pad, taxels: np.ndarray, view: np.ndarray
 
 
 def _label(direction: np.ndarray) -> str:
-    """Return the label of an axis along a unit vector (3,) in the body's frame."""
+    """Return the label of a plot axis along a unit vector (3,) in the body frame."""
     axis = int(np.abs(direction).argmax())
     if abs(direction[axis]) > 0.999:
         return f"{'−' if direction[axis] < 0 else ''}{'xyz'[axis]} of the body [mm]"

@@ -1,4 +1,4 @@
-"""Figure: a panel for each touched body at the time of the largest total reading."""
+"""Plot the readings of each touched body at the time of the largest total reading."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ MOST = 6
 """Maximum number of panels; the most loaded bodies are shown."""
 COLUMNS = 3
 PANEL = 3.6
-"""Edge of a panel [inches]."""
+"""Width and height of a panel [inches]."""
 FRONT = np.array([0.45, -0.8, 0.4])
-"""Direction toward which the camera is tilted from the normal of the touched skin."""
+"""Direction toward which the camera is tilted, away from the normal of the touched skin."""
 TILT = np.radians(35.0)
 LEAST = 7.0
-"""Smallest half width of a panel, in spacings."""
+"""Minimum half-width of the region in a panel, in taxel spacings."""
 ROOM = 1.5
-"""Half width of a panel relative to that of the touched skin."""
+"""Size of the region in a panel relative to the size of the touched skin."""
 
 
 class Part(NamedTuple):
-    """One body of a skin at its peak."""
+    """One body at the time of the peak."""
 
     name: str
     taxels: slice
-    """Its taxels among those of the skin."""
+    """Range of the body's taxels in the arrays of the skin."""
     net: np.ndarray | None
-    """Net force (3,) on it in the world [N]; None if it is not recorded."""
+    """Net force on the body in the world (3,) [N]; None if it was not recorded."""
 
 
 def peak(
@@ -47,15 +47,15 @@ def peak(
     covered: CoveredFeelers,
     frame: str,
 ) -> Figure:
-    """Draw each touched body at the peak, seen along the normal of its touched skin.
+    """Plot each touched body at the peak, as seen along the normal of its touched skin.
 
     Args:
-        touch: The skin's history.
+        touch: History of the skin.
         skin: The n taxels to draw.
-        taxels: Indices (n,) of these taxels in ``touch``.
-        parts: The bodies of these taxels.
-        covered: Feelers to draw.
-        frame: Name of the frame of the positions.
+        taxels: Indices of these taxels in ``touch`` (n,).
+        parts: Bodies to which these taxels belong.
+        covered: Covered feelers to draw.
+        frame: Name of the frame in which the positions are given.
     """
     assert touch.peak is not None
     feelers = touch.quantity == COVER
@@ -90,7 +90,7 @@ def peak(
 
 
 def _camera(normal: np.ndarray) -> np.ndarray:
-    """Return right, up and toward the camera as rows (3, 3) of a view of skin with this normal."""
+    """Return the axes of a view of skin with this normal as rows (3, 3): right, up and toward the camera."""
     length = np.linalg.norm(normal)
     normal = normal / length if length > 1e-9 else np.array([0.0, 0.0, 1.0])
     aside = FRONT - (FRONT @ normal) * normal
@@ -104,7 +104,7 @@ def _camera(normal: np.ndarray) -> np.ndarray:
 def _draw(
     ax: Any, skin: Placed, part: Part, readings: np.ndarray, norm: Any, covered: CoveredFeelers
 ) -> None:
-    """Draw one body, cropped to its touched taxels, on the silhouette of the others."""
+    """Draw one body, cropped to the region of its touched taxels, over a silhouette of the other bodies."""
     own = readings[part.taxels]
     touched = own > 0 if own.any() else np.ones(len(own), bool)
     weights = own[touched] if own.any() else np.ones(len(own))
@@ -150,7 +150,18 @@ def _discs(
     share: float,
     flatten: bool,
 ) -> None:
-    """Draw taxels as discs in the plane of the skin, or round ones."""
+    """Draw taxels as discs.
+
+    Args:
+        ax: The axes.
+        flat: Positions in the axes of the view (n, 3) [m].
+        skin: The n taxels.
+        view: Axes of the view as rows (3, 3).
+        order: Indices of the taxels to draw, in this order.
+        color: One colour, or a colour for each drawn taxel.
+        share: Diameter of a disc in spacings.
+        flatten: Whether discs are tangent to the skin and appear as ellipses; otherwise they are circles.
+    """
     size = share * skin.spacings[order]
     normals = skin.normals[order] @ view.T
     heights = size * np.maximum(np.abs(normals[:, 2]), 0.2) if flatten else size
@@ -163,7 +174,7 @@ def _discs(
 
 
 def _box() -> dict[str, Any]:
-    """Return the background of text on the skin."""
+    """Return the style of the box behind text that is drawn over the skin."""
     return {"fc": style.theme().background, "ec": "none", "pad": 1.0, "alpha": 0.8}
 
 
@@ -186,7 +197,7 @@ def _arrow(ax: Any, force: np.ndarray, half: float, net: np.ndarray) -> None:
 
 
 def _bar(ax: Any, middle: np.ndarray, half: float) -> None:
-    """Draw a bar of a round length."""
+    """Draw a scale bar with a round length."""
     decade = 10.0 ** np.floor(np.log10(half))
     length = max(step * decade for step in (0.5, 1.0, 0.2) if step * decade <= 0.7 * half)
     left, low = middle - 0.95 * half

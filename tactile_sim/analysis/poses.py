@@ -1,4 +1,4 @@
-"""Poses of frames over time, from the transforms in a bag."""
+"""Compute the poses of frames from the transforms in a bag."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ MOVING, STATIC = "/tf", "/tf_static"
 
 
 class Poses:
-    """The tree of frames according to the last transforms."""
+    """Tree of frames, updated by transform messages."""
 
     def __init__(self) -> None:
         self._parents: dict[str, str] = {}
         self._poses: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def add(self, message: Message) -> None:
-        """Add a message of topic ``MOVING`` or ``STATIC``."""
+        """Update the tree with a message of topic ``MOVING`` or ``STATIC``."""
         transforms = message.value.transforms
         parents, children = transforms.header.frame_id, transforms.child_frame_id
         translations = transforms.transform.translation
@@ -45,15 +45,15 @@ class Poses:
         return bool(self._poses)
 
     def of(self, frames: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-        """Return the poses of frames in the root of their tree.
+        """Return the poses of frames relative to the root of their tree.
 
         A frame without a transform is its own root.
 
         Args:
-            frames: Names of f frames.
+            frames: Names of the f frames.
 
         Returns:
-            Positions (f, 3) [m] and rotations (f, 3, 3).
+            Positions (f, 3) [m] and rotation matrices (f, 3, 3).
         """
         known: dict[str, tuple[np.ndarray, np.ndarray]] = {}
         poses = [self._in_root(frame, known, len(self._poses)) for frame in frames]
@@ -64,7 +64,13 @@ class Poses:
     def _in_root(
         self, frame: str, known: dict[str, tuple[np.ndarray, np.ndarray]], steps: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return a frame's pose; ``steps`` limits the depth, since corrupt bags can have loops."""
+        """Return the pose of a frame relative to the root.
+
+        Args:
+            frame: Name of the frame.
+            known: Cache of poses by frame.
+            steps: Maximum depth of the recursion, because transforms in corrupt bags can form loops.
+        """
         if frame not in known:
             if frame not in self._poses or steps == 0:
                 return np.zeros(3), np.eye(3)

@@ -1,4 +1,4 @@
-"""Figure: reading of each taxel and each feeler over time."""
+"""Plot the reading of each taxel and each feeler over time."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from tactile_sim.analysis.feelers import COVER
 from tactile_sim.analysis.touch import Touch
 
 ROWS = 1200
-"""Maximum number of rows; with more taxels, neighbours in the skin share a row."""
+"""Maximum number of rows; if there are more taxels, several taxels of a body share a row."""
 HEIGHTS = 5.6, 3.8
-"""Height of the first panel and of the others [inches]."""
+"""Minimum height of the first panel, and of each other panel [inches]."""
 ROOM = 0.17
-"""Height of a name [inches]."""
+"""Height of the label of a body [inches]."""
 
 
 def raster(parts: Sequence[tuple[Touch, Sequence[int]]]) -> Figure:
-    """Plot a row for each loaded taxel of the given bodies, and for each covered feeler below.
+    """Plot a row for each taxel that was loaded and for each feeler that was covered.
 
     Args:
-        parts: Skin, by unit, and feelers, each with the indices of the bodies to plot.
+        parts: Histories of the skin (one for each unit) and of the feelers, with the indices of the bodies to
+            plot. Each history has its own panel.
     """
     heights = [
         max(HEIGHTS[bool(place)], 2 * ROOM * _loaded(touch, bodies))
@@ -72,6 +73,6 @@ def _draw(fig: Figure, ax: Any, height: float, touch: Touch, bodies: Sequence[in
 
 
 def _loaded(touch: Touch, bodies: Sequence[int]) -> int:
-    """Return the number of bodies with a reading above 0."""
+    """Return the number of bodies that have a reading above 0 at any time."""
     largest = np.max(touch.raster.rows, axis=0)
     return sum(bool(largest[touch.taxels_of([body])].any()) for body in bodies)

@@ -1,4 +1,4 @@
-"""Data of one robot in a bag for all figures, read in one pass."""
+"""Read the data of one robot for all figures from a bag, in one pass."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ from tactile_sim.errors import BagError, suggest
 
 
 class Recording:
-    """Tactile data of one robot in part of a bag.
+    """Tactile data of one robot in a time span of a bag.
 
     Args:
-        path: The bag.
-        robot: Its topics.
-        span: The part of the bag.
+        path: Path of the bag.
+        robot: Topics of the robot.
+        span: Time span to read.
         progress: Called with the progress of reading.
 
     Raises:
-        BagError: If it is not a bag, or has no data in the span.
+        BagError: The path is not a bag, or the bag has no data in the time span.
     """
 
     def __init__(self, path: Path, robot: Robot, span: Span, progress: Progress | None = None) -> None:
@@ -46,9 +46,9 @@ class Recording:
         self.contacts = Contacts(span)
         self.layouts = Layouts()
         self.static = Poses()
-        """Static transforms."""
+        """Frame poses according to the static transforms."""
         self.markers: Any = None
-        """The scene's markers as columns, or None."""
+        """Markers of the scene as columns (one array per field), or None if they were not recorded."""
         takes: dict[str, Callable[[Message], object]] = {
             robot.contacts: self.contacts.add,
             robot.scene_markers: self._add_markers,
@@ -69,13 +69,15 @@ class Recording:
 
     @property
     def times(self) -> np.ndarray:
-        """Times (n,) [s] of the skin if recorded, else of the feelers, else of the contacts."""
+        """Times (n,) [s] of the skin messages; without skin, those of the feelers or else of the contacts."""
         return next(
             (touch.times for touch in (self.touch, self.feelers) if touch.bodies), self.contacts.times
         )
 
     def bodies(self, patterns: Sequence[str]) -> list[str]:
-        """Return the bodies that match shell patterns, in the skin's order; all without patterns.
+        """Return the bodies that match any of the shell patterns, in the skin's order.
+
+        If there are no patterns, all bodies are returned.
 
         Raises:
             BagError: If a pattern matches no body.
@@ -91,13 +93,13 @@ class Recording:
         ]
 
     def poses_at(self, stamp: int) -> Poses:
-        """Return the poses at a time [ns], from the last transforms until then."""
+        """Return the frame poses at a time [ns], computed from the last transforms up to that time."""
         poses = copy(self.static)
         Cursor(Messages(self.path, {MOVING}.__contains__), poses.add).until(stamp)
         return poses
 
     def feelers_at(self, stamp: int, bodies: Sequence[str], poses: Poses) -> CoveredFeelers:
-        """Return the covered feelers of bodies at a time [ns]."""
+        """Return the covered feelers of the given bodies at a time [ns]."""
         covers = Covers(self.robot)
         if covers.topics:
             Cursor(Messages(self.path, covers.topics.__contains__), covers.add).until(stamp)

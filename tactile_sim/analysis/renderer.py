@@ -1,4 +1,4 @@
-"""Rendering of the scene of a bag: a MuJoCo model of the scene_markers, posed by transforms."""
+"""Render the scene in a bag with a MuJoCo model that is built from scene_markers and posed by transforms."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ NO_OPENGL = (
 AZIMUTH, ELEVATION = 130.0, -22.0
 """Viewing direction of the camera [degrees]."""
 ROOM = 1.15
-"""Size of the image relative to the region to show."""
+"""Margin factor: size of the image relative to the region to show."""
 ARROW_COLORS = np.array([[0.1, 0.8, 0.2, 1.0], [0.9, 0.15, 0.1, 1.0], [0.15, 0.35, 1.0, 1.0]], np.float32)
-"""Colours of the force components along the normal and tangents, as on the topic markers."""
+"""Colours of force components along the normal and the two tangents, the same as in the topic ``markers``."""
 THROUGH = 0.6
-"""Opacity of arrows behind other objects."""
+"""Opacity of arrows that are hidden by other objects."""
 SKY = (0.62, 0.68, 0.75), (0.2, 0.23, 0.28)
 MAX_ARROWS = 3000
 
@@ -33,14 +33,14 @@ class SceneRenderer:
     """Renders images of a scene.
 
     Args:
-        markers: Columns of one MarkerArray.
+        markers: Columns (one array per field) of a MarkerArray.
         center: Centre (3,) of the region to show [m].
         radius: Radius of the region to show [m].
         width: Width of the images [pixels].
         height: Height of the images [pixels].
 
     Raises:
-        BagError: If OpenGL is not available.
+        BagError: OpenGL is not available.
     """
 
     def __init__(self, markers: Any, center: np.ndarray, radius: float, width: int, height: int) -> None:
@@ -78,8 +78,8 @@ class SceneRenderer:
 
         Args:
             poses: Poses of the frames.
-            arrows: Start and end (k, 2, 3) of the arrows [m].
-            kinds: Row (k,) of each arrow's colour in ARROW_COLORS.
+            arrows: Start and end points of the arrows (k, 2, 3) [m].
+            kinds: Index of each arrow's colour in ARROW_COLORS (k,).
 
         Returns:
             The image (height, width, 3) uint8.

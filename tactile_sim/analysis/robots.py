@@ -1,4 +1,4 @@
-"""The topics of each robot in a bag, by namespace."""
+"""Find the topics of each robot in a bag, by namespace."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _SINGLE = {
     "tactile_sim/msg/ContactWrenchArray": ("/contacts", "contacts"),
     "visualization_msgs/msg/MarkerArray": ("/scene_markers", "scene_markers"),
 }
-"""Suffix and attribute of topics that a robot has once, by type."""
+"""Topic suffix and attribute of `Robot` by message type, for topics that a robot has once."""
 _PER_BODY = {
     ("tactile_sim/msg/TactileArray", "array"): "arrays",
     ("tactile_sim/msg/TactileLayout", "layout"): "layouts",
@@ -20,15 +20,15 @@ _PER_BODY = {
     ("tactile_sim/msg/TactileLayout", "feelers_layout"): "feeler_layouts",
     ("sensor_msgs/msg/Image", "image"): "images",
 }
-"""Attribute of topics that each body can have, by type and suffix."""
+"""Attribute of `Robot` by message type and topic suffix, for topics that each body can have."""
 
 
 @dataclass
 class Robot:
-    """The topics of one robot; empty if not in the bag."""
+    """Topics of one robot. Attributes are empty for topics that are not in the bag."""
 
     namespace: str
-    """Namespace with its slash; empty for topics without a namespace."""
+    """Namespace with a leading slash; empty for topics without a namespace."""
     frame: str = ""
     contacts: str = ""
     scene_markers: str = ""
@@ -45,10 +45,10 @@ class Robot:
 
 
 def robots(types: Mapping[str, str]) -> dict[str, Robot]:
-    """Return the robots with tactile data by namespace.
+    """Find the robots with tactile data, and return them by namespace.
 
     Args:
-        types: Type names of all topics, by topic.
+        types: Type name of each topic in the bag.
     """
     found: dict[str, Robot] = {}
     for topic, type_name in sorted(types.items()):
@@ -64,12 +64,12 @@ def robots(types: Mapping[str, str]) -> dict[str, Robot]:
 
 
 def choose(path: object, types: Mapping[str, str], namespace: str | None) -> Robot:
-    """Return the robot of a namespace, or the only one.
+    """Return the robot with the given namespace, or the only robot.
 
     Args:
-        path: The bag, for errors.
-        types: Type names of all topics, by topic.
-        namespace: The namespace, or None.
+        path: Path of the bag for error messages.
+        types: Type name of each topic in the bag.
+        namespace: Namespace of the robot; None selects the only robot.
 
     Raises:
         BagError: The bag has no tactile data, or the namespace is unknown or ambiguous.

@@ -1,4 +1,4 @@
-"""Right part of a video: the readings as taxels from two sides and as tactile images."""
+"""Draw the right part of a video: the taxels from two sides, and tactile images."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ UNLOADED = np.array([69.0, 79.0, 94.0])
 """Colour of taxels without load."""
 SIDES = (("from above", dots.axes(30.0, -50.0)), ("from below", dots.axes(-30.0, -50.0)))
 FILL = 0.92
-"""Share of the available space that the skin fills."""
+"""Fraction of the available space that the skin fills."""
 OVERSAMPLING = 2
-"""Taxels are drawn at this multiple of the resolution, for smooth edges."""
+"""Taxels are drawn at this multiple of the final resolution, for smooth edges."""
 TITLE, LEGEND, MARGIN = 24, 70, 12
-"""Heights of title and legend, and width of the margin [pixels]."""
+"""Height of a title, height of the legend, and width of the margin [pixels]."""
 
 
 def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """Return the font of all text in videos."""
+    """Return the font for text in videos in the given size [pixels]."""
     return ImageFont.load_default(size)
 
 
@@ -35,7 +35,7 @@ def middle(skin: Placed) -> np.ndarray:
 
 
 def reach(skin: Placed) -> np.ndarray:
-    """Return the largest extent (2,) of a skin from its centre, horizontal and vertical, in all views [m]."""
+    """Return the largest horizontal and vertical distance (2,) of a taxel from the centre in any view [m]."""
     apart = skin.positions - middle(skin)
     return np.max([np.abs(apart @ view[:2].T).max(axis=0) for _, view in SIDES], axis=0)
 
@@ -46,7 +46,7 @@ class SkinPanel:
     Args:
         width: Width [pixels].
         height: Height [pixels].
-        half: Largest extent (2,) of the skin from its centre [m], see :func:`reach`.
+        half: Largest distance (2,) of a taxel from the skin's centre [m]; see :func:`reach`.
         norm: Colour scale.
         label: Label of the colour scale.
     """
@@ -57,7 +57,13 @@ class SkinPanel:
         self._empty = self._bar(label)
 
     def paint(self, skin: Placed, felt: np.ndarray, images: Mapping[str, np.ndarray]) -> Image.Image:
-        """Draw the skin with readings (n,), and tactile images by body."""
+        """Draw the panel for one time.
+
+        Args:
+            skin: The n taxels.
+            felt: Magnitudes of the readings (n,).
+            images: Tactile images (height, width, 3) uint8 by body.
+        """
         panel = self._empty.copy()
         tiers = len(SIDES) + bool(images)
         height = (self.height - LEGEND) // tiers
@@ -78,7 +84,7 @@ class SkinPanel:
         ImageDraw.Draw(panel).text((left, top + 4), title, TEXT, font(15))
 
     def _taxels(self, skin: Placed, felt: np.ndarray, view: np.ndarray, height: int) -> Image.Image:
-        """Draw the taxels seen from one side."""
+        """Draw the taxels as seen from one side."""
         width = self.width - 2 * MARGIN
         image = np.full((OVERSAMPLING * height, OVERSAMPLING * width, 3), BACKGROUND, np.uint8)
         light = np.clip(0.55 + 0.45 * skin.normals @ view[2], 0.35, 1.0)[:, None]

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Span:
-    """Messages with stamps from ``start`` to ``stop`` [s], both included."""
+    """Time span from ``start`` to ``stop`` [s], both inclusive."""
 
     start: float = -math.inf
     stop: float = math.inf
 
     def __contains__(self, stamp: int) -> bool:
-        """Return whether a stamp [ns] is in the span."""
+        """Return whether the span contains a stamp [ns]."""
         return self.start <= stamp / 1e9 <= self.stop
 
     def __str__(self) -> str:

@@ -18,7 +18,7 @@ from tactile_sim.drawing import colors, force_scale
 from tactile_sim.drawing.themes import LIGHT, Theme
 
 NAMED_LINES = len(LIGHT.lines)
-"""Number of distinguishable lines."""
+"""Number of lines in a plot that can be told apart by colour."""
 _theme: ContextVar[Theme] = ContextVar("theme", default=LIGHT)
 TIME = "simulation time [s]"
 _WORDS = {
@@ -33,7 +33,7 @@ _WORDS = {
 
 @contextmanager
 def figure_style(theme: Theme = LIGHT) -> Iterator[None]:
-    """Apply a theme to figures that are created and saved in this context."""
+    """Apply a theme to the figures that are created and saved in the ``with`` block."""
     token = _theme.set(theme)
     try:
         with matplotlib.rc_context(_parameters(theme)):
@@ -43,7 +43,7 @@ def figure_style(theme: Theme = LIGHT) -> Iterator[None]:
 
 
 def theme() -> Theme:
-    """Return the theme of the figure that is drawn."""
+    """Return the current theme, as set by `figure_style`."""
     return _theme.get()
 
 
@@ -73,7 +73,7 @@ def _parameters(theme: Theme) -> dict[Any, Any]:
 
 
 def words(quantity: str) -> str:
-    """Return the name of a tactile quantity in words."""
+    """Return a human-readable name of a tactile quantity."""
     return _WORDS.get(quantity, quantity.replace("_", " "))
 
 
@@ -83,7 +83,10 @@ def color_map() -> ListedColormap:
 
 
 def scale(readings: np.ndarray) -> LogNorm:
-    """Return a logarithmic colour scale up to a round value: impacts exceed light touch a thousandfold."""
+    """Return a logarithmic colour scale that ends at a round value.
+
+    The scale is logarithmic because impacts can be a thousand times stronger than a light touch.
+    """
     end = force_scale.full_scale(float(readings.max(initial=0.0)) / 1.2) if readings.any() else 1.0
     return LogNorm(end / 10**colors.DECADES, end)
 
@@ -94,19 +97,19 @@ def share() -> Normalize:
 
 
 def shades(readings: np.ndarray, norm: Normalize) -> np.ndarray:
-    """Return colours (n, 3), 0 to 1, of readings (n,) above 0."""
+    """Return RGB colours (n, 3), 0 to 1, for positive readings (n,)."""
     return np.asarray(color_map()(norm(readings)))[:, :3]
 
 
 def marks(norm: LogNorm) -> list[float]:
-    """Return the tick values of a colour scale: powers of ten and both ends."""
+    """Return the tick values of a colour scale: all powers of ten and both ends."""
     low, high = np.log10([norm.vmin or 1.0, norm.vmax or 1.0])
     decades = [10.0**decade for decade in range(int(np.ceil(low - 1e-9)), int(np.floor(high + 1e-9)) + 1)]
     return sorted({float(f"{value:.3g}") for value in (10**low, *decades, 10**high)})
 
 
 def color_bar(fig: Figure, norm: Normalize, label: str, **place: Any) -> None:
-    """Add a colour bar; on a logarithmic scale smaller values have the first colour."""
+    """Add a colour bar. On a logarithmic scale, values below the minimum have the first colour."""
     decades = isinstance(norm, LogNorm)
     bar = fig.colorbar(
         ScalarMappable(norm, color_map()),
@@ -127,17 +130,17 @@ def bands(
     norm: Normalize,
     span: tuple[float, float] | None = None,
 ) -> tuple[float, float]:
-    """Draw readings over time as rows of colours on the dark background.
+    """Draw readings over time as rows of colours on a dark background.
 
     Args:
         ax: The axes.
-        rows: Readings (r, c); 0 shows the background.
-        times: Times (n,) [s].
+        rows: Readings (r, c) in r rows and c time intervals; values of 0 are not drawn.
+        times: Times (n,) of the messages; only the first and the last are used [s].
         norm: Colour scale.
         span: Upper and lower edge on the vertical axis; by default 0 and r.
 
     Returns:
-        The times of both ends [s].
+        The start and end times on the horizontal axis [s].
     """
     start, stop = times[0], max(times[-1], times[0] + 1e-3)
     top, bottom = span or (0, len(rows))

@@ -1,4 +1,4 @@
-"""Readings of all taxels of a robot at one time, assembled from messages."""
+"""Assemble the readings of all taxels of a robot at one time from messages."""
 
 from __future__ import annotations
 
@@ -11,50 +11,50 @@ from tactile_sim.analysis.robots import Robot
 from tactile_sim.bag.messages import Message
 
 PATIENCE = 100
-"""Maximum number of times with incomplete arrays of bodies."""
+"""Maximum number of stamps that wait for missing arrays; the oldest is dropped first."""
 
 
 class Frame(NamedTuple):
     """Readings of all taxels at one time."""
 
     stamp: int
-    """[ns]"""
+    """Time [ns]."""
     layout_id: int
     quantities: tuple[str, ...]
-    """Quantity of each body."""
+    """Touch function of each pad."""
     units: tuple[str, ...]
-    """Unit of each body."""
+    """Unit of each pad's readings."""
     bodies: tuple[str, ...]
     """Names of the pads."""
     counts: np.ndarray
-    """Number of taxels (b,) of each body."""
+    """Number of taxels on each pad (b,)."""
     readings: np.ndarray
-    """Readings (taxels, channels), body after body."""
+    """Readings (taxels, channels), grouped by pad."""
 
 
 class PadReadings(NamedTuple):
     """Readings of one pad at one time."""
 
     readings: np.ndarray
-    """(taxels, channels) in ``unit``."""
+    """Readings (taxels, channels) in ``unit``."""
     valid: np.ndarray
-    """(taxels,) bool; False: the reading must not be used."""
+    """(taxels,) bool; readings with False must not be used."""
     quantity: str
     unit: str
 
 
 class Frames(Protocol):
-    """Assembles messages of ``topics`` into frames."""
+    """Assembles the messages of ``topics`` into frames."""
 
     @property
     def topics(self) -> Collection[str]: ...
 
     def of(self, message: Message) -> Iterator[Frame]:
-        """Yield the frame that a message is or completes, if any."""
+        """Process a message, and yield the frame that it contains or completes, if any."""
 
 
 class Arrays:
-    """Frames assembled from the arrays of all bodies with the same stamp."""
+    """Assembles a frame from the arrays of all bodies that have the same stamp."""
 
     def __init__(self, topics: Collection[str]) -> None:
         self.topics = topics
@@ -82,7 +82,7 @@ class Arrays:
 
 
 class FrameTopic:
-    """Frames from messages of tactile/frame."""
+    """Reads frames from messages on the topic tactile/frame."""
 
     def __init__(self, topic: str) -> None:
         self.topics = {topic}
@@ -95,22 +95,22 @@ class FrameTopic:
 
 
 def frames_of_skin(robot: Robot) -> Frames:
-    """Return the frames of tactile/frame, or else of all bodies' arrays."""
+    """Return the source of a robot's frames: tactile/frame if recorded, otherwise the bodies' arrays."""
     return FrameTopic(robot.frame) if robot.frame else Arrays(robot.arrays)
 
 
 def pad_of(value: Any) -> str:
-    """Return the name of the pad of an array or layout; in bags without pads, that of its body."""
+    """Return the pad name in an array or layout message; messages from before pads have only a body name."""
     return getattr(value, "pad", "") or value.body
 
 
 def pads_of(value: Any) -> tuple[str, ...]:
-    """Return the names of the pads of a TactileFrame; in bags without pads, those of its bodies."""
+    """Return the pad names in a TactileFrame; messages from before pads have only body names."""
     return tuple(getattr(value, "pads", ()) or value.bodies)
 
 
 def quantities_of(value: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the quantity and the unit of each pad of a TactileFrame."""
+    """Return the quantity and the unit of each pad in a TactileFrame."""
     count = len(pads_of(value))
     quantities, units = tuple(getattr(value, "quantities", ())), tuple(getattr(value, "units", ()))
     return (
@@ -120,10 +120,10 @@ def quantities_of(value: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def by_pad(value: Any) -> dict[str, PadReadings]:
-    """Return the readings of each pad in a message, by the name of the pad.
+    """Return the readings in a message by pad name.
 
     Args:
-        value: A decoded TactileArray or TactileFrame, also of an older version.
+        value: A decoded TactileArray or TactileFrame; older versions of these messages are supported.
     """
     readings = readings_of(value)
     valid = np.asarray(getattr(value, "valid", ()), bool)
@@ -144,12 +144,12 @@ def by_pad(value: Any) -> dict[str, PadReadings]:
 
 
 def readings_of(value: Any) -> np.ndarray:
-    """Return the readings (taxels, channels) of a message; empty if it is inconsistent."""
+    """Return the readings (taxels, channels) in a message; empty if the message is inconsistent."""
     if value.channels == 0 or len(value.data) % value.channels:
         return np.zeros((0, max(1, value.channels)), np.float32)
     return np.asarray(value.data.reshape(-1, value.channels))
 
 
 def finite(readings: np.ndarray) -> np.ndarray:
-    """Convert readings to float64 and replace NaN and infinity by 0."""
+    """Convert readings to float64, and replace NaN and infinity with 0."""
     return np.nan_to_num(readings.astype(np.float64), posinf=0.0, neginf=0.0)

@@ -1,4 +1,4 @@
-"""Figure: contact force between bodies over time."""
+"""Plot the contact forces between bodies over time."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from tactile_sim.analysis.contacts import Contacts
 
 NAMED = 18
 COLUMNS = 1600
-"""Maximum number of columns; with more messages, adjacent times share a column."""
+"""Maximum number of columns; if there are more messages, adjacent times share a column."""
 
 
 def timeline(contacts: Contacts, bodies: Collection[str] | None) -> Figure:
-    """Plot a row for each pair of bodies in contact, largest force first.
+    """Plot a row for each pair of bodies in contact, in descending order of force.
 
     Args:
-        contacts: The contact forces.
-        bodies: Show only pairs with one of these bodies; None: all pairs.
+        contacts: Contact forces over time.
+        bodies: Show only pairs that include one of these bodies; None shows all pairs.
     """
     pairs, force = contacts.pairs()
     chosen = [

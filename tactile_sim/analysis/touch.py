@@ -1,4 +1,4 @@
-"""History of a skin's readings, collected from a bag."""
+"""Collect the history of a skin's readings from a bag."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from tactile_sim.analysis.tactile_frames import Frame, Frames, finite
 from tactile_sim.bag.messages import Message
 
 BINS = 800
-"""A raster has between this number of columns and twice as many, independent of the bag's length."""
+"""Bags with at least this many messages give a raster of this to twice this number of time intervals."""
 
 
 @dataclass
 class Raster:
-    """The largest reading of each taxel in each time interval."""
+    """Largest reading of each taxel in each time interval."""
 
     rows: list[np.ndarray] = field(default_factory=list)
     starts: list[float] = field(default_factory=list)
-    """Start of each interval [s]."""
+    """Start time of each interval [s]."""
     _together: int = 1
     _in_last: int = 0
 
@@ -31,8 +31,8 @@ class Raster:
         """Add the magnitudes of the readings at the next time.
 
         Args:
-            time: The time [s].
-            magnitudes: Magnitudes (taxels,).
+            time: Time of the readings [s].
+            magnitudes: Magnitudes of the readings (taxels,).
         """
         if self._in_last % self._together == 0:
             if len(self.rows) == 2 * BINS:
@@ -48,22 +48,22 @@ class Raster:
 
 
 class Peak(NamedTuple):
-    """The time at which the sum of all readings is largest."""
+    """Readings at the time when their sum is largest."""
 
     stamp: int
-    """[ns]"""
+    """Time [ns]."""
     total: float
     magnitudes: np.ndarray
-    """(taxels,)"""
+    """Magnitudes of the readings (taxels,)."""
     readings: np.ndarray
-    """(taxels, channels)"""
+    """Readings (taxels, channels)."""
 
 
 class Touch:
     """History of a skin: net reading of each body over time, raster of all taxels, and peak.
 
-    Feelers are treated as a skin. If pads have different units, `quantity`, `unit` and `peak` refer to one
-    unit, by default that of forces; `split` returns a history for each unit.
+    Feelers are treated as a skin. If pads have different units, `quantity`, `unit` and `peak` refer to only
+    one of them, by default the unit of forces; `split` returns a history for each unit.
     """
 
     def __init__(self, frames: Frames, span: Span) -> None:
@@ -74,16 +74,16 @@ class Touch:
         self.unit = ""
         self.bodies: tuple[str, ...] = ()
         self.offsets = np.zeros(1, np.int64)
-        """First taxel of each body, and the end (b + 1,)."""
+        """Index of the first taxel of each body, followed by the total number of taxels (b + 1,)."""
         self.layout_id = 0
         self.raster = Raster()
         self.left_out = 0
-        """Number of frames with another layout than the first one."""
+        """Number of frames that were ignored because their layout differs from that of the first frame."""
         self._times: list[float] = []
         self._nets: list[np.ndarray] = []
         self._taxels: dict[str, np.ndarray] = {}
         self._peaks: dict[str, Peak] = {}
-        """By unit."""
+        """Peak for each unit."""
 
     def add(self, message: Message) -> None:
         """Add a message of one of the topics of ``frames``."""
@@ -123,7 +123,7 @@ class Touch:
         return [body for body, of_body in enumerate(self.units) if of_body == unit]
 
     def split(self) -> list[tuple[Touch, list[int]]]:
-        """Return the history for each unit, forces first, with the indices of the bodies that have it."""
+        """Return the history for each unit, forces first, with the indices of the bodies with this unit."""
         parts = []
         for unit in self._ordered_units():
             part = copy(self)
@@ -133,32 +133,32 @@ class Touch:
 
     @property
     def quantity(self) -> str:
-        """Quantity with this unit; where pads differ, ``force_vector`` for forces and empty for others."""
+        """Quantity of the pads with this unit; if they differ, ``force_vector`` for forces, else empty."""
         names = {name for name, unit in zip(self.quantities, self.units, strict=True) if unit == self.unit}
         return names.pop() if len(names) == 1 else "force_vector" if self.unit == "N" else ""
 
     @property
     def peak(self) -> Peak | None:
-        """The time at which the readings with this unit are largest, or None without any."""
+        """Readings at the time when the sum of readings with this unit is largest; None without readings."""
         return self._peaks.get(self.unit)
 
     @property
     def times(self) -> np.ndarray:
-        """Times (n,) [s]."""
+        """Times of the frames (n,) [s]."""
         return np.array(self._times)
 
     @property
     def nets(self) -> np.ndarray:
-        """Magnitude (n, b) of the sum of each body's readings; for forces, the net force [N]."""
+        """Magnitude of the sum of each body's readings (n, b); for forces, this is the net force [N]."""
         return np.array(self._nets).reshape(len(self._times), len(self.bodies))
 
     @property
     def counts(self) -> np.ndarray:
-        """Number of taxels (b,) of each body."""
+        """Number of taxels on each body (b,)."""
         return np.diff(self.offsets)
 
     def taxels_of(self, bodies: Sequence[int]) -> np.ndarray:
-        """Return the taxel indices of bodies."""
+        """Return the indices of all taxels on the given bodies."""
         return np.concatenate(
             [np.arange(self.offsets[body], self.offsets[body + 1]) for body in bodies] or [np.zeros(0, int)]
         )

@@ -1,4 +1,4 @@
-"""Video of a bag: the scene with its contact forces, beside the readings of the skin."""
+"""Create a video from a bag: the scene with contact forces on the left, the skin's readings on the right."""
 
 from __future__ import annotations
 
@@ -23,31 +23,31 @@ from tactile_sim.bag.messages import Message, Messages
 from tactile_sim.errors import BagError
 
 WIDTH, HEIGHT, SCENE = 1280, 720, 760
-"""Size of an image, and width of its left part with the scene [pixels]."""
+"""Width and height of the video, and width of its left part, which shows the scene [pixels]."""
 SAMPLES = 40
-"""Number of times at which the visible region is computed."""
+"""Approximate number of times at which positions are sampled to compute the visible region."""
 LENGTH = 0.4
-"""Length of the arrow of the median contact force, in radii of the visible region."""
+"""Desired arrow length for the median contact force, relative to the radius of the visible region."""
 LONGEST = 1.2
-"""Maximum length of an arrow, in the same unit."""
+"""Maximum length of an arrow, relative to the radius of the visible region."""
 SHORTEST = 0.01
-"""Arrows shorter than this share of the maximum are not drawn."""
+"""Arrows shorter than this fraction of the maximum length are not drawn."""
 MOST_IMAGES = 6
-"""Tactile images are omitted for more bodies, since they would be too small."""
+"""Tactile images are omitted if there are more than this many, because they would be too small."""
 INK = (52, 59, 70)
 
 
 class Video:
-    """The images of a video of a recording.
+    """Renders the images of a video from a recording.
 
     Args:
-        recording: The recording.
+        recording: Data from the bag.
         bodies: Names of the bodies to show.
         fps: Images per second of simulation time.
 
     Raises:
-        BagError: If the bag lacks scene markers, transforms or the layouts of these bodies, or if OpenGL is
-            not available.
+        BagError: The bag lacks scene markers, tactile frames or the layouts of these bodies, or OpenGL is not
+            available.
     """
 
     def __init__(self, recording: Recording, bodies: Sequence[str], fps: float) -> None:
@@ -108,10 +108,10 @@ class Video:
         return image
 
     def _bounds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the region of the skin and of moving shapes near it, sampled over the bag.
+        """Compute the region that contains the skin and nearby moving shapes at the sampled times.
 
         Returns:
-            Lower and upper corner (3,) of the region, and the extent (2,) of the skin from its centre [m].
+            Lower and upper corner of the region (3,) [m], and the largest `reach` of the skin (2,) [m].
         """
         state, shapes = _State(self._recording, []), Spheres(self._recording.markers)
         lows, highs, reaches, centers = [], [], [], []
@@ -133,7 +133,7 @@ class Video:
         return low, high, np.maximum(np.max(reaches, axis=0), 1e-3)
 
     def _arrow_scale(self, radius: float) -> float:
-        """Return a round arrow scale [m/N] that suits most contacts."""
+        """Return a round arrow scale that suits most contacts [m/N]."""
         forces = self._recording.contacts.magnitudes
         forces = forces[forces > 0]
         wanted = LENGTH * radius / np.median(forces) if forces.size else 0.01
@@ -141,7 +141,7 @@ class Video:
         return float(max(step * decade for step in (1.0, 2.0, 5.0) if step * decade <= wanted * 1.001))
 
     def _arrows(self, contacts: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return ends (k, 2, 3) [m] and kinds (k,) of the force arrows of all contacts."""
+        """Return the end points (k, 2, 3) [m] and colour indices (k,) of the force arrows of all contacts."""
         if contacts is None or not len(contacts):
             return np.zeros((0, 2, 3)), np.zeros(0, int)
         axes = np.stack([contacts.normal, contacts.tangent1, contacts.tangent2], axis=1)
@@ -154,7 +154,7 @@ class Video:
 
 
 class _State:
-    """The last message of each topic as time advances."""
+    """State of the robot at a time, according to the last message of each topic."""
 
     def __init__(self, recording: Recording, image_topics: Sequence[str]) -> None:
         path, robot = recording.path, recording.robot
@@ -173,7 +173,7 @@ class _State:
         self._cursors = [Cursor(Messages(path, topics.__contains__), take) for topics, take in takes]
 
     def advance(self, stamp: int) -> None:
-        """Advance to a time [ns]."""
+        """Process the messages up to a time [ns]."""
         for cursor in self._cursors:
             cursor.until(stamp)
 

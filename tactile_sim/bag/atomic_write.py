@@ -40,7 +40,7 @@ def refuse_bag(out: Path, bag: Path) -> None:
 
 
 def beside(bag: Path, ending: str) -> Path:
-    """Return the default output path for a bag: next to it, with its name and another ending.
+    """Return the default output path: next to the bag, with the bag's name and another ending.
 
     Args:
         bag: The bag's folder or MCAP file.
@@ -59,7 +59,7 @@ def _make(folder: Path) -> None:
 
 @contextmanager
 def fresh_folder(out: Path) -> Iterator[None]:
-    """Create a folder for the duration of the block; afterwards remove new folders that are empty.
+    """Create a folder for the ``with`` block; afterwards remove created folders that are still empty.
 
     Args:
         out: The folder. Missing parent folders are created.

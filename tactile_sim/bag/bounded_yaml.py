@@ -12,10 +12,10 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def parse(text: str) -> Any:
-    """Return the value of a YAML document.
+    """Parse a YAML document and return its value.
 
     Args:
-        text: The document.
+        text: The YAML text.
 
     Raises:
         ValueError: The text is not YAML, is longer than 16 million characters, or is nested more than

@@ -37,12 +37,12 @@ def chunk_size(head: bytes) -> int:
 
 
 def next_chunk(file: BinaryIO, place: int, size: int) -> int:
-    """Return the offset of the next complete chunk, or ``size`` if it is not found.
+    """Return the offset of the next complete chunk, or ``size`` if there is none.
 
     Args:
         file: The MCAP file.
         place: The offset at which the search starts.
-        size: The size of the file, or the offset at which the search ends.
+        size: The offset at which the search ends, such as the size of the file.
     """
     mark = bytes([Opcode.CHUNK])
     while place < size:
@@ -59,7 +59,7 @@ def next_chunk(file: BinaryIO, place: int, size: int) -> int:
 
 
 def last_place(file: BinaryIO, mark: bytes, size: int) -> int:
-    """Return the offset of the last occurrence of ``mark``, or ``size`` if it is not found.
+    """Return the offset of the last occurrence of ``mark``, or ``size`` if there is none.
 
     Args:
         file: The file to search.

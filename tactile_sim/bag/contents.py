@@ -1,4 +1,4 @@
-"""Count the contents of a bag from its messages, which also works for damaged bags."""
+"""Summarize a bag by reading its messages, which also works for damaged bags."""
 
 from __future__ import annotations
 
@@ -38,9 +38,9 @@ class Contents:
     file_size: int = 0
     damage: str | None = None
     skins: dict[str, int] = field(default_factory=dict)
-    """Number of taxels of each body, by the topic of its layout."""
+    """Number of taxels on each pad, by the name of its layout topic."""
     feelers: dict[str, int] = field(default_factory=dict)
-    """Number of feelers of each body, by the topic of its layout."""
+    """Number of feelers on each body, by the name of its layout topic."""
 
     @property
     def count(self) -> int:
@@ -55,13 +55,13 @@ class Contents:
         return max((topic.stop for topic in self._timed()), default=0)
 
     def _timed(self) -> list[TopicContents]:
-        """Return the topics that define the time span of the bag: all except logs, if there are others."""
+        """Return the topics with messages, without log topics unless there are no others."""
         filled = [topic for topic in self.topics.values() if topic.count]
         return [topic for topic in filled if topic.type_name not in LOGS] or filled
 
 
 def contents(path: Path, progress: Progress | None = None) -> Contents:
-    """Count the messages of a bag.
+    """Summarize the topics, messages and damage of a bag.
 
     Args:
         path: The bag's folder or MCAP file.

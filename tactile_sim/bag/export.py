@@ -21,15 +21,15 @@ from tactile_sim.errors import BagError
 from tactile_sim.wire.decode import Columns
 
 TOGETHER = 128 << 20
-"""Total size of the topics read in one pass [bytes]. A larger topic is read alone."""
+"""Maximum total size of the topics read in one pass [bytes]. A larger topic is read alone."""
 LONGEST_NAME = 1000
 """Maximum length of a topic's name in the archive [characters]."""
 NEEDED = 4
-"""Memory needed for the arrays of a topic, relative to its size in the bag."""
+"""Memory needed to export a topic, as a multiple of its size in the bag."""
 
 
 class Exported(NamedTuple):
-    """Number of arrays and topics written, and a description of the bag's damage, or None."""
+    """Numbers of arrays and topics written, and the damage of the bag (None if it is intact)."""
 
     arrays: int
     topics: int
@@ -42,8 +42,8 @@ def export(
     """Write one array per field of each topic into a compressed ``.npz`` file.
 
     Arrays are named ``/tactile/frame/data``, ``/tactile/frame/stamps`` and so on. A field whose length
-    differs between messages becomes one array of all values in order, and ``NAME.counts`` has the number of
-    values of each message. ``units`` is JSON text with the unit of each array by name.
+    differs between messages becomes one array of all values in order, and ``NAME.counts`` contains the number
+    of values in each message. The array ``units`` is a JSON text that maps array names to units.
 
     The bag is read in several passes, so that only its largest topic must fit into memory.
 
@@ -85,7 +85,7 @@ def _entry_name(topic: str) -> str:
 
 
 def _groups(sizes: Mapping[str, int]) -> Iterator[list[str]]:
-    """Yield groups of topics to read in one pass.
+    """Yield groups of topics; each group is read in one pass.
 
     Args:
         sizes: Size of each topic [bytes].
@@ -104,7 +104,7 @@ def check_memory(path: Path, sizes: Mapping[str, int]) -> None:
     """Raise BagError if the largest topic does not fit into the free memory.
 
     Args:
-        path: The bag.
+        path: The bag, for the error message.
         sizes: Size of each topic [bytes].
     """
     largest = max(sizes, key=sizes.__getitem__, default=None)
@@ -159,7 +159,7 @@ def _add(into: dict[str, np.ndarray], name: str, value: Any) -> None:
 
 
 def _join(into: dict[str, np.ndarray], name: str, values: list[Any]) -> None:
-    """Add one array with the values of all messages."""
+    """Concatenate the values of all messages and add them as one array."""
     if isinstance(values[0], Columns):
         for field in vars(values[0]):
             _join(into, f"{name}.{field}", [getattr(value, field) for value in values])

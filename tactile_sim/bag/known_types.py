@@ -1,6 +1,6 @@
-"""Check bag definitions and messages of the types that this package interprets.
+"""Check the definitions and messages in a bag for the types that this package interprets.
 
-A bag contains its own message definitions, which may be of another version, or wrong.
+A bag contains its own message definitions, which may be invalid or from another version.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ ROWS: dict[str, dict[str, str | int]] = {
         "uv": 2,
     },
 }
-"""Fields with several numbers per taxel or triangle: how many, or the field that has this number."""
+"""Fields with several numbers per taxel or triangle: that number, or the name of the field that has it."""
 _READINGS = (
     "std_msgs/Header header\nuint32 layout_id\nstring quantity\nstring unit\nuint8 channels\nfloat32[] data\n"
 )
@@ -112,14 +112,14 @@ def check_definition(kind: Struct) -> None:
         kind: The type as defined in the bag. Unknown types are not checked.
 
     Raises:
-        WireError: A field is missing or has another kind.
+        WireError: A field is missing or has a different type.
     """
     if kind.name in _REQUIRED:
         _compare(_required(kind.name), kind, kind.name)
 
 
 def check_rows(type_name: str, value: Any) -> None:
-    """Check that the arrays of a decoded message of a known type have complete rows.
+    """Check the array lengths in a decoded message of a known type.
 
     Args:
         type_name: The message type.
@@ -129,7 +129,7 @@ def check_rows(type_name: str, value: Any) -> None:
         WireError: The length of an array is not a multiple of its row length.
     """
     for name, row in ROWS.get(type_name, {}).items():
-        if not hasattr(value, name):  # of a bag from before the field existed
+        if not hasattr(value, name):  # the bag is older than the field
             continue
         width, size = row if isinstance(row, int) else getattr(value, row), len(getattr(value, name))
         if size % width if width else size:
@@ -143,7 +143,7 @@ def _required(name: str) -> Struct:
 
 
 def _compare(required: Any, found: Any, place: str) -> None:
-    """Raise a WireError if ``found`` lacks a field of ``required`` or has it with another kind."""
+    """Raise a WireError if ``found`` lacks a field of ``required`` or defines it with a different type."""
     if isinstance(required, Struct) and isinstance(found, Struct):
         fields = {name: kind for name, kind, _ in found.fields}
         for name, kind, _ in required.fields:

@@ -30,7 +30,7 @@ HEAD = struct.Struct("<BQ")
 MESSAGE = struct.Struct("<BQHIQQ")
 """Header of a message record: opcode, length, channel, sequence, log time, publish time."""
 SEARCHED = 256 << 20
-"""Number of bytes searched for the first chunk if a file does not begin like an MCAP file."""
+"""Maximum number of bytes searched for the first chunk if the start of a file is damaged."""
 LAST_TIME = (1 << 63) - 1
 """Largest supported log time [ns]: rosbag2 and numpy use signed integers."""
 MESSAGE_FIELDS = MESSAGE.size - HEAD.size
@@ -65,18 +65,18 @@ class Message:
 
 
 NO_SCHEMA = Schema(id=0, data=b"", encoding="", name="")
-"""Schema of channels without a schema."""
+"""Placeholder for channels without a schema."""
 
 
 class McapScan:
-    """Iterates over the messages of a file from front to back, without its index.
+    """Iterates over the messages of a file from front to back, without using its index.
 
-    This also reads files without an end. After damaged bytes, it continues with the next complete chunk. Only
-    chunks with a correct checksum are returned.
+    This also works for truncated files. After damaged bytes, it continues with the next complete chunk.
+    Chunks with a wrong checksum are skipped.
 
     Attributes:
-        metadata: Metadata records by name, complete after the iteration.
-        kept: Offset of the record whose messages are being returned, for `after`.
+        metadata: Metadata records by name. Complete after the iteration.
+        kept: Offset of the record that contains the current message, as an argument for `after`.
         size: Size of the file [bytes].
 
     Args:
@@ -95,7 +95,7 @@ class McapScan:
 
     @property
     def damage(self) -> str | None:
-        """Description of the damage in one line, or None; complete after the iteration."""
+        """One-line description of the damage, or None. Complete after the iteration."""
         if not self._faults:
             return None
         what, _ = self._faults[min(self._faults)]
@@ -118,10 +118,12 @@ class McapScan:
             yield from self._records(file, len(MAGIC))
 
     def after(self, offset: int) -> Iterator[Message]:
-        """Iterate over the messages of a record and of all records after it; requires a completed iteration.
+        """Iterate over the messages of a record and of all later records.
+
+        A full iteration must have been completed before.
 
         Args:
-            offset: The value that ``kept`` had when a message of the record was returned.
+            offset: The value of ``kept`` at a message of that record.
         """
         with open(self.path, "rb") as file:
             yield from self._records(file, offset)
@@ -201,7 +203,7 @@ class McapScan:
             return False
 
     def _learn(self, file: BinaryIO) -> None:
-        """Read topics and types from the summary, because the damaged part may have defined some of them."""
+        """Read topics and types from the summary, since their definitions may be in the damaged section."""
         place = last_place(file, DATA_END, self.size)
         with suppress(*_BROKEN):
             while place < self.size:

@@ -1,8 +1,8 @@
 """Write MCAP files that stay readable if the process is killed.
 
-Records are serialized by the ``mcap`` library. Its writer ends a chunk only by size and cannot take back what
-it wrote, so chunks are assembled here, where they also end after a time. This takes 0.45 of its CPU time for
-messages of 3 kB, 0.95 for 40 kB. https://mcap.dev/spec
+Records are serialized by the ``mcap`` library. Its writer ends chunks only by size and cannot remove what it
+has written, so chunks are assembled here and can be ended at any time. This takes 0.45 times the CPU time of
+that writer for messages of 3 kB, and 0.95 times for messages of 40 kB. https://mcap.dev/spec
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from mcap.records import (
 from tactile_sim.bag.mcap_file import MAGIC, MESSAGE, MESSAGE_FIELDS
 
 CHUNK_SIZE = 4 << 20
-"""Size at which a chunk ends early [bytes]."""
+"""Size at which `McapWriter.write` ends a chunk [bytes]."""
 
 
 @dataclass
@@ -49,14 +49,14 @@ class _OpenChunk:
 
 
 _STATE = ("_end", "_chunks", "_chunk", "_definitions", "_empty", "counts", "start", "stop")
-"""Attributes that a draft changes and that are restored when it is replaced."""
+"""Attributes that a draft changes and that are restored when the draft is removed."""
 
 
 class McapWriter:
-    """Writes one file. Completed chunks stay readable if the process is killed.
+    """Writes one MCAP file. Completed chunks stay readable if the process is killed.
 
     Args:
-        path: The file, which must not exist.
+        path: The file, which must not exist yet.
 
     Raises:
         OSError: The file cannot be created or written. Other methods raise this, too.
@@ -122,7 +122,7 @@ class McapWriter:
     def write(
         self, channel: int, log_time: int, data: bytes | memoryview, publish_time: int | None = None
     ) -> None:
-        """Add a message to the open chunk, and end the chunk if it is large.
+        """Add a message to the open chunk, and end the chunk if it is full.
 
         Args:
             channel: Id from :meth:`add_channel`.
@@ -154,9 +154,9 @@ class McapWriter:
         self._end_chunk()
 
     def draft(self, messages: Iterable[tuple[int, int, bytes]]) -> None:
-        """Write messages that the next call of any method removes from the file again.
+        """Write messages that the next method call removes from the file again.
 
-        This keeps messages whose times are not final yet from being lost if the process is killed.
+        This way, messages whose log times are not final yet are not lost if the process is killed.
 
         Args:
             messages: Channel, log time [ns] and serialized data of each message.

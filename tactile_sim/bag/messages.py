@@ -1,4 +1,4 @@
-"""Decode the messages of a bag one after the other, with only one message in memory."""
+"""Decode the messages of a bag one at a time, without loading the bag into memory."""
 
 from __future__ import annotations
 
@@ -35,12 +35,12 @@ class Message(NamedTuple):
 class Messages:
     """Iterates over the decoded messages of selected topics, in the order of the bag.
 
-    After the iteration ``damage`` describes the damage of the bag or is None, ``lost`` is the number of bytes
-    that could not be read, and ``others`` has the names of the other topics.
+    After the iteration, ``damage`` describes the damage of the bag or is None, ``lost`` is the number of
+    bytes that could not be read, and ``others`` contains the names of the topics that were not selected.
 
     Args:
         path: The bag's folder or MCAP file.
-        wanted: Returns whether to decode a topic; all by default.
+        wanted: Returns whether to decode a topic. By default all topics are decoded.
         progress: Called with the number of bytes read and the size of the file.
 
     Raises:
@@ -89,7 +89,7 @@ class Messages:
 
 
 class Selection:
-    """Names of the topics to read, with or without the leading slash; all topics if None."""
+    """Topics selected by name, with or without the leading slash. None selects all topics."""
 
     def __init__(self, names: Collection[str] | None) -> None:
         self.names = None if names is None else list(names)
@@ -99,7 +99,7 @@ class Selection:
         return self.names is None or topic in self._both
 
     def missing(self, found: Collection[str]) -> str | None:
-        """Return the first selected name that is not in ``found``, with its slash, or None."""
+        """Return the first selected name that is not in ``found``, with a leading slash, or None."""
         for name in self.names or ():
             full = "/" + name.lstrip("/")
             if name not in found and full not in found:
@@ -108,7 +108,7 @@ class Selection:
 
 
 def unique_names(topics: Iterable[str], name_of: Callable[[str], str]) -> dict[str, str]:
-    """Return a unique name for each topic; duplicates get a number.
+    """Map topics to unique names. Numbers are appended to duplicates.
 
     Args:
         topics: Names of the topics.
@@ -132,11 +132,11 @@ class TopicDecoder:
         self._decoder = decoder(kind)
 
     def decode(self, message: Stored, data: bytes | memoryview) -> Any:
-        """Return the value of a message.
+        """Decode a message.
 
         Args:
-            message: The message, for its topic and log time.
-            data: Its serialized data. Arrays in the result are views of it.
+            message: The stored message, whose topic and log time are used in errors.
+            data: The serialized message. Arrays in the result are views of it.
 
         Raises:
             BagError: The data is not a message of the topic's type.
@@ -152,7 +152,7 @@ class TopicDecoder:
 
 
 def require_rows(message: Message) -> None:
-    """Check that the arrays of a message of a known type have complete rows.
+    """Check the array lengths in a message of a known type.
 
     Args:
         message: The decoded message.
@@ -171,7 +171,7 @@ def _invalid(topic: str, log_time: int, error: WireError) -> BagError:
 
 
 def decoder_of(message: Stored) -> TopicDecoder:
-    """Return the decoder for the messages of a topic.
+    """Create the decoder for the messages of a topic.
 
     Args:
         message: Any message of the topic.

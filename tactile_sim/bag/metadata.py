@@ -1,6 +1,6 @@
 """Read and write rosbag2's bag description (version 9, ROS 2 Jazzy).
 
-It is in the file ``metadata.yaml`` and in a metadata record of the MCAP file.
+It is stored in the file ``metadata.yaml`` and in a metadata record of the MCAP file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class MetadataError(BagError):
 
 @dataclass
 class TopicInfo:
-    """A topic of a bag. ``qos`` has the publishers' QoS profiles as mappings with rosbag2's keys."""
+    """A topic of a bag. ``qos`` contains the publishers' QoS profiles as mappings with rosbag2's keys."""
 
     name: str
     type_name: str
@@ -80,8 +80,8 @@ def document(described: dict[str, Any]) -> str:
     """Return the text of ``metadata.yaml``.
 
     Args:
-        described: The bag's description from `information`. The file has it below a top-level key; the MCAP
-            record does not.
+        described: The bag's description from `information`. Only the file has it under a top-level key; the
+            MCAP record has no such key.
     """
     return dump({_KEY: described})
 
@@ -89,7 +89,7 @@ def document(described: dict[str, Any]) -> str:
 def misplaced(text: str) -> bool:
     """Return whether the text of the MCAP metadata record has a top-level key, which rosbag2 rejects.
 
-    Version 0.1 of this package wrote it that way.
+    Version 0.1 of this package wrote such records.
     """
     return text.startswith(f"{_KEY}:")
 
@@ -117,7 +117,7 @@ def replace(folder: Path, content: str) -> None:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the MCAP files of a bag in their order.
+    """Return the MCAP files of a bag in order.
 
     Args:
         path: The bag's folder or MCAP file.

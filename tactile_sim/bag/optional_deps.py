@@ -11,10 +11,10 @@ def require(what: str, module: str, name: str, package: str) -> None:
     """Import a module and raise a clear error if it is missing or broken.
 
     Args:
-        what: Name of the feature in the error.
+        what: Name of the feature that needs the library, for the error message.
         module: The module to import.
-        name: Name of the library in the error.
-        package: Its package on PyPI.
+        name: Name of the library, for the error message.
+        package: Name of its package on PyPI.
 
     Raises:
         BagError: The module is missing or broken.

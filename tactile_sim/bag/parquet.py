@@ -1,8 +1,8 @@
 """Export a bag as Parquet files, one per topic, for pandas, polars, DuckDB or Spark.
 
-Each message is a row. A topic whose messages consist of one list of structs (contacts, transforms) has a row
-per struct. Nested fields have dotted names. Arrays are lists, of fixed size if all messages have the same
-length. The metadata of a column has its unit.
+Each message is a row. A topic whose messages consist of one list of structs (contacts, transforms) has one
+row per struct. Nested fields have dotted names. Arrays are stored as lists, which have a fixed size if the
+array has the same length in all messages. The metadata of a column contains its unit.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from tactile_sim.errors import BagError, suggest
 from tactile_sim.wire.decode import Columns, Record
 
 BATCH = 128
-"""Number of messages of a topic that are written at a time."""
+"""Number of messages written at a time."""
 LONGEST_NAME = 100
 """Maximum length of a file name without its ending [characters]."""
 
@@ -41,16 +41,16 @@ def export(
 ) -> tuple[list[Path], str | None]:
     """Write one file per topic into a folder.
 
-    The bag is read twice and never held in memory as a whole.
+    The bag is read twice, without loading all of it into memory.
 
     Args:
         path: The bag's folder or MCAP file.
-        out: The folder. Its files appear only after all of them are complete.
+        out: The output folder. Its files appear only after all of them are complete.
         topics: Topics to export; all by default.
         progress: Called with the number of bytes read and the size of the file.
 
     Returns:
-        The files, and a description of the bag's damage, or None.
+        The files, and a description of the bag's damage (None if it is intact).
 
     Raises:
         BagError: ``path`` is not a bag or lacks a requested topic, or ``out`` cannot be written.
@@ -82,7 +82,7 @@ def _file_name(topic: str) -> str:
 
 
 class _Table:
-    """The file of a topic, written in batches of messages."""
+    """Writes the file of a topic in batches of messages."""
 
     def __init__(self, path: Path, topic: str, sizes: dict[str, int | None], stack: ExitStack) -> None:
         self._path, self._topic, self._sizes, self._stack = path, topic, sizes, stack
@@ -99,7 +99,7 @@ class _Table:
             self._write()
 
     def end(self) -> None:
-        """Write the last batch and close the file. A topic with only empty lists has no rows."""
+        """Write the last batch and close the file. If all messages were empty lists, the file has no rows."""
         self._write()
         if self._writer is None:
             self._put({"message_index": np.zeros(0, np.int64), "stamp": np.zeros(0, np.int64)}, "", None)
@@ -134,7 +134,7 @@ class _Table:
         self._messages = []
 
     def _shape(self, columns: dict[str, Any], first: Any) -> None:
-        """Stack arrays of constant length, and split those of tactile messages into rows of channels."""
+        """Stack arrays of constant length, and split those with several numbers per taxel into rows."""
         for name, size in self._sizes.items():
             if size:  # None: the length varies; Arrow has no fixed-size lists of size 0
                 columns[name] = np.stack(columns[name])
@@ -180,7 +180,7 @@ def _only_list(value: Any) -> str:
 
 
 def _note_sizes(sizes: dict[str, int | None], value: Any) -> None:
-    """Record the length of each array of a message; None if it varies."""
+    """Record the length of each array in a message, or None if it differs between messages."""
     for name, leaf in _leaves(value, ""):
         if isinstance(leaf, np.ndarray) and sizes.setdefault(name, len(leaf)) != len(leaf):
             sizes[name] = None
@@ -189,7 +189,7 @@ def _note_sizes(sizes: dict[str, int | None], value: Any) -> None:
 def _leaves(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
     """Yield the dotted name and value of each field that is not a struct.
 
-    Columns of struct lists are fields, too.
+    The fields of structs in a list are included.
     """
     for name, inner in vars(value).items():
         if isinstance(inner, Record | Columns):
@@ -199,7 +199,7 @@ def _leaves(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def _joined(parts: list[Columns], prefix: str) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of lists of structs, concatenated."""
+    """Concatenate lists of structs; yield the dotted name and values of each field."""
     for name, first in vars(parts[0]).items():
         values = [getattr(part, name) for part in parts]
         if isinstance(first, Columns):
@@ -234,10 +234,10 @@ def _without_null(kind: Any) -> Any:
 
 
 def arrow_array(values: Any) -> Any:
-    """Return an Arrow array of n rows.
+    """Convert values to an Arrow array of n rows.
 
     Args:
-        values: An array (n, ...) or a list of n values of one kind.
+        values: An array (n, ...) or a list of n values of one type.
     """
     import pyarrow
 

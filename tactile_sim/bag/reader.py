@@ -17,7 +17,7 @@ from tactile_sim.errors import BagError, suggest
 from tactile_sim.wire.decode import Columns, Record
 
 _OWN = ("message_type", "stamps", "log_times")
-"""Attributes of a topic that are not fields. Fields with these names get a trailing underscore."""
+"""Attributes of a topic that are not message fields. Fields with these names get a trailing underscore."""
 
 
 class Topic(SimpleNamespace):
@@ -25,14 +25,14 @@ class Topic(SimpleNamespace):
 
     Additional attributes:
 
-    - ``message_type``: such as ``sensor_msgs/msg/JointState``;
+    - ``message_type``: name of the type, such as ``sensor_msgs/msg/JointState``;
     - ``stamps`` (n,): header stamps [ns], or log times for messages without a stamp;
     - ``log_times`` (n,): log times [ns].
 
-    Values are as in :func:`tactile_sim.ros.cdr.decode`, with a leading axis for the messages: numbers (n,),
-    arrays (n, ...), nested messages :class:`Columns`, strings as lists. A field whose length differs between
-    messages is a list with one entry per message. ``data`` of tactile messages has the shape (n, taxels,
-    channels).
+    Values have the form that :func:`tactile_sim.ros.cdr.decode` returns, with a leading axis for the
+    messages: numbers become arrays (n,), arrays become (n, ...), nested messages become :class:`Columns`, and
+    strings become lists. A field whose length differs between messages is a list with one entry per message.
+    ``data`` of tactile messages has the shape (n, taxels, channels).
     """
 
     def __len__(self) -> int:
@@ -44,7 +44,7 @@ class Topic(SimpleNamespace):
 
 
 class Bag(dict[str, Topic]):
-    """Topics by name, with or without the leading slash."""
+    """The topics of a bag by name, with or without the leading slash."""
 
     damage: str | None = None
     """Description of the damage, or None."""
@@ -153,7 +153,11 @@ def _in_rows(values: Any, width: int) -> Any:
 
 
 def _stacked(values: list[Any]) -> Any:
-    """Stack arrays of equal shape, and messages into Columns; return other values as a list."""
+    """Combine the values of a field from all messages.
+
+    Numbers and arrays of equal shape become one array, and structs become Columns. Other values remain a
+    list.
+    """
     first = values[0]
     if isinstance(first, np.ndarray):
         return np.stack(values) if len({value.shape for value in values}) == 1 else values

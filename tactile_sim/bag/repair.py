@@ -36,14 +36,14 @@ def repair(path: Path, progress: Progress | None = None) -> Repaired:
     """Rewrite a bag whose file is damaged or whose metadata rosbag2 cannot read.
 
     Other bags are not changed. A damaged file is kept next to the new one as ``NAME.mcap.damaged``, with a
-    number appended if that exists. An interrupted repair leaves the bag as it was.
+    number appended if that name is in use. An interrupted repair leaves the bag as it was.
 
     Args:
         path: The bag's folder or MCAP file.
         progress: Called with the number of bytes read and the size of the file.
 
     Raises:
-        BagError: ``path`` is not a bag of one MCAP file of ROS 2 messages, or cannot be written.
+        BagError: ``path`` is not a bag with a single MCAP file of ROS 2 messages, or cannot be written.
     """
     described = path.is_file() or (path / metadata.FILE).is_file()
     try:
@@ -77,12 +77,12 @@ def repair(path: Path, progress: Progress | None = None) -> Repaired:
 
 
 def _rewrite(path: Path, file: Path, scan: McapScan, replace: bool) -> Path | None:
-    """Write the folder's metadata and, with ``replace``, the file.
+    """Write the folder's metadata and, if ``replace`` is True, the repaired file.
 
-    ``scan`` must have been iterated over, so that it has all channels.
+    ``scan`` must have completed an iteration, so that it knows all channels.
 
     Returns:
-        Path of the damaged original, or None.
+        Path of the damaged original, or None if the file was intact.
     """
     fresh = file.with_name(file.name + ".new")
     fresh.unlink(missing_ok=True)
@@ -128,7 +128,7 @@ def _write(file: Path, fresh: Path, scan: McapScan) -> dict[str, Any]:
 
 
 def _profiles(text: str) -> list[dict[str, Any]]:
-    """Return the QoS profiles of a topic's publishers, or none if the text is invalid."""
+    """Parse the QoS profiles of a topic's publishers; return an empty list if the text is invalid."""
     try:
         found = bounded_yaml.parse(text)
     except ValueError:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _VECTORS = {"force": "N", "torque": "N m", "linear": "m/s", "angular": "rad/s"}
-"""Units by the last part of a field's name, for all message types."""
+"""Units by the last component of a field's name, for all message types."""
 _FIELDS = {
     "TactileLayout": {"spacing": "m", "positions": "m", "normals": "1", "areas": "m2", "lengths": "m"},
     "TactileState": {
@@ -28,7 +28,7 @@ _FIELDS = {
     "TFMessage": {"transforms.transform.translation": "m", "transforms.transform.rotation": "1"},
     "Clock": {"clock.sec": "s", "clock.nanosec": "ns"},
 }
-"""Units of fields by the last part of the type's name."""
+"""Units of fields by the last component of the type's name."""
 TIMES = ("stamps", "log_times", "stamp", "log_time")
 
 
@@ -38,7 +38,7 @@ def unit_of(type_name: str, field: str, own: str | None = None) -> str | None:
     Args:
         type_name: The message type.
         field: The dotted name of the field, such as ``contacts.position``.
-        own: The unit that the message states for its ``data``.
+        own: Unit that the message itself specifies for its field ``data``, if any.
     """
     if field in TIMES:
         return "ns"

@@ -1,4 +1,4 @@
-"""Write a rosbag2 folder with one MCAP file that is a valid bag at all times."""
+"""Write a rosbag2 folder with one MCAP file. The folder is a valid bag at all times."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from tactile_sim.bag.mcap_writer import McapWriter
 from tactile_sim.errors import BagError
 
 INTERVAL = 0.5
-"""Wall time after which a chunk ends [s]: a killed process loses less than a second."""
+"""Interval at which chunks are written [s of wall time]. A killed process loses less than 1 s of data."""
 
 
 class BagWriter:
     """Writes a new bag.
 
-    After an error, such as a full disk, the bag has the messages written before, and :meth:`close` still
+    After an error, such as a full disk, the bag keeps the messages written before it, and :meth:`close` still
     writes the index if there is space.
 
     Args:
-        folder: The bag's folder, which must not exist.
+        folder: The bag's folder, which must not exist yet.
 
     Raises:
         BagError: The bag cannot be created or written. Other methods raise this, too.
@@ -75,7 +75,7 @@ class BagWriter:
         Args:
             topic: Id from :meth:`add_topic`.
             log_time: Log time [ns]. Negative times are stored as 0.
-            data: The message in CDR.
+            data: The message as CDR bytes.
         """
         with _BagErrors(self.folder):
             self._file.write(topic, max(log_time, 0), data)
@@ -84,11 +84,11 @@ class BagWriter:
     def draft(self, messages: Callable[[], Sequence[tuple[int, int, bytes]]]) -> None:
         """Set a function that returns messages whose log times may still change.
 
-        At each write to disk the function is called and its messages replace the previous ones. They are part
-        of the bag if the process is killed. Use :meth:`write` for final messages.
+        At each write to disk the function is called, and its messages replace those of the previous call.
+        They remain in the bag if the process is killed. Use :meth:`write` for final messages.
 
         Args:
-            messages: Returns topic id, log time [ns] and CDR data of each message.
+            messages: Returns the topic id, log time [ns] and CDR bytes of each message.
         """
         self._draft = messages
         self._changed = True
@@ -131,7 +131,7 @@ class BagWriter:
 
 
 class _BagErrors:
-    """Context manager that raises operating system errors as BagErrors that name the bag."""
+    """Context manager that converts operating system errors to BagErrors that name the bag."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder

@@ -1,4 +1,4 @@
-"""What steps the environments of a batch, and what it supports."""
+"""Backends that step the environments of a batch, and checks of what they support."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def check_arguments(num_envs: int, backend: str, device: str | None, seed: int) 
 
 
 def check_configuration(simulation: Simulation) -> None:
-    """Raise TactileSimError if several environments do not support a configuration."""
+    """Raise TactileSimError if a configuration cannot be run in several environments."""
     checked = simulation.settings
     if checked.engine != "mujoco":
         raise EngineError(
@@ -69,11 +69,11 @@ def check_configuration(simulation: Simulation) -> None:
 def make_backend(
     simulation: Simulation, num_envs: int, backend: str, device: str | None, seed: int, threads: int
 ) -> tuple[Worlds | WarpWorlds, Readings]:
-    """Return the environments and their readings, see `Batch`.
+    """Create the environments and their readings; see `Batch`.
 
     Raises:
         TactileSimError: The backend is not installed, does not support the configuration or the device, or
-            memory does not hold the environments.
+            the environments do not fit in memory.
     """
     try:
         if backend == "warp":

@@ -1,4 +1,4 @@
-"""Many environments of one configuration."""
+"""Run many environments of one configuration in parallel."""
 
 from __future__ import annotations
 
@@ -52,23 +52,23 @@ class Batch:
         """Load a configuration and create its environments in the initial state.
 
         Args:
-            config: Configuration or scene made in Python, as for `Simulation`.
+            config: Configuration, or scene built in Python, as for `Simulation`.
             num_envs: Number of environments.
-            backend: ``mujoco``: MuJoCo on the processor, in float64. ``warp``: MuJoCo Warp, in float32.
-            device: With ``warp``, the device: ``cpu``, ``cuda`` or ``cuda:N``; None: a GPU if there is one.
+            backend: ``mujoco`` runs MuJoCo on the CPU in float64; ``warp`` runs MuJoCo Warp in float32.
+            device: Device for ``warp``: ``cpu``, ``cuda`` or ``cuda:N``. None uses a GPU if there is one.
             seed: Added to the seed of the configuration.
-            settings: Configuration of a scene made in Python, as for `Simulation`.
-            threads: Number of threads; 0: number of processors. Results do not depend on it.
-            pads: Default of `observe`.
-            reduce: Default of `observe`.
+            settings: Configuration for a scene built in Python, as for `Simulation`.
+            threads: Number of threads; 0 uses one per processor. It does not affect the results.
+            pads: Default for the argument ``pads`` of `observe`.
+            reduce: Default for the argument ``reduce`` of `observe`.
 
         Raises:
             TactileSimError: The configuration is invalid or not supported, the backend does not exist, or
-                memory does not hold the environments.
+                the environments do not fit in memory.
         """
         check_arguments(num_envs, backend, device, seed)
         self.simulation = simulation = Simulation(config, settings)
-        """One environment of the same configuration: names, skin and settings. It is never stepped."""
+        """Simulation of the same configuration, for its names, skin and settings. It is never stepped."""
         checked = simulation.settings
         check_configuration(simulation)
         check_selection(simulation, pads, reduce)
@@ -77,14 +77,14 @@ class Batch:
         self.worlds, self._readings = make_backend(
             simulation, num_envs, backend, device, checked.seed + seed, threads
         )
-        """States of the physics with a leading axis for the environments, and their readings."""
+        """Physics states, with a leading axis for the environments, and the readings of the skin."""
         self._commands = Commands(simulation, self.worlds)
         self.step_count = 0
-        """Steps since the start. Never decreases."""
+        """Number of steps since the batch was created; resets do not change it."""
         self.steps_since_reset = np.zeros(num_envs, np.int64)
-        """(num_envs,) steps since the last reset of each environment."""
+        """(num_envs,) number of steps since the last reset of each environment."""
         self.faults: dict[int, str] = {}
-        """What made the physics of environments unstable in the last call of `step`; they are reset."""
+        """Reason by index for each environment that became unstable in the last `step` and was reset."""
         self._commands.restart(np.arange(num_envs))
 
     # -- state -----------------------------------------------------------------------------------------------
@@ -101,17 +101,17 @@ class Batch:
 
     @property
     def qpos(self) -> np.ndarray:
-        """(num_envs, nq) positions, read and set in place [m, rad]."""
+        """(num_envs, nq) positions [m, rad]. Modify them in place to set the state."""
         return self.worlds.qpos
 
     @property
     def qvel(self) -> np.ndarray:
-        """(num_envs, nv) velocities, read and set in place [m/s, rad/s]."""
+        """(num_envs, nv) velocities [m/s, rad/s]. Modify them in place to set the state."""
         return self.worlds.qvel
 
     @property
     def ctrl(self) -> np.ndarray:
-        """(num_envs, nu) controls, read and set in place. A change ends built-in motion."""
+        """(num_envs, nu) controls. Modify them in place; a change ends the built-in motion."""
         return self.worlds.ctrl
 
     @ctrl.setter
@@ -153,9 +153,10 @@ class Batch:
         The arrays are valid until the next step, reset or observation.
 
         Args:
-            pads: Names of the pads to read; None: those of the batch, by default all.
-            reduce: One value for each pad: ``sum``, ``peak``, ``contact`` or ``center_of_pressure``, see
-                `Observation.reduced`; None: that of the batch, by default the taxels.
+            pads: Names of the pads to read. None uses the batch's default, which is all pads.
+            reduce: Reduces the readings to one value per pad: ``sum``, ``peak``, ``contact`` or
+                ``center_of_pressure``, see `Observation.reduced`. None uses the batch's default, which is no
+                reduction.
 
         Raises:
             CommandError: A name is unknown.
@@ -167,14 +168,14 @@ class Batch:
         return Observation(self, self._readings, self.steps_since_reset, pads, reduce or self._reduce)
 
     def reset(self, envs: Sequence[int] | np.ndarray | None = None, keyframe: str | None = None) -> None:
-        """Reset environments: state, random numbers, built-in motion and commands. The tare is kept.
+        """Reset the state, random numbers, built-in motion and commands of environments. The tare is kept.
 
         Args:
-            envs: Indices of the environments, or a boolean mask (num_envs,); None: all.
-            keyframe: Name of a keyframe of the scene; None: the initial state.
+            envs: Indices of the environments, or a boolean mask (num_envs,); None resets all.
+            keyframe: Name of a keyframe of the scene; None uses the initial state.
 
         Raises:
-            EngineError: The keyframe or an environment does not exist; nothing is changed.
+            EngineError: The keyframe or an environment does not exist. Nothing is changed in this case.
         """
         ids = environment_ids(np.arange(self.num_envs) if envs is None else envs, self.num_envs)
         self.worlds.reset(ids.astype(np.int32), keyframe)
@@ -189,35 +190,43 @@ class Batch:
         effort: Mapping[str, float | np.ndarray] | None = None,
         envs: Sequence[int] | np.ndarray | None = None,
     ) -> None:
-        """Command joints by name, as `Simulation.command_joints`; for many environments ``ctrl`` is faster.
+        """Command joints by name, as `Simulation.command_joints` does.
+
+        For many environments, writing to ``ctrl`` is faster.
 
         Args:
-            position: Target positions [rad, m] by joint name: one for all environments, or (k,).
-            velocity: Target velocities [rad/s, m/s] likewise.
-            effort: Efforts [N m, N] likewise.
-            envs: The k environments; None: all.
+            position: Target positions by joint name [rad, m]: a scalar for all environments or an array (k,).
+            velocity: Target velocities by joint name [rad/s, m/s], in the same form.
+            effort: Efforts by joint name [N m, N], in the same form.
+            envs: Indices of the k environments, or a boolean mask (num_envs,); None commands all.
 
         Raises:
-            CommandError: A joint does not exist or does not take that command; nothing is changed.
+            CommandError: A joint does not exist or does not accept this command. Nothing is changed in this
+                case.
         """
         ids = environment_ids(np.arange(self.num_envs) if envs is None else envs, self.num_envs)
         self._commands.accept(ids, position or {}, velocity or {}, effort or {})
 
     def take_tare(self, envs: Sequence[int] | np.ndarray | None = None) -> None:
-        """Subtract the current readings from all later ones, in all or some environments."""
+        """Subtract the current readings from all later ones.
+
+        Args:
+            envs: Indices of the environments, or a boolean mask (num_envs,); None tares all.
+        """
         ids = environment_ids(np.arange(self.num_envs) if envs is None else envs, self.num_envs)
         self.observe()
         self._readings.tare(ids, self.steps_since_reset)
 
     def device_array(self, name: str) -> Any:
-        """Return an array of the backend ``warp`` where it is, for ``torch.from_dlpack`` and JAX.
+        """Return a device array of the backend ``warp`` without a copy, for ``torch.from_dlpack`` and JAX.
 
-        It is read-only: states are set through ``qpos``, ``ctrl`` and the like.
+        Do not write to the array; set states through ``qpos``, ``ctrl`` and the other NumPy arrays.
 
         Args:
-            name: ``readings`` (without signal chain and sampling), ``wrenches`` of the bodies with skin,
-                ``sensordata``, ``xpos``, ``xmat`` and ``qfrc_actuator`` of the last `observe`; ``qpos``,
-                ``qvel``, ``act``, ``ctrl`` and other states after the last `step`.
+            name: Name of the array. The last `observe` updates ``readings`` (only without signal chain and
+                sampling), ``wrenches`` of the bodies with skin, ``sensordata``, ``xpos``, ``xmat`` and
+                ``qfrc_actuator``. The last `step` updates ``qpos``, ``qvel``, ``act``, ``ctrl`` and other
+                states.
 
         Raises:
             EngineError: The backend is not ``warp``.

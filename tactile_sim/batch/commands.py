@@ -1,4 +1,4 @@
-"""Built-in motion and joint commands of many environments."""
+"""Apply built-in motion and joint commands to many environments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _FOREVER = 1 << 30
 
 
 class Commands:
-    """Controls of each environment before steps, as in `Simulation`."""
+    """Computes the controls of each environment before a step, as `Simulation` does."""
 
     def __init__(self, simulation: Simulation, worlds: Worlds | WarpWorlds):
         """Use the commander and the motion of a simulation for all environments."""
@@ -31,14 +31,14 @@ class Commands:
         self._interval = max(1, round(interval / simulation.engine.timestep))
         self._worlds = worlds
         self._commanders: dict[int, Commander] = {}
-        """Those of environments that were commanded by joint."""
+        """Commanders by environment, for environments that have received joint commands."""
         self._moving = np.full(worlds.num_envs, self._motion is not None)
         self._moved_at = np.full(worlds.num_envs, -1)
         self._own = worlds.ctrl.copy()
-        """Controls that built-in motion or a reset set last."""
+        """Controls last set by built-in motion or by a reset."""
 
     def apply(self, steps_since_reset: np.ndarray) -> None:
-        """Apply commands and built-in motion to the next step. Further calls change nothing."""
+        """Apply commands and built-in motion for the next step. Repeated calls before it have no effect."""
         if self._moving.any():
             ctrl = self._worlds.ctrl
             self._moving &= (ctrl == self._own).all(axis=1)
@@ -54,7 +54,7 @@ class Commands:
                 commander.apply(self._data(env))
 
     def free_steps(self, steps_since_reset: np.ndarray) -> int:
-        """Return the number of steps that may be taken at once before commands take effect."""
+        """Return the number of steps that can be taken before `apply` must be called again."""
         if any(commander.every_step for commander in self._commanders.values()):
             return 1
         if not self._moving.any():
@@ -62,12 +62,12 @@ class Commands:
         return self._interval - int((steps_since_reset[self._moving] % self._interval).max())
 
     def restart(self, envs: np.ndarray) -> None:
-        """Forget the commands of environments that were reset."""
+        """Clear the commands of environments that were reset."""
         if not len(envs):
             return
         for env in envs.tolist():
             self._commanders.pop(env, None)
-        # All were reset to the same state, so the first stands for the others.
+        # All were reset to the same state, so the controls of the first apply to all of them.
         ctrl = self._worlds.ctrl
         for env in envs[:1].tolist():
             self._commander.start(self._data(env))
@@ -77,7 +77,15 @@ class Commands:
         self._moved_at[envs] = -1
 
     def accept(self, envs: np.ndarray, *fields: Mapping[str, float | np.ndarray]) -> None:
-        """Accept positions, velocities and efforts by joint name for environments."""
+        """Set joint commands for environments.
+
+        Args:
+            envs: Indices (k,) of the environments.
+            fields: Positions, velocities and efforts by joint name, each a scalar or an array (k,).
+
+        Raises:
+            CommandError: A command is invalid. Nothing is changed in this case.
+        """
         names = list(dict.fromkeys(name for field in fields for name in field))
         tables = []
         for field in fields:
@@ -104,7 +112,7 @@ class Commands:
         self._moving[envs] = False
 
     def _data(self, env: int) -> Any:
-        """Return the part of MuJoCo's data that a commander reads and sets."""
+        """Return the arrays of an environment that a commander reads and writes, with the names in MjData."""
         worlds = self._worlds
         return SimpleNamespace(
             qpos=worlds.qpos[env], ctrl=worlds.ctrl[env], qfrc_applied=worlds.qfrc_applied[env]

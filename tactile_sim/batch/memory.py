@@ -1,4 +1,4 @@
-"""Estimate the memory of environments."""
+"""Estimate the memory that environments need."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CONTACTS = 32
 
 
 def bytes_per_environment(simulation: Simulation) -> int:
-    """Return the approximate memory of one environment [bytes]."""
+    """Estimate the memory that one environment needs [bytes]."""
     model, skin = simulation.engine.model, simulation.skin
     channels = TOUCH_FUNCTIONS[simulation.settings.skin.touch_function].channels
     state = mujoco.mj_stateSize(model, int(mujoco.mjtState.mjSTATE_INTEGRATION))
@@ -27,12 +27,12 @@ def bytes_per_environment(simulation: Simulation) -> int:
 
 
 def check_memory(num_envs: int, each: int, available: int | None) -> None:
-    """Raise EngineError if memory does not hold the environments.
+    """Raise EngineError if the environments do not fit in memory.
 
     Args:
         num_envs: Number of environments.
-        each: Memory of an environment, in bytes.
-        available: Free memory in bytes; None: unknown.
+        each: Memory per environment [bytes].
+        available: Free memory [bytes]; None if unknown.
     """
     if available is not None and each * num_envs > available:
         raise EngineError(
@@ -42,7 +42,7 @@ def check_memory(num_envs: int, each: int, available: int | None) -> None:
 
 
 def free_memory() -> int | None:
-    """Return the free memory in bytes, None where the system does not report it."""
+    """Return the free memory [bytes], or None if the system does not report it."""
     try:
         lines = Path("/proc/meminfo").read_text().splitlines()
         return next(1024 * int(line.split()[1]) for line in lines if line.startswith("MemAvailable"))

@@ -1,4 +1,4 @@
-"""A tactile skin as a sensor of mjlab, https://github.com/mujocolab/mjlab.
+"""Tactile skin as a sensor for mjlab, https://github.com/mujocolab/mjlab.
 
 >>> from tactile_sim.batch.mjlab import TactileSensorCfg
 >>> tips = TactileSensorCfg("tips", {"scales": {"robot/*_tip": 0.004}})
@@ -26,31 +26,31 @@ from tactile_sim.skin import Skin
 
 @dataclass
 class TactileData:
-    """Readings of the last physics step, views of the device's memory that the next step overwrites."""
+    """Readings after the last physics step: views of device memory, which the next step overwrites."""
 
     readings: torch.Tensor
-    """(num_envs, taxels, channels) float32, in the unit and frame of the touch function."""
+    """(num_envs, taxels, channels) float32 readings, in the unit and frame of the touch function."""
     wrenches: torch.Tensor
-    """(num_envs, bodies, 6) float32: net force and torque of the contacts on each body with skin, about its
-    origin, in its frame [N, N m]."""
+    """(num_envs, bodies, 6) float32: net contact force and torque on each body with skin, about the body's
+    origin and in its frame [N, N m]."""
 
 
 @dataclass
 class TactileSensorCfg(SensorCfg):
-    """A skin on bodies of an mjlab scene.
+    """Configuration of a skin on bodies of an mjlab scene.
 
     Args:
         name: Name of the sensor in the scene.
         skin: The section ``skin`` of a configuration: ``scales`` or ``pads``, ``touch_function``,
-            ``response_function`` and others. Bodies have the names of the compiled scene, such as
-            ``robot/left_tip``. Functions that `tactile_sim.batch.Batch` refuses for its backend ``warp``
-            are refused here too.
+            ``response_function`` and other keys. Use the body names of the compiled scene, such as
+            ``robot/left_tip``. Functions that the backend ``warp`` of `tactile_sim.batch.Batch` does not
+            support are rejected here as well.
     """
 
     skin: Mapping[str, Any] = field(default_factory=dict)
 
     def build(self) -> TactileSensor:
-        """Return the sensor, which mjlab then initializes."""
+        """Create the sensor; mjlab initializes it later."""
         return TactileSensor(self)
 
 
@@ -58,7 +58,7 @@ class TactileSensor(Sensor[TactileData]):
     """Ideal readings of a skin in all environments of an mjlab scene.
 
     Attributes:
-        skin: The skin, once the scene has been initialized: positions, pads and bodies of the taxels.
+        skin: The skin with the positions, pads and bodies of its taxels; available after `initialize`.
     """
 
     skin: Skin
@@ -68,10 +68,10 @@ class TactileSensor(Sensor[TactileData]):
         self.cfg = cfg
 
     def edit_spec(self, scene_spec: mujoco.MjSpec, entities: dict[str, Entity]) -> None:
-        """Leave the scene as it is: contacts are read directly."""
+        """Leave the scene unchanged, because contacts are read directly from the physics."""
 
     def initialize(self, mj_model: mujoco.MjModel, model: Any, data: Any, device: str) -> None:
-        """Make the skin on the device; mjlab calls this.
+        """Create the skin on the device. mjlab calls this method.
 
         Raises:
             TactileSimError: The skin is invalid, does not fit the scene or is not supported.

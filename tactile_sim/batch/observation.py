@@ -1,4 +1,4 @@
-"""The state and the readings of all environments at one time."""
+"""State and readings of all environments at one time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Observation:
-    """The state and the readings of n environments, valid until the next step, reset or observation."""
+    """State and readings of n environments, valid until the next step, reset or observation."""
 
     def __init__(
         self,
@@ -30,13 +30,13 @@ class Observation:
         pads: Sequence[str] | None,
         reduce: str | None,
     ):
-        """Select pads by name; see `Batch.observe`."""
+        """Create the observation. `Batch.observe` does this."""
         self._batch, self._source = batch, readings
         self._steps = steps.copy()
         check_selection(batch.simulation, pads, reduce)
         known = [pad.name for pad in batch.simulation.skin.pads]
         self.pads = list(known if pads is None else pads)
-        """Names of the pads that ``readings``, ``truth`` and ``wrenches`` have."""
+        """Names of the pads in ``readings``, ``truth`` and ``wrenches``."""
         self._reduce = reduce
         self._chosen = None if pads is None else np.array([known.index(name) for name in pads], np.int64)
 
@@ -47,17 +47,20 @@ class Observation:
 
     @cached_property
     def readings(self) -> np.ndarray:
-        """(n, taxels, channels) readings after the signal chain, pad after pad, or reduced; see `reduced`."""
+        """(n, taxels, channels) readings after the signal chain, grouped by pad.
+
+        With a reduction (argument ``reduce`` of `Batch.observe`), this is the result of `reduced`.
+        """
         return self._selected(self._output) if self._reduce is None else self.reduced(self._reduce)
 
     def reduced(self, how: str) -> np.ndarray:
         """Return the readings reduced to one value for each pad.
 
         Args:
-            how: ``sum`` of the taxels, (n, pads, channels). ``peak``: largest magnitude, (n, pads).
-                ``contact``: whether any taxel reads something, (n, pads) bool; noise counts, see the stage
-                ``threshold``. ``center_of_pressure``: mean position of the taxels weighted by magnitude, in
-                the body's frame [m], (n, pads, 3); NaN without a reading.
+            how: ``sum``: sum over the taxels (n, pads, channels). ``peak``: largest magnitude (n, pads).
+                ``contact``: whether any reading is nonzero (n, pads), bool; this includes noise unless the
+                stage ``threshold`` removes it. ``center_of_pressure``: mean taxel position weighted by
+                magnitude, in the body frame (n, pads, 3) [m]; NaN if all readings are zero.
 
         Raises:
             CommandError: The reduction is unknown.
@@ -72,43 +75,47 @@ class Observation:
 
     @cached_property
     def truth(self) -> np.ndarray:
-        """(n, taxels, channels) readings of these pads before the signal chain."""
+        """(n, taxels, channels) readings of the selected pads before the signal chain."""
         return self._selected(self._source.truth())
 
     @property
     def wrenches(self) -> np.ndarray:
-        """(n, pads, 6) net force [N] and torque [N m] about each body's origin, in its frame."""
+        """(n, pads, 6) net force [N] and torque [N m] on each pad's body, about its origin, in its frame."""
         slots = self._batch.simulation.skin._pad_slots
         return self._source.ideal.wrenches[:, slots if self._chosen is None else slots[self._chosen]]
 
     @cached_property
     def joint_states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """(n, joints) positions, velocities and efforts of hinges and slides, see ``joint_names``."""
+        """Positions, velocities and efforts (n, joints) of hinge and slide joints; see ``joint_names``."""
         worlds, commander = self._batch.worlds, self._batch.simulation.commander
         effort = worlds.qfrc_actuator[:, commander.dofs] + worlds.qfrc_applied[:, commander.dofs]
         return worlds.qpos[:, commander.qpos], worlds.qvel[:, commander.dofs], effort
 
     @property
     def joint_names(self) -> list[str]:
-        """Names of the joints of ``joint_states``."""
+        """Names of the joints in ``joint_states``."""
         return self._batch.simulation.commander.joint_names
 
     @property
     def sensor_data(self) -> np.ndarray:
-        """(n, nsensordata) values of all sensors of the scene in MuJoCo's layout."""
+        """(n, nsensordata) values of all sensors in the scene, in MuJoCo's layout."""
         return self._batch.worlds.sensordata
 
     def contact_sensor(self, name: str) -> ContactSensor:
-        """Return everything that a contact sensor measures. Raises EngineError for an unknown name."""
+        """Return the measurements of a contact sensor.
+
+        Raises:
+            EngineError: The scene has no contact sensor with this name.
+        """
         return self._batch.worlds.get_contact_sensor(name)
 
     def contacts(self, env: int) -> Contacts:
-        """Return the contacts of one environment that carry a force."""
+        """Return the contacts with a nonzero force in one environment."""
         return self._batch.worlds.contacts(env)
 
     @cached_property
     def feelers(self) -> np.ndarray:
-        """(n, feelers) free lengths [m]. They are computed one environment after the other."""
+        """(n, feelers) free length of each feeler [m]. Environments are processed sequentially."""
         simulation, worlds = self._batch.simulation, self._batch.worlds
         model = simulation.engine.model
         data = mujoco.MjData(model)

@@ -1,4 +1,4 @@
-"""Readings of the skin in many environments: loads, sampling and signal chains."""
+"""Compute the readings of the skin in many environments, with sampling and signal chains."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ if TYPE_CHECKING:
     from tactile_sim.batch.warp_backend.worlds import WarpWorlds
 
 _LEAST = 8
-"""Environments for which a thread of their own is worth it."""
+"""Minimum number of environments per thread; fewer are not worth the overhead."""
 
 
 class Readings:
-    """Readings of each environment, as `Simulation` and its snapshots compute them."""
+    """Readings of each environment, computed in the same way as by `Simulation` and its snapshots."""
 
     def __init__(self, simulation: Simulation, worlds: Worlds | WarpWorlds, seed: int):
-        """Create the signal chains; environment k has the seed ``seed + k``."""
+        """Create the signal chains. Environment k uses the seed ``seed + k``."""
         self._worlds, self._simulation, self._seed = worlds, simulation, seed
         settings = simulation.settings.skin
         self._functions = settings.touch_function, settings.response_function
@@ -47,12 +47,12 @@ class Readings:
 
     @property
     def sampled(self) -> bool:
-        """True if readings of each step are combined."""
+        """True if readings combine several steps (``sampling``)."""
         return bool(self._samplings)
 
     @property
     def has_memory(self) -> bool:
-        """True if readings depend on earlier states."""
+        """True if readings depend on earlier steps."""
         return self.sampled or (self._chains is not None and self._chains.has_memory)
 
     @property
@@ -62,17 +62,17 @@ class Readings:
 
     @property
     def device_arrays(self) -> dict[str, Any]:
-        """Arrays on a device by name."""
+        """Device arrays by name; empty for this backend."""
         return {}
 
     @property
     def exact(self) -> bool:
-        """True without sampling and signal chain."""
+        """True if there is neither sampling nor a signal chain."""
         return self._chains is None and not self._samplings
 
     @property
     def sparse(self) -> bool:
-        """True if all readings are zero except those of the touched taxels of ``ideal``."""
+        """True if only the touched taxels in ``ideal`` can have nonzero readings."""
         return self.exact
 
     def _make_readings(self, channels: int) -> ManyReadings:
@@ -93,12 +93,12 @@ class Readings:
         )
 
     def keep(self, steps: np.ndarray, due: set[str], faulty: Collection[int]) -> None:
-        """Update sampling and signal chains after `feel`.
+        """Update the state of sampling and signal chains after `feel`.
 
         Args:
-            steps: (n,) steps since the last reset.
-            due: The tactile streams that are due.
-            faulty: Environments to leave out, because they are reset next.
+            steps: (n,) number of steps since the last reset.
+            due: Tactile streams that are due in this step.
+            faulty: Environments to skip, because they are about to be reset.
         """
 
         if due and self._chains and self._chains.has_memory:
@@ -131,7 +131,7 @@ class Readings:
         return self._output
 
     def restart(self, envs: np.ndarray) -> None:
-        """Restart random numbers and memory of environments; the tare is kept."""
+        """Restart the random numbers and clear the memory of environments. The tare is kept."""
         if self._chains:
             self._chains.restart(envs)
         if self._samplings:
@@ -139,7 +139,7 @@ class Readings:
                 self._samplings[env].clear()
 
     def tare(self, envs: np.ndarray, steps: np.ndarray) -> None:
-        """Subtract the current readings of environments from all later ones."""
+        """Subtract the current readings from all later ones in the given environments."""
         if not self._chains:
             self._chains = self._make_chains()
         zero = np.empty(self.ideal.taxels.shape)
@@ -171,7 +171,7 @@ class Readings:
         self.in_threads(run)
 
     def in_threads(self, work: Callable[[int, int, int], None]) -> None:
-        """Call ``work(thread, first, last)`` with ranges of environments, one in each thread."""
+        """Split the environments into ranges, and call ``work(thread, first, last)`` once in each thread."""
         edges = np.linspace(0, self._worlds.num_envs, len(self._skins) + 1).astype(int).tolist()
         others = [
             self._pool.submit(work, k, first, last)

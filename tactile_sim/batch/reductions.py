@@ -1,4 +1,4 @@
-"""Readings reduced to one value for each pad."""
+"""Reduce readings to one value per pad."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ _SUM, _PEAK, _CONTACT, _CENTER = range(4)
 def reduce_readings(
     skin: Skin, readings: Readings, values: np.ndarray, reduce: str, chosen: np.ndarray | None
 ) -> np.ndarray:
-    """Reduce readings to one value for each pad.
+    """Reduce readings to one value per pad.
 
     Args:
         skin: The skin.
-        readings: Source of the values; where only touched taxels can read something, only these are visited.
-        values: (n, taxels, channels) readings.
+        readings: Source of ``values``. If it is sparse, only touched taxels are visited.
+        values: Readings (n, taxels, channels) to reduce.
         reduce: One of REDUCTIONS.
-        chosen: Indices of the pads, ascending or not; None: all.
+        chosen: Indices of the pads, in any order; None selects all.
 
     Returns:
-        As in `Observation.reduced`.
+        The reduced values, see `Observation.reduced`.
     """
     law = REDUCTIONS.index(reduce)
     count = len(skin.pads)
@@ -53,7 +53,10 @@ def reduce_readings(
 
 @kernel(nogil=True)
 def _reduce(first, last, values, touched, touched_counts, sparse, body_index, positions, slots, law, out):
-    """Write sums, peaks, contacts, or moments and sums of magnitudes into out (n, pads, width) of zeros."""
+    """Accumulate the reduction in ``out`` (n, pads, width), which must be zero.
+
+    For the center of pressure, these are the moments (3) and the sum of the magnitudes.
+    """
     for env in range(first, last):
         for k in range(touched_counts[env] if sparse else len(body_index)):
             t = np.int64(touched[env, k]) if sparse else k

@@ -1,4 +1,7 @@
-"""Datasets of randomized episodes as Parquet shards, from built-in motion, tasks or policies."""
+"""Record datasets of randomized episodes as Parquet shards.
+
+The motion is built in, or computed by a task or a policy.
+"""
 
 from tactile_sim.collect.collection import Collection, collect
 from tactile_sim.collect.episodes import Recipe

@@ -1,4 +1,4 @@
-"""The axes of a sweep: keys of a configuration and the values that they take."""
+"""Parse the axes of a sweep, which are configuration keys with lists of values."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ from tactile_sim.config.parameter_file import scalar
 from tactile_sim.errors import CommandError, ConfigError, ConfigErrors
 
 MOST_POINTS = 100_000
-"""Maximum number of points of a grid."""
+"""Largest number of points in a grid."""
 _SENSOR = "sensor."
-"""Start of short keys of the signal chain of all pads."""
+"""Prefix of short keys, which apply to the signal chains of all pads."""
 
 
 @dataclass(frozen=True)
 class Axis:
-    """A key and its values."""
+    """A configuration key and the values to sweep."""
 
     name: str
-    """The key as given."""
+    """The key as the user wrote it."""
     keys: tuple[str, ...]
-    """Full keys of the configuration that are set."""
+    """Full configuration keys that the axis sets."""
     values: tuple[Any, ...]
 
 
 def make_axes(name: str, given: Sequence[str]) -> tuple[Axis, ...]:
-    """Return the axes of a grid.
+    """Parse the axes of a sweep's grid.
 
     Args:
-        name: The configuration.
-        given: Texts such as ``skin.thickness=0.001:0.005:5`` (start, end and number of values) or
+        name: Shipped name or path of the configuration.
+        given: Axes as texts, such as ``skin.thickness=0.001:0.005:5`` (start, end and number of values) or
             ``sensor.noise.std=0,0.01`` (a list). ``sensor.STAGE.PARAMETER`` sets the stage in all entries of
             ``skin.sensor``, or in an entry ``*`` if there is none.
 
@@ -70,7 +70,7 @@ def make_axes(name: str, given: Sequence[str]) -> tuple[Axis, ...]:
 
 
 def _values(key: str, text: str) -> tuple[Any, ...]:
-    """Parse a range ``A:B:N`` or a list of values, which are read as in a configuration."""
+    """Parse a range ``A:B:N`` or a list of values with the syntax of configuration files."""
     parts: list[Any] = [scalar(part.strip()) for part in text.split(":")]
     if len(parts) == 3 and all(_is_number(part) for part in parts):
         start, end, count = parts
@@ -92,5 +92,5 @@ def _is_number(value: Any) -> bool:
 
 
 def _short(value: float) -> float:
-    """Return a value of a range without its rounding error, such as 0.003 for 0.0030000000000000005."""
+    """Remove the rounding error from a value, for example 0.0030000000000000005 becomes 0.003."""
     return float(f"{value:.12g}")

@@ -1,4 +1,4 @@
-"""Collect a dataset: create the missing shards."""
+"""Collect a dataset by creating its missing shards."""
 
 from __future__ import annotations
 
@@ -23,19 +23,22 @@ from tactile_sim.errors import CommandError
 
 @dataclass(frozen=True)
 class Collection:
-    """A dataset to collect. Its bytes depend on these fields, the files they name and package versions."""
+    """A dataset to collect.
+
+    Its bytes depend only on these fields, the files that they name and the package versions.
+    """
 
     recipe: Recipe
     episodes: int
     out: Path
     envs: int = 32
-    """Number of episodes of a shard, which run at once."""
+    """Number of episodes per shard, which run simultaneously."""
     seed: int = 0
     format: str = "parquet"
-    """``parquet``, or ``lerobot`` for the metadata of LeRobot v3.0 in addition."""
+    """``parquet``, or ``lerobot`` to also write the metadata of LeRobot v3.0."""
 
     def absolute(self) -> Collection:
-        """Return the same dataset with absolute paths, for processes with other working directories."""
+        """Return a copy with absolute paths, for processes with a different working directory."""
         return dataclasses.replace(self, recipe=self.recipe.absolute(), out=self.out.absolute())
 
     @property
@@ -44,11 +47,11 @@ class Collection:
         return -(-self.episodes // self.envs)
 
     def count(self, shard: int) -> int:
-        """Return the number of episodes of a shard."""
+        """Return the number of episodes in a shard."""
         return min(self.envs, self.episodes - shard * self.envs)
 
     def seed_of(self, shard: int) -> int:
-        """Return the seed of a shard, below 2^30; see `Episodes`."""
+        """Return the seed for the `Episodes` in a shard, which is below 2^30."""
         return int(np.random.SeedSequence([self.seed, shard]).generate_state(1)[0] >> 2)
 
     def make(self, shard: int, threads: int = 0) -> int:
@@ -69,7 +72,7 @@ class Collection:
         return count
 
     def _indices(self, episode: int, length: int) -> dict[str, np.ndarray]:
-        """Return the columns that number the rows of an episode."""
+        """Return the index columns for an episode, such as its frame and episode numbers."""
         frames = np.arange(length)
         indices = {"episode_index": np.full(length, episode), "frame_index": frames}
         if self.format == "lerobot":  # `lerobot.finish` corrects the index after episodes that ended early
@@ -88,15 +91,15 @@ def collect(
     Args:
         collection: The dataset.
         workers: Number of processes.
-        progress: Called with the number of complete episodes and of all.
-        ray: Address of a Ray cluster, ``auto`` or ``local``; None: processes of this machine.
+        progress: Called with the number of complete episodes and the total number of episodes.
+        ray: Address of a Ray cluster, ``auto`` or ``local``. None uses local processes without Ray.
 
     Returns:
-        The number of episodes that were collected; the others were complete before.
+        The number of episodes collected by this call, without those that already existed.
 
     Raises:
-        TactileSimError: The configuration is invalid, the folder has another dataset or cannot be written, or
-            a worker was killed. Shards that are complete by then are kept.
+        TactileSimError: The configuration is invalid, the folder contains another dataset or is not writable,
+            or a worker was killed. Complete shards are kept.
     """
     require_pyarrow()
     probe = make_probe(collection, workers)
@@ -120,7 +123,7 @@ def collect(
 
 
 def make_probe(collection: Collection, workers: int, option: str = "--envs") -> Episodes:
-    """Check the numbers of a dataset and its memory, and return one episode that is not recorded.
+    """Check a dataset's settings and memory use; return a single-episode batch that is not recorded.
 
     Args:
         collection: The dataset.
@@ -128,8 +131,8 @@ def make_probe(collection: Collection, workers: int, option: str = "--envs") -> 
         option: Option that sets the number of episodes of a shard.
 
     Raises:
-        TactileSimError: A number, the configuration, the task or the policy is invalid, or the shards in
-            work at once need more than the machine's memory.
+        TactileSimError: A number, the configuration, the task or the policy is invalid, or the shards that
+            are created simultaneously need more memory than the machine has.
     """
     for name, value, least in (
         ("episodes", collection.episodes, 1),
@@ -153,7 +156,7 @@ def make_probe(collection: Collection, workers: int, option: str = "--envs") -> 
 
 
 def describe(collection: Collection, probe: Episodes) -> dict[str, Any]:
-    """Return the description of a dataset: everything on which its bytes depend, and its columns."""
+    """Return the description of a dataset, which lists its columns and everything its bytes depend on."""
     recipe, simulation = probe.recipe, probe.batch.simulation
     settings = dataclasses.asdict(simulation.settings)
     del settings["base"], settings["source"]
@@ -190,7 +193,7 @@ def _plain(field: Any) -> dict[str, Any]:
 
 
 def _jsonable(value: Any) -> Any:
-    """Return settings as JSON can hold them."""
+    """Convert settings to types that JSON supports."""
     if isinstance(value, dict):
         return {str(key): _jsonable(inner) for key, inner in value.items()}
     if isinstance(value, list | tuple | np.ndarray):

@@ -1,4 +1,4 @@
-"""Actions of episodes, drawn at random or computed by a policy."""
+"""Choose the actions in episodes, at random or with a policy."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ if TYPE_CHECKING:
     from tactile_sim.learning import Task
 
 Controller = Callable[[Observation], tuple[np.ndarray, np.ndarray]]
-"""Returns actions (n, k) in [-1, 1] and controls (n, nu)."""
+"""Function that returns actions (n, k) in [-1, 1] and controls (n, nu) for an observation."""
 
 
 def make_task(name: str) -> Task:
     """Return the task of a registered environment.
 
     Args:
-        name: ID such as ``tactile_sim/BallBalance-v0``, or ``module:ID`` for one that a module registers.
+        name: ID such as ``tactile_sim/BallBalance-v0``, or ``module:ID`` for an ID that a module registers.
 
     Raises:
-        TactileSimError: Gymnasium is not installed, or the ID is not one of a task.
+        TactileSimError: Gymnasium is not installed, or the ID does not belong to a task.
     """
     from tactile_sim.learning import Task  # registers the tasks
 
@@ -52,14 +52,15 @@ def make_controller(
     """Return the function that computes actions, or None for built-in motion.
 
     Args:
-        task: The task that defines observations and actions; None: joint states, and ranges of controls.
-        policy: File of a `LinearPolicy`; None: random actions for a task.
-        touch: Tactile part of the observations, see `TaskVectorEnv`.
+        task: Task that defines observations and actions. None uses joint states as observations and scales
+            actions to the ranges of the controls.
+        policy: File of a `LinearPolicy`. None draws random actions for a task.
+        touch: Kind of tactile observation, see `TaskVectorEnv`.
         batch: The environments.
-        random: Random numbers of random actions.
+        random: Generator for random actions.
 
     Raises:
-        TactileSimError: The policy cannot be read or does not fit.
+        TactileSimError: The policy cannot be read or does not match the observations and actions.
     """
     if task is None and policy is None:
         return None

@@ -1,4 +1,4 @@
-"""Episodes of one shard: a batch of environments, stepped and recorded."""
+"""Run and record the episodes of one shard in a batch of environments."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Recipe:
-    """Settings of the episodes of a dataset, except their number and seed."""
+    """Settings for the episodes in a dataset, except their number and seed."""
 
     config: str
-    """Configuration: shipped name or path."""
+    """Shipped name or path of the configuration."""
     steps: int = 500
-    """Rows of an episode that nothing ends earlier."""
+    """Number of rows in an episode that does not end early."""
     substeps: int = 0
-    """Time steps between two rows; 0: those of the task, or the period of tactile messages."""
+    """Time steps between two rows. 0 uses the task's value, or without a task the tactile message period."""
     task: str = ""
-    """ID of a Gymnasium environment of `tactile_sim.learning`; empty: none."""
+    """ID of a task registered with `tactile_sim.learning`; empty for no task."""
     policy: Path | None = None
     """File of a `LinearPolicy`."""
     touch: str = "contact"
-    """What the policy feels, a name in `tactile_sim.learning.TOUCH`."""
+    """Tactile observation of the policy, a name in `tactile_sim.learning.TOUCH`."""
     changes: tuple[tuple[str, Any], ...] = ()
-    """Full keys of the configuration with values that replace those of its file."""
+    """Full configuration keys and the values that replace those in the file."""
 
     def absolute(self) -> Recipe:
-        """Return the same recipe with absolute paths, for processes with other working directories."""
+        """Return a copy with absolute paths, for processes with a different working directory."""
         named = Path(self.config)
         return replace(
             self,
@@ -55,7 +55,7 @@ class Field:
     """A column of the dataset."""
 
     shape: tuple[int, ...]
-    """Shape of one row; (1,) is a number."""
+    """Shape of one row; (1,) for a scalar."""
     dtype: str
     unit: str = ""
     names: tuple[str, ...] = ()
@@ -63,16 +63,16 @@ class Field:
 
 
 class Episodes:
-    """A batch with its controller."""
+    """A batch of episodes and the controller that computes their actions."""
 
     def __init__(self, recipe: Recipe, count: int, seed: int, threads: int = 0):
         """Load the configuration and start the episodes.
 
         Args:
-            recipe: Settings of the episodes.
+            recipe: Settings for the episodes.
             count: Number of episodes.
-            seed: Seed of noise, ranges, initial states and random actions.
-            threads: Number of threads; 0: number of processors.
+            seed: Seed for noise, parameter ranges, initial states and random actions.
+            threads: Number of threads. 0 uses the number of processors.
 
         Raises:
             TactileSimError: The configuration, the task or the policy is invalid.
@@ -87,14 +87,14 @@ class Episodes:
             self.task, recipe.policy, recipe.touch, batch, random
         )
         self.recipe = replace(recipe, substeps=recipe.substeps or self._period())
-        """The recipe with the number of time steps between two rows."""
+        """The recipe with ``substeps`` resolved to the number of time steps between two rows."""
         self._columns = self._readers()
         self.fields = {name: field for name, (field, _) in self._columns.items()} | self._results()
         """Columns by name."""
 
     @property
     def are_equal(self) -> bool:
-        """Whether nothing differs between episodes."""
+        """True if all episodes are identical."""
         return not (self.task or self.batch.simulation.stages)
 
     @property
@@ -110,7 +110,7 @@ class Episodes:
         )
 
     def record(self) -> list[dict[str, np.ndarray]]:
-        """Run the episodes, and return the columns (length, ...) of each by name.
+        """Run the episodes and return the columns (length, ...) of each episode by name.
 
         An episode ends early when the task terminates it or when its physics becomes unstable.
         """
@@ -159,7 +159,7 @@ class Episodes:
         return max(1, round(1.0 / rate)) if rate else 1
 
     def _readers(self) -> dict[str, tuple[Field, Callable[[Observation], np.ndarray]]]:
-        """Return the columns that are read from observations, with their functions."""
+        """Return the columns that are read from observations, with the functions that read them."""
         simulation = self.batch.simulation
         joints, pads = tuple(self.batch.observe().joint_names), simulation.skin.pads
         touch = TOUCH_FUNCTIONS[simulation.settings.skin.touch_function]
@@ -190,7 +190,7 @@ class Episodes:
         return {name: column for name, column in columns.items() if 0 not in column[0].shape}
 
     def _results(self) -> dict[str, Field]:
-        """Return the columns that are known after the steps."""
+        """Return the columns that are known only after each step."""
         model, results = self.batch.simulation.engine.model, {}
         if model.nu:
             names = tuple(model.actuator(k).name for k in range(model.nu))
@@ -205,7 +205,7 @@ def _taxels(start: int, stop: int, seen: Observation) -> np.ndarray:
 
 
 def check_size(episodes: Episodes, count: int, workers: int, option: str = "--envs") -> None:
-    """Raise CommandError if shards that are created at once need more than the machine's memory.
+    """Raise CommandError if simultaneously created shards need more memory than the machine has.
 
     Args:
         episodes: An episode of the shards.

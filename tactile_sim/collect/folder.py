@@ -1,4 +1,4 @@
-"""The folder of a dataset: its description, its shards, and what is missing."""
+"""Manage a dataset's folder: write its description and shards, and find missing shards."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from tactile_sim.errors import CommandError
 INFO = "info.json"
 DATA_PATH = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 CHUNK = 1000
-"""Number of shards in a folder."""
+"""Largest number of shards in a folder."""
 
 
 def shard_path(out: Path, shard: int, ending: str = ".parquet") -> Path:
-    """Return the file of a shard."""
+    """Return the path of a shard's file."""
     path = out / DATA_PATH.format(chunk_index=shard // CHUNK, file_index=shard % CHUNK)
     return path.with_suffix(ending)
 
 
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
-    """Create a folder and lock it against other processes that write it.
+    """Create a folder and lock it against writes by other processes.
 
     Raises:
         CommandError: The folder cannot be created or read, or another process has locked it.
@@ -52,15 +52,15 @@ def locked(out: Path) -> Iterator[None]:
 
 
 def begin(out: Path, info: dict[str, Any], remedy: str = "use another path") -> None:
-    """Write the description of a dataset, or compare it with that of the dataset which has shards there.
+    """Write the description of a dataset, or check that it matches an existing dataset in the folder.
 
     Args:
         out: The folder.
         info: Everything on which the dataset depends.
-        remedy: End of errors.
+        remedy: Remedy to append to error messages.
 
     Raises:
-        CommandError: The folder has other content, or a dataset with another description.
+        CommandError: The folder contains other files, or a dataset with a different description.
         BagError: The description cannot be written.
     """
     info = json.loads(json.dumps(info))
@@ -77,7 +77,7 @@ def begin(out: Path, info: dict[str, Any], remedy: str = "use another path") -> 
     if not isinstance(found, dict):
         raise CommandError(f"--out: {path} does not describe a dataset; {remedy}")
     if info != found and all(file.suffix == ".new" for file in out.glob("data/*/*")):
-        write_json(path, info)  # nothing came of the other one
+        write_json(path, info)  # the other dataset has no shards
         return
     for key in sorted({*info, *found}):
         if info.get(key) != found.get(key):
@@ -100,14 +100,14 @@ def clear(out: Path) -> None:
 
 
 def missing(out: Path, paths: Sequence[Path]) -> list[int]:
-    """Return the shards that are not complete, and remove what a killed process left of them.
+    """Return the indices of the missing shards, and remove partial files left by killed processes.
 
     Args:
         out: The folder.
-        paths: The file of each shard.
+        paths: Path of each shard's file.
 
     Raises:
-        CommandError: The folder cannot be written.
+        CommandError: The folder is not writable.
     """
     try:
         for leftover in out.glob("**/*.new"):
@@ -120,13 +120,15 @@ def missing(out: Path, paths: Sequence[Path]) -> list[int]:
 def write_shard(
     path: Path, episodes: Iterable[dict[str, np.ndarray]], units: dict[str, str], metadata: dict[str, str]
 ) -> None:
-    """Write the episodes of a shard; the file appears when it is complete and on the disk.
+    """Write the episodes of a shard atomically.
+
+    The file appears under its name when it is complete and on disk.
 
     Args:
-        path: The file.
-        episodes: Columns (length, ...) by name of each episode.
-        units: Units of columns by name.
-        metadata: Metadata of the file.
+        path: Path of the file.
+        episodes: For each episode, its columns (length, ...) by name.
+        units: Units by column name.
+        metadata: Metadata to store in the file.
 
     Raises:
         BagError: The file cannot be written.
@@ -147,7 +149,7 @@ def write_shard(
 
 
 def write_tables(path: Path, tables: Iterable[Any]) -> None:
-    """Write Arrow tables of one schema as row groups; see `write_shard`."""
+    """Write Arrow tables with a common schema as row groups, atomically as in `write_shard`."""
     from pyarrow.parquet import ParquetWriter
 
     with _written(path) as file:
@@ -162,12 +164,12 @@ def write_tables(path: Path, tables: Iterable[Any]) -> None:
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write a JSON file; it appears when it is complete and on the disk."""
+    """Write a JSON file atomically; it appears when it is complete and on disk."""
     write_text(path, json.dumps(content, indent=1) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file; it appears when it is complete and on the disk."""
+    """Write a text file atomically; it appears when it is complete and on disk."""
     with _written(path) as file:
         file.write(text.encode())
 

@@ -1,4 +1,4 @@
-"""Bags as a dataset of LeRobot, format v3.0: one episode for each bag."""
+"""Convert bags to a LeRobot v3.0 dataset with one episode per bag."""
 
 from __future__ import annotations
 
@@ -35,46 +35,46 @@ _USED = {
     _NUMBERS: r"/ctrl",
     _JOINTS: r"/joint_(states|commands)",
 }
-"""Ends of the topics that become columns, by type, as regular expressions."""
+"""Regular expressions for the end of exported topic names, by message type."""
 _CONSTANT = {
     _FRAME: ("pads", "bodies", "taxel_counts", "pad_channels", "units"),
     _JOINTS: ("name",),
 }
-"""Fields that must be the same in all messages of a topic, by type."""
+"""Fields that must be equal in all messages of a topic, by message type."""
 _SIZED = {_FRAME: ("data",), _JOINTS: ("position", "velocity", "effort")}
-"""Fields whose number of values must be the same in all messages of a topic, by type."""
+"""Fields that must have the same number of values in all messages of a topic, by message type."""
 _TACTILE = "observation.tactile."
 _OF_PADS = ("observation.wrench", "observation.contact")
-"""Columns that have the values of all pads."""
+"""Columns that combine the values of all pads."""
 _TOLERANCE = 0.01
-"""Share of a row's interval by which a message may be late."""
+"""Permitted delay of a message, as a fraction of the time between two rows."""
 
 
 @dataclass(frozen=True)
 class _Stream:
-    """The n values of a column at their stamps."""
+    """The n values of a column with their time stamps."""
 
     stamps: np.ndarray
-    """(n,) increasing [ns]."""
+    """(n,) time stamps in increasing order [ns]."""
     values: np.ndarray
-    """(n, ...)."""
+    """(n, ...) values."""
     unit: str = ""
     names: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class _Column:
-    """Values of a dataset."""
+    """A column of the dataset."""
 
     values: np.ndarray
-    """(rows, ...)."""
+    """(rows, ...) values."""
     unit: str = ""
     names: tuple[str, ...] = ()
     """Names along the first axis of a row."""
 
     @property
     def field(self) -> dict[str, Any]:
-        """Shape, type and names in the description of the dataset."""
+        """Entry in the dataset's description, with shape, type and names."""
         field = {"shape": list(self.values.shape[1:]) or [1], "dtype": str(self.values.dtype)}
         return field | ({"names": list(self.names)} if self.names else {})
 
@@ -87,22 +87,22 @@ def export_bags(
     task: str = "",
     progress: Progress | None = None,
 ) -> tuple[dict[str, Any], str | None]:
-    """Write a dataset. Each row has the last message of each topic at its time.
+    """Write a dataset. Each row contains the latest message of each topic at that time.
 
     Args:
         bags: Folders or MCAP files. Each bag must fit into memory.
-        out: Folder of the dataset. It appears when it is complete; an older dataset is replaced.
-        topics: Topics to export; all that are known by default.
-        rate: Rows per second; 0: that of the tactile messages.
-        task: What the robot does, for LeRobot; the name of the first bag by default.
+        out: Folder of the dataset. It appears when it is complete and replaces an older dataset.
+        topics: Topics to export; by default all topics of known types.
+        rate: Rows per second. 0 uses the rate of the tactile messages.
+        task: Description of the robot's task for LeRobot; by default the name of the first bag.
         progress: Called with the number of bytes read and the size of the file.
 
     Returns:
-        The description of the dataset, and the damage of the first damaged bag or None.
+        The description of the dataset, and a message about the first damaged bag, or None.
 
     Raises:
-        TactileSimError: A bag cannot be read, has no tactile data or several robots, or has other columns
-            than the first, or ``out`` cannot be written.
+        TactileSimError: A bag cannot be read, has no tactile data, contains several robots or has different
+            columns than the first bag, or ``out`` is not writable.
     """
     damages: list[str] = []
     info: dict[str, Any] = {"config": bags[0].stem, "task": task, "shards": 1, "rate": rate}
@@ -142,7 +142,7 @@ def export_bags(
 
 @contextmanager
 def _replaced(out: Path) -> Iterator[Path]:
-    """Yield a folder that replaces a dataset after the block."""
+    """Yield a temporary folder that replaces the dataset's folder when the block ends."""
     if out.exists() and not lerobot.is_finished(out):
         raise BagError(f"{out} exists and is no dataset of LeRobot; choose another path with --out")
     made = out.with_name(f"{out.name}.{uuid4().hex}.new")
@@ -161,7 +161,7 @@ def _replaced(out: Path) -> Iterator[Path]:
 def _streams(
     path: Path, topics: Sequence[str] | None, progress: Progress | None
 ) -> tuple[dict[str, _Stream], str | None]:
-    """Return the columns of a bag by name, and its damage."""
+    """Return the columns of a bag by name, and a description of damage or None."""
     found = contents(path)
     wanted = Selection(topics)
     if (name := wanted.missing(found.topics)) is not None:
@@ -183,7 +183,7 @@ def _streams(
     for topic in bag.values():
         if topic.message_type == _FRAME:
             streams |= _of_frame(topic)
-    for name, topic in bag.items():  # an array of a pad replaces its part of the frame
+    for name, topic in bag.items():  # a pad's array topic replaces its data in the frame
         streams |= _of_topic(_split(name)[1], topic)
     if not any(name.startswith(_TACTILE) for name in streams):
         raise BagError(f"{path}: the bag has no tactile data (tactile/frame or tactile/PAD/array)")
@@ -261,7 +261,7 @@ def _of_topic(name: str, topic: Topic) -> dict[str, _Stream]:
 
 
 def _stream(topic: Topic, values: Any, unit: str = "", names: tuple[str, ...] = ()) -> _Stream:
-    """Return values in the order of their stamps; those of varying size as an array of objects."""
+    """Return a stream sorted by stamp; values of varying size become an array of objects."""
     order = np.argsort(topic.stamps, kind="stable")
     if isinstance(values, list):
         values = np.array([*values, None], object)[:-1]
@@ -284,7 +284,7 @@ def _rate(path: Path, streams: dict[str, _Stream]) -> int:
 
 
 def _rows(path: Path, streams: dict[str, _Stream], rate: int) -> dict[str, _Column]:
-    """Return columns from the time when all streams have begun until the last tactile message."""
+    """Resample streams to rows, from when all streams have begun until the last tactile message."""
     start = max(stream.stamps[0] for stream in streams.values())
     last = max(stream.stamps[-1] for name, stream in streams.items() if name.startswith(_TACTILE))
     if last < start:

@@ -1,4 +1,4 @@
-"""Metadata that makes the shards a dataset of LeRobot, format v3.0."""
+"""Write the metadata that turns shards into a LeRobot v3.0 dataset."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tactile_sim.errors import CommandError
 
 
 def check_rate(rate: float) -> int:
-    """Return the number of rows per second, which LeRobot requires to be an integer.
+    """Return the number of rows per second as an integer, which LeRobot requires.
 
     Raises:
-        CommandError: It is not.
+        CommandError: The rate is not an integer.
     """
     if abs(rate - round(rate)) > 1e-9 * rate or rate < 0.5:
         raise CommandError(
@@ -32,13 +32,13 @@ def is_finished(out: Path) -> bool:
 
 
 def finish(out: Path, info: dict[str, Any]) -> None:
-    """Complete a dataset with all its shards: number its rows and write the folder ``meta``.
+    """Complete a dataset whose shards all exist: number its rows and write the folder ``meta``.
 
     ``meta/info.json`` is written last.
 
     Args:
         out: Folder of the dataset.
-        info: Its description.
+        info: Description of the dataset.
 
     Raises:
         TactileSimError: A file cannot be written.
@@ -91,9 +91,9 @@ def finish(out: Path, info: dict[str, Any]) -> None:
 
 
 def _number(path: Path, first: int) -> None:
-    """Correct the index of a shard that begins at row ``first``.
+    """Correct the ``index`` column of a shard that begins at row ``first``.
 
-    It is wrong if an earlier episode ended early, which its worker did not know.
+    The column is wrong if an episode in an earlier shard ended early, because the worker could not know that.
     """
     import pyarrow
     from pyarrow.parquet import ParquetFile
@@ -157,7 +157,7 @@ class _Statistics:
         self._most = np.maximum(self._most, rows.max(axis=0))
 
     def result(self) -> dict[str, Any]:
-        """Return lists of numbers by the names that LeRobot uses."""
+        """Return the statistics as lists of numbers, by LeRobot's names."""
         return {
             "min": self._least.tolist(),
             "max": self._most.tolist(),
@@ -168,7 +168,7 @@ class _Statistics:
 
 
 def _tasks(task: str) -> Any:
-    """Return the table of tasks, whose index is their name, as pandas writes it."""
+    """Return the table of tasks in the form that pandas writes, with the task names as index."""
     import pyarrow
 
     table = pyarrow.table({"task_index": pyarrow.array([0]), "task": [task]})

@@ -1,4 +1,4 @@
-"""A user's metric: a function in a Python file that turns recorded episodes into numbers."""
+"""Load user-defined metrics, which are Python functions that reduce recorded episodes to numbers."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
 
 Measure = Callable[[list[dict[str, np.ndarray]], "Simulation"], dict[str, float]]
-"""Returns numbers by name from the columns (length, ...) of each episode and their scene."""
+"""Function that returns numbers by name, given each episode's columns (length, ...) and the simulation."""
 _MODULE = "tactile_sim_metric"
-"""Name of the file as a module."""
+"""Module name under which a metric file is loaded."""
 
 
 def load_metric(place: str) -> Measure:
-    """Return a metric.
+    """Load a metric from a Python file.
 
     Args:
-        place: ``FILE`` with a function ``metric``, or ``FILE:FUNCTION``.
+        place: ``FILE`` for the function ``metric`` in that file, or ``FILE:FUNCTION``.
 
     Raises:
-        CommandError: The file cannot be read or run, or has no such function. The metric raises it, too, if
-            the function raises an exception or returns something else than numbers.
+        CommandError: The file cannot be read or run, or lacks the function. The returned metric also raises
+            it if the user's function raises an exception or does not return numbers.
     """
     path, name = split(place)
     module = ModuleType(_MODULE)
@@ -54,13 +54,13 @@ def load_metric(place: str) -> Measure:
 
 
 def split(place: str) -> tuple[Path, str]:
-    """Return the file and the function of ``FILE`` or ``FILE:FUNCTION``."""
+    """Split ``FILE`` or ``FILE:FUNCTION`` into the path and the function name."""
     path, colon, name = place.rpartition(":")
     return (Path(path), name) if colon and name.isidentifier() else (Path(place), "metric")
 
 
 def _call(path: Path, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a user's function, and convert its exceptions to errors with the line in the user's file."""
+    """Call a user's function and convert its exceptions to errors that name the line in the user's file."""
     try:
         return function(*arguments)
     except (Exception, SystemExit) as error:
@@ -73,7 +73,7 @@ def _call(path: Path, function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _numbers(where: str, name: str, value: Any) -> dict[str, float]:
-    """Return what a metric returned, a number or a mapping, as numbers by name."""
+    """Convert the result of a metric, a number or a mapping, to numbers by name."""
     named = value if isinstance(value, Mapping) else {name: value}
     found = {}
     for key, entry in named.items():

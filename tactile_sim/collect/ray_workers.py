@@ -12,23 +12,23 @@ if TYPE_CHECKING:
     from tactile_sim.collect.workers import Work
 
 _RETRIES = 10
-"""How often a shard is started again when its worker or machine is lost."""
+"""Largest number of times a shard is restarted after its worker or machine was lost."""
 
 
 def make_shards(work: Work, shards: Sequence[int], workers: int, address: str) -> Iterator[int]:
     """Create shards as Ray tasks; Ray restarts the tasks of lost workers.
 
     Args:
-        work: What is made. All machines must reach its files by the same paths.
+        work: The dataset or sweep. Its files must have the same paths on all machines.
         shards: Indices of the shards.
-        workers: Number of processes with the address ``local``; a cluster uses all its processors.
-        address: ``local`` starts Ray on this machine, ``auto`` finds a running cluster, else its address.
+        workers: Number of processes if the address is ``local``; a cluster uses all its processors.
+        address: ``local`` to start Ray on this machine, ``auto`` to find a running cluster, or an address.
 
     Yields:
-        What `Work.make` returns for each shard, in the order in which they are complete.
+        The result of `Work.make` for each shard, in order of completion.
 
     Raises:
-        TactileSimError: Ray is not installed or not found, or a shard cannot be made.
+        TactileSimError: Ray is not installed, the cluster is not found, or a shard cannot be created.
     """
     try:
         import ray

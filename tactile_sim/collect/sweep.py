@@ -1,4 +1,4 @@
-"""Sweep keys of a configuration over a grid: one row of a table for each point."""
+"""Sweep configuration keys over a grid and write a table with one row per grid point."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ from tactile_sim.errors import CommandError, TactileSimError
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep. All points have the same seed, so that they differ in their keys alone."""
+    """A sweep. All points use the same seed, so that they differ only in the swept keys."""
 
     recipe: Recipe
     axes: tuple[Axis, ...]
     metric: str
-    """A file, see `load_metric`."""
+    """File with the metric, see `load_metric`."""
     out: Path
-    """The table, ``.csv`` or ``.parquet``."""
+    """File for the table, ``.csv`` or ``.parquet``."""
     episodes: int = 8
     """Number of episodes at each point."""
     seed: int = 0
 
     def absolute(self) -> Sweep:
-        """Return the same sweep with absolute paths, for processes with other working directories."""
+        """Return a copy with absolute paths, for processes with a different working directory."""
         path, name = split(self.metric)
         return dataclasses.replace(
             self, recipe=self.recipe.absolute(), metric=f"{path.absolute()}:{name}", out=self.out.absolute()
@@ -50,16 +50,16 @@ class Sweep:
 
     @property
     def points(self) -> int:
-        """Number of points of the grid."""
+        """Number of points in the grid."""
         return math.prod(self._shape)
 
     @property
     def parts(self) -> Path:
-        """Folder with the points that are complete, until the table is written."""
+        """Folder for the results of completed points, which exists until the table is written."""
         return self.out.with_name(self.out.name + ".parts")
 
     def part(self, point: int) -> Path:
-        """Return the file of a point."""
+        """Return the path of the file with a point's results."""
         return folder.shard_path(self.parts, point, ".json")
 
     def values(self, point: int) -> dict[str, Any]:
@@ -68,14 +68,14 @@ class Sweep:
         return {axis.name: axis.values[place] for axis, place in zip(self.axes, places, strict=True)}
 
     def collection(self, point: int) -> Collection:
-        """Return the episodes of a point as a dataset of one shard."""
+        """Return a dataset with one shard that contains the episodes of a point."""
         values = self.values(point)
         changes = tuple((key, values[axis.name]) for axis in self.axes for key in axis.keys)
         recipe = dataclasses.replace(self.recipe, changes=changes)
         return Collection(recipe, self.episodes, self.parts, self.episodes, self.seed)
 
     def make(self, shard: int, threads: int = 0) -> int:
-        """Run the episodes of a point, write the numbers of the metric, and return 1.
+        """Run the episodes of a point, write the values of the metric, and return 1.
 
         Raises:
             TactileSimError: The point is invalid, the metric fails or its file cannot be written.
@@ -104,21 +104,21 @@ def sweep(
     ray: str | None = None,
     force: bool = False,
 ) -> int:
-    """Run all points that are missing and write the table.
+    """Run all missing points and write the table.
 
     Args:
         work: The sweep.
         workers: Number of processes.
-        progress: Called with the number of complete points and of all.
-        ray: Address of a Ray cluster, ``auto`` or ``local``; None: processes of this machine.
-        force: Whether to discard an existing table and complete points.
+        progress: Called with the number of complete points and the total number of points.
+        ray: Address of a Ray cluster, ``auto`` or ``local``. None uses local processes without Ray.
+        force: Whether to discard an existing table and the results of completed points.
 
     Returns:
-        The number of points that were run; the others were complete before.
+        The number of points run by this call, without those that were already complete.
 
     Raises:
-        TactileSimError: The input is invalid, the metric fails or the table cannot be written. Points that
-            are complete by then are kept.
+        TactileSimError: The input is invalid, the metric fails or the table cannot be written. Completed
+            points are kept.
     """
     if work.out.suffix not in (".csv", ".parquet"):
         raise CommandError(f"--out: must end in .csv or .parquet, got {str(work.out)!r}")

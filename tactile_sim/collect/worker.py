@@ -1,7 +1,7 @@
-"""Program of a worker that creates shards: ``python -m tactile_sim.collect.worker PARENT``.
+"""Run a worker process that creates shards: ``python -m tactile_sim.collect.worker PARENT``.
 
-PARENT is the id of the process that sends requests to standard input. A request is a
-pickled (`workers.Work`, shard, threads). The reply is what ``make`` returns, or an error.
+PARENT is the id of the process that sends requests to standard input. A request is a pickled tuple
+(`workers.Work`, shard, threads). The reply is the result of ``make``, or an error.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from tactile_sim.errors import TactileSimError
 
 
 def main(parent: int) -> None:
-    """Create shards until the input ends. The process ends at once when its parent is killed."""
+    """Create shards until standard input closes. The process exits immediately if its parent is killed."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # it died before prctl
+    if os.getppid() != parent:  # the parent died before prctl
         return
     replies = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # what libraries print is no reply
+    os.dup2(2, 1)  # output of libraries must not mix with replies
     while True:
         try:
             work, shard, threads = pickle.load(sys.stdin.buffer)

@@ -1,4 +1,4 @@
-"""Processes that create shards."""
+"""Create shards in several processes."""
 
 from __future__ import annotations
 
@@ -17,29 +17,29 @@ from tactile_sim.errors import CommandError, TactileSimError
 
 
 class Work(Protocol):
-    """What is made in shards: a dataset or a sweep."""
+    """Work that is divided into shards, such as a dataset or a sweep."""
 
     def make(self, shard: int, threads: int = 0) -> int:
-        """Make the file of one shard and return the amount of work done."""
+        """Create one shard and return the amount of work done, such as the number of episodes."""
 
     def absolute(self) -> Work:
-        """Return the same with absolute paths, for processes with other working directories."""
+        """Return a copy with absolute paths, for processes with a different working directory."""
 
 
 def make_shards(work: Work, shards: Sequence[int], workers: int, ray: str | None = None) -> Iterator[int]:
     """Create shards in this process, in several others, or on a Ray cluster.
 
     Args:
-        work: What is made.
+        work: The dataset or sweep.
         shards: Indices of the shards.
         workers: Number of processes.
-        ray: Address of a Ray cluster, see `ray_workers.make_shards`; None: processes of this machine.
+        ray: Address of a Ray cluster, see `ray_workers.make_shards`. None uses local processes without Ray.
 
     Yields:
-        What `Work.make` returns for each shard, in the order in which they are complete.
+        The result of `Work.make` for each shard, in order of completion.
 
     Raises:
-        TactileSimError: A shard cannot be made, or a process was killed.
+        TactileSimError: A shard cannot be created, or a process was killed.
     """
     workers = min(workers, len(shards))
     if ray and shards:
@@ -73,7 +73,7 @@ def make_shards(work: Work, shards: Sequence[int], workers: int, ray: str | None
 
 
 class _Worker:
-    """A process of `tactile_sim.collect.worker`, in its own session so that Ctrl-C does not reach it."""
+    """A process that runs `tactile_sim.collect.worker` in its own session, so Ctrl-C does not reach it."""
 
     def __init__(self) -> None:
         self._process = subprocess.Popen(
@@ -84,7 +84,7 @@ class _Worker:
         )
 
     def make(self, work: Work, shard: int, threads: int) -> int:
-        """Make a shard; see `Work.make`."""
+        """Send a request to create a shard and return the result; see `Work.make`."""
         process = self._process
         assert process.stdin and process.stdout
         try:
@@ -101,7 +101,7 @@ class _Worker:
         return int(reply)
 
     def kill(self) -> None:
-        """End the process."""
+        """Kill the process and reap it."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):

@@ -14,12 +14,12 @@ from tactile_sim.errors import readable
 
 
 class Parser(argparse.ArgumentParser):
-    """A parser with readable errors. If ``intermixed``, options can be between positional arguments."""
+    """Argument parser with readable errors; ``intermixed`` allows options between positional arguments."""
 
     intermixed = False
 
     def error(self, message: str) -> NoReturn:
-        """Print the usage and the message, and exit with code 2."""
+        """Print the usage and an error message, and exit with code 2."""
         super().error(readable(message))
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> tuple[Any, list[str]]:  # type: ignore[override]
@@ -38,10 +38,10 @@ def new_parser(
     """Add the parser of a subcommand.
 
     Args:
-        subparsers: The parsers to extend.
+        subparsers: Object to which the parser is added.
         name: Name of the subcommand.
-        summary: Short description for the list of commands and for its own help.
-        details: Text at the end of its help.
+        summary: Short description for the list of commands and for the subcommand's help.
+        details: Text at the end of the subcommand's help.
     """
     return subparsers.add_parser(
         name,
@@ -53,7 +53,7 @@ def new_parser(
 
 
 def add_config(parser: argparse.ArgumentParser) -> None:
-    """Add the argument CONFIG, which the shell completes to shipped names and YAML files."""
+    """Add the argument CONFIG, with shell completion of shipped configurations and YAML files."""
     argument: Any = parser.add_argument(
         "config",
         metavar="CONFIG",

@@ -15,7 +15,7 @@ from tactile_sim.text import counted
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand and its own subcommands."""
+    """Register the subcommand with its actions."""
     parser = new_parser(subparsers, "bag", "inspect, repair or export a bag (rosbag2, MCAP)")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
     info = new_parser(actions, "info", "list the topics of a bag")
@@ -62,7 +62,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the action and return 0."""
+    """Run the selected action and return 0."""
     return {"info": _info, "repair": _repair, "export": _export}[args.action](args)
 
 
@@ -111,14 +111,14 @@ def _info(args: argparse.Namespace) -> int:
 
 
 def _pad(topic: str) -> str:
-    """Return the common prefix of the topics of one pad, such as ``/left/tactile/palm``; empty for others."""
+    """Return the topic prefix of a pad, such as ``/left/tactile/palm``; empty for topics without a pad."""
     start, found, rest = topic.partition("/tactile/")
     pad, *more = rest.split("/")
     return f"{start}{found}{pad}" if more else ""
 
 
 def _wrapped(text: str, width: int) -> str:
-    """Wrap text to a width. Null characters become blanks at which lines are not broken."""
+    """Wrap text to a width. Null characters are converted to non-breaking blanks."""
     lines = textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines).replace("\0", " ")
 
@@ -127,7 +127,7 @@ def _skin(taxels: dict[str, int]) -> str:
     """Return a summary of the taxels, such as ``3 taxels on 2 pads: palm 1, thumb 2``.
 
     Args:
-        taxels: Number of taxels by topic of the layout.
+        taxels: Number of taxels by layout topic.
     """
     if not taxels:
         return "no layout of the taxels"
@@ -135,12 +135,12 @@ def _skin(taxels: dict[str, int]) -> str:
 
 
 def _per_body(what: str, counts: dict[str, int], on: str = "body") -> str:
-    """Return the total and the number on each body or pad.
+    """Format the total count and the count for each body or pad.
 
     Args:
-        what: Singular of the counted noun.
-        counts: Numbers by topic of the layout.
-        on: What carries them, body or pad.
+        what: Noun for the counted items, in the singular.
+        counts: Counts by layout topic.
+        on: Noun for their carriers, ``body`` or ``pad``.
     """
     bodies = {name.rpartition("/tactile/")[2].partition("/")[0]: count for name, count in counts.items()}
     listed = ", ".join(f"{body}\0{count}" for body, count in bodies.items())
@@ -230,4 +230,4 @@ _FORMATS = {
     "parquet": (_export_parquet, "_parquet"),
     "lerobot": (_export_lerobot, "_lerobot"),
 }
-"""Writers and endings of outputs by format."""
+"""Writer and file name extension by export format."""

@@ -21,7 +21,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the scripts one after the other; return 0, or 1 if one of them failed."""
+    """Run the benchmark scripts in sequence; return 0, or 1 if any of them failed."""
     scripts = _scripts()
     for name in args.names:
         if name not in scripts:
@@ -37,7 +37,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _scripts() -> dict[str, Path]:
-    """Return the scripts by name, without helper modules, whose names start with an underscore."""
+    """Return the benchmark scripts by name. Modules whose names start with an underscore are helpers."""
     root = Path(tactile_sim.__file__).parent.parent
     folder = root / "bench"
     if not (root / "package.xml").is_file() or not folder.is_dir():

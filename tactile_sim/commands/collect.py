@@ -45,7 +45,7 @@ def add_number(parser: argparse.ArgumentParser, name: str, default: int, text: s
 
 
 def add_recipe(parser: argparse.ArgumentParser) -> None:
-    """Add the options for what episodes do and where they run."""
+    """Add the options that specify the episodes and how to run them."""
     for name, default, text in (
         ("steps", 500, "rows of an episode"),
         ("substeps", 0, "time steps between two rows; by default those of the task, or tactile messages"),
@@ -68,14 +68,14 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
 
 
 def make_recipe(args: argparse.Namespace) -> Recipe:
-    """Return the recipe that the options of `add_recipe` describe."""
+    """Create a recipe from the options added by `add_recipe`."""
     from tactile_sim.collect import Recipe
 
     return Recipe(args.config, args.steps, args.substeps, args.task, args.policy, args.touch)
 
 
 def main(args: argparse.Namespace) -> int:
-    """Collect what is missing and print the throughput."""
+    """Collect the missing episodes and print the throughput."""
     from tactile_sim.collect import Collection, collect
     from tactile_sim.progress import progress
 

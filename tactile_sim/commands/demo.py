@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from tactile_sim.ros.monitor import Monitor
 
 REFRESH = 0.1
-"""Interval between two updates of the live table [s of wall time]."""
+"""Update interval of the live table [s of wall time]."""
 PLAIN_REFRESH = 1.0
-"""Interval between two tables if the output is not a terminal [s of wall time]."""
+"""Update interval of the table if the output is not a terminal [s of wall time]."""
 DOMAINS = 101
-"""Largest ROS domain whose ports are below Linux's range of ephemeral ports."""
+"""Largest ROS domain whose ports are below Linux's ephemeral port range."""
 KEY_NAMES = {key: "space" if key == " " else key for key in KEYS}
 FOOTER = "".join(f"{KEY_NAMES[key]} {action.label}   " for key, action in KEYS.items()) + "q quit   "
 
@@ -62,10 +62,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the demo until the user quits, the duration is over or the node ends.
+    """Run the demo until the user quits, the duration has passed or the node ends.
 
     Returns:
-        0, or the exit code of the node or controller that ended (never 0).
+        0, or a nonzero exit code if the node or its controller ended.
     """
     settings = config.load(args.config)
     if args.controller and not (args.controller.endswith(".py") and Path(args.controller).is_file()):
@@ -92,11 +92,11 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _web(node: Child, wanted: int | None) -> str | None:
-    """Return the text about the view in the browser, or None while its address is not known yet.
+    """Return the text about the browser view, or None while its address is not yet known.
 
     Args:
-        node: The process of the node.
-        wanted: The preferred port; None without a view.
+        node: Process of the node.
+        wanted: Preferred port of the view; None if there is no view.
     """
     if wanted is None:
         return "off"
@@ -107,7 +107,7 @@ def _web(node: Child, wanted: int | None) -> str | None:
 
 
 def _start_up(node: Child) -> str:
-    """Return the progress of the node's start-up, from its output."""
+    """Return the startup progress of the node, taken from its output."""
     lines = (re.search("compiling kernels.*", line) for line in reversed(node.last_lines))
     found = next(filter(None, lines), None)
     return f"starting the node: {found[0]}" if found else View.starting
@@ -119,7 +119,7 @@ def free_domain(start: int) -> int:
     The first participant of a domain listens on UDP port 7410 + 250 * domain (RTPS 2.5, 9.6.2.3).
 
     Args:
-        start: Number at which the search starts.
+        start: Any integer; it determines which domain is tried first.
     """
     domains = [1 + (start + i) % DOMAINS for i in range(DOMAINS)]
     for domain in domains:
@@ -136,7 +136,7 @@ def _hints(web: str) -> list[str]:
     """Return the lines below the table.
 
     Args:
-        web: Text about the view in the browser.
+        web: Text about the browser view.
     """
     return [
         f"web view: {web}",
@@ -155,17 +155,17 @@ def _watch(
     begin: bool,
     stop: StopRequest,
 ) -> int:
-    """Show the state until the user quits, the duration is over, or the node or its controller ends.
+    """Show the state until the user quits, the duration has passed, or the node or its controller ends.
 
     Args:
-        node: The process of the node, which starts paused.
-        controller: The process of its controller.
-        wanted: Port of the view in the browser; None without a view.
+        node: Process of the node, which starts paused.
+        controller: Process of the controller, or None.
+        wanted: Preferred port of the browser view; None if there is no view.
         monitor: Receives the node's messages.
-        view: The table.
-        duration: Wall time after which to end [s]; unlimited if None.
-        begin: Whether to unpause the node when the table is ready.
-        stop: Request of the user to end.
+        view: Layout of the table.
+        duration: Maximum wall time [s]; None for no limit.
+        begin: Whether to unpause the node once the table is ready.
+        stop: Reports whether a signal asked this process to end.
 
     Returns:
         The exit code.
@@ -198,9 +198,9 @@ def _watch(
 
 @contextmanager
 def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
-    """Yield a function that shows the state of a monitor, as a live table or, in a pipe, as text.
+    """Yield a function that shows the state of a monitor: as a live table in a terminal, else as text.
 
-    Its second argument is True for the last call.
+    The function's second argument is True for the last call.
     """
     if sys.stdout.isatty():
         console = Console(highlight=False)
@@ -233,9 +233,9 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
 
 @contextmanager
 def _keys(monitor: Monitor) -> Iterator[Callable[[], bool]]:
-    """Yield a function that handles a pressed key and returns False if it is q.
+    """Yield a function that handles the last key press. It returns False if the key is q.
 
-    Without a terminal the function does nothing and returns True.
+    If there is no terminal, the function does nothing and returns True.
     """
     if not Keys.ours():
         yield lambda: True

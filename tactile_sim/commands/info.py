@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 PLOT_FORMATS = (".png", ".svg", ".pdf")
 PLAIN_WIDTH = 160
-"""Width of text that is written to a file or pipe [columns]."""
+"""Text width if the output is a file or pipe [columns]."""
 
 
 SUMMARY: dict[str, Callable[[Any], str]] = {
@@ -33,7 +33,7 @@ SUMMARY: dict[str, Callable[[Any], str]] = {
     "moving_mass": lambda mass: f"{mass:.6g} kg",
     "skin_area": lambda area: f"{area * 1e4:.1f} cm²",
 }
-"""Functions that return the texts of values of the summary, by key; other values are printed as they are."""
+"""Functions that format values of the summary, by key; other values are printed unchanged."""
 COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "ids": ("ids", lambda ids: f"{ids[0]} to {ids[1]}"),
     "spacing": ("spacing [mm]", lambda spacing: f"{spacing * 1e3:.3g}"),
@@ -44,7 +44,7 @@ COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "mass": ("mass [kg]", lambda mass: f"{mass:.4g}"),
     "range": ("range", lambda limits: f"{limits[0]:.4g} to {limits[1]:.4g}"),
 }
-"""Headings of columns with numbers, and functions that return the texts of their values."""
+"""Headings of columns with numbers, and functions that format their values."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -110,14 +110,14 @@ def _table(listing: Listing) -> RenderableType:
 
 
 def _shown(value: Any) -> str:
-    """Return the text of a value: names separated by commas, yes or no, or the value itself."""
+    """Format a value: lists of names with commas, booleans as yes or no, other values unchanged."""
     if isinstance(value, list):
         return ", ".join(value)
     return {True: "yes", False: "no"}[bool(value)] if isinstance(value, bool | np.bool_) else str(value)
 
 
 def _plot(simulation: Simulation, file: Path) -> None:
-    """Plot the layout of the pads to a file."""
+    """Plot the taxel layout of the pads, and save it to a file."""
     from tactile_sim.analysis import style
     from tactile_sim.analysis.pad_layout import pad_layout
     from tactile_sim.bag.atomic_write import fresh

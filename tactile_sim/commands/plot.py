@@ -259,7 +259,7 @@ def _report_left_out(recording: Recording) -> None:
 
 
 def _metadata(form: str) -> dict[str, None]:
-    """Return metadata of a figure that do not differ from run to run."""
+    """Return metadata for saving a figure so that the file is the same in every run."""
     return {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
 
 
@@ -286,7 +286,7 @@ def _dpi(text: str) -> float:
 
 
 def _size(text: str) -> tuple[float, float]:
-    """Parse the size of a figure, and return it in inches."""
+    """Parse a figure size and return it in inches."""
     unit = 25.4 if text.endswith("mm") else 1.0
     try:
         width, height = (float(part) / unit for part in text.removesuffix("mm").removesuffix("in").split("x"))
@@ -298,7 +298,7 @@ def _size(text: str) -> tuple[float, float]:
 
 
 def _rate(text: str) -> float:
-    """Parse a number of images per second."""
+    """Parse a frame rate [images per second]."""
     try:
         value = float(text)
     except ValueError:

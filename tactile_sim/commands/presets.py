@@ -14,7 +14,7 @@ from tactile_sim import presets
 from tactile_sim.commands import new_parser
 
 PLAIN_WIDTH = 160
-"""Columns of text for a file or a pipe."""
+"""Text width if the output is a file or pipe [columns]."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -26,7 +26,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print a table of all presets, or the figures of one."""
+    """Print a table of all presets, or the properties of one preset."""
     console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
     console.print(_figures(args.preset) if args.preset else _overview())
     return 0

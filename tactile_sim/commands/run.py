@@ -38,7 +38,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the node until a signal arrives or the duration is over; return the exit code."""
+    """Run the node until a signal arrives or the duration has passed; return the exit code."""
     require_ros("tactile_sim run")
     from tactile_sim.ros import node
     from tactile_sim.ros.recorder_process import RecorderProcess

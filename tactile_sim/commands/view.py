@@ -55,7 +55,7 @@ def complete_source(prefix: str, **_: Any) -> list[str]:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Show the source until Ctrl-C or the end of the duration.
+    """Show the configuration or bag until Ctrl-C or until the duration has passed.
 
     Returns:
         0, or 1 if the view's process failed.
@@ -116,14 +116,14 @@ def _simulate(args: argparse.Namespace) -> int:
 
 
 def _endpoint(args: argparse.Namespace, web: WebSettings) -> Endpoint:
-    """Return the endpoint of the configuration with the options of the command line."""
+    """Return the configured endpoint, with the command line options applied."""
     port = web.port if args.port is None else args.port
     token = web.token if args.token is None else args.token
     return Endpoint(args.host or web.host, port, token)
 
 
 def _port(text: str) -> int:
-    """Parse a port."""
+    """Parse a port number."""
     if not (text.isdecimal() and int(text) <= 65535):
         raise argparse.ArgumentTypeError(f"must be a port from 0 to 65535, got {text!r}")
     return int(text)

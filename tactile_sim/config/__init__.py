@@ -1,4 +1,4 @@
-"""The configuration: read as rcl reads it, validated before anything starts, immutable."""
+"""Read configurations in the same way as rcl, and validate them to immutable settings."""
 
 from __future__ import annotations
 
@@ -58,13 +58,13 @@ __all__ = [
 
 
 def find(name: str | Path) -> Path:
-    """Return the file of a configuration.
+    """Return the path of a configuration file.
 
     Args:
-        name: The path of a file, or a shipped name such as ``touch_cube``.
+        name: Path of a file, or the name of a shipped configuration such as ``touch_cube``.
 
     Raises:
-        ConfigError: It is neither, and does not look like a path.
+        ConfigError: There is no such configuration, and the name does not look like a path.
     """
     if not str(name):
         raise ConfigError("the configuration's name is empty; give a shipped name or the path of a YAML file")
@@ -83,12 +83,12 @@ def load(
     node: str = "/tactile_sim",
     changes: Mapping[str, Any] = MappingProxyType({}),
 ) -> Settings:
-    """Return validated settings from a parameter file.
+    """Load and validate the settings in a parameter file.
 
     Args:
-        name: The path of a YAML file, or a shipped name such as ``touch_cube``.
-        node: The full name of the node whose parameters are read.
-        changes: Values by full key, such as ``skin.thickness``, that replace those of the file.
+        name: Path of a YAML file, or the name of a shipped configuration such as ``touch_cube``.
+        node: Full name of the node whose parameters are read.
+        changes: Values by full key, such as ``skin.thickness``, that override those in the file.
 
     Raises:
         ConfigError: The file cannot be read, or a key or value is invalid.

@@ -1,4 +1,4 @@
-"""Scenes made of robots, objects and a floor by the keys of a configuration."""
+"""Compose scenes from the robots, objects and floor in a configuration."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ _SHAPES = {
     "ellipsoid": _GEOM.mjGEOM_ELLIPSOID,
 }
 GROUND = "ground"
-"""Name of the floor."""
+"""Name of the geom of the floor."""
 
 
 def urdf_options(settings: Settings) -> UrdfOptions:
-    """Return the options for reading the URDF files of a configuration."""
+    """Return the options with which the URDF files in a configuration are read."""
     options = settings.scene_options
     base = settings.base or Path()
     paths = tuple(str(base / os.path.expanduser(path)) for path in settings.package_paths)
@@ -45,7 +45,7 @@ def urdf_options(settings: Settings) -> UrdfOptions:
 
 
 def empty_scene() -> mujoco.MjSpec:
-    """Return a scene without bodies, with options that suit contacts: friction cones and damping."""
+    """Return a scene without bodies whose integrator and friction cones suit contacts."""
     spec = mujoco.MjSpec()
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
@@ -54,14 +54,14 @@ def empty_scene() -> mujoco.MjSpec:
 
 
 def add_parts(spec: mujoco.MjSpec, settings: Settings) -> dict[str, str]:
-    """Add the robots, the objects and the ground of a configuration to a scene.
+    """Add the robots, objects and ground in a configuration to a scene.
 
     Returns:
-        The modes of the robots' joints by name, see `Robot`.
+        Mode of each joint of the robots by name, see `Robot`.
 
     Raises:
         SceneError: A file is missing or invalid.
-        ConfigError: A name is taken.
+        ConfigError: A name exists already in the scene.
     """
     if settings.scene_options.balance_inertia:
         spec.compiler.balanceinertia = True
@@ -82,14 +82,14 @@ def add_parts(spec: mujoco.MjSpec, settings: Settings) -> dict[str, str]:
 
 
 def quaternion(orientation: tuple[float, ...]) -> np.ndarray:
-    """Return MuJoCo's quaternion w, x, y, z of roll, pitch and yaw [rad], or of a quaternion x, y, z, w."""
+    """Convert roll, pitch and yaw [rad] or a quaternion x, y, z, w to MuJoCo's quaternion w, x, y, z."""
     four = len(orientation) == 4
     rotation = Rotation.from_quat(orientation) if four else Rotation.from_euler("xyz", orientation)
     return np.roll(rotation.as_quat(), 1)
 
 
 def _add_robot(spec: mujoco.MjSpec, name: str, settings: Settings) -> dict[str, str]:
-    """Add a robot; return the modes of its joints by name."""
+    """Add a robot and return the modes of its joints by name."""
     robot, where = settings.robots[name], f"robots.{name}"
     options = urdf_options(settings)
     file = find_scene(robot["file"], settings.base, settings.source, options.package_paths, f"{where}.file")
@@ -115,7 +115,7 @@ def _add_robot(spec: mujoco.MjSpec, name: str, settings: Settings) -> dict[str, 
 
 
 def _check_names(spec: mujoco.MjSpec, child: mujoco.MjSpec, prefix: str, where: str) -> None:
-    """Check that a robot's names are not taken yet."""
+    """Check that a robot's names do not exist in the scene yet."""
     for kind in ("bodies", "joints", "geoms", "actuators"):
         taken = {element.name for element in getattr(spec, kind) if element.name} - {"world"}
         for element in getattr(child, kind):
@@ -147,7 +147,7 @@ def _add_object(spec: mujoco.MjSpec, name: str, settings: Settings) -> None:
 
 
 def _shape_geom(body: Any, entry: dict[str, Any]) -> Any:
-    """Add the geom of a shape: MuJoCo takes half of its extents."""
+    """Add the geom of a shape after converting its extents to MuJoCo's sizes."""
     sizes = list(entry["size"])
     if entry["shape"] in ("box", "ellipsoid"):
         sizes = [0.5 * size for size in sizes]
@@ -157,7 +157,7 @@ def _shape_geom(body: Any, entry: dict[str, Any]) -> Any:
 
 
 def _mesh_geoms(spec: mujoco.MjSpec, body: Any, name: str, settings: Settings) -> list[tuple[Any, float]]:
-    """Add the hull of a mesh or its convex parts as geoms; return each with its share of the mass."""
+    """Add the hull of a mesh or its convex parts as geoms, and return each with its mass fraction."""
     entry, where = settings.objects[name], f"{settings.source}: objects.{name}"
     path = _mesh_path(entry["file"], settings, f"{where}.file: ")
     if entry.get("decompose", False):

@@ -1,4 +1,4 @@
-"""The engine of a configuration, and the keys below the engine's name."""
+"""Check of the key ``engine``, and the keys below the engine's name."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tactile_sim.schema import Text
 
 
 class EngineName(Text):
-    """Name of an engine in the registry."""
+    """Check for the name of an engine in the registry."""
 
     words = tuple(ENGINES)
-    """Engines of this package."""
+    """Names of the engines in this package."""
 
     def __call__(self, value: Any) -> str:
-        """Return the name; ValueError if no engine has it."""
+        """Return the name; raise ValueError if no engine has it."""
         name = super().__call__(value)
         if not has_engine(name):
             raise ValueError(f"unknown engine {name!r}{suggest(name, engine_names())}")
@@ -28,7 +28,7 @@ class EngineName(Text):
 
 
 def engine_keys(engine: str) -> dict[str, Key]:
-    """Return the plain keys below an engine's name, by full name.
+    """Return the plain keys that an engine adds below its name, by full name.
 
     Raises:
         EngineError: The engine's plug-in cannot be imported.

@@ -1,4 +1,4 @@
-"""Schema of ``feelers.BODY``, and the feelers of each body of a scene."""
+"""Schema of ``feelers.BODY``, and resolution of these keys to the bodies of a scene."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FeelerSettings:
-    """The feelers of one body: painted on an image, or evenly spaced."""
+    """Feelers of one body: painted on an image, or evenly spaced."""
 
     image: str | None = parameter(
         Text(filled=True),
@@ -50,21 +50,22 @@ class FeelerSettings:
 
 
 FEELER = checks(FeelerSettings)
-"""Check of each key."""
+"""Check for the value of each key, by name."""
 
 
 def resolve_feelers(
     settings: Settings, names: Names, skin_bodies: Iterable[int]
 ) -> dict[int, tuple[str, FeelerSettings]]:
-    """Return the settings of the feelers of each body.
+    """Return the feeler settings of each body that has feelers.
 
     Args:
         settings: The configuration.
-        names: Names of the bodies.
+        names: Names of the scene's elements.
         skin_bodies: Ids of the bodies with skin.
 
     Returns:
-        By increasing body id: the name of the entry for errors, and its settings with absolute image paths.
+        By body id, in increasing order: the entry (file and key, for error messages), and its settings with
+        absolute image paths.
 
     Raises:
         ConfigError: A body is unknown, a pattern matches nothing, an entry has neither or both of image and

@@ -1,4 +1,4 @@
-"""Files that a configuration names."""
+"""Find files that are named in a configuration."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from tactile_sim.errors import ConfigError
 
 
 def find_file(name: str, base: Path | None, where: str) -> Path:
-    """Return the path of a file, which may be missing.
+    """Return the path of a file in a configuration; the file may not exist.
 
     Args:
-        name: Path relative to the configuration or shipped below ``scenes``, absolute path, or ``package://``
-            or ``file://`` address.
-        base: The folder of relative paths, or None.
-        where: The beginning of errors: file and key.
+        name: Path relative to ``base`` or to the shipped folder ``scenes``, absolute path, or address with
+            ``package://`` or ``file://``.
+        base: Folder at which relative paths start, or None.
+        where: Prefix for error messages (file and key).
 
     Raises:
-        ConfigError: The name is invalid, or relative without a folder.
+        ConfigError: The name is invalid, or is a relative path although ``base`` is None.
         SceneError: The address cannot be resolved.
     """
     shown = repr(name if len(name) <= 60 else f"{name[:60]}...")

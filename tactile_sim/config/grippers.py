@@ -1,4 +1,4 @@
-"""Schema of ``grippers``: joints that the gripper actions close."""
+"""Schema of ``grippers``: groups of joints that the gripper actions open and close."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class GripperSettings:
 GRIPPER: dict[str, Check] = {
     entry.name: entry.metadata["check"] for entry in dataclasses.fields(GripperSettings)
 }
-"""Check of each key."""
+"""Check for the value of each key, by name."""
 
 
 def fault_of_gripper(entry: Mapping[str, Any]) -> str | None:
-    """Return what is wrong with the keys of a gripper together, None if nothing is."""
+    """Return the error in the combination of a gripper's keys, or None."""
     return None if entry.get("joints") else "must have joints, such as joints: [left, right]"

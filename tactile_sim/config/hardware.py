@@ -1,4 +1,4 @@
-"""Schema of ``hardware``: sources of the readings of real sensors."""
+"""Schema of ``hardware``: where the readings of real sensors come from."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tactile_sim.schema import (
 
 @dataclass(frozen=True)
 class HardwarePad:
-    """Source of the readings of one pad, and their conversion."""
+    """Source of one pad's readings, and their conversion."""
 
     sensor: int | None = parameter(Integer(0, 255), "xela: number of the sensor in the stream", None)
     topic: str | None = parameter(Topic(), "papillarray, array: topic of the messages of the sensor", None)
@@ -46,7 +46,7 @@ class HardwarePad:
 
 
 HARDWARE_PAD = checks(HardwarePad)
-"""Check of each key."""
+"""Check for the value of each key, by name."""
 
 
 @dataclass(frozen=True)
@@ -70,16 +70,16 @@ class HardwareSettings:
 def resolve_hardware(
     hardware: HardwareSettings, taxels: dict[str, int], source: str
 ) -> dict[str, HardwarePad]:
-    """Return the checked settings of the pads that have a sensor, by the name of the pad.
+    """Check the settings of the pads that have a sensor and return them by pad name.
 
     Args:
-        hardware: The settings.
-        taxels: Number of taxels of each pad of the skin, by name.
-        source: Name of the configuration in errors.
+        hardware: Settings below ``hardware``.
+        taxels: Number of taxels by pad name, of all pads of the skin.
+        source: Name of the configuration in error messages.
 
     Raises:
-        ConfigError: The address is invalid, no pad is given, a pad is unknown, or its keys do not fit the
-            driver or the layout.
+        ConfigError: The address is invalid, no pad is configured, a pad is unknown, or its keys do not fit
+            the driver or the layout.
     """
     if hardware.driver == "xela" and not hardware.address.startswith(("ws://", "wss://")):
         raise ConfigError(

@@ -1,4 +1,4 @@
-"""Plain keys of a configuration, declared as fields of frozen dataclasses."""
+"""Plain keys (fixed name, single value), declared as fields of frozen dataclasses."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from tactile_sim.schema import Check
 
 @dataclass(frozen=True)
 class Key:
-    """A plain key."""
+    """A key with a fixed name and a single value."""
 
     name: str
     """Full name, such as ``rates.tactile``."""
     default: Any
-    """None if the key has to be given."""
+    """None if the key has no default."""
     check: Check
     doc: str
     live: bool
-    """True if it can be set while the simulation runs."""
+    """True if the key can be changed while the simulation runs."""
 
 
 def key(default: Any, check: Check, doc: str, live: bool = False) -> Any:
-    """Return the dataclass field of a plain key; the arguments are the attributes of `Key`."""
+    """Create the dataclass field of a plain key; for the arguments, see `Key`."""
     return dataclasses.field(default=default, metadata={"check": check, "doc": doc, "live": live})
 
 
 def fields(settings: type, prefix: str = "") -> Iterator[tuple[str, dataclasses.Field]]:
-    """Iterate over the full names and fields of a settings dataclass, nested ones included."""
+    """Yield the full names and fields of a settings dataclass, including nested ones."""
     for entry in dataclasses.fields(settings):
         if dataclasses.is_dataclass(entry.default_factory):
             yield from fields(entry.default_factory, f"{prefix}{entry.name}.")
@@ -39,7 +39,7 @@ def fields(settings: type, prefix: str = "") -> Iterator[tuple[str, dataclasses.
 
 
 def plain_keys(settings: type, prefix: str = "") -> dict[str, Key]:
-    """Return the plain keys of a settings dataclass by full name, which begins with the prefix."""
+    """Return the plain keys of a settings dataclass by full name, with a prefix."""
     return {
         name: Key(name, entry.default, **entry.metadata)
         for name, entry in fields(settings, prefix)

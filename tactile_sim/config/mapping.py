@@ -1,7 +1,7 @@
-"""Conversion of a mapping to validated :class:`Settings`.
+"""Convert a mapping to validated :class:`Settings`.
 
-Internally a configuration is flat (``{"skin.scales.left.palm": 0.02}``) as ROS parameters are. So names of
-bodies may have dots: in a table such as ``skin.scales``, everything after the table's name is the key.
+Internally a configuration is flat (``{"skin.scales.left.palm": 0.02}``), as ROS parameters are. Body names
+can contain dots, because everything after the name of a table such as ``skin.scales`` is the key.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from tactile_sim.registry import engine_plugin, has_engine
 from tactile_sim.schema import Check, check_characters, shown
 
 _NULLS = ("null", "Null", "NULL", "~")
-"""Texts that mean null. rcl has no null, so a plain ``null`` reaches a node as text."""
+"""Strings that mean null. rcl has no null, so it passes a plain ``null`` to the node as a string."""
 _PARTS = {"robots", "objects", "ground"}
-"""Keys that make a scene."""
+"""Keys that add elements to a scene."""
 _FAULTS = {"robots": fault_of_robot, "objects": fault_of_object, "grippers": fault_of_gripper}
-"""Checks of the keys of a group together, by table."""
+"""Functions that check the combination of keys in a group, by table."""
 _RENAMED = {"gains": "control"}
-"""Keys of earlier versions."""
+"""New name of keys from earlier versions."""
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
 _OF_EVERY_NODE_BELOW = ("qos_overrides.",)
 _GROUPS = list(dict.fromkeys(name.partition(".")[0] for name in [*KEYS, *TABLES, *RECORDS] if "." in name))
@@ -37,15 +37,15 @@ _GROUPS = list(dict.fromkeys(name.partition(".")[0] for name in [*KEYS, *TABLES,
 def from_mapping(
     mapping: Mapping[str, Any], base: Path | None = None, source: str = "configuration"
 ) -> Settings:
-    """Return validated settings from a mapping, nested or with dotted keys.
+    """Validate a mapping, nested or with dotted keys, and return it as settings.
 
     Args:
-        mapping: The content below ``ros__parameters``. None and rcl's ``"null"`` mean the default.
-        base: The folder of relative paths, or None.
-        source: The name of the origin in errors, usually the file.
+        mapping: Content below ``ros__parameters``. None and rcl's ``"null"`` mean the default.
+        base: Folder at which relative paths start, or None.
+        source: Name of the mapping in error messages, usually the file.
 
     Raises:
-        ConfigError: A key or value is invalid; names the key, the value and the nearest valid name.
+        ConfigError: A key or value is invalid. The message has the key, the value and the nearest valid name.
         ConfigErrors: There are several such errors.
     """
     pairs = list(_flatten(mapping, source))
@@ -83,7 +83,7 @@ def from_mapping(
 def _faults_of_groups(
     values: Mapping[str, Any], source: str, wrong: Sequence[str]
 ) -> list[tuple[str, ConfigError]]:
-    """Return the errors of groups whose keys do not fit together, if none is wrong by itself."""
+    """Return the errors of groups whose keys are individually valid but inconsistent."""
     errors = []
     for table, fault_of in _FAULTS.items():
         for name, entry in _records(table, values).items():
@@ -104,12 +104,12 @@ def _checked(
     own: Mapping[str, Key] = MappingProxyType({}),
     engine: str = "",
 ) -> tuple[dict[str, Any], list[tuple[str, ConfigError]]]:
-    """Return the valid values by full name, and the errors with the keys that they are about.
+    """Return the valid values by full name, and the errors of invalid keys as (key, error).
 
     Args:
         pairs: Full names and values.
-        source: Name of the origin for errors.
-        own: Keys of the engine.
+        source: Name of the configuration in error messages.
+        own: Keys that the engine adds.
         engine: Name of the engine.
     """
     values: dict[str, Any] = {}
@@ -147,7 +147,7 @@ def _flatten(mapping: Mapping[str, Any], source: str, prefix: str = "") -> Itera
 
 
 def _check_of(name: str, value: Any, source: str, own: Mapping[str, Key], engine: str) -> Check:
-    """Return the check of a key that is not the engine's.
+    """Return the check of a key that does not belong to the engine.
 
     Raises:
         ConfigError: The key is unknown.
@@ -199,9 +199,9 @@ def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, s
 
 
 def _split(name: str, checks: Mapping[str, Check]) -> tuple[str, str]:
-    """Split a key in a table of groups into the user's name and the key of the schema.
+    """Split a key in a table of groups into the user-defined name and the key in the schema.
 
-    Keys of the schema have one or two levels; the user's name may have dots.
+    Keys in the schema have one or two levels; the user-defined name may contain dots.
     """
     levels = sorted({key.count(".") + 1 for key in checks}, reverse=True)
     splits = [(level, name.rsplit(".", level)) for level in levels]
@@ -213,7 +213,7 @@ def _split(name: str, checks: Mapping[str, Check]) -> tuple[str, str]:
 
 
 def _nearest_key(name: str, own: Iterable[str]) -> str:
-    """Return the nearest key: of the same group, of a group with a similar name, or at another level."""
+    """Suggest the nearest key: in the same group, in a group with a similar name, or at another level."""
     known = [*KEYS, *TABLES, *RECORDS, *own]
     group = name.partition(".")[0]
     if group in _RENAMED:

@@ -1,4 +1,4 @@
-"""``skin.pads.NAME``: keys of a pad."""
+"""Schema of ``skin.pads.NAME``: the keys of a pad."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _key(check: Check, doc: str, key: str = "") -> Any:
 
 @dataclass(frozen=True)
 class PadSettings:
-    """One pad. Exactly one of `preset`, `layout`, `grid`, `sites` and `spacing` gives its taxels."""
+    """Settings of one pad. One of `preset`, `layout`, `grid`, `sites` and `spacing` defines its taxels."""
 
     body: str | None = _key(Text(filled=True), "name of the body that carries the pad")
     preset: str | None = _key(
@@ -97,7 +97,11 @@ class PadSettings:
     )
 
     def __post_init__(self) -> None:
-        """Check keys that depend on each other. Raises ValueError: the key, what is wrong."""
+        """Check the combination of keys.
+
+        Raises:
+            ValueError: A combination is invalid; the message starts with the key.
+        """
         grid = (self.rows, self.columns, self.pitch)
         if any(value is not None for value in grid) and None in grid:
             raise ValueError("grid: must have rows, columns and pitch")
@@ -127,19 +131,19 @@ class PadSettings:
 
 
 _NAMES = {key.name: key.metadata["key"] or key.name for key in dataclasses.fields(PadSettings)}
-"""Key in a configuration by the name of the field."""
+"""Configuration key by field name."""
 PAD: dict[str, Check] = {_NAMES[key.name]: key.metadata["check"] for key in dataclasses.fields(PadSettings)}
-"""Check of each key."""
+"""Check for the value of each key, by name."""
 PAD_KEYS: dict[str, str] = {_NAMES[key.name]: key.metadata["doc"] for key in dataclasses.fields(PadSettings)}
-"""Description of each key."""
+"""Description of each key, by name."""
 
 
 def checked(value: Any, key: str) -> Any:
-    """Return a checked and converted value of a preset, or a group of values.
+    """Check and convert a value in a preset, or a group of values.
 
     Args:
         value: The value, or values by key below ``key``.
-        key: Key of a pad, such as ``grid.rows``.
+        key: Key in `PAD`, such as ``grid.rows``, or the name of a group.
     """
     if isinstance(value, Mapping):
         return {leaf: checked(entry, f"{key}.{leaf}") for leaf, entry in value.items()}
@@ -147,14 +151,14 @@ def checked(value: Any, key: str) -> Any:
 
 
 def pad_settings(given: Mapping[str, Any], where: str) -> PadSettings:
-    """Return the settings of a pad.
+    """Build the settings of a pad from checked values.
 
     Args:
-        given: Checked values by key, in one or two levels.
-        where: File and key of the pad, for errors.
+        given: Checked values by key; keys with a dot are nested.
+        where: Prefix for error messages (file and key).
 
     Raises:
-        ConfigError: Keys contradict each other, or one is missing.
+        ConfigError: Keys contradict each other, or a required key is missing.
     """
     values: dict[str, Any] = {}
     for field_name, key in _NAMES.items():

@@ -31,16 +31,16 @@ _SOURCES = ("layout", "grid", "sites")
 def resolve_pads(
     settings: Settings, model: mujoco.MjModel, names: Names, scales: Mapping[int, float]
 ) -> tuple[list[PadPlan], dict[str, dict[str, Any]]]:
-    """Return the pads of ``skin.pads``, sorted by name, and their signal chains.
+    """Return the plans of the pads in ``skin.pads``, sorted by name, and the signal chains.
 
     Args:
         settings: The configuration.
-        model: The scene.
-        names: Names of its bodies, geoms and sites.
-        scales: Spacing [m] by body id, for the bodies that skin covers entirely.
+        model: Compiled scene.
+        names: Names of its elements.
+        scales: Taxel spacing [m] by body id, for the bodies that skin covers entirely.
 
     Returns:
-        The pads, and ``skin.sensor`` extended by the stages of presets.
+        Plans of the pads, and the table ``skin.sensor`` with the stages of presets added.
 
     Raises:
         ConfigError: A pad is invalid or does not fit the scene.
@@ -48,7 +48,7 @@ def resolve_pads(
     """
     plans, stages = [], {}
     whole = [names.bodies[body] for body in scales]
-    # rcl sorts parameters, so the order in the file is not known everywhere.
+    # rcl sorts parameters, so a node does not know their order in the file.
     for name, given in sorted(settings.skin.pads.items()):
         where = f"{settings.source}: skin.pads.{name}"
         if name in whole:
@@ -91,7 +91,7 @@ def resolve_pads(
 
 
 def _check_responses(plans: Sequence[PadPlan], whole: Mapping[int, str], names: Names) -> None:
-    """Check that the pads of a body, which share its loads, have the same response function."""
+    """Check that all pads of a body have the same response function, because they share its loads."""
     first: dict[tuple[int, int], tuple[str, str | None]] = {
         (body, -1): (pad, None) for body, pad in whole.items()
     }
@@ -161,7 +161,7 @@ def _body(name: str, names: Names, where: str) -> int:
 
 
 def _flex(name: str, model: mujoco.MjModel, where: str) -> int:
-    """Return the id of a flex with a surface."""
+    """Return the id of a flex by name; it must have triangles or tetrahedra."""
     names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, k) or "" for k in range(model.nflex)]
     if name not in names:
         raise ConfigError(f"{where}: the scene has no flex named {name!r}{suggest(name, names)}")
@@ -172,7 +172,7 @@ def _flex(name: str, model: mujoco.MjModel, where: str) -> int:
 
 
 def _matching(patterns: Sequence[str], known: Sequence[str], kind: str, where: str) -> tuple[int, ...]:
-    """Return the ids of things whose names match, in the order of patterns, each once."""
+    """Return the ids, without duplicates, of elements whose names match one of the patterns."""
     found: dict[int, None] = {}
     for pattern in patterns:
         ids = [i for i, name in enumerate(known) if name == pattern or fnmatchcase(name, pattern)]
@@ -183,7 +183,7 @@ def _matching(patterns: Sequence[str], known: Sequence[str], kind: str, where: s
 
 
 def _one_body(bodies: np.ndarray, body: int, names: Names, kind: str, where: str) -> int:
-    """Return the one body of things, which must be the declared one, if any."""
+    """Return the body that all elements share; it must be ``body`` unless that is negative."""
     others = sorted({int(other) for other in bodies} | ({body} if body >= 0 else set()))
     if len(others) > 1:
         listed = ", ".join(repr(names.bodies[other]) for other in others[:3])
@@ -194,7 +194,7 @@ def _one_body(bodies: np.ndarray, body: int, names: Names, kind: str, where: str
 def _of_sites(
     patterns: Sequence[str], model: mujoco.MjModel, names: Names, body: int, where: str
 ) -> tuple[int, Layout]:
-    """Return the body of sites and the layout that they make."""
+    """Return the body of some sites, and the layout with a taxel at each of them."""
     known = [model.site(i).name for i in range(model.nsite)]
     sites = np.array(_matching(patterns, known, "site", where))
     body = _one_body(model.site_bodyid[sites], body, names, "sites", where)

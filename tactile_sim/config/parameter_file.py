@@ -2,7 +2,7 @@
 
 ``rcl_yaml_param_parser`` implements neither YAML 1.1 nor 1.2. A plain scalar is a boolean, otherwise a number
 if C's ``strtol`` or ``strtod`` accept it, otherwise text. Null is not supported. This module processes the
-same events, so that the node and the core read the same values from a file. Input that rcl rejects or reads
+same YAML events, so the node and the core read the same values from a file. Input that rcl rejects or reads
 incorrectly is rejected with the line and a remedy.
 """
 
@@ -38,9 +38,9 @@ def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value
     """Return the parameters that a file sets for a node, by full name (``skin.scales.cube``).
 
     Args:
-        path: The file.
-        source: Its name in errors.
-        node: The full name of the node. Sections are matched with it as in rcl.
+        path: Path of the file.
+        source: Name of the file in error messages.
+        node: Full name of the node. Sections are matched with it as in rcl.
 
     Raises:
         ConfigError: The file is missing, unreadable, not UTF-8, not a parameter file, or has no section for
@@ -60,7 +60,7 @@ def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value
 def read_sections(path: Path, source: str) -> dict[str, dict[str, Value]]:
     """Return the parameters of each section of a file, by section name.
 
-    Arguments and errors are as in :func:`read`.
+    For arguments and errors, see :func:`read`.
     """
     return _Reader(_text(path, source), source).sections()
 
@@ -84,7 +84,7 @@ _C.strtod.restype = ctypes.c_double
 
 
 def _c_number(convert: Callable, text: str, *base: int) -> Any:
-    """Return the number that ``strtol`` or ``strtod`` read from the whole text, or None."""
+    """Convert a string with ``strtol`` or ``strtod``; return None unless all of it is a number."""
     encoded = ctypes.create_string_buffer(text.encode())
     end = ctypes.c_void_p()
     ctypes.set_errno(0)
@@ -114,14 +114,14 @@ def _text(path: Path, source: str) -> str:
 
 
 def applies(section: str, node: str) -> bool:
-    """Return whether a section is for the node: ``*`` matches one token, ``**`` any number of them."""
+    """Return whether a section applies to a node; ``*`` matches one token, ``**`` any number."""
     name = section if section.startswith("/") else "/" + section
     pattern = re.escape(name).replace(r"/\*\*", r"(/\w+)*").replace(r"/\*", r"/\w+")
     return re.fullmatch(pattern, node) is not None
 
 
 class _Reader:
-    """One pass over the YAML events of a file."""
+    """Reads the parameters of a file in one pass over its YAML events."""
 
     def __init__(self, text: str, source: str):
         self._source = source
@@ -150,7 +150,7 @@ class _Reader:
         return self._sections
 
     def _nodes(self, name: str) -> None:
-        """Read a mapping above the parameters.
+        """Read a mapping of node names, above the level of the parameters.
 
         Names can be nested: ``ns: {tactile_sim: {ros__parameters: ...}}``.
         """
@@ -228,7 +228,7 @@ class _Reader:
             yield self._text(event, "a key"), next(self._events)
 
     def _text(self, event: yaml.ScalarEvent, name: str) -> str:
-        """Return a quoted scalar, without null characters and lone surrogates, which rcl cannot store."""
+        """Return the text of a scalar; reject null characters and lone surrogates, which rcl cannot store."""
         try:
             check_characters(event.value)
         except ValueError as error:

@@ -1,4 +1,4 @@
-"""The bodies with skin and the spacing of their taxels."""
+"""Resolve ``skin.scales`` to the bodies with skin and the spacing of their taxels."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 MOST_TAXELS = 1_000_000
 FINEST = 1e-100
-"""Smallest spacing used to count taxels [m]: the square of a smaller one may underflow."""
+"""Smallest spacing used to count taxels [m]; the square of a smaller one could underflow."""
 
 
 def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[int, float]:
     """Return the spacing of taxels [m] of each body with skin, by body id in increasing order.
 
-    Without ``skin.scales`` and ``skin.pads`` the engine's own default applies.
+    If neither ``skin.scales`` nor ``skin.pads`` is set, the default of the engine applies.
 
     Raises:
-        ConfigError: As in `match_scales`; only contacts of the skin are published, but no body has one; two
-            bodies would share a topic.
+        ConfigError: As in `match_scales`. Also if no body has skin although only contacts on skin are
+            published, or if two bodies would share a topic.
     """
     where = f"{settings.source}: skin.scales"
     default = engine_plugin(settings.engine).default_scales(settings.engine_settings)
@@ -50,14 +50,14 @@ def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> d
 def match_scales(
     scales: Mapping[str, float], model: mujoco.MjModel, names: Names, where: str
 ) -> dict[int, float]:
-    """Return the spacing of taxels [m] by body id, in the order of the entries that apply to the bodies.
+    """Return the spacing of taxels [m] by body id, in the order of the matching entries.
 
     Args:
         scales: Spacings [m] by body name or pattern, see :func:`tactile_sim.config.match`. A pattern matches
-            only bodies that can collide, never the world.
-        model: The scene.
-        names: Names of its bodies.
-        where: The beginning of errors: file and key.
+            only bodies that can collide, and never the world.
+        model: Compiled scene.
+        names: Names of its elements.
+        where: Prefix for error messages (file and key).
 
     Raises:
         ConfigError: A body is unknown, a pattern matches nothing, a body has no geom that collides, or there
@@ -91,20 +91,21 @@ def match_scales(
 
 
 def _feeling(model: mujoco.MjModel, names: Names) -> list[str]:
-    """Return the names of bodies that can collide, without the world."""
+    """Return the names of all bodies that can collide, except the world."""
     areas = colliding_areas(model)
     return [name for body, name in enumerate(names.bodies) if body and areas[body] > 0]
 
 
 def colliding_areas(model: mujoco.MjModel) -> np.ndarray:
-    """Return the sum of each body's `geom_areas`, (nbody,) [m2]."""
+    """Return the sum (nbody,) of `geom_areas` for each body [m2]."""
     return np.bincount(model.geom_bodyid, geom_areas(model), minlength=model.nbody)
 
 
 def geom_areas(model: mujoco.MjModel) -> np.ndarray:
-    """Return the surface of the bounding box of each colliding geom, (ngeom,) [m2]; almost 0 for planes.
+    """Return the surface area (ngeom,) of each geom's bounding box [m2].
 
-    It is an upper bound of a convex geom's surface.
+    It is an upper bound for the surface of a convex geom. It is 0 for geoms that do not collide and almost 0
+    for planes.
     """
     x, y, z = np.where(model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE, 0.0, model.geom_aabb[:, 3:].T)
     collides = (model.geom_contype | model.geom_conaffinity) != 0
@@ -114,15 +115,15 @@ def geom_areas(model: mujoco.MjModel) -> np.ndarray:
 
 
 def check_count(areas: Mapping[Any, float], spacings: Mapping[Any, float], places: Mapping[Any, str]) -> None:
-    """Check the total number of taxels.
+    """Check that the total number of taxels is at most `MOST_TAXELS`.
 
     Args:
-        areas: Surface of each part [m2].
-        spacings: Spacing of the taxels of each part [m].
-        places: File and key of each spacing, for errors.
+        areas: Surface area of each pad or body [m2].
+        spacings: Taxel spacing of each pad or body [m].
+        places: Prefix for error messages (file and key) of each spacing.
 
     Raises:
-        ConfigError: There are more than `MOST_TAXELS`; names the part with the most of them.
+        ConfigError: There are too many taxels. The message names the entry with the most taxels.
     """
     counts = {part: area / max(spacings[part], FINEST) ** 2 for part, area in areas.items()}
     total = sum(counts.values())

@@ -1,4 +1,4 @@
-"""Scenes of configurations: a file, or one made in Python, with robots, objects, sensors and servos added."""
+"""Build the scene of a configuration: load it, and add robots, objects, sensors and servos."""
 
 from __future__ import annotations
 
@@ -23,15 +23,18 @@ if TYPE_CHECKING:
 def configured_scene(
     settings: Settings, made: mujoco.MjSpec | mujoco.MjModel | None = None
 ) -> tuple[mujoco.MjSpec | None, mujoco.MjModel]:
-    """Return the scene of a configuration as a spec (None if there is none) and compiled.
+    """Return the scene of a configuration as a spec and as a compiled model.
+
+    The spec is None if ``made`` is a compiled model.
 
     Args:
         settings: The configuration.
-        made: A scene made in Python, in place of the file; a spec is copied.
+        made: Scene built in Python that replaces the scene file; a spec is copied.
 
     Raises:
         SceneError: The scene cannot be loaded or compiled.
-        ConfigError: A contact sensor of the configuration does not fit the scene.
+        ConfigError: An element in the configuration, such as a contact sensor, does not fit the scene.
+        EngineError: The engine cannot use a compiled model.
     """
     if isinstance(made, mujoco.MjModel):
         return None, _check_compiled(made, settings)
@@ -60,7 +63,7 @@ def configured_scene(
 
 
 def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel:
-    """Return a compiled model if it can be used as it is: nothing can be added to it."""
+    """Check that a compiled model can be used without adding elements, and return it."""
     if engine_plugin(settings.engine).requires_spec:
         raise EngineError(
             f"{settings.source}: engine: {settings.engine!r} cannot use a compiled model; pass its MjSpec"
@@ -81,24 +84,24 @@ def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel
 
 
 def robot_description(settings: Settings, model: mujoco.MjModel, names: Names) -> str:
-    """Return the URDF of a scene: its file, or a URDF generated from the model.
+    """Return the URDF of a scene: the content of its file, or one generated from the model.
 
     Args:
-        settings: The configuration. Its file is used if the scene contains nothing else.
-        model: The compiled scene.
-        names: Names of that model.
+        settings: The configuration. Its URDF file is used if the scene contains nothing else.
+        model: Compiled scene.
+        names: Names of its elements.
     """
     from tactile_sim.scenes.generated_urdf import generated_urdf  # trimesh is slow to import
 
     try:
         given = _given_urdf(settings)
-    except TactileSimError:  # it was replaced since the start
+    except TactileSimError:  # the file was replaced after the start
         given = None
     return given or generated_urdf(model, names, settings.world_frame)
 
 
 def _given_urdf(settings: Settings) -> str | None:
-    """Return the URDF file that alone makes the scene of a configuration, or None.
+    """Return the content of the URDF file if it is the only element of the scene, or None.
 
     Raises:
         SceneError: The file cannot be read.
@@ -108,6 +111,6 @@ def _given_urdf(settings: Settings) -> str | None:
     options = urdf_options(settings)
     try:
         path = find_scene(settings.scene, settings.base, settings.source, options.package_paths)
-    except SceneError:  # a scene made in Python
+    except SceneError:  # a scene built in Python
         return None
     return described_urdf(path, path.read_text(encoding="utf-8-sig"), options) if is_urdf(path) else None

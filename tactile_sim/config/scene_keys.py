@@ -1,4 +1,4 @@
-"""Schema of the keys of a configuration that build a scene: robots, objects and changes to robots."""
+"""Schema of the keys that build a scene: robots, objects and options for robots."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tactile_sim.config.keys import key
 from tactile_sim.schema import Choice, Flag, Number, Numbers, Text, checks, parameter
 
 SHAPES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "ellipsoid": 3}
-"""Number of sizes of each shape of an object."""
+"""Number of sizes that each shape of an object requires."""
 
 _POSITION = Numbers(Number(most=1e6, unit="m"), (3,))
 _ORIENTATION = Numbers(lengths=(3, 4))
@@ -71,9 +71,9 @@ class ObjectSettings:
 
 
 ROBOT = checks(RobotSettings)
-"""Check of each key of a robot."""
+"""Check for the value of each key of a robot, by name."""
 OBJECT = checks(ObjectSettings)
-"""Check of each key of an object."""
+"""Check for the value of each key of an object, by name."""
 
 
 def fault_of_robot(entry: Mapping[str, Any]) -> str | None:

@@ -41,14 +41,14 @@ from tactile_sim.skin.state import THRESHOLDS
 
 
 def _table(check: Check) -> Any:
-    """Return a field with user-defined keys, each with one value."""
+    """Create a field for a table with user-defined keys, each with one value."""
     return field(default_factory=dict, metadata={"table": check})
 
 
 def _records(**checks: Check) -> Any:
-    """Return a field with user-defined keys, each a group of the given keys.
+    """Create a field for a table with user-defined keys, each with a group of keys.
 
-    A group has one level of keys (``kp``) or two (``noise.std``).
+    The keys in a group have one level (``kp``) or two (``noise.std``).
     """
     return field(default_factory=dict, metadata={"record": checks})
 
@@ -246,7 +246,7 @@ class Settings:
 
     @property
     def title(self) -> str:
-        """The scene in a few words: its file, or what it is made of."""
+        """Short description of the scene: its file, or the names of its robots and objects."""
         return self.scene or ", ".join([*self.robots, *self.objects]) or "ground"
 
     @property
@@ -255,11 +255,11 @@ class Settings:
         return KEYS | engine_keys(self.engine)
 
     def replace(self, key: str, value: Any) -> Settings:
-        """Return a copy of the settings with a new value of one live key.
+        """Return a copy of the settings with a new value for one live key.
 
         Args:
             key: Full name, such as ``rates.tactile``.
-            value: The new value, which is checked as in a file.
+            value: New value, which is checked like one in a file.
 
         Raises:
             ConfigError: The key does not exist or cannot be set at run time, or the value is invalid.
@@ -283,7 +283,7 @@ class Settings:
         return dataclasses.replace(self, **change)
 
     def within(self, steps_per_second: float) -> Settings:
-        """Return a copy of the settings with rates limited to the physics steps per second [Hz]."""
+        """Return a copy of the settings with all rates limited to the number of physics steps per second."""
         rates = {name: min(rate, steps_per_second) for name, rate in vars(self.rates).items()}
         return dataclasses.replace(self, rates=Rates(**rates))
 
@@ -303,4 +303,4 @@ TABLES: dict[str, Check] = {
 RECORDS: dict[str, dict[str, Check]] = {
     name: entry.metadata["record"] for name, entry in fields(Settings) if "record" in entry.metadata
 }
-"""Checks of the keys in user-defined groups by full name of the table, such as ``control``."""
+"""Checks of the keys in user-defined groups, by full name of the table, such as ``control``."""

@@ -9,14 +9,14 @@ from tactile_sim.names import topic_token
 
 
 def check_topics(pads: Iterable[str], where: str) -> None:
-    """Check that names give different topics.
+    """Check that all names have different topics.
 
     Args:
-        pads: Different names of pads, or of bodies with feelers.
-        where: The beginning of the error: file and key.
+        pads: Distinct names of pads or of bodies with feelers.
+        where: Prefix for error messages (file and key).
 
     Raises:
-        ConfigError: Two of them would share a topic.
+        ConfigError: Two names would share a topic.
     """
     taken: dict[str, str] = {}
     for pad in sorted(pads):

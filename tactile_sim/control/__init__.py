@@ -1,1 +1,1 @@
-"""Commands to joints, built-in motion and thrown balls."""
+"""Joint commands, built-in motion, thrown balls and forces applied by users."""

@@ -1,4 +1,4 @@
-"""Commands to tendons and actuators by their own names."""
+"""Convert commands for tendons and actuators to controls."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _TENDON = mujoco.mjtTrn.mjTRN_TENDON
 
 
 class ActuatorCommands:
-    """Controls from targets of tendons and actuators.
+    """Converts targets of tendons and actuators to controls.
 
-    A position is the length of the tendon, or that of the actuator's transmission, without its gear; effort
-    is the force along it. As with joints, a servo takes the position or velocity and a motor the effort.
+    A position is the length of the tendon or of the actuator's transmission, without the gear; an effort is
+    the force along it. As with joints, a servo accepts positions or velocities, and a motor accepts efforts.
     """
 
     def __init__(self, model: mujoco.MjModel, names: Names):
@@ -32,7 +32,7 @@ class ActuatorCommands:
                 if tendon and tendon != name:
                     self._inputs.setdefault(tendon, []).extend(inputs)
         self.names = list(self._inputs)
-        """Names of the actuators, and of the tendons that have one."""
+        """Names of the actuators, and of the tendons that have an actuator."""
         self._limited = model.actuator_ctrllimited.astype(bool)
         self._ranges = model.actuator_ctrlrange
 
@@ -41,17 +41,17 @@ class ActuatorCommands:
 
         Args:
             name: One of `names`.
-            targets: Position [m or rad], velocity [m/s or rad/s] and effort [N or N m], NaN for none.
-            controls: (nu,) to be changed.
+            targets: Position [m or rad], velocity [m/s or rad/s] and effort [N or N m]; NaN for no target.
+            controls: (nu,) Controls, which are modified in place.
 
         Raises:
-            CommandError: It does not take one of the targets.
+            CommandError: The tendon or actuator does not accept one of the targets.
         """
         values = np.asarray(targets, float)
         inputs = self._inputs[name]
         taken = {entry.field for entry in inputs}
         for field in np.flatnonzero(~np.isnan(values)).tolist():
-            # A velocity or an effort beside a position is a feedforward of the servo.
+            # A velocity or an effort given with a position is a feedforward term of the servo.
             if field not in taken and not (0 in taken and not np.isnan(values[0])):
                 kinds = " or ".join(FIELDS[kind] for kind in sorted(taken))
                 remedy = f"command its {kinds}" if kinds else "command it by the topic ctrl"

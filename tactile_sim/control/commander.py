@@ -23,53 +23,55 @@ _LOG = logging.getLogger("tactile_sim.control")
 
 @dataclass(frozen=True)
 class JointCommand:
-    """Targets of a JointState: each array is empty or as long as ``name``; NaN leaves a joint alone."""
+    """Targets from a JointState message.
+
+    Each array is empty or as long as ``name``. NaN means that a joint has no target."""
 
     name: Sequence[str]
     position: np.ndarray
-    """[rad] or [m]"""
+    """Target positions [rad or m]."""
     velocity: np.ndarray
-    """[rad/s] or [m/s]"""
+    """Target velocities [rad/s or m/s]."""
     effort: np.ndarray
-    """[N m] or [N]"""
+    """Target efforts [N m or N]."""
 
 
 class Commander:
-    """Converts joint commands to controls of actuators, and holds the last command.
+    """Converts joint commands to actuator controls, and stores the last command of each joint.
 
-    Controls are computed from the gain and bias of their actuators, so that a servo exerts no force at its
-    target. An effort is added to the force of a servo made from ``control``, else goes to the joint's motor,
-    else is applied to the joint. Until a command comes, servos made from ``control`` hold the positions of
-    the reset.
+    Controls are computed from the gain and bias of the actuators, so that a servo exerts no force at its
+    target. An effort is added to the force of a servo that was added by ``control``. A joint without such a
+    servo receives the effort from its motor or, without a motor, as an applied force. Until the first
+    command, servos that were added by ``control`` hold the joint positions of the last reset.
     """
 
     def __init__(self, model: mujoco.MjModel, names: Names):
-        """Read the actuators of a compiled model, with the servos of ``control`` among them."""
+        """Read the actuators of a compiled model, including servos that were added by ``control``."""
         self._model = model
         self._joints = np.flatnonzero(np.isin(model.jnt_type, SCALAR))
         self.joint_names = [names.joints[j] for j in self._joints]
-        """The hinge and slide joints: those that joint states list and commands may name."""
+        """Hinge and slide joints, which are listed in joint states and accept commands."""
         self.qpos = model.jnt_qposadr[self._joints]
         self.dofs = model.jnt_dofadr[self._joints]
         self._index = {name: k for k, name in enumerate(self.joint_names)}
         self.without_position = {names.joints[joint]: why for joint, why in undriven(model, names).items()}
-        """Why some joints take no position command, by name."""
+        """Reason why a joint does not accept position commands, by name of the joint."""
         self.drives = DriveTable(model, self._joints)
-        """Drives of these joints, and what they take."""
+        """Drives of these joints, and the targets they accept."""
         self._actuators = ActuatorCommands(model, names)
         self.grips = Grips(self.drives, self.qpos, self.dofs, model.opt.timestep)
-        """Joints that grip with limited effort."""
+        """Grips: set points of joints that move with limited effort."""
         self._reported: set[tuple[int, int]] = set()
         self.release()
 
     def start(self, engine: EngineArrays) -> None:
-        """Forget all commands after a reset; servos made from ``control`` hold the joints where they are."""
+        """Forget all commands after a reset; servos added by ``control`` hold the current positions."""
         self.release()
         engine.ctrl[self.drives.control[self.drives.servo]] = 0.0
         self.hold(engine, np.arange(len(self._joints)))
 
     def hold(self, engine: EngineArrays, joints: np.ndarray) -> None:
-        """Let servos made from ``control`` that have no command hold joints where they are.
+        """Let servos that were added by ``control`` hold the current positions of joints without a command.
 
         Args:
             engine: State and inputs of the engine.
@@ -83,12 +85,12 @@ class Commander:
         engine.ctrl[table.control[holding]] = held
 
     def release(self) -> None:
-        """Forget all commands; controls stay as they are."""
+        """Forget all commands without changing the controls."""
         self._targets = np.full((len(self._joints), len(FIELDS)), np.nan)
         self._tracking = np.empty(0, int)
         self.grips.release(np.arange(len(self._joints)))
         self._trajectory: tuple[JointTrajectory, float, np.ndarray, np.ndarray] | None = None
-        """Trajectory, its start [s of the engine's time], its joints, and its drives as a mask."""
+        """Trajectory, its start in engine time [s], indices of its joints, and mask of its drives."""
 
     @property
     def every_step(self) -> bool:
@@ -97,11 +99,11 @@ class Commander:
 
     @property
     def following(self) -> object:
-        """The trajectory that is being followed, for comparison by identity; None at its end."""
+        """The trajectory that is being followed, or None. Only meant for comparisons with ``is``."""
         return self._trajectory
 
     def set_points(self, joints: np.ndarray) -> np.ndarray:
-        """Return the last commanded position and velocity (k, 2) of joints; NaN where there is none.
+        """Return the last commanded positions and velocities (k, 2) of joints; NaN for none.
 
         Args:
             joints: (k,) indices in `joint_names`.
@@ -109,7 +111,14 @@ class Commander:
         return self._targets[joints, :EFFORT]
 
     def check_controls(self, controls: Sequence[float]) -> np.ndarray:
-        """Return the raw actuator vector (nu,), NaN where an actuator is left alone. Raises CommandError."""
+        """Check raw controls and return them as an array (nu,).
+
+        Args:
+            controls: One value per control; NaN leaves a control unchanged.
+
+        Raises:
+            CommandError: The number of values is wrong, or a value is infinite or too large.
+        """
         values = np.asarray(controls, float)
         if values.shape != (self._model.nu,):
             raise CommandError(f"ctrl has {values.size} values; the scene has {self._model.nu} actuators")
@@ -120,9 +129,9 @@ class Commander:
         return values
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
-        """Return the targets (joints,) of a command by field, NaN where it has none.
+        """Check a command and return its targets (joints,) by field, NaN for joints without a target.
 
-        The key ``controls`` has those (nu,) of tendons and actuators that the command names.
+        The key ``controls`` has the controls (nu,) for tendons and actuators that the command names.
 
         Raises:
             CommandError: The command is invalid.
@@ -159,7 +168,7 @@ class Commander:
         for k in np.flatnonzero(~is_joint).tolist():
             self._actuators.set_controls(command.name[k], given[k], targets["controls"])
         for field, key in (("position", "kp"), ("velocity", "kd")):
-            # A velocity beside a position is a feedforward; alone it needs a drive.
+            # A velocity given with a position is a feedforward term; without one, it needs a drive.
             helpless = ~np.isnan(targets[field]) & ~self.drives.takes[field]
             if field == "velocity":
                 helpless &= np.isnan(targets["position"])
@@ -181,7 +190,7 @@ class Commander:
         """Store and apply targets that `check` returned; joints without a target keep their last command.
 
         Args:
-            targets: Returned by `check`.
+            targets: Result of `check`.
             engine: State and inputs of the engine.
         """
         self._end_trajectory(engine)
@@ -193,14 +202,14 @@ class Commander:
         new = np.stack([targets[field] for field in FIELDS], axis=1)
         named = ~np.isnan(new)
         kept = self._targets
-        # Position and velocity are one set point: a new one replaces both.
+        # Position and velocity form one set point, so a new target for either replaces both.
         kept[named[:, :EFFORT].any(axis=1), :EFFORT] = np.nan
         kept[named] = new[named]
         self._report(np.where(named, kept, np.nan))
         table = self.drives
         self.grips.release(named.any(axis=1))
         acting = named.any(axis=1)[table.joint]
-        # A servo with nothing but an effort goes on with its last control.
+        # A servo that only has an effort keeps its last control.
         no_set_point = np.isnan(kept[table.joint, POSITION]) & np.isnan(kept[table.joint, VELOCITY])
         idle = acting & table.servo & no_set_point
         kept[table.joint[idle], table.field[idle]] = engine.ctrl[table.control[idle]]
@@ -213,7 +222,12 @@ class Commander:
         self._choose_tracking()
 
     def yield_to(self, controls: np.ndarray, engine: EngineArrays) -> None:
-        """Forget the commands of the joints behind the raw controls of a mask (nu,)."""
+        """Forget the commands of joints whose controls are set directly.
+
+        Args:
+            controls: (nu,) Mask of these controls.
+            engine: State and inputs of the engine.
+        """
         if not len(controls):
             return
         self._end_trajectory(engine)
@@ -224,7 +238,11 @@ class Commander:
         self._choose_tracking()
 
     def check_trajectory(self, trajectory: JointTrajectory) -> None:
-        """Check a trajectory. Raises CommandError if it is invalid or a joint takes no position."""
+        """Check a trajectory.
+
+        Raises:
+            CommandError: The trajectory is invalid, or a joint does not accept positions.
+        """
         trajectory.check(self.joint_names)
         for name in trajectory.joints:
             if not self.drives.takes["position"][self._index[name]]:
@@ -235,12 +253,13 @@ class Commander:
                 )
 
     def follow(self, trajectory: JointTrajectory, engine: EngineArrays, delay: float = 0.0) -> None:
-        """Follow a checked trajectory from the current set points; one without points stops all.
+        """Follow a checked trajectory from the current set points.
 
         Args:
-            trajectory: Replaces one that is being followed.
+            trajectory: The trajectory, which replaces the current one. If it has no points, the joints of the
+                current one stop.
             engine: State and inputs of the engine.
-            delay: Time until it starts [s]; negative if it should have started.
+            delay: Time until the trajectory starts [s]; negative if its start is in the past.
         """
         joints = self.indices(trajectory.joints)
         position, velocity = engine.qpos[self.qpos[joints]].copy(), engine.qvel[self.dofs[joints]].copy()
@@ -260,23 +279,23 @@ class Commander:
         self._choose_tracking()
 
     def indices(self, names: Sequence[str]) -> np.ndarray:
-        """Return the indices (k,) of joints in `joint_names`."""
+        """Convert joint names to indices (k,) in `joint_names`."""
         return np.array([self._index[name] for name in names], int)
 
     def grip(
         self, joints: np.ndarray, engine: EngineArrays, position: float, effort: float, velocity: float
     ) -> int:
-        """Let joints approach a position; ends a trajectory of theirs.
+        """Let joints approach a position with limited effort; this ends a trajectory of the joints.
 
         Args:
-            joints: (k,) indices of joints that ``grips.check`` found valid.
+            joints: (k,) Indices of joints that passed ``grips.check``.
             engine: State and inputs of the engine.
             position: Target [m or rad].
-            effort: Greatest effort on each joint [N or N m], may be infinite.
-            velocity: Greatest velocity of the set points [m/s or rad/s], may be infinite.
+            effort: Maximum effort on each joint [N or N m]; may be infinite.
+            velocity: Maximum velocity of the set points [m/s or rad/s]; may be infinite.
 
         Returns:
-            The number of the grip, see `Grips.owner`.
+            Number of the grip, see `Grips.owner`.
         """
         if self._trajectory is not None and np.isin(joints, self._trajectory[2]).any():
             self._end_trajectory(engine)
@@ -288,7 +307,7 @@ class Commander:
         return self.grips.start(engine, joints, start, position, effort, velocity)
 
     def _follow_on(self, engine: EngineArrays) -> None:
-        """Set the set points of the trajectory at the end of the next step."""
+        """Update the set points to the trajectory's state at the end of the next step."""
         assert self._trajectory is not None
         trajectory, start, joints, drives = self._trajectory
         step = self._model.opt.timestep
@@ -301,7 +320,7 @@ class Commander:
             self._trajectory = None
 
     def _end_trajectory(self, engine: EngineArrays) -> None:
-        """Let the joints of a trajectory stop at their current set points."""
+        """Stop the joints of the current trajectory at their set points."""
         if self._trajectory is not None:
             _, _, joints, drives = self._trajectory
             self._targets[joints, VELOCITY] = 0.0
@@ -316,22 +335,22 @@ class Commander:
             self.grips.apply(engine, self._targets)
         if len(self._tracking):
             joints = self.drives.joint[self._tracking]
-            # At the present position the stiffness exerts no force; damping and effort remain.
+            # A target at the current position cancels the stiffness; damping and effort remain.
             targets = np.column_stack([engine.qpos[self.qpos[joints]], self._targets[joints, VELOCITY:]])
             self._set_controls(engine, self._tracking, targets)
 
     def _set_controls(self, engine: EngineArrays, drives: np.ndarray, targets: np.ndarray) -> None:
-        """Set the controls of some drives from targets (n, 3); NaN: no target."""
+        """Set the controls of some drives from targets (n, 3); NaN means no target."""
         engine.ctrl[self.drives.control[drives]] = self.drives.controls(drives, targets)
 
     def _choose_tracking(self) -> None:
-        """Choose the servos that follow a velocity without a position."""
+        """Select the servos that track a velocity without a position target."""
         targets = self._targets[self.drives.joint]
         tracks = np.isnan(targets[:, POSITION]) & ~np.isnan(targets[:, VELOCITY])
         self._tracking = np.flatnonzero(tracks & self.drives.servo & (self.drives.field == POSITION))
 
     def _report(self, targets: np.ndarray) -> None:
-        """Log once for each joint and field that a target (joints, 3) is out of reach."""
+        """Warn about targets (joints, 3) that are out of range, once for each joint and field."""
         low, high = self.drives.reach[..., 0], self.drives.reach[..., 1]
         slack = 1e-6 * np.fmax(1.0, np.abs(targets))
         for k, field in np.argwhere((targets < low - slack) | (targets > high + slack)).tolist():

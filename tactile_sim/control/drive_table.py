@@ -1,4 +1,4 @@
-"""Drives of joints as arrays, with the targets that they can reach."""
+"""Arrays that describe the drives of joints and the ranges of their targets."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from tactile_sim.scenes.servos import added_servos, effort_range
 
 
 class DriveTable:
-    """Drives of hinge and slide joints: how their controls follow from targets.
+    """Drives of hinge and slide joints, which convert targets to controls.
 
-    A drive takes one field of a command for one joint. Joints are indices into those given.
+    A drive accepts one field of a command for one joint. Joints are indices into the joints of the table.
 
     Attributes:
-        joint: (drives,) joint of each drive.
-        control: (drives,) its control.
-        field: (drives,) index in `FIELDS` of what it takes.
-        servo: (drives,) whether it was made from ``control`` of the configuration.
-        offset: (drives,) control without targets.
-        weights: (drives, 3) factors of the targets in the control.
-        force_weights: (drives,) change of the control per effort on the joint; 0: unknown.
-        range: (drives, 2) range to which MuJoCo clamps the control.
-        takes: Whether each joint (joints,) takes a field, by field.
-        reach: (joints, 3, 2) least and greatest targets.
+        joint: (drives,) Joint of each drive.
+        control: (drives,) Index of its control.
+        field: (drives,) Index in `FIELDS` of the target that it accepts.
+        servo: (drives,) Whether the drive was added by the key ``control`` of the configuration.
+        offset: (drives,) Control at zero targets.
+        weights: (drives, 3) Weights of the targets in the control.
+        force_weights: (drives,) Change of the control per unit of effort on the joint; 0 if unknown.
+        range: (drives, 2) Range to which MuJoCo clamps the control.
+        takes: Mask (joints,) of the joints that accept a target, by field.
+        reach: (joints, 3, 2) Minimum and maximum of each target.
     """
 
     def __init__(self, model: mujoco.MjModel, joints: np.ndarray):
         """Read the drives of a compiled model.
 
         Args:
-            model: The model.
-            joints: Ids of the joints.
+            model: Compiled model.
+            joints: Ids of the hinge and slide joints of the table.
         """
         rows = {int(joint): k for k, joint in enumerate(joints)}
         found = read_drives(model)
         servos = added_servos(model, found)
         by_servo = {drive.joint for drive in servos}
-        motors: dict[int, int] = {}  # of several motors, one gives the effort
+        motors: dict[int, int] = {}  # if a joint has several motors, only one is used
         for drive in found:
             if drive.field == EFFORT and drive.joint not in by_servo:
                 motors.setdefault(drive.joint, drive.control)
@@ -75,7 +75,7 @@ class DriveTable:
 
         Args:
             drives: Indices or mask of k drives.
-            targets: (k, 3) targets of their joints; NaN: none.
+            targets: (k, 3) Targets of their joints; NaN means no target.
         """
         controls = self.offset[drives] + np.sum(self.weights[drives] * np.nan_to_num(targets), axis=1)
         return np.clip(controls, *self.range[drives].T)

@@ -1,4 +1,4 @@
-"""Goals of grippers, checked in each step as ros2_control's gripper controllers do."""
+"""Gripper goals, checked in each step as in ros2_control's gripper controllers."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ from tactile_sim.errors import CommandError
 
 
 class GripperCommand(NamedTuple):
-    """Where the joints of a gripper go."""
+    """Target position and limits for the joints of a gripper."""
 
     position: float
-    """[m or rad]"""
+    """Target position of each joint [m or rad]."""
     max_effort: float = 0.0
-    """Greatest effort on each joint [N or N m]; 0 or below: that of the configuration."""
+    """Maximum effort on each joint [N or N m]; 0 or less uses the configured value."""
     max_velocity: float = 0.0
-    """Greatest velocity of the set point [m/s or rad/s]; 0 or below: unlimited."""
+    """Maximum velocity of the set point [m/s or rad/s]; 0 or less for no limit."""
 
     def check(self) -> None:
-        """Check the values. Raises CommandError if one is not finite."""
+        """Check the values; raise CommandError if one is not finite."""
         for name, value in self._asdict().items():
             if not abs(value) < LARGEST:
                 raise CommandError(f"{name}: must be finite and below {LARGEST:g}, got {value:g}")
 
 
 class GripperGoal:
-    """A position that the joints of a gripper reach, or at which they stall."""
+    """Goal of a gripper: its joints approach a position until they reach it or stall."""
 
     def __init__(
         self,
@@ -44,16 +44,17 @@ class GripperGoal:
         """Prepare a goal.
 
         Args:
-            gripper: The gripper.
-            command: A valid command.
-            done: Called once with the outcome and a description, in the thread of the loop.
-            watch: Called in each step.
+            gripper: Settings of the gripper.
+            command: Command that passed `GripperCommand.check`.
+            done: Called once at the end of the goal with its outcome and a description, in the thread of the
+                loop.
+            watch: Called in each step while the goal is active.
         """
         self.joints = list(gripper.joints)
         self._gripper, self.command, self._done, self._watch = gripper, command, done, watch
 
     def start(self, commander: Commander, engine: EngineArrays) -> None:
-        """Let the joints of a commander approach the position."""
+        """Start moving the joints to the position."""
         effort, velocity = self.command.max_effort, self.command.max_velocity
         effort = effort if effort > 0.0 else self._gripper.max_effort
         self._commander, self._moved = commander, engine.time
@@ -67,7 +68,7 @@ class GripperGoal:
         )
 
     def update(self, engine: EngineArrays) -> bool:
-        """Check the state before a step. Returns whether the goal has ended."""
+        """Check the state before a step and return whether the goal has ended."""
         commander, joints = self._commander, self._indices
         if (commander.grips.owner[joints] != self._own).any():
             self.replace("another command or a reset replaced this one")
@@ -86,9 +87,9 @@ class GripperGoal:
         return False
 
     def present(self, engine: EngineArrays) -> dict[str, float]:
-        """Return the present positions [m or rad] by joint."""
+        """Return the current positions [m or rad] by joint name."""
         return dict(zip(self.joints, engine.qpos[self._commander.qpos[self._indices]].tolist(), strict=True))
 
     def replace(self, text: str) -> None:
-        """End the goal because something else drives its joints."""
+        """End the goal because something else now controls its joints."""
         self._done(Outcome.REPLACED, text)

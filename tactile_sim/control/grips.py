@@ -13,10 +13,11 @@ from tactile_sim.scenes.drives import POSITION, VELOCITY
 
 
 class Grips:
-    """Set points of gripping joints, until another command. Joints are indices as in a `DriveTable`.
+    """Set points of gripping joints, used until another command. Joints are indices in a `DriveTable`.
 
-    The effort is limited by the control of the position servo: it is kept so close to the present position
-    that the servo's force is within the limit. This works with any engine, without a change of the model.
+    The effort is limited through the control of the position servo, which is kept so close to the current
+    position that the servo's force stays within the limit. This works with any engine and does not change the
+    model.
     """
 
     def __init__(self, drives: DriveTable, qpos: np.ndarray, dofs: np.ndarray, timestep: float):
@@ -31,9 +32,9 @@ class Grips:
         self._table, self._qpos, self._dofs, self._timestep = drives, qpos, dofs, timestep
         self._numbers = itertools.count(1)
         self.owner = np.zeros(len(qpos), int)
-        """(joints,) number of the grip that each joint follows; 0: none."""
+        """(joints,) number of the grip that each joint follows; 0 for none."""
         self._plan = np.zeros((len(qpos), 5))
-        """(joints, 5) target, greatest effort, greatest velocity, start and its time of each joint."""
+        """(joints, 5) target, maximum effort, maximum velocity, start position and start time of the grip."""
 
     def __len__(self) -> int:
         """Return the number of gripping joints."""
@@ -43,11 +44,11 @@ class Grips:
         """Check that joints have position servos whose effort can be limited.
 
         Args:
-            joints: (k,) indices of joints.
-            names: Their names.
+            joints: (k,) Indices of the joints.
+            names: Names of the joints, for error messages.
 
         Raises:
-            CommandError: A joint has none.
+            CommandError: A joint has no such servo.
         """
         rows = self._rows()
         able = rows[self._table.force_weights[rows] != 0.0]
@@ -67,18 +68,18 @@ class Grips:
         effort: float,
         velocity: float,
     ) -> int:
-        """Let joints approach a position.
+        """Start moving joints to a position.
 
         Args:
             engine: State and inputs of the engine.
-            joints: (k,) indices of joints that `check` found valid.
-            start: (k,) present set points [m or rad].
-            target: Position [m or rad].
-            effort: Greatest effort on each joint [N or N m], may be infinite.
-            velocity: Greatest velocity of the set point [m/s or rad/s], may be infinite.
+            joints: (k,) Indices of joints that passed `check`.
+            start: (k,) Current set points [m or rad].
+            target: Target position [m or rad].
+            effort: Maximum effort on each joint [N or N m]; may be infinite.
+            velocity: Maximum velocity of the set point [m/s or rad/s]; may be infinite.
 
         Returns:
-            The number of the grip.
+            Number of the grip, see `owner`.
         """
         number = next(self._numbers)
         self.owner[joints] = number
@@ -87,11 +88,11 @@ class Grips:
         return number
 
     def release(self, joints: np.ndarray) -> None:
-        """Forget the grips of some joints (indices or mask); their controls stay as they are."""
+        """End the grips of some joints (indices or mask) without changing their controls."""
         self.owner[joints] = 0
 
     def apply(self, engine: EngineArrays, targets: np.ndarray) -> None:
-        """Set the controls of the coming step, and the position in the targets (joints, 3) of all joints."""
+        """Set controls for the next step, and the positions in ``targets`` (joints, 3) of gripping joints."""
         joints = np.flatnonzero(self.owner)
         target, _, velocity, start, begin = self._plan[joints].T
         reach = np.minimum(velocity, 1e10) * (engine.time + self._timestep - begin)

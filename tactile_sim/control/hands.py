@@ -1,4 +1,4 @@
-"""Forces of a user on bodies: a spring that pulls, and a finger that presses on the skin."""
+"""Forces that a user applies to bodies: a spring that pulls, and a finger that presses on skin."""
 
 from __future__ import annotations
 
@@ -15,22 +15,22 @@ FREQUENCY = 10.0
 
 @dataclass(frozen=True)
 class Pull:
-    """A spring from a point of a body to a target."""
+    """A spring between a point on a body and a target."""
 
     body: int
     point: np.ndarray
-    """(3,) where the spring is attached, body frame [m]."""
+    """(3,) point where the spring is attached, body frame [m]."""
     target: np.ndarray
     """(3,) other end of the spring, world frame [m]."""
     limit: float
-    """Largest force [N]."""
+    """Maximum force [N]."""
     mass: float
     """Effective mass at the point [kg]."""
 
 
 @dataclass(frozen=True)
 class Press:
-    """A force on the skin of a body, which reads it as a contact without a second body."""
+    """A force on the skin of a body, sensed as a contact that has no second body."""
 
     body: int
     geom: int
@@ -40,16 +40,16 @@ class Press:
     force: np.ndarray
     """(3,) force on the body, body frame [N]."""
     end: int
-    """Step since the reset at which it ends."""
+    """Step since the reset at which the press ends."""
 
 
 class Hands:
     """Applies at most one pull and one press to the bodies of an engine.
 
     Attributes:
-        pull: The pull, or None.
-        press: The press, or None.
-        pull_force: Force of the spring at the last step (3,), world frame [N].
+        pull: Current pull, or None.
+        press: Current press, or None.
+        pull_force: (3,) Force of the spring in the last step, world frame [N].
     """
 
     def __init__(self) -> None:
@@ -57,7 +57,7 @@ class Hands:
         self.press: Press | None = None
         self.pull_force = np.zeros(3)
         self._touched: set[int] = set()
-        """Bodies with an applied force."""
+        """Ids of the bodies to which a force is applied."""
 
     @property
     def active(self) -> bool:
@@ -68,8 +68,8 @@ class Hands:
         """Set the forces on bodies for the next step.
 
         Args:
-            engine: The engine.
-            step: Steps since the reset.
+            engine: Engine whose bodies are pulled and pressed.
+            step: Number of steps since the reset.
         """
         if not self.active:
             return
@@ -109,10 +109,10 @@ class Hands:
         self.apply(engine, 0)
 
     def with_press(self, contacts: Contacts, positions: np.ndarray, rotations: np.ndarray) -> Contacts:
-        """Return the contacts, with one added for the press, if any.
+        """Return the contacts with one added for the press, if there is one.
 
         Args:
-            contacts: The other contacts.
+            contacts: Contacts reported by the engine.
             positions: Positions of all bodies (nbody, 3) [m].
             rotations: Rotations of all bodies to the world frame (nbody, 3, 3).
         """

@@ -1,4 +1,4 @@
-"""A policy that is linear in observations and their changes."""
+"""Control policy that is linear in the observations and their changes."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ import numpy as np
 class LinearPolicy:
     """Actions that are linear in normalized observations z and in their changes z - m.
 
-    The memory m follows z with a first-order lag, so z - m is a smoothed rate of change: with the position of
-    something in z, the policy is a PD controller.
+    The memory m follows z with a first-order lag, so z - m is a smoothed rate of change. If z contains
+    positions, the policy is a PD controller for them.
 
     >>> policy = LinearPolicy.load("balance.npz")
     >>> action = policy(observation)
@@ -21,23 +21,23 @@ class LinearPolicy:
         """Create a policy without memory of earlier observations.
 
         Args:
-            weights: (2 m + 1, k) weights of z, z - m and 1; or (n, 2 m + 1, k), another policy for each of n
+            weights: (2 m + 1, k) weights of z, z - m and 1, or (n, 2 m + 1, k) for separate policies in n
                 environments.
             mean: (m,) mean of the observations.
-            scale: (m,) their standard deviation.
-            lag: Fraction of z - m by which the memory changes at each action, 0 to 1.
+            scale: (m,) standard deviation of the observations.
+            lag: Fraction of z - m that is added to the memory at each action, 0 to 1.
         """
         self.weights, self.mean, self.scale, self.lag = weights, mean, scale, lag
         self._memory: np.ndarray | None = None
 
     @classmethod
     def load(cls, path: str | Path) -> LinearPolicy:
-        """Load a policy that `save` wrote."""
+        """Load a policy from a file that was written by `save`."""
         with np.load(path) as stored:
             return cls(stored["weights"], stored["mean"], stored["scale"], float(stored["lag"]))
 
     def save(self, path: str | Path) -> None:
-        """Write an ``.npz`` file."""
+        """Write the policy to an ``.npz`` file."""
         weights, mean, scale = (np.float32(array) for array in (self.weights, self.mean, self.scale))
         np.savez_compressed(path, weights=weights, mean=mean, scale=scale, lag=self.lag)
 
@@ -46,13 +46,13 @@ class LinearPolicy:
         self._memory = None
 
     def features(self, observation: np.ndarray) -> np.ndarray:
-        """Return z, z - m and 1 (..., 2 m + 1) for observations (..., m), and update the memory."""
+        """Return the features z, z - m and 1 (..., 2 m + 1) of observations (..., m); update the memory."""
         normalized = (observation - self.mean) / self.scale
         change = normalized - (normalized if self._memory is None else self._memory)
         self._memory = normalized - (1.0 - self.lag) * change
         return np.concatenate([normalized, change, np.ones((*normalized.shape[:-1], 1))], axis=-1)
 
     def __call__(self, observation: np.ndarray) -> np.ndarray:
-        """Return actions (..., k) within [-1, 1] for observations (..., m); see `features`."""
+        """Return actions (..., k), clipped to [-1, 1], for observations (..., m); update the memory."""
         features = self.features(observation)[..., None, :]
         return np.clip((features @ self.weights)[..., 0, :], -1.0, 1.0)

@@ -1,4 +1,4 @@
-"""Commander and built-in motion of a scene."""
+"""Create the commander, the grippers and the built-in motion of a scene."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tactile_sim.registry import engine_plugin
 
 
 def make_commander(settings: Settings, names: Names, engine: Engine) -> Commander:
-    """Return the object that applies commands to joints and actuators.
+    """Create the commander: that of the engine's plug-in if it has one, or a `Commander`.
 
     Raises:
         ConfigError: ``control`` does not fit the scene.
@@ -24,10 +24,11 @@ def make_commander(settings: Settings, names: Names, engine: Engine) -> Commande
 
 
 def make_grippers(settings: Settings, commander: Commander) -> dict[str, GripperSettings]:
-    """Return the grippers of a configuration by name.
+    """Return the configured grippers by name.
 
     Raises:
-        ConfigError: A joint does not exist or has no position servo, or two grippers have the same actions.
+        ConfigError: A joint does not exist, is repeated or has no position servo with a constant gain, or
+            two grippers have the same action names.
     """
     grippers = {name: GripperSettings(**keys) for name, keys in settings.grippers.items()}
     owners: dict[str, str] = {}
@@ -51,7 +52,7 @@ def make_grippers(settings: Settings, commander: Commander) -> dict[str, Gripper
 
 
 def make_motion(settings: Settings, names: Names, engine: Engine) -> Motion | None:
-    """Return the built-in motion, or None if the configuration has none.
+    """Create the built-in motion; return None if there is none.
 
     Raises:
         SceneError: A keyframe is unknown.

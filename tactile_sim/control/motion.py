@@ -13,10 +13,10 @@ from tactile_sim.names import Names
 
 
 class Motion(Protocol):
-    """Built-in motion of a scene until the first command."""
+    """Built-in motion of a scene, which runs until the first command."""
 
     interval: float
-    """Time between calls of `act` [s]; 0: at each step."""
+    """Time between calls of `act` [s]; 0 calls it at each step."""
 
     def act(self, engine: Engine) -> None:
         """Set the controls for the next steps."""
@@ -26,12 +26,12 @@ class Motion(Protocol):
 
 
 class KeyframeMotion:
-    """Controls (nu,) over time, from those of keyframes."""
+    """Motion that moves the controls in a smooth loop through those in keyframes."""
 
     interval = 0.01
 
     def __init__(self, model: mujoco.MjModel, names: Names, keyframes: Sequence[str], period: float):
-        """Visit the named keyframes in turn within a period [s].
+        """Prepare a loop through named keyframes that takes a period [s].
 
         Raises:
             SceneError: A keyframe is unknown.
@@ -40,7 +40,7 @@ class KeyframeMotion:
         self._interval = period / len(keyframes)
 
     def act(self, engine: Engine) -> None:
-        """Apply the controls of the current time."""
+        """Set the controls for the current time."""
         engine.ctrl[:] = self.control(engine.time)
 
     def restart(self) -> None:
@@ -50,5 +50,5 @@ class KeyframeMotion:
         """Return the controls (nu,) at a time [s] since the reset."""
         phase, fraction = divmod(time / self._interval, 1.0)
         here, there = (self._controls[int(phase + k) % len(self._controls)] for k in (0, 1))
-        # A cosine: every keyframe is reached at rest.
+        # Cosine interpolation: the controls are at rest at every keyframe.
         return here + (there - here) * (0.5 - 0.5 * np.cos(np.pi * fraction))

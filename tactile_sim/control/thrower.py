@@ -1,4 +1,4 @@
-"""Throw balls at the skin."""
+"""Throw balls at bodies with skin."""
 
 from __future__ import annotations
 
@@ -9,24 +9,24 @@ import numpy as np
 from tactile_sim.errors import CommandError
 
 DISTANCE = 0.5
-"""Distance of a ball from its target at the start [m]."""
+"""Horizontal distance of a ball from its target at the start [m]."""
 FLIGHT = 0.25
 """Duration of the flight [s]."""
 
 
 class Thrower:
-    """Throws the free bodies named ``ball`` or ``ball_...`` in turn, each along a parabola to a skin body."""
+    """Throws the free bodies named ``ball`` or ``ball_...`` in turn, each at a random body with skin."""
 
     def __init__(
         self, free_bodies: list[tuple[str, int]], targets: list[int], gravity: np.ndarray, seed: int
     ):
-        """Prepare throws.
+        """Select the balls and the targets.
 
         Args:
             free_bodies: Names and ids of the bodies with a free joint; the balls are selected by name.
             targets: Ids of the bodies with skin.
-            gravity: (3,) in the world [m/s²].
-            seed: Seed of the throws.
+            gravity: (3,) Gravity in the world frame [m/s²].
+            seed: Seed for the random choice of targets and directions.
         """
         self._gravity = gravity
         self._seed = seed
@@ -46,13 +46,13 @@ class Thrower:
         self._random = np.random.default_rng(self._seed)
 
     def throw(self, body_positions: np.ndarray) -> tuple[str, int, np.ndarray, np.ndarray]:
-        """Return the name, body id, start [m] and velocity [m/s] of the next ball, in the world frame.
+        """Return name, body id, start position [m] and velocity [m/s] of the next ball, world frame.
 
         Args:
             body_positions: (nbody, 3) positions of the bodies in the world [m].
 
         Raises:
-            CommandError: The scene has no ball or no skin.
+            CommandError: The scene has no ball or no body with skin.
         """
         if not self._balls:
             raise CommandError("the scene has no ball to throw: a free body named 'ball' or 'ball_...'")

@@ -1,4 +1,4 @@
-"""Joint trajectories, interpolated as ros2_control's joint_trajectory_controller does."""
+"""Joint trajectories, interpolated as in ros2_control's joint_trajectory_controller."""
 
 from __future__ import annotations
 
@@ -15,32 +15,32 @@ _NONE = np.empty((0, 0))
 
 @dataclass(frozen=True)
 class JointTrajectory:
-    """Waypoints of joints.
+    """Trajectory of joints, defined by waypoints.
 
     Interpolation is linear between points with positions only, cubic between points that also have
     velocities, and quintic between points with accelerations.
     """
 
     joints: Sequence[str]
-    """Names (k,)."""
+    """(k,) names of the joints."""
     times: np.ndarray
-    """(n,) from the start [s]."""
+    """(n,) times since the start [s]."""
     positions: np.ndarray
-    """(n, k) [rad or m]."""
+    """(n, k) positions [rad or m]."""
     velocities: np.ndarray = field(default_factory=lambda: _NONE)
-    """(n, k) [rad/s or m/s], or empty."""
+    """(n, k) velocities [rad/s or m/s], or empty."""
     accelerations: np.ndarray = field(default_factory=lambda: _NONE)
-    """(n, k) [rad/s² or m/s²], or empty; they need velocities."""
+    """(n, k) accelerations [rad/s² or m/s²], or empty; they require velocities."""
 
     def check(self, joints: Sequence[str]) -> None:
         """Check the waypoints.
 
         Args:
-            joints: Names of all joints.
+            joints: Names of all joints that accept commands.
 
         Raises:
-            CommandError: A joint is unknown or named twice, an array has another shape or values that are not
-                finite, or times do not increase.
+            CommandError: A joint is unknown or named twice, an array has the wrong shape or contains values
+                that are not finite, accelerations have no velocities, or times do not increase.
         """
         for name in self.joints:
             if name not in joints:
@@ -74,11 +74,11 @@ class JointTrajectory:
             )
 
     def starting_from(self, position: np.ndarray, velocity: np.ndarray) -> JointTrajectory:
-        """Return the trajectory with a point at time 0 added if it has none.
+        """Return the trajectory with a point at time 0 added, unless it starts there.
 
         Args:
-            position: (k,) [rad or m].
-            velocity: (k,) [rad/s or m/s].
+            position: (k,) Positions of the added point [rad or m].
+            velocity: (k,) Velocities of the added point [rad/s or m/s].
         """
         if self.times[0] <= 0.0:
             return self
@@ -91,7 +91,7 @@ class JointTrajectory:
         return JointTrajectory(self.joints, np.concatenate([[0.0], self.times]), *longer)
 
     def at(self, time: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions and velocities (k,) at a time from the start [s]; at rest after the end."""
+        """Return positions and velocities (k,) at a time since the start [s]; at rest after the end."""
         if time >= self.times[-1]:
             return self.positions[-1], np.zeros(len(self.joints))
         k = max(0, int(np.searchsorted(self.times, time, side="right")) - 1)

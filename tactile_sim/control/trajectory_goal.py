@@ -1,4 +1,4 @@
-"""Trajectories with tolerances, checked in each step as ros2_control's joint_trajectory_controller does."""
+"""Trajectories with tolerances, checked in each step as in ros2_control's joint_trajectory_controller."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ class Outcome(Enum):
     LEFT_PATH = "left the path"
     MISSED = "missed the goal"
     STALLED = "stalled"
-    """Does not move, away from the goal; only of grippers."""
+    """The joints stopped away from the goal; only used for grippers."""
     REPLACED = "replaced"
-    """By another command or a reset."""
+    """Another command or a reset took over."""
 
 
 def tolerances(joints: Sequence[str], given: Mapping[str, tuple[float, float]], where: str) -> np.ndarray:
-    """Return tolerances (k, 2) of position and velocity in the order of the joints; infinite by default.
+    """Convert tolerances by joint name to an array (k, 2) of position and velocity tolerances.
 
     Args:
-        joints: Names (k,).
-        given: Tolerances of position and velocity by joint; 0 or below: none.
-        where: Beginning of the error.
+        joints: (k,) Names of the joints of the trajectory.
+        given: Tolerances of position and velocity by joint name. Without an entry, or with 0 or less, a
+            tolerance is infinite.
+        where: Prefix for error messages.
 
     Raises:
         CommandError: A joint is not in the trajectory, or a tolerance is not a number.
@@ -47,7 +48,7 @@ def tolerances(joints: Sequence[str], given: Mapping[str, tuple[float, float]], 
 
 
 class TrajectoryGoal:
-    """A trajectory whose joints must stay close to it and arrive in time."""
+    """Goal to follow a trajectory within tolerances and to reach its end in time."""
 
     def __init__(
         self,
@@ -62,27 +63,28 @@ class TrajectoryGoal:
 
         Args:
             trajectory: A valid trajectory with points.
-            path: (k, 2) tolerances of position and velocity on the way, see `tolerances`.
-            goal: (k, 2) tolerances at the end.
-            patience: Time after the end until the goal tolerances must hold [s]; 0: unlimited.
-            done: Called once with the outcome and a description, in the thread of the loop.
-            watch: Called in each step with set points and present values (k, 2) of position and velocity.
+            path: (k, 2) Tolerances of position and velocity along the path, see `tolerances`.
+            goal: (k, 2) Tolerances at the end.
+            patience: Time after the end within which the goal tolerances must be met [s]; 0 for no limit.
+            done: Called once at the end of the goal with its outcome and a description, in the thread of the
+                loop.
+            watch: Called in each step with set points and current values (k, 2) of position and velocity.
         """
         self.trajectory = trajectory
         self._path, self._goal, self._patience = path, goal, patience
         self._done, self._watch = done, watch
         self._end: float | None = None
-        """Time of the end of the trajectory [s of the engine's time]."""
+        """Engine time at the end of the trajectory [s], or None before."""
         self._checked = -1.0
-        """Time of the last check [s of the engine's time]."""
+        """Engine time of the last check [s]."""
 
     def start(self, commander: Commander) -> None:
-        """Start to monitor the trajectory that a commander follows."""
+        """Start to monitor the trajectory that the commander is following."""
         self._commander, self._own = commander, commander.following
         self._joints = commander.indices(self.trajectory.joints)
 
     def update(self, engine: EngineArrays) -> bool:
-        """Check the tolerances before a step. Returns whether the goal has ended."""
+        """Check the tolerances before a step and return whether the goal has ended."""
         if engine.time == self._checked:  # the set points are already those of the next step
             return False
         self._checked = engine.time
@@ -112,7 +114,7 @@ class TrajectoryGoal:
         return True
 
     def replace(self, text: str) -> None:
-        """End the goal because something else drives its joints."""
+        """End the goal because something else now controls its joints."""
         self._done(Outcome.REPLACED, text)
 
     def _worst(self, error: np.ndarray, allowed: np.ndarray) -> str:

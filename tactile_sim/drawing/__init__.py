@@ -1,1 +1,1 @@
-"""Colours, arrows, shapes and tactile images for all outputs."""
+"""Colours, arrows, shapes and tactile images that all outputs share."""

@@ -1,4 +1,4 @@
-"""Force arrows: normal and tangential forces of each contact, and the net contact force on each body."""
+"""Compute arrows for the normal and tangential contact forces and for the net force on each body."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tactile_sim.engines.contacts import FRAME, POSITION, WRENCH
 MIN_LENGTH = 1e-4
 """Length below which arrows are not drawn [m]."""
 NORMAL, TANGENT1, TANGENT2, NET, FRICTION = range(5)
-"""Kinds of arrows. The friction is the sum of both tangential forces."""
+"""Kinds of arrows. FRICTION is the sum of both tangential forces."""
 
 
 @kernel
@@ -26,13 +26,13 @@ def force_arrows(
     """Compute the force arrows of contacts and bodies.
 
     Args:
-        contacts: ``Contacts.values`` (c, WIDTH); forces act on the second body.
+        contacts: ``Contacts.values`` (c, WIDTH). The forces are those on the second body of each contact.
         origins: Positions of all bodies (nbody, 3), world frame [m].
         rotations: Rotations of all bodies to the world frame (nbody, 3, 3).
         bodies: Ids of the bodies with net arrows (b,).
         wrenches: Net wrenches on these bodies (b, 6), body frames [N, N m].
         scale: Length of an arrow per force [m/N].
-        tangents: Whether the friction of a contact is split into its components along both tangents.
+        tangents: Whether to draw the friction along each tangent separately.
 
     Returns:
         Start and end points (n, 2, 3), world frame [m], and kinds (n,).
@@ -64,7 +64,7 @@ def force_arrows(
 
 @kernel
 def _arrow(points: np.ndarray, start: np.ndarray, vector: np.ndarray, scale: float) -> int:
-    """Write the end points of an arrow; return 1, or 0 if it is too short."""
+    """Write the start and end points of an arrow and return 1; return 0 if it is too short."""
     length = scale * np.sqrt(vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2)
     for i in range(3):
         points[0, i] = start[i]

@@ -1,7 +1,8 @@
-"""The colour language of all outputs: views, images, figures, videos and RViz.
+"""The colour scheme shared by all outputs: views, images, figures, videos and RViz.
 
-A reading without contact is dark. Readings in contact run from purple over orange to light yellow, on a
-logarithmic scale unless stated otherwise, because impacts exceed light touch a thousandfold.
+Taxels without contact are dark. Readings in contact range from purple through orange to light yellow. The
+scale is logarithmic unless stated otherwise, because impacts can be a thousand times stronger than a light
+touch.
 """
 
 from __future__ import annotations
@@ -11,17 +12,18 @@ from functools import cache
 import numpy as np
 
 MAP = "inferno"
-"""Name in matplotlib. Brightness increases with the reading, which also works with colour blindness."""
+"""Name of the colour map in matplotlib. Its brightness increases with the reading, so it is safe for
+colour-blind users."""
 FAINTEST = 88
-"""First colour of the 256 of the map that is visible on dark bodies and backgrounds."""
+"""Index (0 to 255) of the darkest colour in the map that is visible on dark bodies and backgrounds."""
 DECADES = 3.0
-"""Powers of ten from the smallest visible reading to the end of a logarithmic scale."""
+"""Number of decades between the smallest visible reading and the end of a logarithmic scale."""
 NO_CONTACT = (0, 0, 4)
 """Colour of a taxel without contact."""
 DARK_BODY = (52, 57, 66)
-"""Colour of bodies with skin, on which all readings are visible."""
+"""Colour of bodies with skin. It is dark enough that all readings are visible on it."""
 NORMAL_FORCE, FRICTION, NET_FORCE = (64, 214, 255), (150, 255, 120), (255, 255, 255)
-"""Colours of force arrows in views; none of them is in the map."""
+"""Colours of force arrows in views. None of them occurs in the colour map."""
 CONTACT_POINT = (255, 255, 255)
 FREE_FEELER, COVERED_FEELER = (115, 128, 140), (255, 191, 26)
 """Colours of a free feeler and of one covered to its root."""
@@ -36,7 +38,7 @@ MARKER_NORMAL, MARKER_TANGENT1, MARKER_TANGENT2, MARKER_NET = (
 
 @cache
 def table() -> np.ndarray:
-    """Return the colours from the smallest visible reading to the end of the scale, RGB (256, 3) uint8."""
+    """Return the RGB colours (256, 3) uint8 from the smallest visible reading to the end of the scale."""
     from matplotlib import colormaps  # takes 0.5 s, which a node without images saves
 
     visible = np.linspace(FAINTEST / 255.0, 1.0, 256)
@@ -48,12 +50,13 @@ def levels(readings: np.ndarray, end: float, logarithmic: bool = True) -> np.nda
 
     Args:
         readings: Readings (...) of any shape.
-        end: Reading at the end of the scale, above which the level is constant.
-        logarithmic: Whether the scale covers `DECADES` powers of ten; otherwise it is linear from zero.
+        end: Reading at the end of the scale. The level of larger readings is 1.
+        logarithmic: Whether the scale is logarithmic and covers `DECADES` powers of ten; otherwise it is
+            linear from zero.
 
     Returns:
-        Levels (...) above 0 and up to 1; 0 for readings without contact: NaN, not positive, or more than
-        `DECADES` powers of ten below the end.
+        Levels (...), > 0 and <= 1. The level is 0 for readings that count as no contact: NaN, readings that
+        are not positive, and readings more than `DECADES` powers of ten below the end.
     """
     share = np.nan_to_num(np.asarray(readings, float) / end, nan=0.0)
     contact = share > 10.0**-DECADES
@@ -63,18 +66,18 @@ def levels(readings: np.ndarray, end: float, logarithmic: bool = True) -> np.nda
 
 
 def level_colors(level: np.ndarray) -> np.ndarray:
-    """Return the colours (..., 3) uint8 of levels (...)."""
+    """Convert levels (...) to RGB colours (..., 3) uint8."""
     chosen = table()[(np.asarray(level) * 255.0).astype(np.uint8)]
     chosen[np.asarray(level) == 0.0] = NO_CONTACT
     return chosen
 
 
 def colors(readings: np.ndarray, end: float, logarithmic: bool = True) -> np.ndarray:
-    """Return the colours (..., 3) uint8 of readings; arguments as in `levels`."""
+    """Convert readings to RGB colours (..., 3) uint8. Arguments are as in `levels`."""
     return level_colors(levels(readings, end, logarithmic))
 
 
 def unit_rgba(rgb: tuple[int, int, int]) -> tuple[float, float, float, float]:
-    """Return a colour as red, green, blue and opacity from 0 to 1."""
+    """Convert an RGB colour (0 to 255) to an opaque RGBA colour with values from 0 to 1."""
     red, green, blue = (part / 255.0 for part in rgb)
     return red, green, blue, 1.0

@@ -1,4 +1,4 @@
-"""Expected forces of a scene, for constant scales."""
+"""Estimate the forces to expect in a scene, so that scales need not change at run time."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ import numpy as np
 from tactile_sim.names import Names
 
 TAXEL_FRACTION = 0.1
-"""End of a taxel's scale relative to the expected force on a body."""
+"""Ratio of the end of a taxel's scale to the expected force on a body."""
 
 
 def full_scale(force: float) -> float:
-    """Return 1, 2 or 5 times a power of ten that exceeds a force by at least 20 % [N]."""
+    """Return the smallest 1, 2 or 5 times a power of ten that exceeds a force by at least 20 % [N]."""
     least = max(1.2 * force, 1e-3)
     decade = 10.0 ** math.floor(math.log10(least))
     return next(step * decade for step in (1.0, 2.0, 5.0, 10.0) if step * decade >= least * (1 - 1e-9))
 
 
 def weights(model: mujoco.MjModel) -> tuple[dict[str, float], float]:
-    """Return reference weights for contact forces.
+    """Return weights of bodies as references for contact forces.
 
     Returns:
-        Weights of free bodies without children by name [N]; at rest, a skin that covers such a body measures
-        its weight. Weight of the heaviest free body with its children, or of all moving bodies if none is
-        free [N].
+        A tuple of two items. The first contains the weights by name of free bodies without children [N]. At
+        rest, a skin that covers such a body measures its weight. The second is the weight of the heaviest
+        free body including its children, or of all moving bodies if none is free [N].
     """
     gravity = float(np.linalg.norm(model.opt.gravity))
     free = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
@@ -38,5 +38,5 @@ def weights(model: mujoco.MjModel) -> tuple[dict[str, float], float]:
 
 
 def taxel_scale(model: mujoco.MjModel) -> float:
-    """Return the reading at the end of a taxel's colour scale, from the weights of the bodies [N]."""
+    """Return the reading at the end of a taxel's colour scale, based on the weights of the bodies [N]."""
     return TAXEL_FRACTION * full_scale(weights(model)[1])

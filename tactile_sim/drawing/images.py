@@ -1,4 +1,4 @@
-"""Tactile images: the skin of each body unrolled by its UV map."""
+"""Tactile images, which show the skin of each body on its UV map."""
 
 from __future__ import annotations
 
@@ -21,24 +21,27 @@ class TactileImage(NamedTuple):
     body: int
     """Body id."""
     name: str
-    """``image``; ``force_image`` for the skin of a body that also has feelers; ``<geom>/image`` for one of
-    several maps of a body."""
+    """Name of the image.
+
+    This is ``image``, ``force_image`` for the skin of a body that also has feelers, or ``<geom>/image`` for
+    one of several geoms with feelers.
+    """
     encoding: str
     """``mono8`` or ``rgb8``, as in sensor_msgs/Image."""
     make: Callable[[Snapshot], np.ndarray]
-    """Renders a snapshot, (height, width) or (height, width, 3) uint8."""
+    """Function that renders a snapshot as a (height, width) or (height, width, 3) uint8 image."""
 
 
 def tactile_images(simulation: Simulation) -> list[TactileImage]:
     """Return the tactile images that a simulation offers.
 
-    The map of a force image is computed when the image is first rendered.
+    The UV map of a force image is computed when the image is first rendered.
 
     Args:
-        simulation: The simulation whose snapshots are to be shown.
+        simulation: The simulation whose snapshots will be rendered.
 
     Returns:
-        The images of all bodies with feelers, then those of all bodies with a skin that has a map.
+        The images of all bodies with feelers, followed by those of all bodies whose skin has a UV map.
     """
     images = []
     for index, body in enumerate(simulation.feelers.bodies):
@@ -56,7 +59,7 @@ def tactile_images(simulation: Simulation) -> list[TactileImage]:
 
 
 class _FeelerImage:
-    """Black where a feeler is free, white where it is covered to its root."""
+    """Renders feelers from black (free) to white (covered to the root)."""
 
     def __init__(self, simulation: Simulation, index: int, part: int | None = None):
         self._body = simulation.feelers.bodies[index]
@@ -71,7 +74,7 @@ class _FeelerImage:
 
 
 class _ForceImage:
-    """Readings in the colours of `tactile_sim.drawing.colors`."""
+    """Renders the readings of a skin in the colours of `tactile_sim.drawing.colors`."""
 
     def __init__(self, simulation: Simulation, index: int):
         self._simulation = simulation

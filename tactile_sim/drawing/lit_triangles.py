@@ -1,4 +1,4 @@
-"""The triangles of the skin that are in contact, with the colours of the views."""
+"""Find the skin triangles that are in contact and colour them as in the views."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tactile_sim.skin.kernels import place_in_world
 
 
 class LitTriangles:
-    """Finds the triangles of a skin with contact at one corner or more.
+    """Finds the triangles of a skin that have contact at one or more corners.
 
     Args:
         skin: The skin.
-        lift: Height of the triangles above the surface, over the spacing of the taxels.
+        lift: Height of the triangles above the surface as a fraction of the taxel spacing.
     """
 
     def __init__(self, skin: Skin, lift: float):
@@ -28,16 +28,17 @@ class LitTriangles:
     def __call__(
         self, forces: np.ndarray, scale: float, body_positions: np.ndarray, body_rotations: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the corners of the triangles, three for each, in the world.
+        """Return positions and colours of the triangle corners.
 
         Args:
-            forces: (taxels, 3) on the taxels, in any frame [N].
+            forces: (taxels, 3) forces on the taxels, in any frame [N].
             scale: Force at the end of the logarithmic colour scale [N].
-            body_positions: (bodies, 3) [m].
-            body_rotations: (bodies, 3, 3).
+            body_positions: (bodies, 3) origins of the bodies in the world [m].
+            body_rotations: (bodies, 3, 3) rotations from body frames to the world.
 
         Returns:
-            Positions (n, 3) [m] and colours (n, 4) float32, red, green, blue and opacity from 0 to 1.
+            Positions (n, 3) in the world [m] and RGBA colours (n, 4) float32 from 0 to 1. Three consecutive
+            rows are the corners of a triangle.
         """
         squares = np.einsum("ij,ij->i", forces, forces)
         touched = np.flatnonzero(squares)
@@ -53,7 +54,7 @@ class LitTriangles:
 
 @kernel
 def _corners_of_lit(triangles, level):
-    """Return the corners, three for each, of the triangles (n, 3) that have a level above 0 at a corner."""
+    """Return the taxel indices of all triangles (n, 3) that have a level > 0 at one or more corners."""
     out, count = np.empty(triangles.size, np.int64), 0
     for a, b, c in triangles:
         if level[a] > 0.0 or level[b] > 0.0 or level[c] > 0.0:

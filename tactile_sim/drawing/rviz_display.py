@@ -1,4 +1,4 @@
-"""RViz's display configuration for a scene: camera, size of the taxels, image and scales."""
+"""Generate an RViz display configuration for a scene, with camera, taxel size, image and scales."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from tactile_sim.names import Names, topic_token
 
 TEMPLATE = "tactile_sim.rviz"
 FIELD_OF_VIEW = np.radians(45.0)
-"""Vertical field of view of RViz's camera."""
+"""Vertical field of view of RViz's camera [rad]."""
 ASPECT = 1.1
-"""Least width of RViz's image over its height, beside the panel."""
+"""Smallest expected aspect ratio (width / height) of RViz's 3D view next to its panel."""
 MARGIN = 1.1
-"""Half of the image's size over the greatest distance of the skin from its center."""
+"""Factor by which the visible area exceeds the extent of the skin, or of a scene without camera."""
 DIRECTION = np.array([0.54, -0.76, 0.36]) / np.linalg.norm([0.54, -0.76, 0.36])
-"""From a scene without camera to the viewer: in front, on the right, slightly above."""
+"""Direction from a scene without camera to the viewer: in front, on the right, slightly above."""
 CAMERA = "main"
-"""Name of the camera of a scene whose view RViz takes."""
+"""Name of the scene camera whose view RViz adopts."""
 TAXEL = 0.5
-"""Diameter of a taxel, over the least spacing."""
+"""Ratio of the displayed diameter of a taxel to the smallest taxel spacing."""
 AXES = 0.06
-"""Length of the axes of a frame, over the extent of the scene."""
+"""Ratio of the length of the displayed frame axes to the extent of the scene."""
 _SIGNS = np.stack(np.meshgrid(*[[-1.0, 1.0]] * 3), axis=-1).reshape(-1, 3)
-"""(8, 3) corners of a box, in halves of its sizes."""
+"""(8, 3) corners of a box as multiples (-1 or 1) of its half sizes."""
 _AXIS_OF_SCALE = 0.2
-"""Length of the axes at marker scale 1 [m] (rviz_default_plugins)."""
+"""Length of frame axes in rviz_default_plugins at marker scale 1 [m]."""
 
 
 class Display(NamedTuple):
-    """A display configuration."""
+    """An RViz display configuration."""
 
     text: str
-    """Content of the file."""
+    """Content of the configuration file (YAML)."""
     images: list[str]
-    """Topics of the images in it, relative to the node's namespace."""
+    """Topics of the displayed images, relative to the node's namespace."""
 
 
 def rviz_display(settings: Settings) -> Display:
-    """Return the shipped display configuration, adapted to the scene of a configuration.
+    """Return the default display configuration, adapted to a configured scene.
 
-    The skin itself is not computed, so that this takes little time.
+    This is fast because the skin itself is not computed.
 
     Args:
         settings: The configuration.
@@ -76,13 +76,14 @@ def rviz_display(settings: Settings) -> Display:
 
 
 def _view(model: mujoco.MjModel, skin_bodies: list[int]) -> dict[str, Any]:
-    """Return the keys of RViz's orbit view: that of the camera `CAMERA`, farther away if necessary.
+    """Return the keys of RViz's orbit view.
 
-    A scene without that camera is seen whole: its other cameras may be those of a robot.
+    The view matches the camera `CAMERA`, moved back if necessary. Without that camera, the view shows the
+    entire scene. Other cameras are ignored because they may be mounted on a robot.
 
     Args:
         model: The scene.
-        skin_bodies: Bodies with skin, which must be seen whole; none: the whole scene.
+        skin_bodies: Bodies with skin, which must be completely visible.
     """
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
@@ -93,7 +94,7 @@ def _view(model: mujoco.MjModel, skin_bodies: list[int]) -> dict[str, Any]:
         position, back = data.cam_xpos[camera], data.cam_xmat[camera].reshape(3, 3)[:, 2]
         depth = max(float((position - center) @ back), 0.0)
         focus = position - depth * back
-        # Robots may start in another pose than the one that is known here, so not closer than the extent.
+        # Robots may start in another pose than the one that is known here, so keep at least this distance.
         distances = [depth * np.tan(np.radians(model.cam_fovy[camera]) / 2) / slope, extent]
     else:
         back, focus = DIRECTION, center

@@ -14,40 +14,40 @@ from tactile_sim.skin import Skin
 from tactile_sim.uv.maps import can_have_map, own_map
 
 BACKGROUND = 56
-"""Grey level outside the map; the colours of readings start at black."""
+"""Grey level of pixels outside the UV map. It differs from black, the colour of readings without contact."""
 PIXELS_PER_TAXEL = 2.0
-"""Pixels between neighbouring taxels."""
+"""Number of pixels between neighbouring taxels."""
 LARGEST = 1024
-"""Largest side of a geom's map [pixels]."""
+"""Largest side length of a geom's UV map [pixels]."""
 NEAREST = 8
-"""Number of nearest taxels that are candidates for a pixel."""
+"""Number of nearest taxels to consider for each pixel."""
 
 
 def mappable(model: mujoco.MjModel, geom_ids: Iterable[int]) -> bool:
-    """Return whether geoms can be shown as an image, without computing their maps.
+    """Return whether geoms can be shown as an image, without computing their UV maps.
 
     Args:
         model: The model.
         geom_ids: Ids of the geoms.
 
     Returns:
-        True if there are geoms and each can have a map.
+        True if there is at least one geom and each can have a UV map.
     """
     geoms = [int(geom) for geom in geom_ids]
     return bool(geoms) and all(can_have_map(model, geom) for geom in geoms)
 
 
 class SkinImage:
-    """An image of a body's skin; each pixel shows the nearest taxel that faces the same way.
+    """An image of a body's skin. Each pixel shows the nearest taxel that faces in the same direction.
 
-    The maps of the geoms are stacked vertically, as in images of feelers. Parts of the surface inside another
-    geom show the taxel nearest to them.
+    The UV maps of the geoms are stacked vertically, as in images of feelers. Surface areas inside another
+    geom show the nearest taxel.
 
     Attributes:
         width: Width of the image [pixels].
         height: Height of the image [pixels].
-        pixels: (p,) uint32 row * width + column of the pixels on the map.
-        taxels: (p,) the taxel that each of them shows, as an index into the body's taxels.
+        pixels: (p,) uint32 indices (row * width + column) of the pixels on the UV maps.
+        taxels: (p,) index of the taxel that each of these pixels shows, counted within the body.
     """
 
     def __init__(self, model: mujoco.MjModel, skin: Skin, index: int) -> None:
@@ -59,7 +59,7 @@ class SkinImage:
             index: Index of the body in ``skin.pads``.
 
         Raises:
-            SceneError: A geom cannot have a map.
+            SceneError: A geom cannot have a UV map.
         """
         body = skin.pads[index]
         positions = skin.positions[body.start : body.stop]
@@ -80,7 +80,7 @@ class SkinImage:
         self.taxels = np.concatenate(taxels)
 
     def image(self, values: np.ndarray, scale: float, logarithmic: bool = True) -> np.ndarray:
-        """Return the image of readings.
+        """Render readings as an image.
 
         Args:
             values: (n,) readings of the body's taxels, >= 0.
@@ -88,7 +88,7 @@ class SkinImage:
             logarithmic: Whether the colour scale is logarithmic.
 
         Returns:
-            (height, width, 3) uint8 red, green and blue.
+            (height, width, 3) uint8 RGB image.
         """
         out = np.full((self.height * self.width, 3), BACKGROUND, np.uint8)
         out[self.pixels] = colors.colors(values, scale, logarithmic)[self.taxels]
@@ -96,7 +96,7 @@ class SkinImage:
 
 
 def _facing(tree: cKDTree, normals: np.ndarray, points: np.ndarray, outward: np.ndarray) -> np.ndarray:
-    """Return the nearest taxel (p,) to each point (p, 3) that faces the same way as outward."""
+    """Return the taxel (p,) nearest to each point (p, 3) that faces in the direction ``outward``."""
     near = tree.query(points, min(NEAREST, len(normals)))[1].reshape(len(points), -1)
     turned_away = np.einsum("pki,pi->pk", normals[near], outward) < 0
     return np.asarray(near[np.arange(len(points)), np.argmin(turned_away, axis=1)])

@@ -1,4 +1,4 @@
-"""Colours of figures and pages around the tactile data: a light and a dark theme."""
+"""Light and dark themes for figures and pages that show tactile data."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours of a figure. Tactile data have the same colours on all themes, see `drawing.colors`."""
+    """Colours of a figure. Tactile data have the same colours in all themes, see `drawing.colors`."""
 
     background: str
     data: str
-    """Background of tactile data."""
+    """Background behind tactile data."""
     ink: str
     """Text and axes."""
     grid: str
     rest: str
-    """Sum of several bodies."""
+    """Line for the sum over all bodies that have no separate line."""
     silhouette: str
     """Bodies without readings and surfaces that face away."""
     net: str
     """Net forces."""
     lines: tuple[str, ...]
-    """Lines that are distinguishable with colour blindness (Okabe and Ito), and one more."""
+    """Line colours that are distinguishable with colour blindness (Okabe and Ito), and an additional one."""
 
 
 DATA = "#14171c"

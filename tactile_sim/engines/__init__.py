@@ -50,17 +50,17 @@ def load(
     """Load a scene into an engine.
 
     Args:
-        scene: A shipped name (``touch_cube``), a path, or a ``package://`` or ``file://`` address of an
-            MJCF or URDF file; a relative path starts at the working directory. For ``trifinger`` the type
-            of the robot, for example ``trifingerpro``.
-        engine: ``mujoco``, ``motrix``, ``trifinger`` or one that another package registers.
-        num_envs: Number of environments to step at once.
-        contact_sensors: Contact sensors to add to those of the scene, as in a configuration:
+        scene: MJCF or URDF file, specified as a shipped name (``touch_cube``), a path relative to the working
+            directory, or a ``package://`` or ``file://`` address. For ``trifinger``, the type of the robot,
+            for example ``trifingerpro``.
+        engine: ``mujoco``, ``motrix``, ``trifinger`` or an engine that another package registers.
+        num_envs: Number of environments that are stepped together.
+        contact_sensors: Contact sensors to add to the scene, with the same keys as in a configuration:
             ``{"tip": {"geom1": "fingertip", "geom2": "ball", "data": ["force"], "reduce": "netforce"}}``.
-        threads: Number of threads that step several environments; 0: number of processors.
+        threads: Number of threads for stepping several environments. 0 uses the number of processors.
 
     Returns:
-        The engine: one environment, or several if num_envs > 1.
+        An engine with one environment, or a batch of environments if ``num_envs`` > 1.
 
     Raises:
         SceneError: The scene is invalid.
@@ -93,14 +93,15 @@ def make(
     bodies: Collection[int] | None = None,
     options: Any = None,
 ) -> Engine:
-    """Return one environment of a loaded scene.
+    """Create one environment for a loaded scene.
 
     Args:
         engine: Name of the engine.
         spec: The scene.
         model: The compiled scene.
-        bodies: Ids of the bodies whose contacts are needed, where this saves the engine work; None for all.
-        options: The configuration's settings of this engine, see `EnginePlugin`.
+        bodies: Ids of the bodies whose contacts are needed, which some engines use to save work. None selects
+            all bodies.
+        options: Engine-specific settings from the configuration, see `EnginePlugin`.
 
     Raises:
         EngineError: The engine is unknown or does not support the scene.
@@ -111,12 +112,12 @@ def make(
 def make_many(
     engine: str, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int = 0
 ) -> Environments:
-    """Return environments of a loaded scene that are stepped at once; arguments and errors as in `load`."""
+    """Create several environments for a loaded scene; arguments and errors as in `load`."""
     try:
         return engine_plugin(engine).make_environments(spec, model, num_envs, threads)
     except NotImplementedError:
         raise EngineError(f"engine {engine!r}: num_envs must be 1, got {num_envs}; leave it out") from None
     except (MemoryError, ValueError) as error:
-        if isinstance(error, ValueError) and "bad_alloc" not in str(error):  # MuJoCo's batch reports it so
+        if isinstance(error, ValueError) and "bad_alloc" not in str(error):  # how MuJoCo's batch reports it
             raise
         raise EngineError(f"num_envs: not enough memory, got {num_envs} environments; use fewer") from None

@@ -1,4 +1,4 @@
-"""Base of engines that step several environments at once."""
+"""Base class of engines that step several environments together."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tactile_sim.errors import EngineError
 
 
 def environment_ids(envs: Sequence[int] | np.ndarray, count: int) -> np.ndarray:
-    """Return the ascending indices of selected environments.
+    """Convert a selection of environments to ascending indices.
 
     Args:
         envs: Indices in any order, or a boolean mask (count,).
         count: Number of environments.
 
     Raises:
-        EngineError: Envs is neither, or an index is out of range.
+        EngineError: ``envs`` has another type or shape, or an index is out of range.
     """
     chosen = np.asarray(envs)
     if chosen.dtype == bool and chosen.shape == (count,):
@@ -37,15 +37,18 @@ def environment_ids(envs: Sequence[int] | np.ndarray, count: int) -> np.ndarray:
 
 
 class _NotInABatch(EngineError, AttributeError):
-    """An attribute that only a single environment has."""
+    """Raised for an attribute that exists only in engines with a single environment."""
 
 
 class Environments(MujocoSensors):
-    """Several environments; attributes that only a single one has raise a named error."""
+    """Base class for several environments.
+
+    Attributes that exist only in engines with a single environment raise an error that says so.
+    """
 
     name: str
     unsupported: list[str] = []
-    """Features of the scene that the engine ignores or cannot report, one line for each."""
+    """Scene features that the engine ignores or cannot report, one line each."""
 
     def __getattr__(self, name: str) -> NoReturn:
         if hasattr(MjDataEngine, name) or name in ("integrate", *EngineArrays.__annotations__):

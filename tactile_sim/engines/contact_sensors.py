@@ -1,4 +1,4 @@
-"""Readings of contact sensors in a layout that is independent of the engine."""
+"""Contact sensor readings in an engine-independent layout."""
 
 from __future__ import annotations
 
@@ -10,21 +10,21 @@ from tactile_sim.scenes.sensor_layout import WIDTHS, ContactLayout
 
 
 class ContactSensor:
-    """Reading of one contact sensor in n environments with s slots, the filled slots first.
+    """Readings of one contact sensor in n environments, with s slots each. Filled slots come first.
 
-    All fields are filled, whichever of them the sensor requests; empty slots are zero. With ``netforce``
-    there is one slot, the sum of all contacts, whose normal is the x axis and whose tangent is the y axis
-    of the world.
+    All fields have values, even those that the sensor does not request. Empty slots are zero. With
+    ``netforce`` there is a single slot with the sum of all contacts, whose normal and tangent are the world's
+    x and y axes.
 
     Attributes:
         layout: Configuration of the sensor.
-        values: (n, s, WIDTH) block with one row for each slot; the fields are views of its columns.
-        found: (n,) number of all matching contacts, which may exceed the number of slots.
+        values: (n, s, WIDTH) array with one row for each slot; the fields are views of its columns.
+        found: (n,) total number of matching contacts, which may exceed the number of slots.
     """
 
     __slots__ = ("found", "layout", "values")
     FORCE, TORQUE, WRENCH, DIST, POS, NORMAL, TANGENT, WIDTH = 0, 3, 6, 12, 13, 16, 19, 22
-    """First columns of the fields in ``values``, and the number of columns."""
+    """First column of each field in ``values``, and the total number of columns."""
 
     def __init__(self, layout: ContactLayout, values: np.ndarray, found: np.ndarray):
         self.layout = layout
@@ -38,7 +38,7 @@ class ContactSensor:
 
     @property
     def force(self) -> np.ndarray:
-        """(n, s, 3) force of object 1 on object 2 along normal, tangent, normal x tangent [N]."""
+        """(n, s, 3) force of object 1 on object 2 along the axes normal, tangent, normal x tangent [N]."""
         return self.values[:, :, 0:3]
 
     @property
@@ -48,35 +48,35 @@ class ContactSensor:
 
     @property
     def wrench(self) -> np.ndarray:
-        """(n, s, 6) force and torque on object 2 about ``pos``, world [N, N m]."""
+        """(n, s, 6) force and torque on object 2 about ``pos``, in the world frame [N, N m]."""
         return self.values[:, :, 6:12]
 
     @property
     def dist(self) -> np.ndarray:
-        """(n, s) distance between the surfaces [m], negative in penetration; 0 for ``netforce``."""
+        """(n, s) distance between the surfaces [m], negative if they penetrate; 0 for ``netforce``."""
         return self.values[:, :, 12]
 
     @property
     def pos(self) -> np.ndarray:
-        """(n, s, 3) contact point, or point of application of the net force, world [m]."""
+        """(n, s, 3) contact point, or point of application of the net force, in the world frame [m]."""
         return self.values[:, :, 13:16]
 
     @property
     def normal(self) -> np.ndarray:
-        """(n, s, 3) unit vector from object 1 to object 2, world."""
+        """(n, s, 3) unit normal from object 1 to object 2, in the world frame."""
         return self.values[:, :, 16:19]
 
     @property
     def tangent(self) -> np.ndarray:
-        """(n, s, 3) unit vector perpendicular to the normal, world."""
+        """(n, s, 3) unit tangent perpendicular to the normal, in the world frame."""
         return self.values[:, :, 19:22]
 
     def flat(self) -> np.ndarray:
-        """Return the documented flat array.
+        """Return the readings as a flat array.
 
         Returns:
-            (n, 1 + slots * width) float32: the number of filled slots, then the requested fields of each
-            slot.
+            (n, 1 + slots * width) float32 array with the number of filled slots, followed by the requested
+            fields of each slot.
         """
         count = len(self.values)
         columns = _flat_columns(self.layout.data, self.layout.slots)
@@ -98,6 +98,6 @@ _STARTS = {
 
 @cache
 def _flat_columns(data: tuple[str, ...], slots: int) -> np.ndarray:
-    """Return the columns of all slots that the flat array contains, without its count."""
+    """Return the indices of the values that the flat array contains after its first element, the count."""
     slot = [_STARTS[field] + i for field in data if field != "found" for i in range(WIDTHS[field])]
     return (np.arange(slots)[:, None] * ContactSensor.WIDTH + np.array(slot, int)).ravel()

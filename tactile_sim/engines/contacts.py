@@ -1,4 +1,4 @@
-"""The contacts of one step as a structure of arrays."""
+"""Contacts of one step, stored as a structure of arrays."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tactile_sim.compilation import kernel
 
 ELLIPTIC = int(mujoco.mjtCone.mjCONE_ELLIPTIC)
 FORCE_FLOOR = 1e-9
-"""Contacts whose force components are all below this are not listed [N]."""
+"""Contacts are omitted if all their force components are below this value [N]."""
 
 
 class FlexContacts(NamedTuple):
-    """Ids (n, 2) of flex, element and vertex on both sides of the engine's n contacts; -1: none.
+    """Flex, element and vertex ids (n, 2) for both sides of the engine's n contacts, or -1 for none.
 
-    `Contacts.index` refers to these rows.
+    `Contacts.index` contains row indices of these arrays.
     """
 
     flex: np.ndarray
@@ -26,25 +26,25 @@ class FlexContacts(NamedTuple):
 
 
 class Contacts:
-    """n contacts that carry a force. Object 1 is the first geom, object 2 the second.
+    """A set of n contacts that carry a force. Object 1 is the first geom and object 2 the second.
 
-    Kernels and messages read two blocks with one row for each contact; the fields are views of their
-    columns. If one side is a flex, its geom and body are -1, and the relative velocity is NaN, because the
-    surface of a flex does not move with a single body.
+    The data is stored in two arrays with one row per contact, which kernels and messages read directly. The
+    properties are views of their columns. If one side is a flex, its geom and body are -1 and the relative
+    velocity is NaN, because the surface of a flex does not move with a single body.
 
     Attributes:
-        values: (n, WIDTH) float64 block of numbers.
-        ids: (n, IDS) int32 block of ids.
+        values: (n, WIDTH) float64 array of quantities.
+        ids: (n, IDS) int32 array of ids.
     """
 
     __slots__ = ("ids", "values")
     POSITION, FRAME, DISTANCE, WRENCH_WORLD, WRENCH, VELOCITY, FRICTION, WIDTH = 0, 3, 12, 13, 19, 25, 28, 29
-    """First columns of the fields in ``values``, and the number of columns."""
+    """First column of each field in ``values``, and the total number of columns."""
     BODIES, GEOMS, INDEX, IDS = 0, 2, 4, 5
-    """First columns of the fields in ``ids``, and the number of columns."""
+    """First column of each field in ``ids``, and the total number of columns."""
 
     def __init__(self, values: np.ndarray, ids: np.ndarray):
-        """Wrap two blocks without copying.
+        """Wrap two arrays without copying.
 
         Args:
             values: (n, WIDTH) float64.
@@ -55,7 +55,7 @@ class Contacts:
 
     @staticmethod
     def empty(n: int) -> Contacts:
-        """Return uninitialized memory for n contacts."""
+        """Create n contacts with uninitialized values."""
         return Contacts(np.empty((n, Contacts.WIDTH)), np.empty((n, Contacts.IDS), np.int32))
 
     def __len__(self) -> int:
@@ -63,32 +63,35 @@ class Contacts:
 
     @property
     def position(self) -> np.ndarray:
-        """(n, 3) point midway between the two surfaces, world [m]."""
+        """(n, 3) point midway between the two surfaces, in the world frame [m]."""
         return self.values[:, 0:3]
 
     @property
     def frame(self) -> np.ndarray:
-        """(n, 3, 3) rows: unit normal from object 1 to object 2, first and second tangent, world."""
+        """(n, 3, 3) contact frames in the world frame.
+
+        Their rows are the unit normal from object 1 to object 2 and the two tangents.
+        """
         return self.values[:, 3:12].reshape(-1, 3, 3)
 
     @property
     def distance(self) -> np.ndarray:
-        """(n,) distance between the surfaces [m], negative in penetration."""
+        """(n,) distance between the surfaces [m], negative if they penetrate."""
         return self.values[:, 12]
 
     @property
     def wrench_world(self) -> np.ndarray:
-        """(n, 6) force and torque on object 2 about the position, world [N, N m]."""
+        """(n, 6) force and torque on object 2 about ``position``, in the world frame [N, N m]."""
         return self.values[:, 13:19]
 
     @property
     def wrench(self) -> np.ndarray:
-        """(n, 6) force and torque of ``wrench_world`` along the rows of the frame [N, N m]."""
+        """(n, 6) force and torque of ``wrench_world``, expressed in the contact frame [N, N m]."""
         return self.values[:, 19:25]
 
     @property
     def relative_velocity(self) -> np.ndarray:
-        """(n, 3) velocity of object 2 relative to object 1 at the position, world [m/s]."""
+        """(n, 3) velocity of object 2 relative to object 1 at ``position``, in the world frame [m/s]."""
         return self.values[:, 25:28]
 
     @property
@@ -108,20 +111,20 @@ class Contacts:
 
     @property
     def index(self) -> np.ndarray:
-        """(n,) index of each contact in the engine's own list."""
+        """(n,) index of each contact in the engine's list of contacts."""
         return self.ids[:, 4]
 
     def touching(self, sensing: np.ndarray) -> Contacts:
-        """Return the contacts of sensing bodies; a single sensing body becomes object 2.
+        """Return the contacts that involve sensing bodies.
 
-        If the objects are swapped, the normal and the second tangent are negated, so the frame stays
-        right-handed.
+        If only one of the objects is a sensing body, it becomes object 2. Swapping the objects negates the
+        normal and the second tangent, so the frame stays right-handed.
 
         Args:
-            sensing: (nbody + 1,) bool, whether each body senses; the last entry is for body -1, a flex.
+            sensing: (nbody + 1,) bool, True for each sensing body. The last entry is for body -1, a flex.
 
         Returns:
-            A copy of these contacts.
+            A copy of the selected contacts.
         """
         values, ids = np.empty_like(self.values), np.empty_like(self.ids)
         count = _touching(sensing, self.values, self.ids, values, ids)
@@ -129,11 +132,11 @@ class Contacts:
 
 
 def read_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> Contacts:
-    """Return the contacts of MuJoCo's data that carry a force.
+    """Return the contacts in MuJoCo's data that carry a force.
 
     Args:
         model: The model.
-        data: The data; positions, velocities and constraint forces must belong to one state.
+        data: The data. Positions, velocities and constraint forces must belong to the same state.
 
     Returns:
         The contacts.
@@ -215,7 +218,7 @@ def read_arrays(
     out_values,
     out_ids,
 ):
-    """Write the contacts that carry a force into blocks of `Contacts`; return their number."""
+    """Write the contacts that carry a force into the arrays of `Contacts` and return their number."""
     count = 0
     wrench = np.empty(6)
     for c in range(len(dist)):

@@ -1,4 +1,4 @@
-"""Base of engines that keep the state of one environment in MuJoCo's MjData."""
+"""Base class of engines that keep the state of one environment in MuJoCo's MjData."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def keyframe_id(model: mujoco.MjModel, keyframe: str) -> int:
 
 
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
-"""The part of MuJoCo's state that determines all forces."""
+"""Components of MuJoCo's state that determine all forces."""
 
 
 class MjDataEngine(MujocoSensors):
-    """A MuJoCo model and its data behind the engine interface; subclasses add the stepping.
+    """Base class that implements the engine interface, except stepping, with a MuJoCo model and its data.
 
-    ``data`` is public for users. Packages outside ``engines`` use the names of the interface.
+    ``data`` is public for users. Packages outside ``engines`` use only the members of the interface.
     """
 
     name: str
@@ -46,14 +46,14 @@ class MjDataEngine(MujocoSensors):
     switches_equalities = True
     reports_flex_contacts = True
     unsupported: list[str] = []
-    """Features of the scene that the engine ignores or cannot report, one line for each."""
+    """Scene features that the engine ignores or cannot report, one line each."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
         """Wrap a model.
 
         Args:
             model: The model.
-            data: Existing data to use.
+            data: Existing data to use; None creates new data.
         """
         self.model = model
         self.data = mujoco.MjData(model) if data is None else data
@@ -71,15 +71,19 @@ class MjDataEngine(MujocoSensors):
 
     @property
     def state_size(self) -> int:
-        """Length of the vector of `get_state`."""
+        """Length of the state vector in `get_state`."""
         return mujoco.mj_stateSize(self.model, _STATE)
 
     def get_state(self, out: np.ndarray) -> None:
-        """Write state and inputs, which determine all later states, to a vector (state_size,)."""
+        """Write the state and the inputs, which together determine all later states, to ``out``.
+
+        Args:
+            out: (state_size,) array to fill.
+        """
         mujoco.mj_getState(self.model, self.data, out, _STATE)
 
     def set_state(self, values: np.ndarray) -> None:
-        """Set state and inputs from a vector of `get_state`; `forward` then computes everything else."""
+        """Restore state and inputs from a vector of `get_state`; call `forward` to compute all else."""
         mujoco.mj_setState(self.model, self.data, values, _STATE)
 
     @property
@@ -118,7 +122,7 @@ class MjDataEngine(MujocoSensors):
         return self.data.flexvert_xpos
 
     def flex_contacts(self) -> FlexContacts:
-        """Return the flexes, their elements and vertices in the contacts of the last ``forward``."""
+        """Return the ids of flexes, elements and vertices in the contacts of the last ``forward``."""
         contact = self.data.contact
         return FlexContacts(contact.flex, contact.elem, contact.vert)
 
@@ -136,24 +140,26 @@ class MjDataEngine(MujocoSensors):
 
     @property
     def joint_efforts(self) -> np.ndarray:
-        """(nv,) generalized forces of the actuators and of ``qfrc_applied``."""
+        """(nv,) generalized forces of the actuators and of ``qfrc_applied`` [N m, N]."""
         self._update_poses()
         return self.data.qfrc_actuator + self.qfrc_applied
 
     @cached_property
     def _scratch(self) -> mujoco.MjData:
-        """Data in which `body_states` computes, so that ``data`` does not change."""
+        """Separate data for computations in `body_states`, which leave ``data`` unchanged."""
         return mujoco.MjData(self.model)
 
     def body_states(self, bodies: Sequence[int]) -> np.ndarray:
-        """Return poses and velocities of bodies at ``qpos`` and ``qvel``, without a `forward`.
+        """Return the poses and velocities of bodies for the current ``qpos`` and ``qvel``.
+
+        This does not require a call of `forward`.
 
         Args:
             bodies: Ids of n bodies.
 
         Returns:
-            (n, 13) position of each body's origin [m], quaternion wxyz, linear [m/s] and angular [rad/s]
-            velocity in the world.
+            (n, 13) position of each body's origin [m], orientation as a quaternion wxyz, linear [m/s] and
+            angular [rad/s] velocity, all in the world frame.
         """
         model, own = self.model, self._scratch
         for name in ("qpos", "qvel", "mocap_pos", "mocap_quat"):
@@ -169,7 +175,7 @@ class MjDataEngine(MujocoSensors):
         return states
 
     def effective_mass(self, body: int, point: np.ndarray) -> float:
-        """Return the mean effective mass of a body at a point over all directions [kg].
+        """Return the effective mass of a body at a point, averaged over all directions [kg].
 
         Args:
             body: Id of the body.
@@ -186,7 +192,7 @@ class MjDataEngine(MujocoSensors):
     def set_free_body(
         self, body: int, position: np.ndarray, quaternion: np.ndarray, linear: np.ndarray, angular: np.ndarray
     ) -> None:
-        """Set pose and velocity of a body with a free joint.
+        """Set the pose and velocity of a body with a free joint.
 
         Args:
             body: Id of the body, one of ``free_bodies``.
@@ -210,8 +216,8 @@ class MjDataEngine(MujocoSensors):
     def strike(self, body: int, impulse: np.ndarray) -> None:
         """Apply an impulse at a body's centre of mass.
 
-        All velocities change at once by M⁻¹ Jᵀ p, with the mass matrix M, the Jacobian J of the centre of
-        mass and the impulse p. Contacts and limits react in the next step.
+        The generalized velocities change immediately by M⁻¹ Jᵀ p, where M is the mass matrix, J the Jacobian
+        of the centre of mass and p the impulse. Contacts and limits react in the next step.
 
         Args:
             body: Id of the body.
@@ -245,10 +251,10 @@ class MjDataEngine(MujocoSensors):
             mujoco.mj_resetData(self.model, self.data)
 
     def _degree_of_freedom(self, addresses: np.ndarray, index: int) -> str:
-        """Return the name of the joint with a position or velocity index, for messages.
+        """Return the name of the joint that a position or velocity index belongs to, for messages.
 
         Args:
-            addresses: First indices of the joints: ``jnt_qposadr`` or ``jnt_dofadr``.
+            addresses: First index of each joint, ``jnt_qposadr`` or ``jnt_dofadr``.
             index: Index into qpos or qvel.
         """
         joint = int(np.searchsorted(addresses, index, side="right")) - 1

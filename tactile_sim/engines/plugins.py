@@ -1,4 +1,4 @@
-"""Plug-ins of MuJoCo and MotrixSim."""
+"""Plug-ins for MuJoCo and MotrixSim."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tactile_sim.errors import EngineError
 
 
 class MujocoPlugin(EnginePlugin):
-    """MuJoCo."""
+    """Plug-in for MuJoCo."""
 
     requires_spec = False
 
@@ -40,7 +40,7 @@ class MujocoPlugin(EnginePlugin):
 
 
 class MotrixPlugin(EnginePlugin):
-    """MotrixSim, an optional package."""
+    """Plug-in for MotrixSim, which is an optional package."""
 
     def make_engine(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, options: Any, bodies: Collection[int] | None

@@ -1,4 +1,4 @@
-"""The interface of all physics engines."""
+"""Interface that all physics engines implement."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from tactile_sim.engines.contacts import Contacts, FlexContacts
 from tactile_sim.scenes.sensor_layout import ContactLayout
 
 LARGEST = 1e10
-"""Values from here on indicate unstable physics (MuJoCo's mjMAXVAL)."""
+"""Positions and velocities of at least this magnitude indicate unstable physics (MuJoCo's mjMAXVAL)."""
 
 
 class EngineArrays(Protocol):
-    """State and inputs of one environment as arrays to read and write, with MuJoCo's names and order."""
+    """State and inputs of one environment as writable arrays, with the names and order that MuJoCo uses."""
 
     qpos: np.ndarray
     """(nq,) generalized positions [rad, m]."""
@@ -28,13 +28,13 @@ class EngineArrays(Protocol):
     qfrc_applied: np.ndarray
     """(nv,) generalized forces in addition to those of the actuators [N m, N]."""
     xfrc_applied: np.ndarray
-    """(nbody, 6) forces [N] and torques [N m] on the bodies at their centres of mass, in the world."""
+    """(nbody, 6) forces [N] and torques [N m] on the bodies at their centres of mass, in the world frame."""
     mocap_pos: np.ndarray
     """(nmocap, 3) positions of the mocap bodies in the world [m]."""
     mocap_quat: np.ndarray
     """(nmocap, 4) orientations of the mocap bodies in the world, wxyz."""
     eq_active: np.ndarray
-    """(neq,) bool, whether each equality constraint is active."""
+    """(neq,) bool, True for each active equality constraint."""
 
     @property
     def time(self) -> float:
@@ -42,10 +42,10 @@ class EngineArrays(Protocol):
 
 
 class Engine(EngineArrays, Protocol):
-    """One environment of a scene. Packages that import ``engines`` use only these names.
+    """One environment of a scene. Packages that import ``engines`` use only these members.
 
     Attributes:
-        model: The scene as compiled by MuJoCo; it is constant.
+        model: The scene as compiled by MuJoCo, which does not change.
     """
 
     name: str
@@ -56,13 +56,13 @@ class Engine(EngineArrays, Protocol):
     switches_equalities: bool
     """False if the engine ignores changes of ``eq_active``."""
     reports_flex_contacts: bool
-    """False if contacts of flexes are not reported; pads on flexes require them."""
+    """False if the engine does not report flex contacts, which pads on flexes require."""
     timestep: float
     """Time step [s]."""
     free_bodies: np.ndarray
     """Ids of the bodies with a free joint."""
     unsupported: list[str]
-    """Features of the scene that the engine ignores or cannot report, one line for each."""
+    """Scene features that the engine ignores or cannot report, one line each."""
 
     @property
     def sensor_ids(self) -> dict[str, int]:
@@ -70,17 +70,21 @@ class Engine(EngineArrays, Protocol):
 
     @property
     def contact_sensor_names(self) -> list[str]:
-        """Names of the ``<contact>`` sensors among them."""
+        """Names of the readable ``<contact>`` sensors."""
 
     @property
     def state_size(self) -> int:
-        """Length of the vector of `get_state`."""
+        """Length of the state vector in `get_state`."""
 
     def get_state(self, out: np.ndarray) -> None:
-        """Write state and inputs, which determine all later states, to a vector (state_size,)."""
+        """Write the state and the inputs, which together determine all later states, to ``out``.
+
+        Args:
+            out: (state_size,) array to fill.
+        """
 
     def set_state(self, values: np.ndarray) -> None:
-        """Set state and inputs from a vector of `get_state`; `forward` then computes everything else."""
+        """Restore state and inputs from a vector of `get_state`; call `forward` to compute all else."""
 
     def step(self, n: int = 1) -> None:
         """Advance n time steps."""
@@ -102,7 +106,7 @@ class Engine(EngineArrays, Protocol):
         """
 
     def fault(self) -> str | None:
-        """Return what made the physics unstable since the last reset, or None."""
+        """Return why the physics became unstable since the last reset, or None if it is stable."""
 
     def contacts(self) -> Contacts:
         """Return the contacts of the last ``forward``."""
@@ -124,7 +128,7 @@ class Engine(EngineArrays, Protocol):
         """(v, 3) vertices of all flexes in the world [m]."""
 
     def flex_contacts(self) -> FlexContacts:
-        """Return the flexes, their elements and vertices in the contacts of the last ``forward``."""
+        """Return the ids of flexes, elements and vertices in the contacts of the last ``forward``."""
 
     @property
     def geom_positions(self) -> np.ndarray:
@@ -139,18 +143,20 @@ class Engine(EngineArrays, Protocol):
         """(nv,) generalized forces of the actuators and of ``qfrc_applied`` [N m, N]."""
 
     def body_states(self, bodies: Sequence[int]) -> np.ndarray:
-        """Return poses and velocities of bodies at ``qpos`` and ``qvel``, without a `forward`.
+        """Return the poses and velocities of bodies for the current ``qpos`` and ``qvel``.
+
+        This does not require a call of `forward`.
 
         Args:
             bodies: Ids of n bodies.
 
         Returns:
-            (n, 13) position of each body's origin [m], quaternion wxyz, linear [m/s] and angular [rad/s]
-            velocity in the world.
+            (n, 13) position of each body's origin [m], orientation as a quaternion wxyz, linear [m/s] and
+            angular [rad/s] velocity, all in the world frame.
         """
 
     def effective_mass(self, body: int, point: np.ndarray) -> float:
-        """Return the mean effective mass of a body at a point over all directions [kg].
+        """Return the effective mass of a body at a point, averaged over all directions [kg].
 
         Args:
             body: Id of the body.
@@ -160,7 +166,7 @@ class Engine(EngineArrays, Protocol):
     def set_free_body(
         self, body: int, position: np.ndarray, quaternion: np.ndarray, linear: np.ndarray, angular: np.ndarray
     ) -> None:
-        """Set pose and velocity of a body with a free joint.
+        """Set the pose and velocity of a body with a free joint.
 
         Args:
             body: Id of the body, one of ``free_bodies``.
@@ -183,23 +189,23 @@ class Engine(EngineArrays, Protocol):
         """(nsensordata,) values of all sensors in MuJoCo's layout."""
 
     def get_sensor_data(self, name: str) -> np.ndarray:
-        """Return the values (num_envs, n) of any sensor in MuJoCo's layout."""
+        """Return the values (num_envs, n) of a sensor of any type, in MuJoCo's layout."""
 
     def get_sensor_value(self, name: str) -> np.ndarray:
-        """Return the documented flat float32 array; for a contact sensor the count comes first."""
+        """Return a sensor's values as a flat float32 array; for a contact sensor, the count comes first."""
 
     def get_contact_sensor(self, name: str) -> ContactSensor:
-        """Return everything that a contact sensor measures."""
+        """Return all fields of a contact sensor."""
 
     def get_contact_force_magnitude(self, name: str) -> np.ndarray:
-        """Return the force magnitude (num_envs,) between a contact sensor's two objects [N]."""
+        """Return the magnitude (num_envs,) of the force between a contact sensor's two objects [N]."""
 
     def contact_layout(self, name: str) -> ContactLayout:
         """Return the configuration of a contact sensor."""
 
 
 class DataEngine(Engine, Protocol):
-    """An engine that exposes MuJoCo's data to users, as all engines of this package do.
+    """An engine that exposes MuJoCo's data to users, as all engines in this package do.
 
     Attributes:
         data: State, inputs and everything that MuJoCo computes from them.

@@ -1,4 +1,4 @@
-"""Evenly spaced feelers on a body."""
+"""Place evenly spaced feelers on the surface of a body."""
 
 from __future__ import annotations
 
@@ -18,36 +18,36 @@ from tactile_sim.uv.maps import own_map
 from tactile_sim.uv.uv_map import SurfacePoints, UvMap, pixels_of
 
 AHEAD = 1e-3
-"""Distance in front of the surface at which a feeler must be outside the body's other geoms [spacings]."""
+"""A feeler must be outside the body's other geoms at this distance in front of the surface [spacings]."""
 FINER = 0.95
 """Factor by which the pixel size is reduced until no two feelers share a pixel."""
 
 
 @dataclass(frozen=True)
 class MapCache:
-    """Maps and feelers by shape, because many bodies of a scene often share a few shapes."""
+    """Cache of UV maps and feelers by shape. The bodies in a scene often share a few shapes."""
 
     maps: dict[tuple, UvMap] = field(default_factory=dict)
     fitted: dict[tuple, GeomFeelers] = field(default_factory=dict)
-    """Feelers in the geom's frame, by shape and spacing."""
+    """Feelers in the geom frame, keyed by shape and spacing."""
 
 
 def spread(model: mujoco.MjModel, body: int, spacing: float, most: int, cache: MapCache) -> list[GeomFeelers]:
-    """Place evenly spaced feelers on a body's geoms, except inside other geoms of the body.
+    """Place evenly spaced feelers on a body's geoms and drop those inside other geoms of the body.
 
     Args:
         model: The model.
         body: Id of the body.
-        spacing: Distance between neighbours [m].
+        spacing: Distance between neighbouring feelers [m].
         most: Largest allowed number of feelers.
-        cache: Results for shapes that were seen before.
+        cache: Results for shapes that were processed before; extended by this call.
 
     Returns:
         The feelers of each geom.
 
     Raises:
-        ConfigError: There would be too many feelers.
-        SceneError: A geom cannot have feelers, or its map is too large for this spacing.
+        ConfigError: The spacing would result in more than ``most`` feelers.
+        SceneError: A geom cannot have feelers, or its UV map is too large for this spacing.
     """
     geoms = feeler_geoms(model, body)
     shapes = [_shape(model, geom) for geom in geoms]
@@ -72,12 +72,12 @@ def spread(model: mujoco.MjModel, body: int, spacing: float, most: int, cache: M
 
 
 def _shape(model: mujoco.MjModel, geom: int) -> tuple:
-    """Return a key that geoms with the same map share."""
+    """Return a cache key that is equal for geoms with the same UV map."""
     return int(model.geom_type[geom]), model.geom_size[geom].tobytes(), int(model.geom_dataid[geom])
 
 
 def _fit(model: mujoco.MjModel, geom: int, uv_map: UvMap, spacing: float) -> GeomFeelers:
-    """Return evenly spaced feelers of one geom, in its frame, each with a pixel of its own."""
+    """Return evenly spaced feelers in the frame of one geom and assign a separate pixel to each."""
     points = uv_map.spread(spacing)
     grid = _grid(uv_map, points, spacing)
     if grid is None:
@@ -97,7 +97,10 @@ def _fit(model: mujoco.MjModel, geom: int, uv_map: UvMap, spacing: float) -> Geo
 
 
 def _grid(uv_map: UvMap, points: SurfacePoints, spacing: float) -> tuple[int, int] | None:
-    """Return the coarsest image (width, height) with a pixel for each point, or None."""
+    """Return the size (width, height) of the coarsest image with a separate pixel for each point.
+
+    The result is None if this image would be too large.
+    """
     pixel = spacing
     most = min(MOST_PIXELS, 64 * len(points.uv) + 4096)
     while True:

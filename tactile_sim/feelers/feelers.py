@@ -1,4 +1,4 @@
-"""The feelers of a model and their free lengths."""
+"""Compute the free lengths of all feelers in a model."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tactile_sim.geometry.rays.tree import Tree, build, join
 from tactile_sim.names import Names
 
 LEAF = 12
-"""Largest number of feelers in a leaf of a body's tree."""
+"""Largest number of feelers per leaf of a body's bounding volume tree."""
 
 
 @dataclass(frozen=True)
 class FeelerBody:
-    """A body with feelers; its feelers are [start, stop) of all."""
+    """A body with feelers. Its feelers are entries [start, stop) in the arrays of all feelers."""
 
     name: str
     body_id: int
@@ -32,25 +32,25 @@ class FeelerBody:
 
 
 class Feelers:
-    """The feelers of some bodies of a model.
+    """Feelers on one or more bodies of a model.
 
     The free length of a feeler is the distance from its root, along its normal, to the first obstacle. Its
     ray starts inside the body, at a depth of `tolerance` times its length, so that an obstacle that touches
-    or slightly penetrates the surface covers the feeler completely. The ray never starts deeper than the
-    middle of the body, so obstacles on the far side do not count.
+    or slightly penetrates the surface covers the feeler completely. The ray never starts deeper than half
+    the thickness of the body, so obstacles on the far side do not count.
 
-    Obstacles are all geoms of other bodies that can touch something (by contype and conaffinity, or in a
-    pair), static or not; bodies below in the kinematic tree can be left out.
+    All geoms of other bodies that can collide (by contype and conaffinity, or in a contact pair) are
+    obstacles, whether static or not. Descendants in the kinematic tree can be excluded.
 
-    - Meshes are obstacles with their own triangles, although MuJoCo's contacts use their convex hulls. The
-      inside of a closed mesh is solid. An open mesh (with an edge that has no second triangle, or one with
-      the opposite winding) is a sheet.
-    - A plane has no edges, however large it is drawn, and is solid below.
+    - Meshes are represented by their actual triangles, although MuJoCo's contacts use their convex hulls.
+      The inside of a closed mesh is solid. An open mesh (with an edge that belongs to one triangle only, or
+      to triangles with inconsistent winding) is treated as a sheet.
+    - A plane is infinite, whatever its rendered size, and solid below.
     - A height field is solid down to its base.
     - Flexes are never obstacles.
 
-    The geoms, their sizes and what they can touch are read once, by the constructor; elevations of height
-    fields may change later.
+    The constructor reads the geoms, their sizes and their collision settings once. Only the elevations of
+    height fields may change later.
 
     Attributes:
         model: The model.
@@ -70,15 +70,15 @@ class Feelers:
         tolerance: float | Sequence[float] = 0.2,
         children: bool | Sequence[bool] = True,
     ) -> None:
-        """Prepare the feelers of a model and compile the kernels.
+        """Build the tables for the feelers and compile the kernels.
 
         Args:
-            model: The model; a reference is kept, because elevations of height fields are read from it.
+            model: The model. A reference is kept to read the elevations of height fields.
             placed: The feelers of each body.
-            tolerance: Depth inside the body at which rays start, as a fraction of the length; one value for
-                all bodies or one for each.
-            children: Whether bodies below a body in the kinematic tree cover its feelers; one value for all
-                bodies or one for each. Feelers of the world are always covered by all other bodies.
+            tolerance: Depth inside the body at which rays start, as a fraction of the feeler's length; one
+                value for all bodies or one for each.
+            children: Whether the descendants of a body in the kinematic tree can cover its feelers; one value
+                for all bodies or one for each. All other bodies can always cover feelers on the world body.
 
         Raises:
             ConfigError: A tolerance is negative or not finite, or the number of values is not the number of
@@ -110,7 +110,7 @@ class Feelers:
             self._compile(model)
 
     def _prepare(self, tolerances: Sequence[float], covers: list[np.ndarray]) -> None:
-        """Build the tables that `reading.read` takes."""
+        """Build the tables that `reading.read` requires."""
         model = self.model
         own = np.flatnonzero(np.isin(model.geom_bodyid, self._body_ids))
         self._geoms, self._meshes = tables(model, np.unique(np.concatenate([own, *covers]).astype(np.int64)))
@@ -149,11 +149,11 @@ class Feelers:
         """Return the free length of each feeler.
 
         Args:
-            data: Data of the model; geom_xpos, geom_xmat, xpos and xmat must be up to date. MuJoCo's mj_step
-                leaves the poses of the previous state; mj_kinematics updates them.
+            data: Data with up-to-date geom_xpos, geom_xmat, xpos and xmat. After mj_step, these still contain
+                the poses of the previous state; mj_kinematics updates them.
 
         Returns:
-            (n,) as `free_lengths` [m].
+            (n,) free lengths [m], as in `free_lengths`.
         """
         return self.free_lengths(data.xpos, data.xmat, data.geom_xpos, data.geom_xmat)
 
@@ -173,8 +173,8 @@ class Feelers:
             geom_rotations: (ngeom, 3, 3) or (ngeom, 9) rotations from geom frames to the world.
 
         Returns:
-            (n,) free lengths [m], from 0 if completely covered to the full length. An obstacle that reaches
-            the part of the ray inside the body covers the feeler completely.
+            (n,) free lengths [m], from 0 (completely covered) to the full length. An obstacle that intersects
+            the section of the ray inside the body covers the feeler completely.
         """
         out = self.lengths.copy()
         if not len(out):
@@ -206,7 +206,7 @@ class Feelers:
         return starts, directions
 
     def _compile(self, model: mujoco.MjModel) -> None:
-        """Call the kernels once, so that they are not compiled in the middle of a run."""
+        """Call the kernels once so that they are compiled now and not at the first reading."""
         table, self._table = self._table, self._table[:0]  # no body, because all are at the origin here
         self.read(mujoco.MjData(model))
         self._table = table
@@ -214,10 +214,10 @@ class Feelers:
 
 
 def _per_body(what: str, given: float | Sequence[float], number: int) -> list[float]:
-    """Return one value for each body.
+    """Return one value of a parameter for each body.
 
     Args:
-        what: Name of the parameter for errors.
+        what: Name of the parameter for error messages.
         given: One value for all bodies, or one for each.
         number: Number of bodies.
     """

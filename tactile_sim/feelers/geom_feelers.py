@@ -1,4 +1,4 @@
-"""The feelers of one geom, before those of all geoms are combined for a body."""
+"""Feelers on a single geom, an intermediate result of the placement on a body."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tactile_sim.skin.placement.merge import colliding_geoms
 from tactile_sim.uv.uv_map import SurfacePoints
 
 MOST_FEELERS = 1_000_000
-"""Largest allowed number of feelers of all bodies together."""
+"""Largest allowed total number of feelers on all bodies."""
 
 
 class GeomFeelers(NamedTuple):
@@ -27,13 +27,13 @@ class GeomFeelers(NamedTuple):
     pixels: np.ndarray
     """(n,) row * width + column in the geom's image, ascending."""
     points: SurfacePoints
-    """Roots of the feelers in the body's frame."""
+    """Roots and normals of the feelers in the body frame."""
     levels: np.ndarray
     """(n,) length of each feeler as a fraction of the full length."""
 
 
 def feeler_geoms(model: mujoco.MjModel, body: int) -> list[int]:
-    """Return the geoms of a body that get feelers: those that collide, or all if none does.
+    """Return the geoms of a body that get feelers: the colliding geoms, or all geoms if none collides.
 
     Args:
         model: The model.

@@ -1,4 +1,4 @@
-"""The tactile image of a body's feelers."""
+"""Render the tactile image of a body's feelers."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def image(placed: Placed, free: np.ndarray) -> np.ndarray:
         free: (n,) free length of each feeler [m].
 
     Returns:
-        (height, width) uint8: at a feeler's pixel 0 if the feeler is free and 255 if it is completely
-        covered; 0 at all other pixels.
+        (height, width) uint8 image. The pixel of a feeler ranges from 0 (free) to 255 (completely covered);
+        all other pixels are 0.
     """
     out = np.zeros(placed.height * placed.width, np.uint8)
     out[placed.pixels] = np.rint(255.0 * np.clip(1.0 - free / placed.lengths, 0.0, 1.0)).astype(np.uint8)

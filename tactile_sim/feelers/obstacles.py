@@ -1,4 +1,4 @@
-"""Obstacles: the geoms that can cover feelers, as tables for kernels."""
+"""Select the geoms that can cover feelers and store them in tables for the kernels."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tactile_sim.geometry.rays.tree import PAD, Tree, build, join
 from tactile_sim.geometry.shapes import geom_mesh
 
 LEAF = 2
-"""Triangles in a leaf of a mesh's tree."""
+"""Largest number of triangles per leaf of a mesh's bounding volume tree."""
 
 PLANE, HFIELD, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX, MESH, SDF = range(9)
 """Types of geoms, as in mujoco.mjtGeom."""
@@ -31,38 +31,41 @@ GEOM = np.dtype(
     ],
     align=True,
 )
-"""A geom in its own frame [m]: type, size as in MuJoCo (for a height field its hfield_size), the box around
-it (centre, half sizes), the radius of the bounding sphere about its origin; for a mesh its row in
-`Meshes.table`; for a height field the index of its first elevation, its rows and its columns."""
+"""A geom in its own frame, with lengths in metres.
+
+The fields are the type, the size as in MuJoCo (hfield_size for a height field), the bounding box (centre and
+half sizes) and the radius of the bounding sphere around the origin. Meshes also have their row in
+`Meshes.table`. Height fields also have the index of their first elevation, and their rows and columns.
+"""
 
 MESH_ROW = np.dtype([("first", np.int64), ("last", np.int64), ("closed", np.int64)], align=True)
-"""A mesh: its nodes [first, last) in the joined trees, and whether it is closed, so that it has an inside."""
+"""A mesh: its nodes [first, last) in the joined trees, and whether it is closed and therefore solid."""
 
 
 class Meshes(NamedTuple):
-    """Several meshes as one set of tables, with coordinates in the frames of their geoms."""
+    """Tables that describe several meshes, with coordinates in their geom frames."""
 
     table: np.ndarray
-    """(m,) of MESH_ROW."""
+    """(m,) array of `MESH_ROW`, one per mesh."""
     boxes: np.ndarray
-    """(nodes, 6) boxes of the joined trees of triangles."""
+    """(nodes, 6) bounding boxes in the joined triangle trees, see `tree.Tree`."""
     links: np.ndarray
-    """(nodes, 3) links of the joined trees."""
+    """(nodes, 3) links in the joined trees, see `tree.Tree`."""
     triangles: np.ndarray
-    """(t, 9) corners of each triangle [m], in the order of the trees."""
+    """(t, 9) corners of each triangle [m], in tree order."""
 
 
 def covering(model: mujoco.MjModel, body: int, children: bool) -> np.ndarray:
     """Return the ids of the geoms that can cover the feelers of a body.
 
-    These are the geoms of other bodies that can touch something: contype or conaffinity is not 0, or they are
-    in a pair.
+    These are the geoms of other bodies that can collide: contype or conaffinity is not 0, or the geom is in a
+    contact pair.
 
     Args:
         model: The model.
         body: The body that has the feelers.
-        children: Whether to include the bodies below it in the kinematic tree. For the world they are always
-            included.
+        children: Whether to include the descendants of the body in the kinematic tree. For the world body,
+            they are always included.
 
     Returns:
         Geom ids, ascending.
@@ -89,7 +92,7 @@ def tables(model: mujoco.MjModel, used: Iterable[int]) -> tuple[np.ndarray, Mesh
         used: Ids of the geoms that are needed.
 
     Returns:
-        (ngeom,) rows of `GEOM`, filled for the used geoms, and the meshes of these.
+        (ngeom,) array of `GEOM`, in which only the used geoms are filled in, and the meshes of these geoms.
     """
     geoms: np.ndarray = np.zeros(model.ngeom, GEOM)
     geoms["kind"], geoms["size"][:, :3] = model.geom_type, model.geom_size
@@ -113,7 +116,7 @@ def tables(model: mujoco.MjModel, used: Iterable[int]) -> tuple[np.ndarray, Mesh
 
 
 def _bounds(kind: int, size: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return half sizes of the box around a primitive and its bounding radius [m]."""
+    """Return the half sizes of a primitive's bounding box and its bounding radius [m]."""
     r, length = size[0], size[1]
     if kind == PLANE:
         return np.full(3, np.inf), np.inf
@@ -137,10 +140,10 @@ def _fill_hfield(model: mujoco.MjModel, field: int, row: np.void) -> None:
 
 
 def meshes_of(shapes: Iterable[tuple[np.ndarray, np.ndarray]]) -> Meshes:
-    """Return the tables of meshes from their vertices (v, 3) [m] and triangles (t, 3).
+    """Build the tables for a set of meshes.
 
     Args:
-        shapes: Vertices and triangles of each mesh.
+        shapes: Vertices (v, 3) [m] and triangles (t, 3) of each mesh.
     """
     trees: list[Tree] = []
     triangles, closed = [np.empty((0, 9))], []
@@ -156,9 +159,9 @@ def meshes_of(shapes: Iterable[tuple[np.ndarray, np.ndarray]]) -> Meshes:
 
 
 def _closed(vertices: np.ndarray, faces: np.ndarray) -> bool:
-    """Return whether each edge is used equally often in both directions.
+    """Return whether a mesh is closed: the triangles use each edge equally often in both directions.
 
-    Coincident vertices are merged.
+    Coincident vertices count as one.
     """
     _, same = np.unique(vertices, axis=0, return_inverse=True)
     corner = same.reshape(-1)[faces].astype(np.int64)

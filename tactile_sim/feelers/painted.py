@@ -12,26 +12,26 @@ from tactile_sim.errors import ConfigError
 from tactile_sim.share import similar_file
 
 MOST_PIXELS = 2**24
-"""Largest allowed number of pixels of an image: 4096 x 4096. Larger files are rejected before decoding."""
+"""Largest allowed number of pixels in an image (4096 x 4096). Larger files are rejected before decoding."""
 SIXTEEN_BIT = ("I", "I;16", "I;16B", "I;16L", "I;16N")
-"""Pillow's modes of 16-bit images; they differ between versions."""
+"""Pillow modes for 16-bit images, which differ between Pillow versions."""
 LUMINANCE = (0.299, 0.587, 0.114)
 """Weights of red, green and blue (ITU-R BT.601)."""
 
 
 def brightness(image: Path | np.ndarray, white_only: bool | None = None) -> np.ndarray:
-    """Return the brightness of each pixel, from 0 for black or transparent to 1 for white.
+    """Return the brightness of each pixel, from 0 (black or transparent) to 1 (white).
 
-    A pixel is white if red, green, blue and, where there is one, opacity all have the largest value
-    of their type: 255 for 8 bits, 65535 for 16 bits, 1.0 for floats, True for bool.
+    A pixel is white if red, green, blue and opacity (if the image has an alpha channel) all have the largest
+    value of their type: 255 for 8 bits, 65535 for 16 bits, 1.0 for floats, True for bool.
 
     Args:
-        image: A file that Pillow can read, or an array of shape (height, width), (height, width, 3) with
-            red, green and blue, or (height, width, 4) with opacity in addition; of bool, of integers up to
-            the largest value of their type, or of floats from 0 to 1.
-        white_only: Set all pixels that are not white to 0, so that colours do not count. If False, colours
-            count by their luminance (ITU-R BT.601) times their opacity. Default: True if the image has
-            colours, that is, any pixel with opacity > 0 whose red, green and blue differ; else False.
+        image: A file that Pillow can read, or an array with shape (height, width), (height, width, 3) for RGB
+            or (height, width, 4) for RGBA. Its elements are bool, integers up to the largest value of their
+            type, or floats from 0 to 1.
+        white_only: If True, set all pixels that are not white to 0, so that coloured pixels are ignored. If
+            False, use the luminance (ITU-R BT.601) times the opacity. By default, True for a colour image,
+            that is, if red, green and blue differ in any pixel with opacity > 0; otherwise False.
 
     Returns:
         (height, width) float64, from 0 to 1.
@@ -76,7 +76,7 @@ def _brightness(image: np.ndarray, name: str, white_only: bool | None) -> np.nda
 
     Args:
         image: As in `brightness`.
-        name: Name of the image for errors.
+        name: Name of the image for error messages.
         white_only: As in `brightness`.
     """
     if image.ndim not in (2, 3) or (image.ndim == 3 and image.shape[2] not in (3, 4)) or image.size == 0:
@@ -124,7 +124,7 @@ def _too_large(name: str, width: int, height: int) -> ConfigError:
 
 
 def _hint(path: Path) -> str:
-    """Return the end of an error about a missing file, with a suggestion."""
+    """Return a suggestion to append to the error message for a missing file."""
     if re.search(r"\{.*\}", path.name):
         return "; the only placeholder is {geom}, the name of a geom"
     return similar_file(path)

@@ -1,4 +1,4 @@
-"""Positions, lengths and pixels of a body's feelers."""
+"""Data classes for the positions, lengths and pixels of a body's feelers."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Part:
-    """The image of one geom within its body's image.
+    """The area of a body's image that shows one geom.
 
-    The parts are stacked vertically and left-aligned.
+    The areas of all geoms are stacked vertically and left-aligned.
     """
 
     geom_id: int
@@ -41,14 +41,14 @@ class Placed:
     geom_index: np.ndarray
     """(n,) uint16 index into parts."""
     uv: np.ndarray
-    """(n, 2) float64 position on the geom's map; for painted feelers the centre of the pixel."""
+    """(n, 2) float64 positions on the geom's UV map. Painted feelers are at the centres of their pixels."""
     pixels: np.ndarray
-    """(n,) uint32 row * width + column in the body's image, all different."""
+    """(n,) uint32 unique pixel indices (row * width + column) in the body's image."""
     parts: tuple[Part, ...]
-    """The images of the geoms."""
+    """The areas of the geoms in the body's image."""
     width: int
     """Width of the body's image [pixels]."""
     height: int
     """Height of the body's image [pixels]."""
     spacing: float
-    """Approximate distance between neighbours [m], for drawing."""
+    """Approximate distance between neighbouring feelers [m], used for drawing."""

@@ -1,4 +1,4 @@
-"""Place the feelers of a body: painted on its map, or evenly spaced."""
+"""Place feelers on a body, either painted on its UV map or evenly spaced."""
 
 from __future__ import annotations
 
@@ -44,31 +44,32 @@ def place(
     most: int = MOST_FEELERS,
     cache: MapCache | None = None,
 ) -> Placed:
-    """Place the feelers of a body: painted on an image, or evenly spaced.
+    """Place feelers on a body, either painted on an image or evenly spaced.
 
     Args:
         model: The model.
         body_id: The body that gets the feelers.
-        image: Image that defines where feelers are and how long: white pixels are feelers of the full
-            length, grey ones are shorter, black ones are none. It lies on the UV map of the body's mesh, or
-            on the unfolded surface of its primitive. ``{geom}`` in the path stands for a geom's name, with
-            ``_`` for each ``/``, so that each geom has an image.
-        spacing: Without an image, the distance between neighbouring feelers on the body's colliding geoms
-            [m].
+        image: Image that defines the positions and lengths of the feelers. White pixels are feelers of full
+            length, grey pixels are shorter feelers, and black pixels have no feeler. The image covers the UV
+            map of the body's mesh, or the unfolded surface of its primitive. ``{geom}`` in the path is
+            replaced by the name of each geom (with ``_`` instead of ``/``), so that each geom has a separate
+            image.
+        spacing: Distance between neighbouring feelers on the body's colliding geoms if there is no image [m].
         length: Length of a white feeler [m], at most `LONGEST`.
-        white_only: Whether only the white pixels of the image are feelers. Default: True if the image has
-            colours. See `tactile_sim.feelers.painted.brightness` for the definition of white.
-        where: Name of the setting, for errors.
+        white_only: Whether only the white pixels of the image are feelers. By default, True for colour
+            images. See `tactile_sim.feelers.painted.brightness` for the definition of white.
+        where: Name of the setting, used in error messages.
         most: Largest allowed number of feelers; below `MOST_FEELERS` if other bodies have feelers too.
-        cache: Maps and feelers by shape, to be reused by further calls.
+        cache: Cache of UV maps and feelers by shape that further calls can reuse.
 
     Returns:
         The feelers, in the body's frame.
 
     Raises:
         ConfigError: A setting or an image is invalid.
-        SceneError: A geom cannot have feelers, or its UV map overlaps itself. All messages begin with
-            ``where``.
+        SceneError: A geom cannot have feelers, or its UV map overlaps itself.
+
+    All error messages begin with ``where``.
     """
     with _named(where):
         if not 0 < length <= LONGEST:
@@ -89,7 +90,7 @@ def place(
 
 
 class Request(NamedTuple):
-    """The feelers that one body should get; the fields are arguments of `place`."""
+    """A request to place feelers on one body. The fields are arguments of `place`."""
 
     body_id: int
     where: str
@@ -125,7 +126,7 @@ def place_all(model: mujoco.MjModel, requests: Iterable[Request]) -> list[Placed
 def _paint(
     model: mujoco.MjModel, body: int, image: Path | np.ndarray, white_only: bool | None, most: int
 ) -> list[GeomFeelers]:
-    """Return the painted feelers of each of a body's geoms."""
+    """Return the painted feelers for each geom of a body."""
     geoms = _painted_geoms(model, body)
     names = Names(model)
     for_each = not isinstance(image, np.ndarray) and "{geom}" in str(image)
@@ -165,7 +166,7 @@ def _paint(
 def _on_map(
     uv_map: UvMap, wanted: np.ndarray, most: int, source_name: str
 ) -> tuple[np.ndarray, SurfacePoints]:
-    """Call `UvMap.surface` in batches, to reject too many feelers without computing all."""
+    """Call `UvMap.surface` in batches to detect too many feelers early."""
     white = np.flatnonzero(wanted)
     if len(white) <= most:
         return uv_map.surface(wanted)
@@ -191,7 +192,8 @@ def _on_map(
 def _painted_geoms(model: mujoco.MjModel, body: int) -> list[int]:
     """Return the geoms of a body that are painted.
 
-    These are its meshes with UV coordinates, whether they collide or not, else those of `feeler_geoms`.
+    These are its meshes with UV coordinates, whether or not they collide. If there are none, these are the
+    geoms that `feeler_geoms` returns.
     """
     geoms = [int(model.body_geomadr[body]) + k for k in range(model.body_geomnum[body])]
     meshes = [geom for geom in geoms if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH]
@@ -242,7 +244,7 @@ def _median_distance(positions: np.ndarray) -> float:
 
 @contextmanager
 def _named(where: str) -> Iterator[None]:
-    """Prefix the messages of errors with the name of the setting."""
+    """Prefix the messages of errors raised in this context with the name of the setting."""
     try:
         yield
     except (ConfigError, SceneError) as error:

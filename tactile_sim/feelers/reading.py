@@ -30,13 +30,17 @@ BODY = np.dtype(
     ],
     align=True,
 )
-"""A body with feelers: its id, its nodes [first, last) in the joined trees of feelers, its obstacles
-[begin, end) in a list of geom ids, and centre and radius of the sphere around its feelers, in its frame
-[m]."""
+"""A body with feelers.
+
+The fields are its id, its nodes [first, last) in the joined feeler trees, its obstacles [begin, end) in a
+list of geom ids, and the centre and radius of the bounding sphere of its feelers in the body frame [m].
+"""
 
 INSIDE = 6
-"""Column with a feeler's start depth inside its body [m]; before it are the start of its ray [m] and its unit
-direction, both in the body's frame."""
+"""Column with the depth inside the body at which a feeler's ray starts [m].
+
+The columns before it contain the start of the ray [m] and its unit direction, both in the body frame.
+"""
 
 
 @kernel(error_model="numpy")
@@ -52,15 +56,15 @@ def read(
         body_positions: (nbody, 3) positions of bodies in the world [m].
         body_rotations: (nbody, 9) rotations from body frames to the world.
         bodies: (b,) rows of `BODY`.
-        covering: Ids of the obstacles of each body, body by body.
-        boxes: Boxes of the trees of the feelers, see `tree.Tree`.
-        links: Links of these trees.
-        feelers: (n, 7) rays of the feelers in the order of the trees, see `INSIDE`.
-        order: Items of the trees, see `tree.Tree`.
+        covering: Ids of the geoms that are obstacles for each body, concatenated over the bodies.
+        boxes: Bounding boxes in the feeler trees, see `tree.Tree`.
+        links: Links in the feeler trees, see `tree.Tree`.
+        feelers: (n, 7) rays of the feelers in tree order, see `INSIDE`.
+        order: Feeler indices in tree order, see `tree.Tree`.
         geoms: Table of geoms from `obstacles.tables`.
         meshes: Table of meshes from `obstacles.tables`.
         heights: Elevations of all height fields.
-        out: (n,) full lengths [m]; overwritten with free lengths.
+        out: (n,) full lengths [m]; overwritten with the free lengths.
     """
     pose, centre = np.empty((4, 3)), np.empty(3)
     for b in range(len(bodies)):
@@ -81,7 +85,7 @@ def read(
 
 @kernel(error_model="numpy")
 def _far(centre, radius, shape, positions, rotations, geom):
-    """Return whether a geom does not touch a sphere [m]."""
+    """Return whether a geom is certain not to touch a sphere."""
     x, y, z = (centre[0] - positions[geom, 0], centre[1] - positions[geom, 1], centre[2] - positions[geom, 2])
     if shape.kind == PLANE:
         return x * rotations[geom, 2] + y * rotations[geom, 5] + z * rotations[geom, 8] > radius
@@ -91,7 +95,7 @@ def _far(centre, radius, shape, positions, rotations, geom):
 
 @kernel(error_model="numpy")
 def _relative_pose(turn, origin, rotation, position, pose):
-    """Write a geom's axes (rows) and origin in a body's frame into pose (4, 3)."""
+    """Write the axes of a geom (three rows) and its origin in the body frame to ``pose`` (4, 3)."""
     for i in range(3):
         pose[3, i] = 0.0
         for k in range(3):
@@ -104,7 +108,7 @@ def _relative_pose(turn, origin, rotation, position, pose):
 
 @kernel(error_model="numpy")
 def _cover(pose, node, last, boxes, links, feelers, order, shape, meshes, heights, out):
-    """Shorten the free lengths of one body's feelers to the obstacle formed by one geom."""
+    """Shorten the free lengths of one body's feelers where one geom covers them."""
     ball = shape.radius * shape.radius
     # A tuple of numbers, because the reference count of an array costs several times the rest of the loop.
     size = (shape.size[0], shape.size[1], shape.size[2], shape.size[3])
@@ -144,7 +148,7 @@ def _cover(pose, node, last, boxes, links, feelers, order, shape, meshes, height
 
 @kernel(error_model="numpy")
 def _misses_sphere(x, y, z, u, v, w, reach, ball):
-    """Return whether a ray misses a sphere about the origin with squared radius `ball` [m2]."""
+    """Return whether a ray misses a sphere around the origin with squared radius ``ball`` [m2]."""
     along = min(max(-(x * u + y * v + z * w), 0.0), reach)
     x, y, z = x + along * u, y + along * v, z + along * w
     return x * x + y * y + z * z > ball
@@ -162,7 +166,7 @@ def _to_geom(pose, x, y, z):
 
 @kernel(error_model="numpy")
 def _apart(boxes, node, pose, shape):
-    """Return whether the boxes of a node and a geom are apart along an axis of the geom."""
+    """Return whether an axis of a geom separates its bounding box from that of a tree node."""
     p, q, r = boxes[node, 3], boxes[node, 4], boxes[node, 5]
     x, y, z = (boxes[node, 0] - pose[3, 0], boxes[node, 1] - pose[3, 1], boxes[node, 2] - pose[3, 2])
     if shape.kind == PLANE:
@@ -177,7 +181,7 @@ def _apart(boxes, node, pose, shape):
 
 @kernel(error_model="numpy")
 def intersect(kind, x, y, z, u, v, w, size):
-    """Intersect a line with a solid of a given type; arguments and result as in `rays`."""
+    """Intersect a line with a solid of the specified type. Arguments and results are as in `rays`."""
     if kind == PLANE:
         return intersect_plane(x, y, z, u, v, w)
     if kind == SPHERE:
@@ -193,19 +197,17 @@ def intersect(kind, x, y, z, u, v, w, size):
 
 @kernel(error_model="numpy")
 def to_world(positions, normals, offsets, body_ids, body_positions, body_rotations, starts, directions):
-    """Transform roots and normals of feelers to the world.
-
-    The results are written to starts and directions (n, 3).
+    """Transform the roots and normals of feelers from body frames to the world frame.
 
     Args:
         positions: (n, 3) roots in body frames [m].
         normals: (n, 3) normals in body frames.
-        offsets: (b + 1,) first feeler of each body.
+        offsets: (b + 1,) index of each body's first feeler, and the total number of feelers.
         body_ids: (b,) ids of the bodies.
         body_positions: (nbody, 3) positions of bodies in the world [m].
         body_rotations: (nbody, 3, 3) rotations from body frames to the world.
-        starts: (n, 3) roots in the world [m]; overwritten.
-        directions: (n, 3) unit directions in the world; overwritten.
+        starts: (n, 3) output array for the roots in the world [m].
+        directions: (n, 3) output array for the unit directions in the world.
     """
     for b in range(len(body_ids)):
         turn, origin = body_rotations[body_ids[b]], body_positions[body_ids[b]]

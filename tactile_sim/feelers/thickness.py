@@ -1,4 +1,4 @@
-"""Thickness of a body below points on its surface."""
+"""Compute the thickness of a body below points on its surface."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from tactile_sim.geometry.rays.mesh import cross_mesh
 from tactile_sim.geometry.rays.primitives import intersect_box
 
 JUST = 1e-4
-"""Depth below the surface at which the body must have begun, as a fraction of the depth of interest; on the
-surface itself, rounding decides between inside and outside."""
+"""Depth below the surface at which a point counts as inside the body, as a fraction of the depth of interest.
+
+Exactly on the surface, rounding errors would decide between inside and outside.
+"""
 
 
 def thickness(
@@ -27,8 +29,9 @@ def thickness(
 ) -> np.ndarray:
     """Return the thickness of a body below points on its surface.
 
-    It is the distance inward to the end of all geoms. A mesh ends at its next triangle. Without one, as on a
-    sheet, the thickness is 0. A height field is as thick as the box around it.
+    The thickness is the distance along the inward normal until a ray leaves the last of the overlapping
+    geoms. A mesh ends at the next triangle; if there is none, as on a sheet, the thickness is 0. A height
+    field is treated as a solid box.
 
     Args:
         model: The model.
@@ -37,7 +40,8 @@ def thickness(
         normals: (n, 3) outward unit normals in the body's frame.
         geoms: Table of geoms from `obstacles.tables`.
         meshes: Table of meshes from `obstacles.tables`.
-        depths: (n,) depth of interest [m]. Where the body is thicker, the result is only known to be larger.
+        depths: (n,) depth of interest [m]. Where the body is thicker, the result is a lower bound that is not
+            below this depth.
 
     Returns:
         (n,) thickness [m].
@@ -53,7 +57,7 @@ def thickness(
 
 @kernel(error_model="numpy")
 def _measure(positions, normals, shapes, origins, rotations, meshes, depths, out):
-    """Write the thickness below each point into out (n,) [m]."""
+    """Write the thickness below each point to ``out`` (n,) [m]."""
     for f in range(len(positions)):
         out[f] = 0.0
         deeper = True
@@ -70,7 +74,7 @@ def _measure(positions, normals, shapes, origins, rotations, meshes, depths, out
 
 @kernel(error_model="numpy")
 def _rest_of_geom(position, normal, depth, shape, origin, rotation, meshes):
-    """Return the way inwards from a point at some depth until a geom ends [m]; 0 if outside."""
+    """Return the remaining distance inward from a given depth until a geom ends [m]; 0 if outside."""
     p, d = np.zeros(3), np.zeros(3)
     for j in range(3):
         for i in range(3):

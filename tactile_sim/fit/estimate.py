@@ -1,4 +1,4 @@
-"""Estimate the stages of a pad from a recording, with confidence intervals where they are identifiable."""
+"""Estimate the signal-chain stages of a pad from a recording, with confidence intervals."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tactile_sim.fit.selection import WIDE, Z, select, uncertainty, without_unkn
 from tactile_sim.fit.taxels import of_taxels, to_stages
 
 POOR = 0.03
-"""Systematic error over the range of the readings from which a fit is poor."""
+"""A fit is poor if its systematic error exceeds this fraction of the range of the readings."""
 _LOADED = 0.01
-"""Share of the greatest load from which a taxel is searched."""
+"""The search uses taxels whose total load exceeds this fraction of the largest total load of a taxel."""
 _FREE = 0.01
-"""Share of the greatest load below which a taxel counts as free."""
+"""A taxel counts as unloaded up to this fraction of the largest load."""
 _CALM = 0.2
-"""Free readings per sample from which noise is estimated with them alone."""
+"""Noise is estimated from unloaded readings only if there are more than this many of them per sample."""
 _PROBE = 0.1
-"""Part of its range by which a stage is switched on to see whether the data would show it."""
+"""Change of a parameter, as a fraction of its range, that tests whether the data are sensitive to it."""
 
 
 @dataclass(frozen=True)
@@ -35,24 +35,24 @@ class Fit:
 
     recording: Recording
     loads: np.ndarray
-    """(n, m) reference [N]."""
+    """(n, m) reference loads [N]."""
     fitted: np.ndarray
-    """(n, m) [units]."""
+    """(n, m) fitted readings [units]."""
     used: np.ndarray
-    """(n, m) bool: readings that counted."""
+    """(n, m) bool: True for readings that were used in the fit."""
     estimates: tuple[Estimate, ...]
     gains: np.ndarray
-    """(m,) of each taxel [units/N]; NaN where unidentifiable."""
+    """(m,) gain of each taxel [units/N]; NaN where unidentifiable."""
     gain_halves: np.ndarray
     offsets: np.ndarray
     """(m,) reading of each taxel without load [units]; NaN where unidentifiable."""
     offset_halves: np.ndarray
     misfit: float
-    """Systematic error over the range of the readings."""
+    """Systematic error as a fraction of the range of the readings."""
     rms: float
-    """Root mean square of the residuals that counted [units]."""
+    """Root mean square of the residuals of the used readings [units]."""
     stages: dict[str, dict[str, Any]]
-    """The stages of the pad for a configuration."""
+    """The stages of the pad, in the form of a configuration."""
 
     @property
     def poor(self) -> bool:
@@ -61,7 +61,7 @@ class Fit:
 
     @property
     def unidentifiable(self) -> list[str]:
-        """Parameters that the data do not determine."""
+        """Keys of the parameters that the data do not determine."""
         return [estimate.key for estimate in self.estimates if estimate.status == "unidentifiable"]
 
 
@@ -72,17 +72,17 @@ def fit(
     seed: int = 0,
     progress: Callable[[str], None] = lambda text: None,
 ) -> Fit:
-    """Return the stages of a pad that explain a recording.
+    """Fit the signal-chain stages of a pad to a recording.
 
     Args:
-        recording: Readings and reference.
+        recording: Measured readings with the reference forces or loads.
         reference: Ideal skin of the pad.
-        stages: Stages whose shared parameters may be fitted, out of `STAGES`.
+        stages: Stages whose shared parameters may be fitted; a subset of `STAGES`.
         seed: Seed of the global search.
-        progress: Function that is called with the name of each phase.
+        progress: Called with a description of each phase as it starts.
 
     Raises:
-        CommandError: The recording does not fit the pad or has no load.
+        CommandError: The recording does not match the pad, or its loads or readings are constant.
     """
     loads, known = reference.loads(recording)
     if not np.abs(loads[known]).max(initial=0.0) > 0:
@@ -123,14 +123,15 @@ def fit(
 def _prepare(
     recording: Recording, reference: Reference, loads: np.ndarray, known: np.ndarray, level: tuple | None
 ) -> tuple[Data, float]:
-    """Return readings, loads and weights for a fit, and the baseline of the readings [units].
+    """Prepare the data for a fit, and return them with the baseline of the readings [units].
 
     Args:
         recording: The recording, with n samples of m taxels.
         reference: Ideal skin of the pad.
         loads: (n, m) loads of the taxels [N].
-        known: (n,) whether the loads of a sample are known.
-        level: Level below which taxels read zero and its half-width [units], or None.
+        known: (n,) bool: True for samples whose loads are known.
+        level: Threshold below which taxels read zero, and the half-width of its confidence interval [units];
+            None if there is no threshold.
     """
     loads = np.ascontiguousarray(loads, float)
     rest = ~is_loaded(loads) & known
@@ -147,7 +148,7 @@ def _prepare(
 
 
 def _durations(recording: Recording, loads: np.ndarray) -> tuple[float, float]:
-    """Return the interval between samples and the longest time with or without load [s]."""
+    """Return the sampling interval and the longest period that is loaded or unloaded throughout [s]."""
     loaded = is_loaded(loads)
     edges = np.flatnonzero(np.diff(loaded)) + 1
     ends = recording.times[np.r_[0, edges, len(loaded) - 1]]
@@ -155,7 +156,11 @@ def _durations(recording: Recording, loads: np.ndarray) -> tuple[float, float]:
 
 
 def _threshold(readings: np.ndarray) -> tuple[float, float] | None:
-    """Return the level below which taxels read zero and its half-width [units], or None without one."""
+    """Estimate the threshold below which taxels read zero.
+
+    Returns:
+        The threshold and the half-width of its confidence interval [units]; None if there is no threshold.
+    """
     sizes = np.sort(np.abs(readings[readings != 0]))
     if (readings == 0).mean() < 0.05 or len(sizes) < 100:
         return None
@@ -167,7 +172,7 @@ def _threshold(readings: np.ndarray) -> tuple[float, float] | None:
 
 
 def _above(solution: Solution, level: tuple | None, data: Data) -> np.ndarray:
-    """Return (n, m) whether readings are far enough above the threshold to count."""
+    """Return a mask (n, m) of the readings that are far enough above the threshold to be used."""
     assert level is not None
     used = data.weights > 0
     noise = np.sqrt(solution.rss / max(used.sum(), 1))
@@ -236,7 +241,10 @@ def _shared(solution: Solution, covariance: np.ndarray) -> list[Estimate]:
 def _absent(
     data: Data, solution: Solution, candidates: tuple[Parameter, ...], slopes: np.ndarray, sigma: float
 ) -> list[Estimate]:
-    """Return the parameters of stages that were not selected: without effect, or not to be seen."""
+    """Return estimates for the parameters of stages that were not selected.
+
+    Each parameter is either absent (the data show that it is neutral) or unidentifiable.
+    """
     estimates = []
     chosen = {parameter.stage for parameter in solution.parameters}
     for parameter in candidates:
@@ -270,12 +278,12 @@ def _absent(
 
 
 def _free(data: Data, solution: Solution) -> np.ndarray:
-    """Return (n, m) whether a taxel has no load, nor the memory of one."""
+    """Return a mask (n, m) of the samples in which a taxel is unaffected by current and earlier loads."""
     return np.abs(respond(data, solution.values)) <= _FREE * np.abs(data.loads).max()
 
 
 def _misfit(data: Data, solution: Solution, noise: NoiseFit) -> float:
-    """Return the systematic error of loaded taxels over the range of the readings."""
+    """Return the systematic error of loaded taxels as a fraction of the range of the readings."""
     used = data.weights > 0
     loaded = ~_free(data, solution) & used
     if not loaded.any():

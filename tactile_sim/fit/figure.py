@@ -1,4 +1,4 @@
-"""Figure of a fit: measured and fitted readings over time and over the load, and residuals."""
+"""Plot a fit: measured and fitted readings over time and over load, and the residuals."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tactile_sim.analysis import style
 from tactile_sim.fit.estimate import Fit
 
 _TAXELS = 4
-"""Taxels that are drawn: those with the greatest loads."""
+"""Number of taxels to draw; the ones with the largest loads are chosen."""
 _MOST = 20_000
-"""Most points of a scatter plot."""
+"""Maximum number of points in a scatter plot."""
 
 
 def figure(result: Fit) -> Figure:
-    """Return the figure of a fit."""
+    """Plot measured and fitted readings over time and over load, and the residuals."""
     recording, number = result.recording, style.NAMED_LINES
     strongest = np.argsort(-np.abs(result.loads).sum(axis=0))[:_TAXELS]
     fig = Figure(figsize=(10.0, 7.0), layout="constrained")

@@ -1,4 +1,4 @@
-"""Contact parameters ``solref`` from the force of an impact, by repeated simulation of the drop."""
+"""Estimate the contact parameters ``solref`` from a recorded impact by simulating it repeatedly."""
 
 from __future__ import annotations
 
@@ -19,13 +19,14 @@ from tactile_sim.simulation import Simulation
 _FEWEST = 5
 """Minimum number of samples above half of the peak force."""
 _WINDOW = (-1.5, 5.0)
-"""Start and end of the fitted part, relative to the start of the peak, in widths of it at half its height."""
+"""Start and end of the fitted period, relative to the start of the peak, in units of the peak's full width at
+half maximum."""
 _WIDE = 0.25
-"""Relative half-width of the confidence interval from which a parameter is unidentifiable."""
+"""A parameter is unidentifiable if the relative half-width of its confidence interval exceeds this value."""
 _AROUND = np.array([0.7, 1.2, 0.8])
-"""Half-widths of the box around the best start in which the search runs."""
+"""Half-widths of the search box around the best starting point."""
 _STEP = 0.02
-"""Step of numeric derivatives, larger than the roughness that time steps cause."""
+"""Step of the numerical derivatives; large enough to smooth out the effect of discrete time steps."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +35,22 @@ class Impact:
 
     source: str
     times: np.ndarray
-    """(n,) [s]."""
+    """(n,) times [s]."""
     force: np.ndarray
-    """(n,) [N]."""
+    """(n,) contact forces [N]."""
     mass: float
-    """[kg]"""
+    """Mass that hits the pad [kg]."""
     speed: float
-    """At the first touch [m/s]."""
+    """Speed at first contact [m/s]."""
 
 
 def read_impact(path: Path, mass: float, speed: float) -> Impact:
-    """Return an impact from a CSV file with the columns ``time`` [s] and ``force`` [N].
+    """Read an impact from a CSV file with the columns ``time`` [s] and ``force`` [N].
+
+    Args:
+        path: The CSV file.
+        mass: Mass that hits the pad [kg].
+        speed: Speed at first contact [m/s].
 
     Raises:
         CommandError: The file cannot be read or has no impact, or a number is out of range.
@@ -65,19 +71,19 @@ def read_impact(path: Path, mass: float, speed: float) -> Impact:
 
 
 class Drop:
-    """Simulates the impact on a pad, with the solver, step and ``solimp`` of its scene."""
+    """Simulates an impact on a pad with the time step and ``solimp`` of its scene."""
 
     def __init__(self, settings: Settings, pad: str, mass: float, speed: float):
-        """Prepare the drop.
+        """Create the model of the drop.
 
         Args:
             settings: The configuration.
             pad: Name of the pad.
             mass: Mass that hits the pad [kg].
-            speed: Its speed at the first touch [m/s].
+            speed: Speed at first contact [m/s].
 
         Raises:
-            CommandError: The pad is on a flex, which has no ``solref`` of a geom.
+            CommandError: The pad is on a flex; only pads on geoms are supported.
         """
         simulation = Simulation(settings)
         model = simulation.engine.model
@@ -96,11 +102,11 @@ class Drop:
         self._data = mujoco.MjData(self._model)
 
     def force(self, time_constant: float, ratio: float, duration: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return times (n,) since the first touch [s] and the force (n,) [N] of a simulated drop.
+        """Simulate a drop and return times (n,) since first contact [s] and contact forces (n,) [N].
 
         Args:
-            time_constant: First number of ``solref`` [s].
-            ratio: Second number of ``solref``, the damping ratio.
+            time_constant: First value of ``solref`` [s].
+            ratio: Second value of ``solref``, the damping ratio.
             duration: Time to simulate [s].
         """
         model, data = self._model, self._data
@@ -116,13 +122,13 @@ class Drop:
 
 
 def fit_impact(impact: Impact, drop: Drop) -> tuple[Estimate, ...]:
-    """Return estimates of ``solref``: time constant [s] and damping ratio.
+    """Estimate the two values of ``solref``: the time constant [s] and the damping ratio.
 
-    The time of the first touch is fitted, too.
+    The time of first contact is fitted as well.
 
     Args:
-        impact: The recording.
-        drop: Simulates the impact with the mass and the speed of the recording.
+        impact: The recorded impact.
+        drop: Simulation of the impact with the same mass and speed.
     """
     high_force = impact.force > impact.force.max() / 2
     top = int(np.argmax(impact.force))

@@ -1,4 +1,4 @@
-"""The signal chain of a whole recording as a function of its parameters."""
+"""Model of the signal chain: predicts the readings of a recording from the chain's parameters."""
 
 from __future__ import annotations
 
@@ -9,39 +9,39 @@ import numpy as np
 from tactile_sim.compilation import kernel
 
 _ITERATIONS = 6
-"""Steps of Gauss and Newton for the parameters of a taxel with a transfer curve."""
+"""Number of Gauss-Newton steps that fit gain and offset of a taxel with a transfer curve."""
 _LEAST_SLOPE = 0.05
-"""Slope of the transfer curve that they count with at least."""
+"""Lower bound of the slope of the transfer curve in these steps."""
 LONGEST_DELAY = 0.5
 """Upper bound of a delay [s]."""
 
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter that all taxels share."""
+    """A stage parameter that all taxels of the pad share."""
 
     stage: str
     name: str
     neutral: float | None
-    """The value at which the stage does nothing; None: another parameter of the stage has one."""
+    """Value at which the stage has no effect; None if another parameter switches the stage off."""
     low: float
     high: float
     log: bool = False
-    """True if it is searched on a logarithmic scale."""
+    """True if the search uses a logarithmic scale."""
 
     @property
     def key(self) -> str:
-        """Name in a configuration, below the pad."""
+        """Key of the parameter below the pad in a configuration, ``stage.name``."""
         return f"{self.stage}.{self.name}"
 
     def unscaled(self, scaled: float) -> float:
-        """Convert a number from 0 to 1 to a value."""
+        """Convert a scaled value (0 to 1) to a parameter value."""
         if self.log:
             return float(self.low * (self.high / self.low) ** scaled)
         return self.low + (self.high - self.low) * scaled
 
     def scaled(self, value: float) -> float:
-        """Convert a value to a number from 0 to 1."""
+        """Convert a parameter value to a scaled value (0 to 1)."""
         inside = min(max(value, self.low), self.high)
         if self.log:
             return float(np.log(inside / self.low) / np.log(self.high / self.low))
@@ -53,26 +53,26 @@ class Estimate:
     """Estimate of one parameter."""
 
     key: str
-    """Stage and parameter, as below the pad in a configuration."""
+    """Key of the parameter, such as ``delay.time`` for a stage of the pad."""
     value: float
     half: float
-    """Half-width of its 95 % confidence interval."""
+    """Half-width of the 95 % confidence interval."""
     status: str = "fitted"
     """``fitted``, ``absent`` (the data show that it is neutral) or ``unidentifiable``."""
     note: str = ""
 
 
 STAGES = ("cross_talk", "hysteresis", "viscoelasticity", "slow_adaptation", "transfer", "delay")
-"""Stages whose parameters all taxels share, as far as they are fitted."""
+"""Stages with fitted parameters that all taxels share."""
 
 
 def parameters(interval: float, duration: float, stages: tuple[str, ...] = STAGES) -> list[Parameter]:
-    """Return the parameters of some stages, with their bounds.
+    """Return the shared parameters of the given stages, with bounds that suit a recording.
 
     Args:
-        interval: Time between samples [s].
-        duration: Longest time in which the loads neither change sign nor vanish [s].
-        stages: Names out of `STAGES`.
+        interval: Sampling interval [s].
+        duration: Longest period that is loaded or unloaded throughout [s].
+        stages: A subset of `STAGES`.
     """
     slowest = max(4 * duration, 4 * interval)
     every = [
@@ -94,30 +94,30 @@ class Data:
     """A recording prepared for the fit."""
 
     times: np.ndarray
-    """(n,) [s]."""
+    """(n,) times [s]."""
     loads: np.ndarray
-    """(n, m) [N]."""
+    """(n, m) loads of the taxels [N]."""
     mixed: np.ndarray
-    """(n, m) loads after a full share of cross-talk [N]."""
+    """(n, m) loads with the cross-talk share set to 1 [N]."""
     readings: np.ndarray
-    """(n, m) less their baseline [units]."""
+    """(n, m) readings with the baseline subtracted [units]."""
     weights: np.ndarray
-    """(n, m) 1 or 0: whether a reading counts."""
+    """(n, m) 1 for readings to use in the fit, 0 for others."""
     scale: float
-    """Greatest magnitude of a reading [units]."""
+    """Largest magnitude of a reading [units]."""
 
     def some(self, taxels: np.ndarray) -> Data:
-        """Return the data of some taxels, by a mask or by indices."""
+        """Return the data of a subset of the taxels, selected by a mask or by indices."""
         columns = (self.loads, self.mixed, self.readings, self.weights)
         loads, mixed, readings, weights = (np.ascontiguousarray(column[:, taxels]) for column in columns)
         return replace(self, loads=loads, mixed=mixed, readings=readings, weights=weights)
 
 
 def respond(data: Data, values: dict[str, float]) -> np.ndarray:
-    """Return loads (n, m) after cross-talk, hysteresis, viscoelasticity, adaptation and delay [N].
+    """Return the loads (n, m) after cross-talk, hysteresis, viscoelasticity, adaptation and delay [N].
 
-    Each is computed as the signal chain does, except the delay, which interpolates so that its effect is
-    continuous.
+    The stages are computed as in the signal chain, except that the delay interpolates between samples, so
+    that the result is a continuous function of it.
     """
     share = values.get("cross_talk.share", 0.0)
     loads = data.loads + share * (data.mixed - data.loads) if share else data.loads
@@ -177,7 +177,7 @@ def _delayed(values, times, late):
 
 @kernel
 def curve(amplified, scale, second, third):
-    """Return the transfer curve and its slope at an amplified load [units], odd about 0."""
+    """Return the value [units] and the slope of the transfer curve, an odd function, at an amplified load."""
     size = abs(amplified) / scale
     slope = 1.0 + 2.0 * second * size + 3.0 * third * size**2
     return amplified * (1.0 + second * size + third * size**2), slope
@@ -186,19 +186,19 @@ def curve(amplified, scale, second, third):
 def taxel_parameters(
     data: Data, response: np.ndarray, values: dict[str, float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return the best-fitting gain a and offset d of each taxel, their readings, and moments.
+    """Fit the gain a and the offset d of each taxel by least squares.
 
-    The readings are h(a u + d) for a response u and the transfer curve h. Taxels without load have a gain of
-    0.
+    The fitted readings are h(a u + d) for the response u and the transfer curve h. Taxels without load have a
+    gain of 0.
 
     Args:
-        data: The recording.
-        response: (n, m) loads as they reach the amplifier [N].
-        values: Parameters by key.
+        data: The prepared recording.
+        response: (n, m) loads at the input of the gain stage [N].
+        values: Values of the shared parameters by key.
 
     Returns:
-        a (m,) [units/N], d (m,) [units], readings (n, m) [units], and (3, m) the sums over the samples of
-        (h' u)², h'² u and h'².
+        Gains a (m,) [units/N], offsets d (m,) [units], fitted readings (n, m) [units], and the sums (3, m)
+        of (h' u)², h'² u and h'² over the samples.
     """
     shape = values.get("transfer.second", 0.0), values.get("transfer.third", 0.0)
     return _fit_taxels(data.weights, response, data.readings, data.scale, *shape)

@@ -1,4 +1,4 @@
-"""White noise and drift of residuals: the local-level model of time series, by maximum likelihood."""
+"""Estimate white noise and drift of residuals by a maximum-likelihood fit of a local-level model."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import numpy as np
 from tactile_sim.compilation import kernel
 
 _RATIOS = np.geomspace(1e-8, 1e4, 61)
-"""Variances of the walk in 1 s over that of the noise, to begin the search with."""
+"""Initial search grid for the variance of the random walk over 1 s, relative to that of the noise."""
 _DROP = 1.92
-"""Loss of log-likelihood at the ends of a 95 % confidence interval."""
+"""Decrease of the log-likelihood from its maximum to the ends of a 95 % confidence interval."""
 
 
 class NoiseFit(NamedTuple):
@@ -26,12 +26,12 @@ class NoiseFit(NamedTuple):
 
 
 def fit_noise(residuals: np.ndarray, times: np.ndarray, weights: np.ndarray) -> NoiseFit:
-    """Return noise [units] and drift [units/s^0.5] that all taxels share.
+    """Estimate the noise [units] and drift [units/s^0.5] that all taxels share.
 
     Args:
-        residuals: (n, m) [units].
-        times: (n,) [s].
-        weights: (n, m) whether a residual counts.
+        residuals: Residuals (n, m) of the fit [units].
+        times: Times (n,) of the samples [s].
+        weights: (n, m) nonzero for the residuals to use.
     """
 
     def likelihood(ratio: float) -> tuple[float, float]:
@@ -60,9 +60,13 @@ def fit_noise(residuals: np.ndarray, times: np.ndarray, weights: np.ndarray) -> 
 
 @kernel
 def _innovations(residuals, times, weights, ratio):
-    """Return the sum of innovations² over their relative variance, that of its logarithms, and their number.
+    """Run a Kalman filter over each taxel's residuals and return the terms of the likelihood.
 
-    The level is unknown at the start of each column. Its variance is in units of that of the noise.
+    The level of each taxel is unknown at the start. All variances are relative to the variance of the noise.
+
+    Returns:
+        The sum of squared innovations over their variances, the sum of the logarithms of these variances, and
+        the number of innovations.
     """
     squares, logs, number = 0.0, 0.0, 0
     for t in range(residuals.shape[1]):

@@ -1,4 +1,4 @@
-"""The result of a fit as text and as a parameter file."""
+"""Write the result of a fit as a text report and as a parameter file."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tactile_sim.fit.reference import Reference
 from tactile_sim.signal_chain import STAGES
 
 _FITTED = ("gain", "offset", "transfer", "threshold", "noise", "drift")
-"""Stages that each fit replaces, besides those whose parameters all taxels share."""
+"""Stages that every fit replaces, in addition to the stages with shared parameters."""
 
 
 def report(result: Fit) -> str:
-    """Return the report of a fit as lines of text."""
+    """Return a text report of a fit."""
     used, rows = int(result.used.sum()), []
     for estimate in sorted(
         result.estimates, key=lambda e: ("fitted", "absent", "unidentifiable").index(e.status)
@@ -52,7 +52,7 @@ def report(result: Fit) -> str:
 
 
 def merged(result: Fit, reference: Reference) -> dict[str, dict[str, Any]]:
-    """Return all stages of the pad: the fitted ones, and the configured ones that are not fitted."""
+    """Return all stages of the pad: the fitted stages and the configured stages that were not fitted."""
     kept = {key: value for key, value in reference.stages.items() if key not in (*SHARED, *_FITTED)}
     stages = kept | result.stages
     if "cross_talk" in stages and reference.sigma:
@@ -63,13 +63,13 @@ def merged(result: Fit, reference: Reference) -> dict[str, dict[str, Any]]:
 def parameters(
     name: str | Path, pad: str, stages: dict[str, dict[str, Any]], changes: Mapping[str, float]
 ) -> str:
-    """Return a configuration with new stages of a pad as the text of a parameter file.
+    """Return the text of a parameter file: a configuration with the stages of one pad replaced.
 
     Args:
-        name: Path or shipped name of the configuration.
-        pad: The pad.
-        stages: Its stages.
-        changes: Other values of keys by full name.
+        name: Path of the configuration, or name of a shipped one.
+        pad: Name of the pad.
+        stages: New stages of the pad.
+        changes: New values of other keys, by full key.
 
     Raises:
         ConfigError: The configuration cannot be read.
@@ -90,7 +90,7 @@ def parameters(
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as YAML has it, with six digits; lists of one type, as rcl requires."""
+    """Convert a value for YAML: floats have six digits, and lists have one type, as rcl requires."""
     if isinstance(value, list | tuple):
         listed = [_plain(entry) for entry in value]
         return (

@@ -1,4 +1,4 @@
-"""Stiffness of the elastic layer from the size of the patch that a spherical indenter presses."""
+"""Estimate the stiffness of the elastic layer from the size of the contact patch of a spherical indenter."""
 
 from __future__ import annotations
 
@@ -18,34 +18,35 @@ from tactile_sim.skin import Loads
 
 _INDENTER = "fit_indenter"
 _RADII = (0.1, 8.0)
-"""Smallest and largest radius of a patch in the table, over the spacing of the taxels."""
+"""Smallest and largest patch radius in the table, in units of the taxel spacing."""
 _LEVELS = 32
 _SHORTEST = 0.15
-"""Shortest hold that is used [s]."""
+"""Minimum duration of a hold [s]; shorter ones are ignored."""
 _STEADY = 0.02
-"""Largest change of the force within a hold, over its mean."""
+"""Maximum change of the force during a hold, as a fraction of the largest force in the recording."""
 _WIDE = 0.25
-"""Relative half-width of the confidence interval from which the stiffness is unidentifiable."""
+"""The stiffness is unidentifiable if the relative half-width of its confidence interval exceeds this."""
 
 
 @dataclass(frozen=True)
 class Patch:
-    """Shares of the m taxels of a pad in the force of a rigid sphere that presses on one of them.
+    """How the force of a rigid sphere that presses on one taxel is distributed over the m taxels of a pad.
 
-    The pressures are stiffness / thickness times the depth, so the shares of the taxels depend on the force
-    only on force / (stiffness / thickness). A table over this quotient is therefore valid for any stiffness.
+    The pressure is (stiffness / thickness) times the depth, so the distribution depends only on the quotient
+    force / (stiffness / thickness). A table over this quotient is therefore valid for any stiffness.
     """
 
     quotients: np.ndarray
-    """(q,) force over stiffness / thickness [m3], increasing."""
+    """(q,) force / (stiffness / thickness), increasing [m3]."""
     shares: np.ndarray
-    """(m, q, m) share of each taxel in a press on the first index."""
+    """(m, q, m) fraction of the force on each taxel: ``shares[k, j]`` is for a press on taxel k with quotient
+    j."""
     foundation: float
     """Stiffness / thickness as configured [Pa/m]."""
 
     @classmethod
     def of(cls, settings: Settings, pad: str, radius: float) -> Patch:
-        """Return the patch of a configured pad.
+        """Compute the table for a configured pad.
 
         Args:
             settings: The configuration.
@@ -90,11 +91,11 @@ class Patch:
         return cls(quotients, shares, foundation)
 
     def loads(self, force: np.ndarray, taxel: np.ndarray, foundation: float) -> np.ndarray:
-        """Return the loads (n, m) [N] of all taxels.
+        """Return the loads (n, m) of all taxels [N].
 
         Args:
-            force: (n,) of the indenter [N].
-            taxel: (n,) pressed taxel; negative: none.
+            force: (n,) force of the indenter [N].
+            taxel: (n,) index of the pressed taxel; negative if there is none.
             foundation: Stiffness / thickness [Pa/m].
         """
         size = np.clip(np.abs(force) / foundation, self.quotients[0], self.quotients[-1])
@@ -112,21 +113,21 @@ class PatchFit:
     foundation: float
     """Stiffness / thickness [Pa/m]."""
     recording: Recording
-    """The recording, with the loads of the taxels for this stiffness."""
+    """The recording, with the taxel loads that result from this stiffness."""
     estimates: tuple[Estimate, ...]
 
 
 def fit_patch(recording: Recording, patch: Patch) -> PatchFit:
-    """Return stiffness / thickness from holds of known force on known taxels.
+    """Estimate stiffness / thickness from holds with known force on known taxels.
 
-    Each taxel has its own gain and offset, which are found by linear regression for each stiffness.
+    For each candidate stiffness, a linear regression gives the gain and offset of each taxel.
 
     Args:
-        recording: The recording.
-        patch: The patch of the indenter on the recorded pad.
+        recording: The recorded presses.
+        patch: Force distribution under the indenter on the recorded pad.
 
     Raises:
-        CommandError: The recording has no force, another number of taxels, or fewer than two holds.
+        CommandError: The recording has no force, the wrong number of taxels, or fewer than two holds.
     """
     if recording.force is None:
         raise CommandError(f"{recording.source}: the column 'force' is required with --indenter")
@@ -177,7 +178,7 @@ def fit_patch(recording: Recording, patch: Patch) -> PatchFit:
 
 
 def _unexplained(loads: np.ndarray, readings: np.ndarray) -> np.ndarray:
-    """Return the residuals (h, m) of readings after a fit of a gain and an offset for each taxel."""
+    """Fit a gain and an offset for each taxel, and return the residuals (h, m) of the readings."""
     x, y = loads - loads.mean(axis=0), readings - readings.mean(axis=0)
     square = (x**2).sum(axis=0)
     gains = np.where(square > 0, (x * y).sum(axis=0) / np.maximum(square, 1e-300), 0.0)
@@ -185,7 +186,13 @@ def _unexplained(loads: np.ndarray, readings: np.ndarray) -> np.ndarray:
 
 
 def _holds(recording: Recording, taxel: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return force (h,), taxel (h,) and mean readings (h, m) of the second half of each hold."""
+    """Find the holds, and average the second half of each one.
+
+    Periods without load are included, with a force of 0 and taxel -1.
+
+    Returns:
+        Mean force (h,) [N], pressed taxel (h,) and mean readings (h, m) of h holds.
+    """
     assert recording.force is not None
     force = recording.force
     step = np.abs(np.diff(force, prepend=force[0]))

@@ -1,4 +1,4 @@
-"""The motion to record: presses, holds and releases on single taxels, then a slide; and its simulation."""
+"""Create the motion to record for a fit (presses on single taxels, then a slide), and simulate it."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ REST = 0.5
 
 @dataclass(frozen=True)
 class Protocol:
-    """A motion of an indenter over a pad, with n samples."""
+    """Motion of an indenter over a pad, with n samples."""
 
     times: np.ndarray
-    """(n,) [s]."""
+    """(n,) times [s]."""
     force: np.ndarray
-    """(n,) along the inward normal [N]."""
+    """(n,) force along the inward normal [N]."""
     shear: np.ndarray
-    """(n,) along the direction of the slide [N]."""
+    """(n,) force along the sliding direction [N]."""
     taxel: np.ndarray
-    """(n,) taxel under the indenter, -1 without load."""
+    """(n,) index of the taxel under the indenter, -1 without load."""
     positions: np.ndarray
-    """(n, 3) of the indenter on the surface, in the frame of the pad's body [m]."""
+    """(n, 3) positions of the indenter on the surface, in the frame of the pad's body [m]."""
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Return the columns of its CSV file."""
+        """Return the columns to write to a CSV file, by name."""
         x, y, z = self.positions.T
         return {
             "time": self.times,
@@ -56,20 +56,20 @@ def make(
     taxels: Sequence[int] = (),
     friction: float = 0.5,
 ) -> Protocol:
-    """Return the motion for a pad.
+    """Create the motion for a pad.
 
-    Each taxel is pressed to half of the force and to all of it, and released in two steps, each held; every
-    third press is fast. So it shows hysteresis, adaptation, delay and the transfer curve. A slide over all
-    taxels at half of the force follows.
+    Each taxel is pressed in two steps, to half and to the full force, and released in two steps. The force is
+    held after each step, and every third press is fast. These presses reveal hysteresis, adaptation, delay
+    and the transfer curve. They are followed by a slide over all pressed taxels at half the force.
 
     Args:
-        reference: The pad.
-        force: Greatest force [N].
-        hold: Time of each hold [s].
+        reference: Ideal skin of the pad.
+        force: Maximum force [N].
+        hold: Duration of each hold [s].
         speed: Rate of change of the force [N/s].
-        rate: Samples per second [Hz].
-        taxels: Taxels to press; all by default.
-        friction: Shear over normal force in the slide.
+        rate: Sampling rate [Hz].
+        taxels: Indices of the taxels to press; all by default.
+        friction: Ratio of shear force to normal force during the slide.
 
     Raises:
         CommandError: A taxel does not exist, or the motion has too many samples.
@@ -119,17 +119,17 @@ def make(
 def simulate(
     protocol: Protocol, reference: Reference, settings: Settings, patch: Patch | None = None
 ) -> np.ndarray:
-    """Return the readings (n, m) of the configured pad for the normal forces of a protocol [units].
+    """Simulate the readings (n, m) of the configured pad for the normal forces of a protocol [units].
 
     Args:
-        protocol: The motion.
+        protocol: Motion of the indenter.
         reference: Ideal skin of the pad.
         settings: The configuration.
-        patch: Loads of the taxels under a spherical indenter; None: the loads of a point force.
+        patch: Force distribution under a spherical indenter; None for a point force.
 
     Raises:
-        CommandError: The protocol has more samples than the simulation has time steps, or the pad does not
-            measure forces.
+        CommandError: The sampling rate is higher than one sample per time step, or the pad does not measure
+            normal forces.
     """
     reference.require_force()
     simulation = Simulation(settings)

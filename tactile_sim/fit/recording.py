@@ -1,4 +1,4 @@
-"""Recorded presses: times, reference forces and readings of one pad, from a CSV file or a bag."""
+"""Read recorded presses on one pad (times, reference forces and readings) from a CSV file or a bag."""
 
 from __future__ import annotations
 
@@ -15,27 +15,27 @@ from tactile_sim.files import MB, read_file
 
 _LARGEST = 512 * MB
 _REST = 0.02
-"""Share of the greatest force below which a pad counts as free: force sensors are noisy."""
+"""A pad counts as unloaded up to this fraction of the largest force, because force sensors are noisy."""
 _LEADING = 0.8
-"""Share of a press for which one taxel must lead to count as the pressed one."""
+"""A taxel counts as pressed if its reading changes most in at least this fraction of a press's samples."""
 
 
 @dataclass(frozen=True)
 class Recording:
-    """One recording of a pad with n samples and m taxels."""
+    """A recording of one pad with n samples of m taxels."""
 
     source: str
-    """Its name in errors."""
+    """Name of the recording in error messages."""
     times: np.ndarray
-    """(n,) [s], increasing."""
+    """(n,) times, increasing [s]."""
     readings: np.ndarray
-    """(n, m) along the inward normal of each taxel [units]."""
+    """(n, m) readings along the inward normal of each taxel [units]."""
     force: np.ndarray | None = None
     """(n,) reference force [N]."""
     taxel: np.ndarray | None = None
-    """(n,) taxel on which it acts, -1 for none, -2 for an unknown one."""
+    """(n,) index of the taxel on which ``force`` acts; -1 if none, -2 if unknown."""
     loads: np.ndarray | None = None
-    """(n, m) load of each taxel [N], in place of both."""
+    """(n, m) load of each taxel [N]; replaces ``force`` and ``taxel``."""
 
     def __post_init__(self) -> None:
         columns = [self.times, self.readings, *(x for x in (self.force, self.loads) if x is not None)]
@@ -51,10 +51,10 @@ class Recording:
 
 
 def read_table(path: Path) -> dict[str, np.ndarray]:
-    """Return the columns of a CSV file by the names in its header.
+    """Read the columns of a CSV file, by the names in its header.
 
     Raises:
-        CommandError: The file cannot be read, or its rows do not fit the header.
+        CommandError: The file cannot be read, or its rows do not match the header.
     """
     try:
         text = read_file(path, _LARGEST).decode("utf-8-sig")
@@ -77,10 +77,10 @@ def read_table(path: Path) -> dict[str, np.ndarray]:
 
 
 def read_csv(path: Path) -> Recording:
-    """Return a recording from a CSV file.
+    """Read a recording from a CSV file.
 
-    Columns are ``time`` [s], ``reading_0``, ``reading_1``, ... [units], and the reference: ``force`` [N] with
-    an optional ``taxel``, or ``load_0``, ``load_1``, ... [N]. Others are ignored.
+    The columns are ``time`` [s], ``reading_0``, ``reading_1``, ... [units], and the reference: either
+    ``force`` [N] with an optional ``taxel``, or ``load_0``, ``load_1``, ... [N]. Other columns are ignored.
 
     Raises:
         CommandError: The file cannot be read, or a column is missing or invalid.
@@ -107,7 +107,7 @@ def read_csv(path: Path) -> Recording:
 
 
 def _numbered(path: Path, columns: dict[str, np.ndarray], name: str) -> np.ndarray | None:
-    """Return the columns ``name_0``, ``name_1``, ... side by side, or None if there are none."""
+    """Stack the columns ``name_0``, ``name_1``, ... side by side; return None if there are none."""
     found = sorted(int(match[1]) for key in columns if (match := re.fullmatch(rf"{name}_(\d+)", key)))
     if not found:
         return None
@@ -117,17 +117,18 @@ def _numbered(path: Path, columns: dict[str, np.ndarray], name: str) -> np.ndarr
 
 
 def read_bag(path: Path, pad: str, reference: str | None, normals: np.ndarray) -> Recording:
-    """Return a recording from a bag.
+    """Read a recording from a bag.
 
     Args:
         path: The bag's folder or MCAP file.
-        pad: Name in its topics ``tactile/PAD/array`` and ``tactile/PAD/truth``.
-        reference: Topic of a WrenchStamped of the force on the pad; None: the truth of a simulated pad.
+        pad: Name of the pad in the topics ``tactile/PAD/array`` and ``tactile/PAD/truth``.
+        reference: WrenchStamped topic with the force on the pad; None to use the ground truth of a simulated
+            pad.
         normals: (m, 3) outward normals of the taxels.
 
     Raises:
-        BagError: The bag has no such topic.
-        CommandError: The messages do not fit.
+        BagError: A topic is missing from the bag.
+        CommandError: The messages do not match the pad.
     """
     from tactile_sim import bag  # takes a while to import
 
@@ -150,7 +151,7 @@ def read_bag(path: Path, pad: str, reference: str | None, normals: np.ndarray) -
 
 
 def _along(path: Path, data: object, normals: np.ndarray) -> np.ndarray:
-    """Return readings (n, m) along the inward normals, from (n, m, channels)."""
+    """Project readings (n, m, channels) onto the inward normals, and return them as (n, m)."""
     if not isinstance(data, np.ndarray) or data.shape[1:] not in ((len(normals), 1), (len(normals), 3)):
         shape = data.shape[1:] if isinstance(data, np.ndarray) else "arrays of several sizes"
         raise CommandError(f"{path}: must have {len(normals)} taxels with 1 or 3 channels, got {shape}")
@@ -159,15 +160,15 @@ def _along(path: Path, data: object, normals: np.ndarray) -> np.ndarray:
 
 
 def is_loaded(loads: np.ndarray) -> np.ndarray:
-    """Return (n,) whether any of the loads (n, m) acts."""
+    """Return a mask (n,) of the samples in which any taxel is loaded, from the loads (n, m)."""
     sizes = np.abs(loads).max(axis=1)
     return np.asarray(sizes > _REST * sizes.max())
 
 
 def pressed_taxels(recording: Recording) -> np.ndarray:
-    """Return the taxel (n,) that each press loads: the one whose reading differs most from its rest.
+    """Find the pressed taxel in each sample (n,): the one whose reading differs most from its value at rest.
 
-    The result is -1 without a press, and -2 if no taxel leads for most of a press, as in a slide.
+    The index is -1 between presses, and -2 if it changes too much during a press, as in a slide.
     """
     assert recording.force is not None
     loaded = is_loaded(recording.force[:, None])

@@ -1,4 +1,4 @@
-"""The ideal skin of a pad: its response to a force on each taxel, and its cross-talk."""
+"""Ideal skin of a pad: how a force on each taxel spreads over the pad, and how cross-talk mixes the loads."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ FORCES = ("normal", "normal_force", "force_vector", "force_vector_taxel", "force
 
 @dataclass(frozen=True)
 class Reference:
-    """The ideal skin of a pad with m taxels."""
+    """Ideal skin of a pad with m taxels."""
 
     pad: str
     normals: np.ndarray
-    """(m, 3) outward, in the frame of the body."""
+    """(m, 3) outward normals in the body frame."""
     positions: np.ndarray
-    """(m, 3) in the frame of the body [m]."""
+    """(m, 3) positions in the body frame [m]."""
     spread: np.ndarray
-    """(m, m) readings of all taxels for a unit force at each one, one press a row."""
+    """(m, m) readings of all taxels for a unit force on one taxel; row k is a force on taxel k."""
     cross_talk: np.ndarray
-    """(m, m) loads of all taxels after full cross-talk of a unit load on each one, one load per row."""
+    """(m, m) loads of all taxels after full cross-talk of a unit load; row k is a load on taxel k."""
     sigma: float
-    """Width of the cross-talk as configured [m]; 0: to the neighbors."""
+    """Configured width of the cross-talk [m]; 0 limits it to the nearest neighbors."""
     stages: dict[str, dict[str, Any]]
-    """Stages of the pad as configured."""
+    """Configured stages of the pad."""
     quantity: str
     """Touch function of the pad."""
 
     @classmethod
     def of(cls, settings: Settings, pad: str) -> Reference:
-        """Return the reference of a pad of a configuration.
+        """Compute the reference for a configured pad.
 
         Raises:
             TactileSimError: The pad or the scene is invalid.
@@ -78,7 +78,7 @@ class Reference:
         return cls(pad, skin.normals[taxels], skin.positions[taxels], spread, mixed, sigma, stages, quantity)
 
     def require_force(self) -> None:
-        """Raise CommandError unless the readings of the pad include normal forces."""
+        """Raise CommandError unless the pad's readings include the normal force."""
         if self.quantity not in FORCES:
             raise CommandError(
                 f"pad {self.pad!r}: its touch function must measure the normal force, as the reference does,"
@@ -86,10 +86,11 @@ class Reference:
             )
 
     def loads(self, recording: Recording) -> tuple[np.ndarray, np.ndarray]:
-        """Return the loads (n, m) [N] of a recording, and whether (n,) the loaded taxels are known.
+        """Return the taxel loads (n, m) of a recording [N], and a mask (n,) of samples with known loads.
 
         Raises:
-            CommandError: The recording has another number of taxels, or its force is no load of this pad.
+            CommandError: The recording has the wrong number of taxels, or it has only a force and the pad
+                does not measure normal forces.
         """
         number = recording.readings.shape[1]
         if number != len(self.normals):

@@ -1,4 +1,4 @@
-"""Search for the parameters that all taxels share: globally, then by least squares."""
+"""Search for the shared parameters: globally by differential evolution, then locally by least squares."""
 
 from __future__ import annotations
 
@@ -10,32 +10,32 @@ from scipy.optimize import differential_evolution, least_squares
 from tactile_sim.fit.model import Data, Parameter, respond, taxel_parameters
 
 _GLOBAL_TAXELS = 6
-"""Taxels in the global search: those with the greatest loads."""
+"""Number of taxels in the global search; the ones with the largest loads are used."""
 _EXACT = 1e-7
-"""Error of a fit without noise, of the greatest reading."""
+"""Assumed error of a perfect fit, relative to the largest reading."""
 _PREFERENCE = 0.01
-"""Weight of small effects in the global search."""
+"""Weight of the penalty that keeps parameters near their neutral values in the global search."""
 _STEP = 1e-4
-"""Step of numeric derivatives, of the range of a parameter."""
+"""Step of the numerical derivatives, as a fraction of a parameter's range."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """Values of the shared parameters and of each taxel."""
+    """Shared parameters with the gains and offsets of the taxels that fit them best."""
 
     parameters: tuple[Parameter, ...]
     scaled: np.ndarray
-    """(p,) values from 0 to 1."""
+    """(p,) shared parameters, scaled to the range 0 to 1."""
     gains: np.ndarray
-    """(m,) [units/N]."""
+    """(m,) gain of each taxel [units/N]."""
     offsets: np.ndarray
-    """(m,) above the baseline, before the transfer curve [units]."""
+    """(m,) offset of each taxel from the baseline, before the transfer curve [units]."""
     fitted: np.ndarray
-    """(n, m) readings above the baseline [units]."""
+    """(n, m) fitted readings, relative to the baseline [units]."""
     moments: np.ndarray
-    """(3, m) as `taxel_parameters` returns them."""
+    """(3, m) sums returned by `taxel_parameters`."""
     rss: float
-    """Sum of squared residuals that count [units²]."""
+    """Sum of squared residuals of the used readings [units²]."""
 
     @property
     def values(self) -> dict[str, float]:
@@ -44,12 +44,12 @@ class Solution:
 
 
 def values_of(parameters: tuple[Parameter, ...], scaled: np.ndarray) -> dict[str, float]:
-    """Return parameter values by key for scaled numbers from 0 to 1."""
+    """Convert scaled values (0 to 1) to parameter values by key."""
     return {p.key: p.unscaled(float(x)) for p, x in zip(parameters, scaled, strict=True)}
 
 
 def solve(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) -> Solution:
-    """Return the best solution for given shared parameters."""
+    """Fit the gains and offsets of all taxels for fixed shared parameters."""
     values = values_of(parameters, scaled)
     gains, offsets, fitted, moments = taxel_parameters(data, respond(data, values), values)
     floor = data.weights.sum() * (_EXACT * data.scale) ** 2  # readings without any noise
@@ -58,7 +58,7 @@ def solve(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) -> 
 
 
 def search(data: Data, parameters: tuple[Parameter, ...], seed: int) -> Solution:
-    """Return the best solution of a global search, refined."""
+    """Find the shared parameters by a global search with a local refinement."""
     if not parameters:
         return solve(data, parameters, np.empty(0))
     order = np.argsort(-np.abs(data.loads).sum(axis=0))[:_GLOBAL_TAXELS]
@@ -78,19 +78,19 @@ def search(data: Data, parameters: tuple[Parameter, ...], seed: int) -> Solution
 
 
 def start(parameters: tuple[Parameter, ...]) -> np.ndarray:
-    """Return scaled numbers near those at which no stage has an effect."""
+    """Return scaled starting values close to those at which the stages have no effect."""
     near = [0.5 if p.neutral is None else p.scaled(p.neutral) for p in parameters]
     return np.clip(near, 0.01, 0.99)
 
 
 def refine(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) -> Solution:
-    """Return the local least-squares solution from a start, within the bounds."""
+    """Refine scaled parameters by bounded least squares, and return the local solution."""
     if not parameters:
         return solve(data, parameters, np.empty(0))
     used, neutral = data.weights > 0, start(parameters)
     noise = np.sqrt(solve(data, parameters, scaled).rss / max(used.sum(), 1)) / data.scale
 
-    # One observation pulls each parameter to where it does nothing: there it goes if the data do not care.
+    # A weak prior (one extra residual) pulls each parameter to its neutral value if the data do not fix it.
     def residuals(at: np.ndarray) -> np.ndarray:
         errors = (solve(data, parameters, at).fitted - data.readings)[used] / data.scale
         return np.concatenate([errors, noise * (at - neutral)])
@@ -108,9 +108,10 @@ def refine(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) ->
 
 
 def jacobian(data: Data, solution: Solution, parameters: tuple[Parameter, ...], at: np.ndarray) -> np.ndarray:
-    """Return derivatives (used, p) of the readings by the shared parameters [units].
+    """Return the derivatives (used, p) of the fitted readings with respect to scaled parameters [units].
 
-    Gains and offsets of taxels are fitted again after each change, so effects that they compensate are 0.
+    Gains and offsets are fitted again after each change, so effects that they can compensate have derivative
+    0.
     """
     used = data.weights > 0
     centre = solve(data, parameters, at).fitted[used]

@@ -8,15 +8,15 @@ from tactile_sim.fit.model import Data
 from tactile_sim.fit.search import Solution, jacobian, refine, solve
 
 WIDE = 0.25
-"""Half-width of an undetermined parameter's confidence interval, over the parameter's range."""
+"""A parameter is undetermined if its confidence interval's half-width exceeds this fraction of its range."""
 Z = 1.96
 """Half-width of a 95 % confidence interval in standard deviations."""
 _UNCORRELATED = 0.02
-"""Correlation below which samples count as independent."""
+"""Samples count as independent if their correlation is below this value."""
 
 
 def independent(data: Data, solution: Solution) -> float:
-    """Return the number of independent samples in the residuals, from their correlation in time."""
+    """Estimate the number of independent samples in the residuals from their autocorrelation."""
     residuals = data.weights * (data.readings - solution.fitted)
     spectrum = np.abs(np.fft.rfft(residuals, 2 * len(residuals), axis=0)) ** 2
     together = np.fft.irfft(spectrum.sum(axis=1))[: len(residuals) // 4]
@@ -27,7 +27,7 @@ def independent(data: Data, solution: Solution) -> float:
 
 
 def select(data: Data, solution: Solution) -> Solution:
-    """Return the solution without the stages that the Bayesian information criterion rejects."""
+    """Remove the stages that the Bayesian information criterion rejects, and refine the solution."""
     number = independent(data, solution)
     while solution.parameters:
         scores = []
@@ -47,11 +47,12 @@ def select(data: Data, solution: Solution) -> Solution:
 
 
 def uncertainty(data: Data, solution: Solution) -> tuple[float, np.ndarray, np.ndarray]:
-    """Return the standard deviation of residuals, and derivatives and covariance of the parameters.
+    """Estimate the uncertainty of the shared parameters.
 
     Returns:
-        Standard deviation of independent residuals [units]; derivatives (used, p) of the readings [units] and
-        covariance (p, p) of the shared parameters, scaled from 0 to 1.
+        The standard deviation of the residuals, corrected for their correlation [units]; the derivatives
+        (used, p) of the readings with respect to the scaled parameters [units]; and the covariance (p, p) of
+        the scaled parameters.
     """
     used = data.weights > 0
     inflation = used.sum() / max(independent(data, solution), 1.0)
@@ -62,7 +63,7 @@ def uncertainty(data: Data, solution: Solution) -> tuple[float, np.ndarray, np.n
 
 
 def without_unknown(data: Data, solution: Solution) -> Solution:
-    """Return the solution without stages of undetermined strength, which blur all other parameters."""
+    """Remove stages of undetermined strength, since they make all other parameters uncertain."""
     while True:
         _, _, covariance = uncertainty(data, solution)
         wide = Z * np.sqrt(np.diag(covariance)) > WIDE

@@ -1,4 +1,4 @@
-"""Gain and offset of each taxel with their confidence intervals, and the stages of a configuration."""
+"""Estimate the gain and offset of each taxel, and convert a solution to stages of a configuration."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ from tactile_sim.fit.search import Solution, solve
 from tactile_sim.fit.selection import Z
 
 _LEAST = 0.05
-"""A gain is unidentifiable if its interval is wider than it, or a taxel has less than this share of loads."""
+"""A gain is unidentifiable if the taxel's total load is below this fraction of the largest one, or if the
+half-width of the gain's confidence interval exceeds the gain."""
 _STEP = 1e-3
 
 
 class OwnParameters(NamedTuple):
-    """Gain and offset of each taxel."""
+    """Gain and offset of each taxel, with the half-widths of their confidence intervals."""
 
     gains: np.ndarray
     gain_halves: np.ndarray
@@ -28,14 +29,14 @@ class OwnParameters(NamedTuple):
 def of_taxels(
     data: Data, solution: Solution, covariance: np.ndarray, sigma: float, baseline: float
 ) -> OwnParameters:
-    """Return gain [units/N] and offset [units] of each taxel; NaN where the data do not determine them.
+    """Estimate the gain [units/N] and offset [units] of each taxel; NaN where they are not identifiable.
 
     Args:
-        data: The recording.
-        solution: The fit.
-        covariance: (p, p) of the shared parameters, scaled from 0 to 1.
-        sigma: Standard deviation of the residuals, for independent samples [units].
-        baseline: Reading that was subtracted from all taxels [units].
+        data: The prepared recording.
+        solution: The fitted solution.
+        covariance: Covariance (p, p) of the scaled shared parameters.
+        sigma: Standard deviation of the residuals, corrected for their correlation [units].
+        baseline: Baseline that was subtracted from all readings [units].
     """
     shape = [solution.values.get(f"transfer.{name}", 0.0) for name in ("second", "third")]
     xx, xo, oo = solution.moments
@@ -69,7 +70,7 @@ def of_taxels(
 
 
 def _moves(data: Data, solution: Solution, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the derivatives (m,) of gains and offsets by the shared parameter k, scaled from 0 to 1."""
+    """Return the derivatives (m,) of gains and offsets with respect to the scaled shared parameter k."""
     step = _STEP if solution.scaled[k] < 0.5 else -_STEP
     at = solution.scaled.copy()
     at[k] += step
@@ -80,9 +81,10 @@ def _moves(data: Data, solution: Solution, k: int) -> tuple[np.ndarray, np.ndarr
 def to_stages(
     kept: dict[str, Estimate], solution: Solution, own: OwnParameters, baseline: float, scale: float
 ) -> dict[str, dict[str, Any]]:
-    """Return the fitted stages in the form of a configuration.
+    """Convert a solution to stages in the form of a configuration.
 
-    Taxels without a gain of their own get the mean. With a transfer curve gains are relative to their mean.
+    Taxels with an unidentifiable gain get the mean gain. If there is a transfer curve, gains are relative to
+    their mean.
     """
     stages: dict[str, dict[str, Any]] = {}
     for key, estimate in kept.items():

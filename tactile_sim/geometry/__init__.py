@@ -1,1 +1,1 @@
-"""Shapes, surfaces and rays: geometry without skins or feelers."""
+"""Geometry of shapes, surfaces and rays, independent of skins and feelers."""

@@ -1,16 +1,17 @@
 """Curvature of two surfaces at their point of contact.
 
-After K. L. Johnson, Contact Mechanics (1985), chapter 4. Near the point of contact the gap between two
-surfaces is a quadratic form in the tangent plane, the sum of those of the two. Where this sum has principal
-curvatures k1 and k2, the area of contact is an ellipse about as large as the disc that a sphere of radius
-1/sqrt(k1 k2) makes on a flat.
+The method follows K. L. Johnson, Contact Mechanics (1985), chapter 4. Near the point of contact, the gap
+between two surfaces is a quadratic form in the tangent plane: the sum of the forms of both surfaces. If this
+sum has the principal curvatures k1 and k2, the contact area is an ellipse about as large as the contact disc
+of a sphere of radius 1/sqrt(k1 k2) on a plane.
 
-Curvatures are known on spheres, capsules, cylinders and ellipsoids; other surfaces count as flat. Where both
-surfaces are straight, the theory gives an unbounded area or a line. Real surfaces end at their geom, MuJoCo
-reports several contacts along them, and the faces of a mesh may approximate a round body. A direction without
-curvature therefore gets the curvature of the ball around the smaller geom. A box on a table has the radius of
-the ball around the box. A capsule on its side has its own radius in one direction and that of the ball around
-it in the other. The area of contact then grows with the force, as it does between round bodies.
+Curvatures are computed for spheres, capsules, cylinders and ellipsoids; other surfaces are treated as flat.
+Where neither surface is curved, the theory gives an unbounded area or a line. Real surfaces are bounded,
+MuJoCo reports several contacts along them, and the faces of a mesh may approximate a round body. A direction
+without curvature therefore gets the curvature of the bounding sphere of the smaller geom. A box on a table
+has the radius of the box's bounding sphere. A capsule on its side has its own radius in one direction and
+that of its bounding sphere in the other. The contact area then grows with the force, as it does between round
+bodies.
 """
 
 from __future__ import annotations
@@ -31,9 +32,9 @@ GEOM = np.dtype(
         ("bound", float),
     ]
 )
-"""A geom: the patch of skin that takes its loads or -1, its body, a kind of below, MuJoCo's sizes [m], the
-position of its frame in the body's [m] and the rotation from the one to the other, and the radius of the ball
-around it [m], infinite for a plane."""
+"""A geom: the patch of skin that receives its loads (-1 without skin), its body, its kind (one of the
+constants below), MuJoCo's sizes [m], its position [m] and rotation in the body's frame, and the radius of its
+bounding sphere [m], infinite for a plane."""
 FLAT, SPHERE, CAPSULE, CYLINDER, ELLIPSOID = range(5)
 KINDS = {
     mujoco.mjtGeom.mjGEOM_SPHERE: SPHERE,
@@ -42,9 +43,9 @@ KINDS = {
     mujoco.mjtGeom.mjGEOM_ELLIPSOID: ELLIPSOID,
 }
 STRAIGHT = 1e-3
-"""Curvatures below this fraction of that of the ball around the smaller geom count as zero."""
+"""Curvatures below this fraction of the curvature of the smaller geom's bounding sphere count as zero."""
 ON_CAP = 0.1
-"""A normal that leans more than this out of a capsule's side is on one of its ends."""
+"""A contact is on an end of a capsule if the normal's component along the axis is larger than this."""
 
 
 def geom_table(model: mujoco.MjModel) -> np.ndarray:
@@ -65,9 +66,10 @@ def geom_table(model: mujoco.MjModel) -> np.ndarray:
 
 @kernel
 def effective_radius(geoms, first, second, frame, rotations):
-    """Return the effective radius of two touching geoms (indices; -1: unknown) [m].
+    """Return the effective radius of curvature of two touching geoms [m].
 
-    frame (9,): normal and two tangents in the world; rotations (nbody, 3, 3) from each body's frame to that.
+    first and second are indices of geoms, -1 for an unknown one. frame (9,) holds the normal and two tangents
+    in the world frame, and rotations (nbody, 3, 3) the rotation from each body's frame to the world.
     """
     xx, xy, yy = 0.0, 0.0, 0.0  # The quadratic form, along the tangents.
     least = 0.0  # Of the ball around the smaller geom.
@@ -83,10 +85,10 @@ def effective_radius(geoms, first, second, frame, rotations):
 
 @kernel
 def _curvature(geom, body_rotation, normal, tangent1, tangent2):
-    """Return the components 11, 12, 22 of a geom's curvature along the tangents at a normal [1/m].
+    """Return the components 11, 12 and 22 of a geom's curvature tensor at the point with this normal [1/m].
 
-    The curvature is the sum over the geom's axes of `weight` t t', where t has the components of the axis
-    along the tangents.
+    The tensor is the sum of `weight` t t' over the geom's axes, where t holds the components of an axis along
+    the two tangents.
     """
     if geom.kind == FLAT:
         return 0.0, 0.0, 0.0
@@ -105,8 +107,8 @@ def _curvature(geom, body_rotation, normal, tangent1, tangent2):
     xx, xy, yy = 0.0, 0.0, 0.0
     for axis in range(2 if straight else 3):
         if geom.kind == ELLIPSOID:
-            # Of the implicit surface sum (x/a)^2 = 1: its Hessian over the length of its slope, at the point
-            # x = a^2 n / s, s = |a n|, that has this normal n.
+            # Curvature of the implicit surface sum (x/a)^2 = 1: the Hessian divided by the length of the
+            # gradient, at the point x = a^2 n / s, s = |a n|, where the normal is n.
             weight = support / geom.size[axis] ** 2
         x = _along_axis(geom, body_rotation, tangent1, axis)
         y = _along_axis(geom, body_rotation, tangent2, axis)

@@ -1,4 +1,4 @@
-"""Points sorted into the cells of a regular grid, to find those near a place."""
+"""Sort points into the cells of a regular grid, to find nearby points quickly."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tactile_sim.compilation import kernel
 
 @kernel
 def cell_size(points, smallest):
-    """Return the edge of the cells [m], at least `smallest`, with a limited number of cells per point."""
+    """Return the edge length of the cells [m]: at least `smallest`, and with a limited number of cells."""
     size = smallest
     cells = 1.0
     for axis in range(3):
@@ -27,10 +27,10 @@ def cell_size(points, smallest):
 
 @kernel
 def sort_into_cells(points, cell):
-    """Sort points (n, 3) into the cells of a grid with this edge [m].
+    """Sort points (n, 3) into the cells of a grid with the edge length ``cell`` [m].
 
     Returns the corner of the grid (3,) [m], the number of cells along each axis (3,), the start of each cell
-    in the list of points (c + 1,), and that list: indices of points (n,), cell after cell.
+    in the sorted points (c + 1,), and the indices of the sorted points (n,), cell by cell.
     """
     corner = np.empty(3)
     shape = np.empty(3, np.int64)

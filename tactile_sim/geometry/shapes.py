@@ -1,4 +1,4 @@
-"""Colours of geoms, and meshes of geoms that are not primitives."""
+"""Colours of geoms, and triangle meshes of capsules, mesh geoms and height fields."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import mujoco
 import numpy as np
 
 _DEFAULT_COLOR = (0.5, 0.5, 0.5, 1.0)
-"""Colour of a geom without one in MuJoCo."""
+"""MuJoCo's default colour of a geom."""
 
 
 def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndarray]:
     """Return a capsule along z, centered at the origin.
 
     Args:
-        radius: [m]
+        radius: Radius [m].
         half_length: Half length of the cylindrical part [m].
 
     Returns:
@@ -29,7 +29,8 @@ def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndar
 def geom_colors(model: mujoco.MjModel) -> np.ndarray:
     """Return one colour for each geom.
 
-    It is the geom's own colour or else that of its material, multiplied by the mean colour of the texture.
+    This is the geom's own colour or, without one, that of its material, multiplied by the texture's mean
+    colour.
 
     Returns:
         Red, green, blue and alpha (ngeom, 4), 0 to 1.
@@ -72,6 +73,6 @@ def _height_field(model: mujoco.MjModel, data: int) -> tuple[np.ndarray, np.ndar
     z = height * model.hfield_data[model.hfield_adr[data] :][: rows * columns].reshape(rows, columns)
     corner = np.arange(rows * columns).reshape(rows, columns)
     a, b, c, d = corner[:-1, :-1], corner[:-1, 1:], corner[1:, :-1], corner[1:, 1:]
-    # The same diagonal as in MuJoCo's contacts and rays.
+    # Cells are split along the same diagonal as in MuJoCo's collision detection and ray casting.
     faces = np.stack([np.stack([a, b, d], -1), np.stack([a, d, c], -1)], 2).reshape(-1, 3)
     return np.stack([x, y, z], -1).reshape(-1, 3), faces

@@ -1,7 +1,7 @@
-"""The geoms of a scene as solids: where a straight line enters one.
+"""The geoms of a scene as solids, and the point at which a straight line enters one.
 
-Meshes and height fields are the triangles as given, not their convex hulls. A signed distance field (SDF) is
-the mesh that its plugin made of it. Flexes have no geom.
+Meshes and height fields are used as given, not as their convex hulls. A signed distance field (SDF) is
+represented by the mesh that its plugin created. Flexes are not included, because they have no geom.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ SOLID = np.dtype(
         ("nodes", np.int64, 2),
     ]
 )
-"""A geom: MuJoCo's type and sizes [m], center and half-sizes of the box around it in its own frame [m], and
-the range of its nodes in `Solids`."""
+"""A geom: MuJoCo's type and sizes [m], the center and half-sizes of its bounding box in its own frame [m],
+and the range of its nodes in `Solids`."""
 PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = (
     int(getattr(mujoco.mjtGeom, f"mjGEOM_{name}"))
     for name in ("PLANE", "SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX")
 )
 MESH = int(mujoco.mjtGeom.mjGEOM_MESH)
-"""All geoms made of triangles have this kind here."""
+"""Kind of all geoms that consist of triangles, including height fields."""
 PARALLEL = 1e-12
-"""A direction with a smaller component does not change that coordinate."""
+"""A line is parallel to a plane if its direction's component along the normal is smaller than this."""
 
 
 class Solids(NamedTuple):
-    """All geoms of a scene. Python passes it to kernels as a plain tuple."""
+    """All geoms of a scene. It is passed to kernels as a plain tuple."""
 
     table: np.ndarray
     """(ngeom,) of `SOLID`."""
@@ -83,7 +83,7 @@ def _mesh(model: mujoco.MjModel, mesh: int) -> np.ndarray:
 
 
 def _hfield(model: mujoco.MjModel, field: int) -> np.ndarray:
-    """Return the same for the upper surface of a height field, split as MuJoCo's collisions split it."""
+    """Return the corners (f, 3, 3) of a height field's upper surface, split as in MuJoCo's collisions."""
     rows, columns = int(model.hfield_nrow[field]), int(model.hfield_ncol[field])
     width, depth, top, _ = model.hfield_size[field]
     start = model.hfield_adr[field]
@@ -100,7 +100,7 @@ def _hfield(model: mujoco.MjModel, field: int) -> np.ndarray:
 def entry(kind, a, b, c, px, py, pz, dx, dy, dz):
     """Return the t [m] at which the line p + t d enters a solid other than a box or mesh.
 
-    kind and sizes a, b, c [m] are fields of `SOLID`. p and the unit vector d are in the frame of the solid.
+    kind and the sizes a, b, c [m] are those in `SOLID`. p and the unit vector d are in the solid's frame.
     The result is negative if p is inside, and infinite if the line misses the solid or leaves it before p.
     """
     if kind == PLANE:
@@ -131,7 +131,7 @@ def entry(kind, a, b, c, px, py, pz, dx, dy, dz):
 def enter_box(px, py, pz, ix, iy, iz, a, b, c):
     """Return the result of `entry` for a box with half-sizes a, b, c.
 
-    ix, iy, iz: inverse components of the direction, 0 for those under PARALLEL.
+    ix, iy, iz are the inverse components of the direction, 0 for components below PARALLEL.
     """
     near_x, far_x = _slab(px, ix, a)
     near_y, far_y = _slab(py, iy, b)
@@ -155,7 +155,7 @@ def _ball(px, py, pz, dx, dy, dz, radius):
 
 @kernel(error_model="numpy")
 def _crossing(a, b, c):
-    """Return between which t the quadratic a t^2 + 2 b t + c is negative; from inf to -inf where nowhere."""
+    """Return the interval of t in which a t^2 + 2 b t + c is negative; (inf, -inf) if it is empty."""
     if a < PARALLEL:
         return (-np.inf, np.inf) if c <= 0.0 else (np.inf, -np.inf)
     root = b * b - a * c

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 LEAF, CHILDREN = 8, 4
-"""Points in a leaf, and children of a node."""
+"""Number of points in a leaf, and number of children of a node."""
 BITS = 10
-"""Bits of each coordinate in the order of the points."""
+"""Bits of each coordinate in the Morton code that orders the points."""
 
 NODE = np.dtype(
     [
@@ -16,15 +16,16 @@ NODE = np.dtype(
         ("first", np.int64), ("last", np.int64), ("skip", np.int64),
     ]
 )  # fmt: skip
-"""A node: center and half-sizes of its box [m], its points [first, last) in the order (none in inner nodes),
-and the index of the next node that is not below it. Its own children follow it."""
+"""A node: center and half-sizes of its box [m], the range [first, last) of its points in the order (empty for
+inner nodes), and the index of the next node outside its subtree. Its children follow it."""
 
 
 def tree(points: np.ndarray, half: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Return a tree over points (n, 3), or boxes with these centers and half-sizes (n, 3).
+    """Build a tree over points (n, 3), or over boxes with these centers and half-sizes (n, 3) [m].
 
     Returns:
-        An order (n,) in which neighbors are close, and nodes of `NODE`.
+        The order (n,) of the points, in which nearby points are close to each other, and the nodes as an
+        array of `NODE`.
     """
     if not len(points):
         return np.empty(0, np.int64), np.empty(0, NODE)

@@ -1,4 +1,4 @@
-"""Grid of the triangles of a body near a contact, to find the first one along the normal."""
+"""Grid over a body's triangles near a contact, to find the first triangle along the contact normal."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import numpy as np
 from tactile_sim.compilation import kernel
 
 _MOST_CELLS, _CELLS = 4096, 2
-"""Most cells of a grid, and cells for each triangle."""
+"""Maximum number of cells in a grid, and number of cells per triangle."""
 EDGE = 1e-12
-"""Rounding of a triangle's coordinates: a line through the edge between two triangles meets one of them."""
+"""Tolerance of barycentric coordinates, so that a line through a shared edge hits at least one triangle."""
 
 
 @kernel
 def bin_triangles(solids, ids, poses, points, reach):
-    """Return the triangles of some solids that cross the box around points, and a grid over them.
+    """Return the triangles of solids that intersect the bounding box of points, and a grid over them.
 
     Args:
         solids: A `Solids`.
@@ -24,8 +24,9 @@ def bin_triangles(solids, ids, poses, points, reach):
         reach: Margin of the box around the points on each side [m].
 
     Returns:
-        shapes (t, 9) of the triangles seen along z, see `_shapes`, where each cell of the grid begins in the
-        order (c + 1,), that order, and the grid (5,): cells per meter, cells along x and y, its corner.
+        Four arrays: the triangles projected along z (t, 9), see `_shapes`; the start of each cell's triangles
+        in the order (c + 1,); this order, triangle indices cell by cell; and the grid (5,): cells per meter,
+        number of cells along x and y, and x and y of its corner [m].
     """
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for i in range(3):
@@ -90,7 +91,7 @@ def bin_triangles(solids, ids, poses, points, reach):
                 shapes[t, 4],
                 shapes[t, 5],
             )
-            # The greatest change of the coordinates of the triangle from the middle of a cell to its corners.
+            # Maximum change of the barycentric coordinates between the middle of a cell and its corners.
             half = 0.501 / scale
             da, db, dc = (
                 (abs(ax) + abs(ay)) * half,
@@ -121,11 +122,13 @@ def bin_triangles(solids, ids, poses, points, reach):
 
 @kernel
 def _shapes(corners):
-    """Return triangles (t, 3, 3) as seen along z, without those seen from the side.
+    """Project triangles (t, 3, 3) along z, and remove those that are parallel to z.
 
     Returns:
-        (u, 9) x and y of the first corner, factors of x and y from there in the coordinates a and b along the
-        two edges from it, its z, and the change of z along these edges. The corners are reordered likewise.
+        (u, 9) for each remaining triangle: x and y of its first corner, the factors that convert x and y
+        relative to this corner to the barycentric coordinates a (two factors) and b (two), z of the corner,
+        and the change of z along the edges for a and b. The remaining triangles are also moved to the front
+        of ``corners``.
     """
     out, count = np.empty((len(corners), 9)), 0
     for t in range(len(corners)):
@@ -159,11 +162,11 @@ def _range(corners, t, axis, low, scale, cells):
 def highest_below(triangles, x, y, top):
     """Return the height z of the highest triangle at (x, y) that is not above ``top``, or -inf.
 
-    triangles: Result of `bin_triangles`.
+    triangles is the result of `bin_triangles`.
     """
     shapes, begin, order, grid = triangles
     i, j = int(np.floor((x - grid[3]) * grid[0])), int(np.floor((y - grid[4]) * grid[0]))
-    # As `_range`: the cells at the border reach beyond it.
+    # As in `_range`, points outside the grid belong to the nearest cell at its border.
     i, j = max(0, min(i, int(grid[1]) - 1)), max(0, min(j, int(grid[2]) - 1))
     cell = i * int(grid[2]) + j
     best = -np.inf

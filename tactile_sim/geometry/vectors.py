@@ -1,4 +1,7 @@
-"""Small vectors in kernels: arrays (3,) or tuples of three. Results are tuples, which need no memory."""
+"""Operations on vectors in kernels.
+
+Arguments are arrays (3,) or tuples of three. Results are tuples, which need no memory allocation.
+"""
 
 from __future__ import annotations
 

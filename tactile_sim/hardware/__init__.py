@@ -1,4 +1,4 @@
-"""Conversion of the messages of real sensors to readings of pads. See docs/hardware.md."""
+"""Convert messages from real sensors to pad readings. See docs/hardware.md."""
 
 from tactile_sim.hardware.pad_input import PadInput, StreamError, pad_inputs
 

@@ -1,4 +1,4 @@
-"""Wrench and state of a pad from the forces that a real sensor measures."""
+"""Compute the wrench and state of a pad from the forces that a real sensor measures."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from tactile_sim.skin.state import ContactState, contact_quantities, measured_pa
 
 
 class MeasuredPad:
-    """Wrench and state of one pad, computed as in the simulation.
+    """Computes the wrench and state of one pad in the same way as the simulation.
 
-    The friction coefficient and the velocity of the other surface are not measured: ``friction_utilization``
-    and ``slip_velocity`` are NaN.
+    ``friction_utilization`` and ``slip_velocity`` are NaN, because the friction coefficient and the velocity
+    of the other surface are not measured.
 
     Attributes:
-        wrench: (6,) force and torque of the last forces on the pad about the origin of the body, in its
-            frame [N, N m].
-        state: (flags (1, 2), values (1, 19)) of the last forces, see `PadStates.table`; None if
-            ``skin.state`` does not name the pad.
+        wrench: (6,) net force and torque about the body's origin in the latest update, in the body frame
+            [N, N m].
+        state: Tuple of flags (1, 2) and values (1, 19) for the latest update, see `PadStates.table`. It is
+            None if ``skin.state`` does not include the pad.
     """
 
     def __init__(self, simulation: Simulation, index: int):
@@ -40,11 +40,11 @@ class MeasuredPad:
         self.state: tuple[np.ndarray, np.ndarray] | None = None
 
     def update(self, forces: np.ndarray, stamp: int) -> None:
-        """Compute wrench and state.
+        """Compute the wrench and state from new forces.
 
         Args:
             forces: (n, 3) forces along first tangent, second tangent and inward normal of the taxels [N].
-            stamp: Time [ns], not before the last one.
+            stamp: Time of the forces [ns], which must not decrease between calls.
         """
         on_body = np.einsum("nk,nki->ni", forces * [1.0, 1.0, -1.0], self._axes)
         self.wrench = np.concatenate([on_body.sum(axis=0), np.cross(self._positions, on_body).sum(axis=0)])

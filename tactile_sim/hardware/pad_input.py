@@ -1,4 +1,4 @@
-"""Conversion of the values in a sensor's message to the readings of a pad."""
+"""Convert the values in a sensor message to the readings of a pad."""
 
 from __future__ import annotations
 
@@ -14,38 +14,38 @@ from tactile_sim.simulation import Simulation
 from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
 
 LARGEST = 1e12
-"""Greatest magnitude of a value of a message."""
+"""Largest accepted magnitude of a value in a message."""
 TARE_SAMPLES = 50
-"""Number of messages before a tare whose mean is subtracted."""
+"""Number of most recent messages that are averaged for a tare."""
 
 
 class StreamError(TactileSimError):
-    """A message of a sensor is malformed."""
+    """Raised if a sensor message is malformed."""
 
 
 class PadInput:
-    """Converts the values of one pad's sensor.
+    """Converts the sensor values for one pad.
 
     Attributes:
         taxels: Number of taxels.
         received: Number of valid messages.
         malformed: Number of malformed messages.
-        last_error: Error of the last malformed message, or empty.
-        forces: (n, 3) tared forces of the last message along first tangent, second tangent and inward normal
-            of the taxels [N].
+        last_error: Error in the last malformed message, or an empty string.
+        forces: (n, 3) tared forces in the last valid message, along first tangent, second tangent and inward
+            normal of the taxels [N].
     """
 
     def __init__(self, settings: HardwarePad, skin: Skin, index: int, touch_function: str):
         """Prepare the conversion for one pad.
 
         Args:
-            settings: Input of the pad.
+            settings: Hardware settings of the pad.
             skin: The skin.
             index: Index of the pad in ``skin.pads``.
-            touch_function: Name of the quantity of the readings.
+            touch_function: Name of the touch function that computes the readings.
 
         Raises:
-            ConfigError: The touch function requires more than forces.
+            ConfigError: The touch function cannot be computed from forces alone.
         """
         pad = skin.pads[index]
         self._quantity = Quantity(TOUCH_FUNCTIONS[touch_function], skin, pad)
@@ -70,14 +70,14 @@ class PadInput:
         self.last_error = ""
 
     def readings(self, values: Any) -> np.ndarray:
-        """Return the readings (n, channels) float32 of the values of one message.
+        """Convert the values in one message to readings (n, channels) float32.
 
         Args:
-            values: Three numbers per taxel, along x, y and z of the sensor, or one along z; of any shape,
-                taxel by taxel.
+            values: Three numbers (along x, y and z of the sensor) or one number (along z) for each taxel, one
+                taxel after another. The array may have any shape.
 
         Raises:
-            StreamError: The values are not finite numbers, or not as many as the pad has taxels.
+            StreamError: The values are not finite numbers, or their number does not match the pad's taxels.
         """
         try:
             array = np.asarray(values, float).ravel()
@@ -102,19 +102,19 @@ class PadInput:
         return self._quantity(self.forces).astype(np.float32)
 
     def reject(self, error: str) -> None:
-        """Count a malformed message, with the error that it raised."""
+        """Count a malformed message and store its error."""
         self.malformed += 1
         self.last_error = error
 
     def tare(self) -> bool:
-        """Subtract the mean of the latest `TARE_SAMPLES` messages from now on; return False without any."""
+        """Tare with the mean of the latest `TARE_SAMPLES` messages; return False if there are no messages."""
         if self._recent:
             self._tare = np.mean(self._recent, axis=0)
         return bool(self._recent)
 
 
 def pad_inputs(simulation: Simulation) -> dict[str, PadInput]:
-    """Return the inputs of the pads that ``hardware.pads`` names, by the name of the pad.
+    """Create the inputs, keyed by pad name, for all pads in ``hardware.pads``.
 
     Args:
         simulation: The simulation whose skin the sensors replace.

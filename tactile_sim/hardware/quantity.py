@@ -1,4 +1,4 @@
-"""Readings of a touch function from the forces that a sensor measures."""
+"""Evaluate a touch function with the forces that a real sensor measures."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tactile_sim.skin.kernels import to_taxel_axes
 from tactile_sim.skin.loads import LOAD
 
 _MEASURED = ("contact", "body", "patch", "point", "normal", "skins", "other", "other_body")
-"""Fields of a load that are known, or are indices."""
+"""Fields of a load that are known or are indices. All other fields are NaN, except for the force."""
 
 
 class Quantity:
     """Computes the readings of one touch function for the taxels of a pad.
 
-    The force on each taxel is one load at its position along its normal. Fields of the load that a sensor
+    The force on each taxel is treated as a single load at the taxel's position. Load fields that a sensor
     does not measure, such as the velocity or the force in the world frame, are NaN.
     """
 
@@ -39,13 +39,13 @@ class Quantity:
         self._loads.body[:], self._loads.skins[:] = np.searchsorted(skin.body_ids, pad.body_id), 1
 
     def __call__(self, forces: np.ndarray) -> np.ndarray:
-        """Return the readings of the taxels.
+        """Compute the readings of the taxels from forces.
 
         Args:
             forces: (n, 3) force on each taxel along its first tangent, second tangent and inward normal [N].
 
         Returns:
-            (n, channels); NaN if the touch function requires more than the forces.
+            (n, channels) readings. They are NaN if the touch function requires more than the forces.
         """
         self._loads.force[:] = np.einsum("nk,nki->ni", forces * [1.0, 1.0, -1.0], self._axes)
         values = np.array(self._touch.evaluate(self._loads), float)
@@ -55,5 +55,5 @@ class Quantity:
 
     @property
     def is_measured(self) -> bool:
-        """True if the readings follow from the forces alone."""
+        """True if the readings can be computed from the forces alone."""
         return bool(np.isfinite(self(np.ones((len(self._axes), 3)))).all())

@@ -1,9 +1,9 @@
-"""The stream of XELA's server: JSON messages over a websocket.
+"""Read the stream of XELA's server, which sends JSON messages over a websocket.
 
 A message is ``{"message": 7, "1": {"sensor": "1", "model": "uSPa44", "taxels": 16, "time": 1.7e9, "data":
-"8000,7FFE,...", "calibrated": [0.01, ...] or null}, "2": {...}}``: ``data`` has x, y and z of each taxel as
-hexadecimal raw values, ``calibrated`` the same as forces. The first message has ``"message": "Welcome"``. The
-format is that of XELA's own ROS nodes (github.com/mcsix/xela_server_ros2).
+"8000,7FFE,...", "calibrated": [0.01, ...] or null}, "2": {...}}``. ``data`` contains x, y and z of each taxel
+as raw hexadecimal values, and ``calibrated`` contains the corresponding forces. The first message has
+``"message": "Welcome"``. XELA's own ROS nodes read the same format (github.com/mcsix/xela_server_ros2).
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ from typing import Any, NamedTuple
 from tactile_sim.hardware.pad_input import StreamError
 
 RETRY = 0.5
-"""Interval between two attempts to connect [s]."""
+"""Time between two attempts to connect [s]."""
 _OPTIONS: dict[str, Any] = {"open_timeout": 2.0, "close_timeout": 0.5, "max_size": 1 << 20, "proxy": None}
-"""Timeouts [s], and largest size of a message [bytes]."""
+"""Options for ``websockets.connect``: timeouts [s], largest message size [bytes] and no proxy."""
 
 
 class SensorValues(NamedTuple):
-    """The values of one sensor: x, y and z of each taxel, taxel by taxel."""
+    """Values from one sensor as flat lists: x, y and z of the first taxel, then of the second, and so on."""
 
     raw: list[int]
     calibrated: list[Any] | None
-    """Forces [N]; None if the server is not calibrated for this sensor."""
+    """Forces [N], or None if the server has no calibration for this sensor."""
 
 
 def sensors_of(text: str | bytes) -> dict[int, dict[str, Any]]:
-    """Return the entries of a message by the number of their sensor; empty for the greeting.
+    """Return the entries in a message, keyed by sensor number. The greeting has no entries.
 
     Raises:
         StreamError: The message does not have the format of XELA's server.
@@ -46,7 +46,7 @@ def sensors_of(text: str | bytes) -> dict[int, dict[str, Any]]:
 
 
 def values_of(entry: Any) -> SensorValues:
-    """Return the values of a sensor's entry.
+    """Return the values in a sensor's entry.
 
     Raises:
         StreamError: A key is missing or has an unexpected value.
@@ -66,16 +66,16 @@ def values_of(entry: Any) -> SensorValues:
 
 
 class XelaClient:
-    """Reads the stream in its own thread and reconnects when the connection is lost."""
+    """Reads the stream in a separate thread and reconnects when the connection is lost."""
 
     def __init__(self, address: str, receive: Callable[[str | bytes], None], state: Callable[[str], None]):
-        """Start to connect.
+        """Start the thread, which connects to the server.
 
         Args:
             address: Address of the server, such as ``ws://127.0.0.1:5000``.
-            receive: Called in the thread with each message.
-            state: Called in the thread after each change of the connection, with the reason why there is
-                none, or an empty text if there is one.
+            receive: Function that is called in the thread with each message.
+            state: Function that is called in the thread when the connection state changes. Its argument is
+                empty when connected; otherwise, it is the reason why there is no connection.
         """
         self._address, self._receive, self._state = address, receive, state
         self._stopped = threading.Event()
@@ -88,7 +88,7 @@ class XelaClient:
         self._thread.join(timeout=2.0)
 
     def _run(self) -> None:
-        from websockets.exceptions import WebSocketException  # takes a while to import
+        from websockets.exceptions import WebSocketException  # slow to import
         from websockets.sync.client import connect
 
         last: str | None = None

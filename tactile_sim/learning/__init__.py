@@ -1,4 +1,4 @@
-"""Learning environments with touch for Gymnasium, over `tactile_sim.batch`."""
+"""Gymnasium environments with tactile observations, built on `tactile_sim.batch`."""
 
 from tactile_sim.errors import EngineError
 

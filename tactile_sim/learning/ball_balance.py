@@ -1,4 +1,4 @@
-"""The task BallBalance: a tray keeps a ball on it by touch alone."""
+"""The task BallBalance: keep a ball on a tray using touch alone."""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from tactile_sim.learning.task import Task
 
 
 class BallBalance(Task):
-    """Keep a ball on a tray whose base rocks; beside touch, a policy only knows the angles it commanded.
+    """Keep a ball on a tray whose base rocks.
 
-    Actions: target angles of the two joints of the tray, in units of 0.2 rad. Reward of an action:
-    ``max(0, 1 - (d / a)^2)`` with the distance d of the ball from the center of the tray and half the tray's
-    width a. An episode ends when the ball leaves the tray.
+    Besides touch, the policy observes only the angles that it commanded.
+
+    Actions: target angles of the two tray joints, in units of 0.2 rad. Reward for each action:
+    ``max(0, 1 - (d / a)^2)``, where d is the distance of the ball from the center of the tray and a is half
+    the width of the tray. An episode ends when the ball leaves the tray.
     """
 
     config = "balance"
@@ -22,16 +24,19 @@ class BallBalance(Task):
     HALF_WIDTH = 0.12
     """Half the width of the tray [m]."""
     HEIGHT = 0.041
-    """Height of the center of a resting ball above the tray's origin [m]."""
+    """Height of the ball's center above the tray's origin when the ball rests on the tray [m]."""
     ROCKING = 0.06
-    """Largest amplitude of the base [rad]."""
+    """Largest amplitude of the base's rocking motion [rad]."""
 
     def state(self, batch: Batch, seen: Observation) -> np.ndarray:
-        """Return the commanded angles (n, 2) [rad]; measured ones would reveal the weight of the ball."""
+        """Return the commanded angles (n, 2) [rad].
+
+        The measured angles would reveal the weight of the ball.
+        """
         return batch.ctrl
 
     def reward(self, batch: Batch, seen: Observation, action: np.ndarray) -> np.ndarray:
-        """Return 1 at the center of the tray, 0 at its edges."""
+        """Return a reward that falls from 1 at the center of the tray to 0 at its edges."""
         distance = np.linalg.norm(self.ball_position(batch)[:, :2], axis=1) / self.HALF_WIDTH
         return np.maximum(0.0, 1.0 - distance**2)
 
@@ -41,7 +46,7 @@ class BallBalance(Task):
         return (np.abs(position[:, :2]) > self.HALF_WIDTH).any(axis=1) | (position[:, 2] < 0.0)
 
     def randomize(self, batch: Batch, envs: np.ndarray, random: np.random.Generator) -> None:
-        """Start with a base that rocks in any phase, and a ball that rolls anywhere near the center."""
+        """Randomize the rocking of the base and start the ball near the center with a random velocity."""
         model = batch.simulation.engine.model
         rate = np.sqrt(model.jnt_stiffness[:2] / model.dof_M0[:2])
         center = model.qpos_spring[:2]

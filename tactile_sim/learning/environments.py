@@ -1,4 +1,4 @@
-"""Tasks as environments of Gymnasium, vectorized or single."""
+"""Wrap tasks as Gymnasium environments, vectorized or single."""
 
 from __future__ import annotations
 
@@ -20,12 +20,13 @@ from tactile_sim.learning.task import OBSERVATIONS, TOUCH, Task
 
 
 class TaskVectorEnv(gymnasium.vector.VectorEnv):
-    """A task in many environments that are stepped together.
+    """A task that runs in many environments, which are stepped together.
 
-    Observations are float32: the task's state, then touch; with ``touch="image"`` a dictionary of ``state``
-    and ``image``. Environments whose episode ended are reset by the next step, as Gymnasium's vector
-    environments do by default; their action is then ignored. An episode whose physics becomes unstable or
-    whose action is NaN is terminated with reward 0 and marked in ``info["fault"]``.
+    Observations are float32 arrays with the task's state followed by the tactile values. With
+    ``touch="image"`` they are dictionaries with ``state`` and ``image``. Environments whose episode has ended
+    are reset by the next step, which ignores their action, as in Gymnasium's vector environments by default.
+    An episode is terminated with reward 0 and marked in ``info["fault"]`` if its physics becomes unstable or
+    its action is NaN.
     """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"], "autoreset_mode": AutoresetMode.NEXT_STEP}
@@ -44,10 +45,10 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         Args:
             task: The task.
             num_envs: Number of environments.
-            touch: Tactile part of the observations, a name in `OBSERVATIONS`.
+            touch: Kind of tactile observation, a name in `OBSERVATIONS`.
             backend: Backend of `Batch`.
-            seed: Seed of noise, see `Batch`; initial states depend on the seed of `reset`.
-            render_mode: None, or ``rgb_array`` for `render`.
+            seed: Seed of the noise, see `Batch`. Initial states depend on the seed passed to `reset`.
+            render_mode: ``rgb_array`` enables `render`; None disables it.
 
         Raises:
             TactileSimError: The configuration or an argument is invalid.
@@ -73,7 +74,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Reset all environments; return observations (n, m) and no further information.
+        """Reset all environments; return observations (n, m) and an empty dictionary.
 
         Args:
             seed: Seed of the initial states; None: continue the current random sequence.
@@ -87,7 +88,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         """Apply actions (n, k); return observations, rewards, terminations, truncations and information.
 
         Raises:
-            CommandError: The actions have another shape.
+            CommandError: The actions have the wrong shape.
         """
         actions = np.asarray(actions, float)
         if actions.shape != self.action_space.shape:
@@ -112,12 +113,12 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         """Return an image (240, 320, 3) uint8 of each environment, from the first camera of the scene.
 
         Raises:
-            EngineError: There is no OpenGL.
+            EngineError: OpenGL is not available.
         """
         return None if self.render_mode is None else tuple(_render(self.batch))
 
     def _restart(self, envs: np.ndarray) -> None:
-        """Begin new episodes in environments."""
+        """Start new episodes in the specified environments."""
         if len(envs):
             self.batch.reset(envs)
             self.task.randomize(self.batch, envs, self.np_random)
@@ -132,7 +133,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 
 
 class TaskEnv(gymnasium.Env):
-    """A task in one environment; as `TaskVectorEnv`, but without the leading axis."""
+    """A task that runs in one environment, like `TaskVectorEnv` but without the leading axis."""
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}
 
@@ -147,7 +148,7 @@ class TaskEnv(gymnasium.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin a new episode; return an observation (m,)."""
+        """Start a new episode; return an observation (m,) and an empty dictionary."""
         super().reset(seed=seed)
         observation, info = self._many.reset(seed=seed)
         return _first(observation), info
@@ -168,9 +169,9 @@ def register(name: str, task: type[Task], **options: Any) -> None:
     """Register a task, so that ``gymnasium.make`` and ``gymnasium.make_vec`` find it.
 
     Args:
-        name: Such as ``me/Hold-v0``.
-        task: The task, made without arguments.
-        options: Defaults of options of `TaskVectorEnv`.
+        name: ID of the environment, such as ``me/Hold-v0``.
+        task: Class of the task, which is created without arguments.
+        options: Default values for the arguments of `TaskVectorEnv`.
     """
     gymnasium.register(
         name,
@@ -202,7 +203,7 @@ def _render(batch: Batch) -> Iterator[np.ndarray]:
 
 
 def _space(observations: Any) -> gymnasium.Space:
-    """Return the space of one of several observations."""
+    """Return the observation space of one environment, given the observations of several."""
     if isinstance(observations, dict):
         return gymnasium.spaces.Dict({name: _space(values) for name, values in observations.items()})
     if observations.dtype == np.uint8:

@@ -1,4 +1,4 @@
-"""The task GripHold: a gripper holds a block under random loads, without slip or crush."""
+"""The task GripHold: hold a block under random loads without dropping or crushing it."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ class GripHold(Task):
     """Hold a block as gently as random loads allow.
 
     Action: rate at which the fingers close, in units of 20 mm/s. A load that varies with time pulls the block
-    out of the fingers. Reward of an action: ``1 - F / CRUSH`` with the mean normal force F of both pads. An
-    episode ends when F exceeds CRUSH, or when the block slips by more than 10 mm.
+    out of the fingers. Reward for each action: ``1 - F / CRUSH``, where F is the mean normal force of the two
+    pads. An episode ends when F exceeds CRUSH, or when the block slips by more than 10 mm.
     """
 
     config = "gripper"
@@ -27,14 +27,14 @@ class GripHold(Task):
     LIFTED = 0.08
     """Height to which the block is lifted [m]."""
     RATE = 0.0002
-    """Largest change of a finger's target for each action [m]."""
+    """Largest change of a finger's target position per action [m]."""
 
     def actions(self, batch: Batch) -> int:
-        """Return 1: both fingers move alike."""
+        """Return 1, because both fingers move symmetrically."""
         return 1
 
     def controls(self, batch: Batch, action: np.ndarray) -> np.ndarray:
-        """Close or open the fingers, and pull the block down."""
+        """Return controls that close or open the fingers and apply the load to the block."""
         force, rate, phase = self._load[:, :, 0].T
         block = batch.simulation.names.body_id("block")
         batch.worlds.xfrc_applied[:, block, 2] = -0.5 * force * (1.0 + np.sin(rate * batch.time + phase))
@@ -43,11 +43,14 @@ class GripHold(Task):
         return controls
 
     def state(self, batch: Batch, seen: Observation) -> np.ndarray:
-        """Return the commanded positions of the fingers (n, 1) [cm]; measured ones would reveal the force."""
+        """Return the commanded finger positions (n, 1) [cm].
+
+        The measured positions would reveal the grip force.
+        """
         return 100.0 * batch.ctrl[:, 1:2]
 
     def reward(self, batch: Batch, seen: Observation, action: np.ndarray) -> np.ndarray:
-        """Return 1 for no force, 0 at the force that crushes."""
+        """Return a reward that falls from 1 at zero force to 0 at the crushing force."""
         return 1.0 - np.clip(self.force(seen) / self.CRUSH, 0.0, 1.0)
 
     def terminated(self, batch: Batch, seen: Observation) -> np.ndarray:
@@ -58,7 +61,7 @@ class GripHold(Task):
         return (slip > self.SLIP) | (self.force(seen) > self.CRUSH)
 
     def randomize(self, batch: Batch, envs: np.ndarray, random: np.random.Generator) -> None:
-        """Start with the block in the lifted gripper, and draw its load and the grip."""
+        """Start with the block in the lifted gripper, with a random load and grip."""
         if not hasattr(self, "_load"):
             self._load = np.zeros((batch.num_envs, 3, 1))
         count = len(envs)
@@ -73,5 +76,5 @@ class GripHold(Task):
         batch.ctrl[envs, 1:] = grip[:, None]
 
     def force(self, seen: Observation) -> np.ndarray:
-        """Return the mean normal force of both pads (n,) [N]."""
+        """Return the mean normal force of the two pads (n,) [N]."""
         return np.abs(seen.wrenches[:, :, 1]).mean(axis=1)

@@ -1,4 +1,4 @@
-"""The task HandRotate: the shipped hand turns the ball that it holds."""
+"""The task HandRotate: turn a ball in the grasp of the shipped hand."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tactile_sim.learning.task import Task
 class HandRotate(Task):
     """Turn the ball about the vertical axis without losing it.
 
-    Actions: angles of the 20 joints about the grasp, in units of 0.3 rad. Reward of an action: the angular
-    velocity of the ball about the vertical [rad/s], at most 1, less its speed [m/s], at most 1. An episode
-    ends when the ball is 30 mm away from where it was.
+    Actions: deviations of the 20 joint angles from the grasp, in units of 0.3 rad. Reward for each action:
+    the angular velocity of the ball about the vertical axis [rad/s], at most 1, minus its speed [m/s], at
+    most 1. An episode ends when the ball is 30 mm away from its initial position.
     """
 
     config = "hand"
@@ -21,18 +21,18 @@ class HandRotate(Task):
     episode_steps = 400
 
     REACH = 0.3
-    """Largest deviation from the angles of the grasp [rad]."""
+    """Largest deviation of a joint angle from the grasp [rad]."""
     AWAY = 0.03
-    """Distance at which the ball is lost [m]."""
+    """Distance from the initial position at which the ball counts as lost [m]."""
 
     def controls(self, batch: Batch, action: np.ndarray) -> np.ndarray:
-        """Return the angles of the grasp, changed by the actions."""
+        """Return the joint angles of the grasp plus the deviations commanded by the actions."""
         model = batch.simulation.engine.model
         low, high = model.actuator_ctrlrange.T
         return np.clip(model.key("grasp").ctrl + self.REACH * action, low, high)
 
     def reward(self, batch: Batch, seen: Observation, action: np.ndarray) -> np.ndarray:
-        """Return the angular velocity about the vertical, less the speed."""
+        """Return the angular velocity about the vertical axis minus the speed, each at most 1."""
         start = self._ball_dof(batch)
         rotation = batch.worlds.xmat[:, self._ball(batch)].reshape(-1, 3, 3)
         spin = np.einsum("nj,nj->n", rotation[:, 2], batch.qvel[:, start + 3 : start + 6])
@@ -45,7 +45,7 @@ class HandRotate(Task):
         return np.linalg.norm(batch.worlds.xpos[:, self._ball(batch)] - home, axis=1) > self.AWAY
 
     def randomize(self, batch: Batch, envs: np.ndarray, random: np.random.Generator) -> None:
-        """Start at the grasp, with angles changed by up to 0.05 rad and any orientation of the ball."""
+        """Start at the grasp, with joint angles perturbed by up to 0.05 rad and a random ball orientation."""
         model = batch.simulation.engine.model
         batch.reset(envs, "grasp")
         joints = batch.simulation.commander.qpos

@@ -1,4 +1,4 @@
-"""Tactile images of many environments, as observations."""
+"""Tactile images as observations for many environments."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tactile_sim.skin.taxels import Pad
 
 
 class TactileImages:
-    """Grey images of all pads in a square of equal cells.
+    """Grayscale images that show all pads of each environment in a grid of equal cells.
 
     A cell shows the rows and columns of a pad, or the UV map of its body.
     """
@@ -30,21 +30,24 @@ class TactileImages:
         height, width = np.max([part.shape for part in parts], axis=0)
         side = math.ceil(math.sqrt(len(parts)))
         self.taxels = np.full((math.ceil(len(parts) / side) * height, side * width), -1)
-        """(height, width) index of the taxel that each pixel shows; -1: none."""
+        """(height, width) index of the taxel shown by each pixel, or -1 for no taxel."""
         for k, part in enumerate(parts):
             row, column = k // side * height, k % side * width
             self.taxels[row : row + part.shape[0], column : column + part.shape[1]] = part
         self._scale = simulation.settings.markers.taxel_scale or taxel_scale(simulation.engine.model)
 
     def __call__(self, seen: Observation) -> np.ndarray:
-        """Return images (n, height, width, 1) uint8; ``markers.taxel_scale`` and above are 255."""
+        """Return images (n, height, width, 1) uint8.
+
+        Readings at or above ``markers.taxel_scale`` are 255.
+        """
         size = np.linalg.norm(seen.readings, axis=2)
         grey = np.append(np.minimum(size / self._scale, 1.0) * 255.0, np.zeros((len(size), 1)), axis=1)
         return grey.astype(np.uint8)[:, self.taxels, None]
 
 
 def _pixels(simulation: Simulation, index: int) -> np.ndarray:
-    """Return the index of the taxel that each pixel (height, width) of a pad shows, -1 for none."""
+    """Return the index of the taxel shown by each pixel (height, width) of a pad, or -1 for no taxel."""
     pad: Pad = simulation.skin.pads[index]
     if len(pad.rows):
         pixels = np.full((int(pad.rows.max()) + 1, int(pad.columns.max()) + 1), -1)

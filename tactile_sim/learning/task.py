@@ -1,4 +1,4 @@
-"""Definition of a task: a configuration, a reward and a termination."""
+"""Base class of tasks, which define a configuration, a reward and a termination condition."""
 
 from __future__ import annotations
 
@@ -18,13 +18,18 @@ TOUCH: dict[str, Callable[[Observation], np.ndarray]] = {
     "wrench": lambda seen: seen.wrenches,
     "taxels": lambda seen: seen.readings,
 }
-"""Flat observations of a policy by name; each returns an array with a leading axis for the environments."""
+"""Functions that compute flat tactile observations, by name.
+
+Each returns an array with a leading axis for the environments.
+"""
 OBSERVATIONS = (*TOUCH, "image")
-"""Names of all observations. ``image`` is a dictionary of the state and of a tactile image."""
+"""Names of all observations. With ``image``, an observation is a dictionary with a state and an image."""
 
 
 class Task:
-    """Base class of tasks. `config` and `reward` must be given; all arrays have an axis for n environments.
+    """Base class of tasks. Subclasses must define `config` and `reward`.
+
+    All arrays have a leading axis for the n environments.
 
     >>> class Hold(Task):
     ...     config = "hand"
@@ -37,28 +42,31 @@ class Task:
     config: str | Path | Mapping[str, Any] | mujoco.MjSpec
     """Configuration or scene, as for `tactile_sim.batch.Batch`."""
     settings: Mapping[str, Any] | None = None
-    """Configuration of a scene made in Python."""
+    """Configuration to use if `config` is a scene created in Python."""
     substeps: ClassVar[int] = 5
-    """Time steps for each action."""
+    """Number of time steps per action."""
     episode_steps: ClassVar[int] = 500
-    """Actions after which an episode is truncated."""
+    """Number of actions after which an episode is truncated."""
 
     def controls(self, batch: Batch, action: np.ndarray) -> np.ndarray:
-        """Return the controls (n, nu) for actions (n, k) in [-1, 1]. By default they span ``ctrlrange``."""
+        """Return the controls (n, nu) for actions (n, k) in [-1, 1].
+
+        By default, actions are scaled to ``ctrlrange``.
+        """
         low, high = batch.simulation.engine.model.actuator_ctrlrange.T
         return low + 0.5 * (action + 1.0) * (high - low)
 
     def actions(self, batch: Batch) -> int:
-        """Return the number k of actions; by default the number of actuators."""
+        """Return the number k of values in an action; by default the number of actuators."""
         return int(batch.simulation.engine.model.nu)
 
     def state(self, batch: Batch, seen: Observation) -> np.ndarray:
-        """Return the observations besides touch (n, m); by default joint positions and velocities."""
+        """Return the non-tactile observations (n, m); by default joint positions and velocities."""
         positions, velocities, _ = seen.joint_states
         return np.concatenate([positions, velocities], axis=1)
 
     def reward(self, batch: Batch, seen: Observation, action: np.ndarray) -> np.ndarray:
-        """Return the reward (n,) of the last actions (n, k), which led to the current state."""
+        """Return the reward (n,) for the last actions (n, k), which led to the current state."""
         raise NotImplementedError
 
     def terminated(self, batch: Batch, seen: Observation) -> np.ndarray:
@@ -66,4 +74,4 @@ class Task:
         return np.zeros(batch.num_envs, bool)
 
     def randomize(self, batch: Batch, envs: np.ndarray, random: np.random.Generator) -> None:
-        """Change the initial state of environments that were reset, for example ``batch.qpos[envs]``."""
+        """Randomize the initial state of environments after a reset, for example ``batch.qpos[envs]``."""

@@ -1,1 +1,1 @@
-"""The loop that steps a simulation in real time and handles requests from other threads."""
+"""Step a simulation in real time and handle requests from other threads."""

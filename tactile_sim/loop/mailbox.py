@@ -12,9 +12,9 @@ from tactile_sim.errors import CommandError
 
 
 class Mailbox:
-    """A queue of functions, filled by any thread and executed by one.
+    """A queue of functions that any thread can fill and a single thread executes.
 
-    They run between two steps, so that no lock is held while stepping.
+    The functions run between two steps, so no lock is held while stepping.
     """
 
     def __init__(self) -> None:
@@ -27,14 +27,14 @@ class Mailbox:
         self._letters.put(work)
 
     def call(self, work: Callable[[], Any]) -> Future:
-        """Queue a function.
+        """Queue a function and return a future for its result.
 
         Args:
-            work: The function, called between two steps.
+            work: The function to call between two steps.
 
         Returns:
-            A future with the result or error of the function. If the function returns a future, it has the
-            result of that future. After `close` it has a CommandError.
+            A future with the result of the function or the exception that it raises. If the function returns
+            a future, the result is that of the inner future. After `close`, the exception is a CommandError.
         """
         future: Future = Future()
 
@@ -66,7 +66,7 @@ class Mailbox:
         """Execute all queued functions.
 
         Args:
-            wait: Maximum time to wait for the first function [s].
+            wait: Longest time to wait for the first function [s].
         """
         if not wait and self._letters.empty():
             return

@@ -14,9 +14,9 @@ class Status:
     """Status of the loop."""
 
     real_time_factor: float
-    """Measured since the last status."""
+    """Real-time factor, measured since the last status."""
     wanted_factor: float
-    """Configured real-time factor; 0: as fast as possible."""
+    """Configured real-time factor; 0 means as fast as possible."""
     missed: int
     """Number of times the machine was too slow to keep the configured real-time factor."""
     paused: bool
@@ -30,26 +30,26 @@ class Status:
     refused_total: int
     """Number of commands rejected since the start."""
     last_refusal: str
-    """Error of the last rejected command, or an empty string."""
+    """Error message for the last rejected command, or an empty string."""
 
 
 class Output(Protocol):
-    """Publishes snapshots. Streams have the names of the keys of ``rates``."""
+    """Publishes snapshots on streams. The stream names are the keys in ``rates``."""
 
     def subscribed(self) -> set[str]:
         """Return the streams that have subscribers."""
 
     def new_subscribers(self) -> bool:
-        """Return whether a topic has a new subscriber since it was last published."""
+        """Return whether any topic has gained a subscriber since its last message."""
 
     def expects_commands(self) -> bool:
-        """Return whether commands may arrive, so that the loop must check for them at each step."""
+        """Return whether commands may arrive, in which case the loop checks for them at each step."""
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Publish a snapshot on the given streams."""
+        """Publish a snapshot on the specified streams."""
 
     def publish_to_new(self, snapshot: Snapshot) -> None:
-        """Publish a snapshot on the topics that have a new subscriber since they were last published."""
+        """Publish a snapshot on all topics that have gained a subscriber since their last message."""
 
     def publish_while_stopped(self, stamp: int) -> None:
         """Publish messages that are due by wall time while simulation time is stopped.
@@ -59,23 +59,23 @@ class Output(Protocol):
         """
 
     def finish(self) -> None:
-        """Return when all published messages have been handed over to their transport."""
+        """Wait until all published messages have been handed over to the transport."""
 
     def warn(self, message: str) -> None:
         """Report a rejected command to the user."""
 
     def report(self, stamp: int) -> None:
-        """Publish the status of the loop immediately, with a stamp [ns]."""
+        """Publish the status of the loop immediately, stamped with simulation time [ns]."""
 
     def fail(self, message: str, stamp: int) -> None:
-        """Report a physics fault at a stamp [ns] to the user."""
+        """Report a physics fault at simulation time ``stamp`` [ns] to the user."""
 
 
 class Terminal:
-    """The output of a loop without ROS. Prints warnings and faults to standard error."""
+    """Output for a loop without ROS. It prints warnings and faults to standard error."""
 
     def subscribed(self) -> set[str]:
-        """Return no streams."""
+        """Return an empty set."""
         return set()
 
     def new_subscribers(self) -> bool:
@@ -103,7 +103,7 @@ class Terminal:
         print(f"tactile_sim: {message}", file=sys.stderr)
 
     def report(self, stamp: int) -> None:
-        """Do nothing: `warn` has printed the message."""
+        """Do nothing, because `warn` has already printed the message."""
 
     def fail(self, message: str, stamp: int) -> None:
         """Print the message."""

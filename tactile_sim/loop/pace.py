@@ -5,14 +5,14 @@ from __future__ import annotations
 import time
 
 LATE = 0.1
-"""Maximum lag [s]. A simulation that is further behind drops the lost time instead of catching up."""
+"""Largest lag behind wall time [s]. With a larger lag, the loop drops the lost time and does not catch up."""
 
 
 class Pace:
-    """Computes how long to wait so that simulation time runs at a multiple of wall time.
+    """Computes waiting times so that simulation time advances at a multiple of wall time.
 
     Args:
-        factor: Simulation time per wall time; 0: as fast as possible.
+        factor: Ratio of simulation time to wall time; 0 means as fast as possible.
     """
 
     def __init__(self, factor: float):
@@ -25,14 +25,14 @@ class Pace:
         """Set the real-time factor.
 
         Args:
-            factor: Simulation time per wall time; 0: as fast as possible.
+            factor: Ratio of simulation time to wall time; 0 means as fast as possible.
             now: Current simulation time [s].
         """
         self.factor = factor
         self.anchor(now)
 
     def anchor(self, now: float) -> None:
-        """Restart the measurement of time, for example after a pause.
+        """Restart pacing from the current time, for example after a pause.
 
         Args:
             now: Current simulation time [s].
@@ -41,7 +41,7 @@ class Pace:
         self._simulated = now
 
     def ahead(self, now: float) -> float:
-        """Return the wall time to wait [s]; drop the lost time if the simulation is late.
+        """Return the wall time to wait [s]. If the lag exceeds `LATE`, drop the lost time.
 
         Args:
             now: Current simulation time [s].
@@ -55,7 +55,7 @@ class Pace:
         return max(wait, 0.0)
 
     def measured(self, now: float) -> float:
-        """Return the real-time factor since the last call.
+        """Return the average real-time factor since the last call.
 
         Args:
             now: Current simulation time [s].

@@ -1,4 +1,4 @@
-"""Run actions that users request from a running simulation."""
+"""Run actions that users request while a simulation is running."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from tactile_sim.simulation.actions import ACTIONS
 
 
 class Requests:
-    """Runs the actions of `ACTIONS` in the thread of the loop."""
+    """Runs the actions defined in `ACTIONS` in the loop's thread."""
 
     def __init__(self, runner: Runner):
         self._runner = runner
 
     def ask(self, name: str, *arguments: Any) -> Future:
-        """Start an action from any thread.
+        """Request an action. Any thread can call this method.
 
         Args:
             name: Name of the action.
-            arguments: Its arguments. Trailing arguments with defaults can be omitted.
+            arguments: Arguments of the action. Trailing arguments with defaults can be omitted.
 
         Returns:
-            A future with the result of the action, or with the TactileSimError that rejected it.
+            A future with the result of the action, or with a TactileSimError if it is rejected.
         """
 
         def work() -> Any:

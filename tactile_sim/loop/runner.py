@@ -16,20 +16,20 @@ from tactile_sim.loop.step_requests import StepRequests
 from tactile_sim.simulation import Simulation
 
 IDLE = 0.05
-"""Interval at which new subscribers are detected while time is stopped [s of wall time]."""
+"""Wall time between two checks for new subscribers while simulation time is stopped [s]."""
 REACTION = 0.01
-"""Maximum time between two checks for requests [s], in simulation and in wall time."""
+"""Longest time between two checks for requests [s], in both simulation time and wall time."""
 
 
 class Runner:
-    """Owns the simulation, which is used only in the thread that calls ``run``.
+    """Runs a simulation. Only the thread that calls ``run`` accesses it.
 
     Other threads submit functions with ``post`` and ``call``. They run between two steps, so no lock is held
     while stepping.
 
     Args:
         simulation: The simulation to run.
-        output: Publishes its snapshots.
+        output: Publishes the snapshots and reports errors.
     """
 
     def __init__(self, simulation: Simulation, output: Output):
@@ -41,10 +41,10 @@ class Runner:
         self.watch: Callable[[], None] = _do_nothing
         """Called repeatedly between steps, also while time is stopped; used by the view to poll the state."""
         self.set_parameter: Callable[[str, Any], Future[None] | None] = self._set_parameter
-        """Sets a live parameter. The node replaces this function, so that ROS also knows the value."""
+        """Sets a live parameter. The node replaces this function to update the ROS parameter as well."""
         self._mail = Mailbox()
         self._commands: deque[Callable[[], None]] = deque()
-        """Commands that wait for their step in lock-step."""
+        """Commands that are waiting for their step in lock-step mode."""
         self._requested = StepRequests()
         self._pace = Pace(settings.real_time_factor)
         self._set_reaction(settings)
@@ -56,16 +56,16 @@ class Runner:
         self._refused = 0
         self._last_refusal = ""
         self._last_counts = (0, 0)
-        """Missed deadlines and rejected commands at the last status."""
+        """Numbers of missed deadlines and rejected commands at the last status."""
 
     # -- from other threads ----------------------------------------------------------------------------------
 
     def post(self, work: Callable[[], None]) -> None:
         """Queue a function to run between two steps.
 
-        If it raises a TactileSimError, the error is counted, logged and published in the status. While time
-        is stopped, the status is published immediately. At its rate in simulation time it would never be due,
-        and in lock-step a controller waits for the result of its command.
+        If the function raises a TactileSimError, the error is counted, logged and published in the status.
+        While time is stopped, the status is published immediately: it would never be due at its rate in
+        simulation time, and in lock-step mode a controller waits for the result of its command.
         """
 
         def guarded() -> None:
@@ -85,7 +85,7 @@ class Runner:
         return self._mail.call(work)
 
     def stop(self) -> None:
-        """End `run` after the current step. This takes no lock, so signal handlers can call it."""
+        """Make `run` return after the current step. This acquires no lock, so signal handlers can call it."""
         self._stopping = True
         self._mail.post(lambda: None)
 
@@ -142,8 +142,8 @@ class Runner:
             steps: Number of steps.
 
         Returns:
-            A future with the stamp [ns] after the last step, or with a CommandError if a step cannot be
-            taken.
+            A future with the stamp [ns] after the last step, or with a CommandError if not all steps can be
+            executed.
 
         Raises:
             CommandError: Time is not stopped, ``steps`` is below 1, or there is a physics fault.
@@ -156,7 +156,7 @@ class Runner:
         return self._requested.add(self.simulation.step_count, steps)
 
     def command(self, work: Callable[[], None]) -> None:
-        """Apply a command. In lock-step, time then advances by one step for each command.
+        """Apply a command. In lock-step mode, time then advances by one step for each command.
 
         Args:
             work: Function that applies the command.
@@ -171,20 +171,20 @@ class Runner:
             work()
 
     def interfere(self, work: Callable[[], Any], *, mends: bool = False) -> Any:
-        """Change the state from outside the physics, and publish the new state.
+        """Change the state by other means than physics and publish the new state.
 
-        If the previous state has already been published, the step count is increased by one, so that the new
-        state has its own stamp.
+        If the previous state has already been published, the step count is increased by one so that the new
+        state has a different stamp.
 
         Args:
             work: Function that changes the state.
-            mends: Whether this clears a physics fault, as a reset does.
+            mends: Whether ``work`` clears a physics fault, as a reset does.
 
         Returns:
             The result of ``work``.
 
         Raises:
-            CommandError: There is a physics fault, which ``work`` does not clear.
+            CommandError: There is a physics fault that ``work`` does not clear.
         """
         if not mends:
             self._check_fault()
@@ -201,7 +201,7 @@ class Runner:
         return result
 
     def update(self, settings: Settings) -> None:
-        """Apply settings that may change at run time."""
+        """Apply changes to settings that may change at run time."""
         simulation = self.simulation
         simulation.update(settings)
         self._set_reaction(settings)
@@ -217,7 +217,7 @@ class Runner:
         self.update(self.simulation.settings.replace(name, value))
 
     def status(self) -> Status:
-        """Return the status of the loop since the last call."""
+        """Return the status of the loop. Differences are relative to the previous call."""
         (missed_before, refused_before), self._last_counts = (
             self._last_counts,
             (self._pace.missed, self._refused),
@@ -310,7 +310,7 @@ class Runner:
         return max(1, min(ends) - step)
 
     def _check_physics(self) -> bool:
-        """Return whether there is a physics fault; report a new one and stop time."""
+        """Return whether there is a physics fault. A new fault is reported and stops time."""
         if (fault := self.simulation.fault()) and not self._fault:
             self._fault = fault
             self.output.fail(
@@ -328,4 +328,4 @@ class Runner:
 
 
 def _do_nothing() -> None:
-    """Default of `Runner.watch`."""
+    """Do nothing. This is the default value of `Runner.watch`."""

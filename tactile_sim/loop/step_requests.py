@@ -1,4 +1,4 @@
-"""Steps that are requested while time is stopped."""
+"""Queue for simulation steps that are requested while time is stopped."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tactile_sim.errors import CommandError
 
 
 class StepRequests:
-    """Requests in their order, each with its last step and the future of its result."""
+    """A queue of requests to step. Each entry has the step at which it ends and a future for its result."""
 
     def __init__(self) -> None:
         self._requests: deque[tuple[int, Future[int]]] = deque()
@@ -19,14 +19,14 @@ class StepRequests:
 
     @property
     def end(self) -> int:
-        """Last step of the oldest request."""
+        """Step at which the oldest request ends."""
         return self._requests[0][0]
 
     def add(self, step: int, number: int) -> Future[int]:
-        """Request steps after those that are already requested.
+        """Request steps in addition to those that are already requested.
 
         Args:
-            step: The present step, from which the first request counts.
+            step: Current step count. If no request is pending, the new request starts here.
             number: Number of steps.
 
         Returns:
@@ -38,14 +38,14 @@ class StepRequests:
         return done
 
     def delay(self) -> None:
-        """Move the ends of all requests by one step, because the step count was increased without a step."""
+        """Shift the ends of all requests by one after the step count was increased without stepping."""
         self._requests = deque((end + 1, done) for end, done in self._requests)
 
     def resolve(self, stamp: int) -> None:
-        """Answer the oldest request with the stamp [ns] after its last step."""
+        """Complete the oldest request with the stamp [ns] after its last step."""
         self._requests.popleft()[1].set_result(stamp)
 
     def cancel(self, why: str) -> None:
-        """Answer all requests with a CommandError that gives the reason."""
+        """Fail all requests with a CommandError that contains the reason."""
         while self._requests:
             self._requests.popleft()[1].set_exception(CommandError(f"not all steps were taken: {why}"))

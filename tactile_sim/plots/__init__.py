@@ -1,8 +1,8 @@
-"""Plots of a touch object: sensor positions and readings.
+"""Plot the sensor positions and readings of a touch object.
 
 Each function accepts a `tactile_sim.touch` object, or any object with the same attributes, and returns the
 figure and the axes. Use ``matplotlib.pyplot.show()`` or ``fig.savefig(path)`` to show or save the figure.
-Readings are those of the last ``get_touch_obs()``; poses are the current ones of the simulation.
+Readings are from the last ``get_touch_obs()``, and poses from the current state of the simulation.
 """
 
 from tactile_sim.plots.figures import (

@@ -1,4 +1,4 @@
-"""Drawing of sensors and readings on equal 3D axes."""
+"""Draw sensors and readings on 3D axes with equal scales."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tactile_sim.drawing.colors import MAP
 from tactile_sim.plots.readings import Readings, Sensors
 
 COLOURS = ListedColormap(plt.get_cmap(MAP)(np.linspace(0.86, 0.1, 256)), "felt")
-"""Amber to near black: inferno without the ends that are hard to see on white or next to black lines."""
+"""Amber to near black: the colour map inferno without the ends, which are hard to see on white or black."""
 DARK, BRIGHT = np.array([0.42, 0.48, 0.58]), np.array([0.85, 0.87, 0.91])
-"""Colours of an unloaded sensor in the shade and in the light."""
+"""Colours of an unloaded sensor that faces away from the light and toward it."""
 LIGHT = np.array([0.35, -0.55, 0.76])
 """Unit vector (3,) toward the light."""
 STYLE: dict[Any, Any] = {
@@ -36,11 +36,11 @@ STYLE: dict[Any, Any] = {
     "ytick.labelsize": 8,
 }
 LONGEST = 0.2
-"""Length of the longest arrow relative to the longest axis."""
+"""Length of the longest arrow relative to the length of the longest axis."""
 FLATTEST = 0.5
-"""Length of the shortest axis relative to the longest."""
+"""Minimum length of an axis relative to the longest axis."""
 RIM = 1.3
-"""Diameter of sensors with their rims, in spacings."""
+"""Diameter of a sensor including its rim, relative to the spacing."""
 WIDEST = 14.0
 """Maximum diameter of a dot [points]."""
 
@@ -84,7 +84,7 @@ def box(ax: Axes3D, middle: np.ndarray, size: np.ndarray, outline: np.ndarray, f
         middle: Centre (3,) of the box [m].
         size: Size (3,) of the box [m].
         outline: Points (n, 3) that determine the zoom [m].
-        fill: Share of the axes that the outline fills.
+        fill: Fraction of the axes that the outline fills.
     """
     low, high = middle - size / 2, middle + size / 2
     ax.set(xlim=(low[0], high[0]), ylim=(low[1], high[1]), zlim=(low[2], high[2]))
@@ -94,14 +94,14 @@ def box(ax: Axes3D, middle: np.ndarray, size: np.ndarray, outline: np.ndarray, f
 
 
 def _pixels(ax: Axes3D, points: np.ndarray) -> np.ndarray:
-    """Project points (n, 3) [m] to the figure (n, 2) [pixels]."""
+    """Project points (n, 3) [m] to pixel coordinates (n, 2) in the figure."""
     ax.apply_aspect()
     x, y, _ = proj3d.proj_transform(*points.T, ax.get_proj())
     return ax.transData.transform(np.stack([x, y], axis=1))
 
 
 def dots(ax: Axes3D, spacing: np.ndarray) -> np.ndarray:
-    """Return diameters (n,) [points] at which dots with distances (n,) [m] touch each other."""
+    """Return the diameters (n,) at which dots with the given spacing (n,) [m] touch each other [points]."""
     axes = _pixels(ax, np.eye(3)) - _pixels(ax, np.zeros((1, 3)))
     # In any projection, the squared lengths of three orthogonal unit vectors sum to two.
     scale = np.sqrt((axes**2).sum() / 2) * 72 / ax.figure.dpi
@@ -113,9 +113,9 @@ def sensors(ax: Axes3D, sensors: Sensors, share: float, solid: bool) -> None:
 
     Args:
         ax: The axes.
-        sensors: The sensors.
-        share: Diameter of a dot in spacings.
-        solid: Whether dots have white rims that hide what is behind; otherwise they are translucent.
+        sensors: The sensors to draw.
+        share: Diameter of a dot relative to the spacing.
+        solid: Whether dots are opaque and have white rims; otherwise they are translucent.
     """
     light = np.clip(sensors.normals @ LIGHT, 0, 1)[:, None]
     width = dots(ax, sensors.spacing)
@@ -133,7 +133,7 @@ def sensors(ax: Axes3D, sensors: Sensors, share: float, solid: bool) -> None:
 
 
 def tails(readings: Readings) -> np.ndarray:
-    """Return the start points (k, 3) [m] of arrows that end at the sensors with a nonzero reading."""
+    """Return the start points (k, 3) of the arrows that end at the sensors with a nonzero reading [m]."""
     vectors = readings.outputs[readings.nonzero]
     longest = LONGEST * np.ptp(readings.positions, axis=0).max() or 0.01
     most = np.linalg.norm(vectors, axis=1).max(initial=0.0) or 1.0
@@ -141,7 +141,7 @@ def tails(readings: Readings) -> np.ndarray:
 
 
 def draw_arrows(ax: Axes3D, tails: np.ndarray, readings: Readings) -> None:
-    """Draw vector readings as arrows from ``tails`` to the sensors, each one polyline with four barbs."""
+    """Draw vector readings as arrows from ``tails`` to the sensors. Each arrow is a line with four barbs."""
     tips = readings.positions[readings.nonzero]
     if len(tips) == 0:
         return  # matplotlib rejects an empty collection of lines
@@ -161,7 +161,7 @@ def draw_arrows(ax: Axes3D, tails: np.ndarray, readings: Readings) -> None:
 
 
 def draw_discs(ax: Axes3D, readings: Readings, share: float) -> None:
-    """Draw readings as discs whose colour and size increase with the magnitude."""
+    """Draw readings as discs whose colour and size depend on the magnitude."""
     magnitude = readings.magnitude[readings.nonzero]
     growth = 1 + np.abs(magnitude) / np.abs(magnitude).max(initial=1e-300)
     ax.scatter(
@@ -185,7 +185,7 @@ def contact_points(ax: Axes3D, points: np.ndarray) -> None:
 
 
 def norm(readings: Readings) -> Normalize:
-    """Return a colour scale from 0, or from the minimum if negative, to the maximum reading."""
+    """Return a colour scale from the minimum reading or 0, whichever is smaller, to the maximum reading."""
     return Normalize(min(0.0, readings.magnitude.min()), max(0.0, readings.magnitude.max()) or 1.0)
 
 

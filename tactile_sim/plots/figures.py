@@ -1,4 +1,4 @@
-"""Figures of sensor positions and readings on axes in metres."""
+"""Plot sensor positions and readings on axes in metres."""
 
 from __future__ import annotations
 
@@ -37,7 +37,10 @@ def plot_sensors_geom(
 def plot_force_geom(
     touch: Any, geom_id: int | None = None, geom_name: str | None = None
 ) -> tuple[Figure, Axes3D]:
-    """Plot the readings of a geom of a DiscreteTouch in its frame; arguments as in `plot_sensors_geom`."""
+    """Plot the readings of a geom of a DiscreteTouch in the geom's frame.
+
+    Arguments and exceptions are the same as for `plot_sensors_geom`.
+    """
     parts = Parts(touch)
     geom = parts.geom(geom_id, geom_name)
     frame = parts.frame(geom)
@@ -68,7 +71,10 @@ def plot_sensors_body(
 def plot_force_body(
     touch: Any, body_id: int | None = None, body_name: str | None = None, title: str = ""
 ) -> tuple[Figure, Axes3D]:
-    """Plot the readings of a body in its frame; arguments and errors as in `plot_sensors_body`."""
+    """Plot the readings of a body in its frame.
+
+    Arguments and exceptions are the same as for `plot_sensors_body`.
+    """
     parts = Parts(touch)
     body = parts.body(body_id, body_name)
     frame = parts.body_frame(body)
@@ -91,7 +97,7 @@ def plot_force_bodies(
         body_ids: Ids of the bodies; take precedence over ``body_names``.
         body_names: Names of the bodies.
         title: Title of the figure; the bodies' names by default.
-        focus: Frame of the plot: "world" or "first", the frame of the first body.
+        focus: Frame of the plot: "world", or "first" for the frame of the first body.
         show_contact_points: Whether to draw the contact points on the bodies' surfaces.
 
     Raises:
@@ -122,7 +128,8 @@ def plot_force_body_subtree(
 ) -> tuple[Figure, Axes3D]:
     """Plot the readings of a body and its descendants in the body's frame.
 
-    The root itself need not have sensors. Arguments and errors are as in `plot_force_bodies`.
+    The root body itself does not need sensors. Arguments and exceptions are the same as for
+    `plot_force_bodies`.
     """
     parts = Parts(touch)
     root = parts.body(body_id, body_name)

@@ -1,4 +1,4 @@
-"""Sensors and readings of some bodies or geoms of a touch object, as arrays in one frame."""
+"""Collect the sensors and readings of bodies or geoms of a touch object as arrays in one frame."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tactile_sim.names import Names
 from tactile_sim.skin import TOUCH_FUNCTIONS
 
 GLOBAL = "_global"
-"""Suffix of touch functions whose vectors are in the world frame; others use the part's frame."""
+"""Suffix of touch functions with vectors in the world frame; other vectors are in the body or geom frame."""
 NEIGHBOURS = 9
-"""Number of points, including itself, from which a sensor's surface normal is estimated."""
+"""Number of nearest points, including the sensor itself, from which its surface normal is estimated."""
 
 
 class Frame(NamedTuple):
@@ -42,14 +42,14 @@ WORLD = Frame("world", np.zeros(3), np.eye(3))
 
 @dataclass(frozen=True)
 class Sensors:
-    """n sensors in one frame."""
+    """Positions and normals of n sensors in one frame."""
 
     positions: np.ndarray
     """Positions (n, 3) [m]."""
     normals: np.ndarray
     """Estimated outward unit normals (n, 3)."""
     spacing: np.ndarray
-    """Approximate distance to neighbours (n,) [m]; 0 for the only sensor of a part."""
+    """Approximate distance to the neighbours (n,) [m]; 0 if a body or geom has only one sensor."""
 
 
 @dataclass(frozen=True)
@@ -57,25 +57,25 @@ class Readings(Sensors):
     """n sensors and their readings, in one frame."""
 
     outputs: np.ndarray
-    """Readings (n, channels); three channels are a vector."""
+    """Readings (n, channels); with three channels, each is a vector."""
     quantity: str
-    """Quantity and unit of the readings."""
+    """Name and unit of the measured quantity."""
 
     @property
     def magnitude(self) -> np.ndarray:
-        """Scalar reading, or length of the vector (n,)."""
+        """Scalar readings, or lengths of the vectors (n,)."""
         return self.outputs[:, 0] if self.outputs.shape[1] == 1 else np.linalg.norm(self.outputs, axis=1)
 
     @property
     def nonzero(self) -> np.ndarray:
-        """Indices (k,) of the sensors with a nonzero reading, smallest first."""
+        """Indices of the sensors with a nonzero reading, in ascending order of magnitude (k,)."""
         strength = np.abs(self.magnitude)
         order = np.argsort(strength, kind="stable")
         return order[strength[order] > 0]
 
 
 class Parts:
-    """The parts of a touch object with sensors: geoms of a DiscreteTouch, bodies of a TrimeshTouch."""
+    """Parts of a touch object that have sensors: geoms of a DiscreteTouch or bodies of a TrimeshTouch."""
 
     def __init__(self, touch: Any) -> None:
         self.touch = touch
@@ -85,7 +85,7 @@ class Parts:
     # -- selection: SceneError if a part does not exist or has no sensors ---------------------------------
 
     def geom(self, number: int | None, name: str | None) -> int:
-        """Return the id of a geom with sensors, given by id or by name."""
+        """Return the id of a geom that is specified by id or name; the geom must have sensors."""
         if not self.are_geoms:
             raise SceneError(
                 f"geom: sensors of a {type(self.touch).__name__} are on bodies; plot the body instead"
@@ -97,22 +97,22 @@ class Parts:
         return geom
 
     def body(self, number: int | None, name: str | None) -> int:
-        """Return the id of a body, with or without sensors, given by id or by name."""
+        """Return the id of a body that is specified by id or name; it can be without sensors."""
         return _find("body", number, name, self.names.bodies, self.names.body_id)
 
     def subtree(self, root: int) -> list[int]:
-        """Return the ids of a body and its descendants."""
+        """Return the ids of a body and all its descendants."""
         inside = np.zeros(self.touch.m_model.nbody, bool)
         for body, parent in enumerate(self.touch.m_model.body_parentid):
             inside[body] = body == root or inside[parent]
         return np.flatnonzero(inside).tolist()
 
     def of(self, bodies: Iterable[int], whose: str) -> list[int]:
-        """Return the ids of the parts of some bodies, body after body.
+        """Return the ids of the parts that belong to the given bodies, grouped by body.
 
         Args:
             bodies: Ids of the bodies.
-            whose: Name of the bodies in errors.
+            whose: Description of the bodies for error messages.
 
         Raises:
             SceneError: The bodies have no sensors.
@@ -135,14 +135,14 @@ class Parts:
         return _frame(self.names.bodies[body], data.xpos[body], data.xmat[body])
 
     def frame(self, part: int) -> Frame:
-        """Return the current frame of a part's sensors, a body or a geom."""
+        """Return the current pose of the body or geom to which a part's sensors are attached."""
         if not self.are_geoms:
             return self.body_frame(part)
         data = self.touch.m_data
         return _frame(self.names.geoms[part], data.geom_xpos[part], data.geom_xmat[part])
 
     def sensors(self, parts: Sequence[int], frame: Frame) -> Sensors:
-        """Return the sensors of these parts in a frame."""
+        """Return the sensors of the given parts in a frame."""
         clouds = []
         for part in parts:
             positions = frame.transform(
@@ -152,7 +152,11 @@ class Parts:
         return Sensors(*(np.concatenate(arrays) for arrays in zip(*clouds, strict=True)))
 
     def readings(self, parts: Sequence[int], frame: Frame) -> Readings:
-        """Return the sensors and readings of these parts; raise SceneError before the first reading."""
+        """Return the sensors and readings of the given parts in a frame.
+
+        Raises:
+            SceneError: There are no readings yet.
+        """
         touch, outputs = self.touch, []
         for part in parts:
             if part not in touch.sensor_outputs:
@@ -166,7 +170,7 @@ class Parts:
         return Readings(**sensors, outputs=np.concatenate(outputs), quantity=quantity(touch.touch_type))
 
     def contact_points(self, parts: Sequence[int], frame: Frame) -> np.ndarray:
-        """Return the current contact points (k, 3) [m] on the surfaces of these parts, in a frame."""
+        """Return the current contact points (k, 3) on the surfaces of the given parts, in a frame [m]."""
         if not parts:
             return np.empty((0, 3))
         points = [
@@ -177,21 +181,21 @@ class Parts:
         return np.concatenate([np.empty((0, 3)), *points])
 
     def limit(self, part: int) -> float:
-        """Return the largest extent of the axes of a part's plot [m]."""
+        """Return the maximum extent of the axes in a plot of this part [m]."""
         return float(getattr(self.touch, "plotting_limits", {}).get(part, np.inf))
 
 
 def quantity(touch_type: str) -> str:
-    """Return the quantity and unit of a touch function, such as ``"normal force [N]"``."""
+    """Return the quantity and unit that a touch function measures, such as ``"normal force [N]"``."""
     words = touch_type.removesuffix(GLOBAL).removesuffix("_vector").replace("_", " ")
     known = TOUCH_FUNCTIONS.get(touch_type)
     return f"{words} [{known.unit}]" if known else words
 
 
 def _surface(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Estimate normals (n, 3) and spacing (n,) of points (n, 3) on one surface.
+    """Estimate the normals (n, 3) and spacings (n,) of points (n, 3) on a surface.
 
-    A normal is perpendicular to the best-fitting plane of a point's neighbours and points away from the
+    A normal is perpendicular to the plane that fits a point's neighbours best, and points away from the
     centroid of all points.
     """
     outward = positions - positions.mean(axis=0)

@@ -1,4 +1,4 @@
-"""Image of part of the scene with readings as colour and size of the sensors."""
+"""Render part of the scene, with the readings shown by the colour and size of the sensors."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ def visualize_contacts_subtree(
     focus_body: str | None = None,
     camera_offset: np.ndarray | None = None,
 ) -> tuple[Figure, Axes3D]:
-    """Draw a body and its descendants with readings as colour and size of the sensors.
+    """Draw a body and its descendants, with the readings shown by the colour and size of the sensors.
 
-    Readings are also visible through the bodies.
+    Readings on the far side are visible through the bodies.
 
     Args:
         touch: The touch object.
         root_id: Id of the root body; takes precedence over ``root_name``.
         root_name: Name of the root body.
         show_contact_points: Whether to draw the contact points.
-        focus_body: Name of a body whose origin is the centre of the image and of the axes; by default
-            positions are in the world.
+        focus_body: Name of a body whose origin becomes the centre of the image and the origin of the axes. By
+            default, positions are in the world frame.
         camera_offset: Shift (3,) of the camera along the world axes [m].
 
     Raises:

@@ -1,4 +1,4 @@
-"""Presets: real tactile sensors as pads, with the source of each figure."""
+"""Load presets, which describe real tactile sensors as pads and cite a source for each property."""
 
 from __future__ import annotations
 
@@ -11,25 +11,25 @@ import yaml
 from tactile_sim.errors import ConfigError, suggest
 
 FOLDER = Path(__file__).resolve().parent
-"""The folder of the presets and of their layouts."""
+"""Folder that contains the presets and their layout files."""
 GRADES = ("primary", "secondary", "estimated")
-"""Grades of the origin of a figure: file or paper of the sensor's project, a note about it, our estimate."""
+"""Grades of a property's source: a file or paper from the sensor's project, a text about it, our estimate."""
 
 
 @dataclass(frozen=True)
 class Figure:
-    """A property of a real sensor."""
+    """A property of a real sensor, such as its range."""
 
     value: str
     grade: str
     """One of `GRADES`."""
     source: str = ""
-    """Publication of the figure; empty for an estimate."""
+    """Publication from which the value is taken; empty for an estimate."""
 
 
 @dataclass(frozen=True)
 class Preset:
-    """A real sensor."""
+    """Description of a real sensor."""
 
     name: str
     title: str
@@ -38,7 +38,7 @@ class Preset:
     sensor: dict[str, dict[str, Any]]
     """Stages and parameters below ``skin.sensor.NAME``."""
     figures: dict[str, Figure]
-    """Figures by property: layout, range, resolution, rate, ..."""
+    """Properties by name: layout, range, resolution, rate, ..."""
 
 
 def names() -> list[str]:
@@ -47,11 +47,11 @@ def names() -> list[str]:
 
 
 def load(name: str, where: str = "preset") -> Preset:
-    """Return a preset.
+    """Load a preset.
 
     Args:
-        name: Its name.
-        where: The beginning of errors: file and key.
+        name: Name of the preset.
+        where: Prefix for error messages (file and key).
 
     Raises:
         ConfigError: The preset is unknown.

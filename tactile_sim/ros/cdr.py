@@ -1,4 +1,4 @@
-"""Encode and decode ROS messages as CDR bytes from and to numpy arrays, byte-compatible with rclpy.
+"""Convert between ROS messages in CDR, as rclpy sends them, and numpy arrays.
 
 >>> marker = {"header": {"stamp": 1_500_000_000, "frame_id": "world"}, "points": points}  # points (n, 3)
 >>> data = cdr.encode(Marker, marker)
@@ -39,7 +39,7 @@ def encode(message_type: Any, value: Any) -> bytes:
 
     Args:
         message_type: A ROS message class.
-        value: The message; see the module docstring for its forms.
+        value: The message; see the module docstring for the accepted forms.
 
     Returns:
         The message with its encapsulation header.
@@ -55,7 +55,7 @@ def encode(message_type: Any, value: Any) -> bytes:
 
 
 def template(message_type: Any, fields: Mapping[str, Any]) -> MessageTemplate:
-    """Return a template for a message that is published repeatedly, see :mod:`tactile_sim.wire.template`.
+    """Return a template for a message that is published repeatedly; see :mod:`tactile_sim.wire.template`.
 
     Args:
         message_type: A ROS message class.
@@ -71,7 +71,7 @@ def template(message_type: Any, fields: Mapping[str, Any]) -> MessageTemplate:
 
 
 def decode(message_type: Any, data: bytes) -> Any:
-    """Decode a message into objects with numpy arrays, see :mod:`tactile_sim.wire.decode`.
+    """Decode a message into objects with numpy arrays; see :mod:`tactile_sim.wire.decode`.
 
     Args:
         message_type: A ROS message class.
@@ -87,13 +87,13 @@ def decode(message_type: Any, data: bytes) -> Any:
 
 
 def stamp(message_type: Any, data: bytes) -> int | None:
-    """Return the stamp [ns] at the beginning of a message or of its first element, or a clock's time.
+    """Return the stamp [ns] of a message or of its first element, or the time of a clock message.
 
     Args:
         message_type: A ROS message class.
         data: The encoded message.
 
     Returns:
-        The stamp, or None if the message has none.
+        The stamp [ns], or None if the message has no stamp.
     """
     return stamp_of(of_class(message_type), data)

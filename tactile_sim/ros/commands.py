@@ -16,7 +16,7 @@ from tactile_sim.ros import subscribe
 
 TOPICS = ("joint_commands", "joint_trajectory", "ctrl")
 REFRESH = 0.05
-"""Interval between two queries for command publishers [s of wall time]."""
+"""Minimum interval between two queries for command publishers [s of wall time]."""
 
 
 class Commands:
@@ -63,7 +63,7 @@ class Senders:
         self._any = False
 
     def any(self) -> bool:
-        """Return whether a command topic has a publisher, at most `REFRESH` seconds ago."""
+        """Return whether a command topic has a publisher. The result is cached for `REFRESH` seconds."""
         if time.monotonic() - self._refreshed > REFRESH:
             self._refreshed = time.monotonic()
             self._any = any(self._node.count_publishers(topic) for topic in self._topics)

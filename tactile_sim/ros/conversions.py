@@ -1,4 +1,4 @@
-"""Convert poses, twists and times of messages to and from arrays."""
+"""Convert pose, twist and time messages to and from arrays and numbers."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tactile_sim.frames import to_wxyz, to_xyzw
 
 
 def pose_row(pose: Pose) -> np.ndarray:
-    """Return position [m] and quaternion wxyz of a pose, (7,).
+    """Convert a pose message to an array (7,): position [m] and quaternion wxyz.
 
     Args:
-        pose: The message.
+        pose: The pose message, with a quaternion xyzw.
     """
     position, q = pose.position, pose.orientation
     quaternion = to_wxyz(np.array([q.x, q.y, q.z, q.w]))
@@ -21,38 +21,38 @@ def pose_row(pose: Pose) -> np.ndarray:
 
 
 def twist_row(twist: Twist) -> np.ndarray:
-    """Return linear [m/s] and angular [rad/s] velocity of a twist, (6,).
+    """Convert a twist message to an array (6,): linear [m/s] and angular [rad/s] velocity.
 
     Args:
-        twist: The message.
+        twist: The twist message.
     """
     return np.array([getattr(part, axis) for part in (twist.linear, twist.angular) for axis in "xyz"])
 
 
 def as_pose(row: np.ndarray) -> Pose:
-    """Return a pose message for position [m] and quaternion wxyz (7,).
+    """Convert an array to a pose message.
 
     Args:
-        row: Position [m] and quaternion wxyz.
+        row: Position [m] and quaternion wxyz (7,).
     """
     x, y, z, w = to_xyzw(row[3:]).tolist()
     return Pose(position=Point(**_axes(row[:3])), orientation=Quaternion(x=x, y=y, z=z, w=w))
 
 
 def as_twist(row: np.ndarray) -> Twist:
-    """Return a twist message for linear [m/s] and angular [rad/s] velocity (6,).
+    """Convert an array to a twist message.
 
     Args:
-        row: Linear and angular velocity.
+        row: Linear [m/s] and angular [rad/s] velocity (6,).
     """
     return Twist(linear=Vector3(**_axes(row[:3])), angular=Vector3(**_axes(row[3:])))
 
 
 def as_time(stamp: int) -> Time:
-    """Return a time message for a stamp [ns].
+    """Convert a stamp to a time message.
 
     Args:
-        stamp: The stamp.
+        stamp: Time [ns].
     """
     seconds, nanoseconds = divmod(stamp, 10**9)
     return Time(sec=seconds, nanosec=nanoseconds)

@@ -1,4 +1,4 @@
-"""Services that respond when their work is done."""
+"""ROS services that respond asynchronously, when their work is done."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from rclpy.qos import qos_profile_parameters
 from tactile_sim.errors import CommandError
 
 QOS = qos_profile_parameters
-"""QoS of rclpy's parameter services: up to 1000 requests are queued.
+"""QoS of the services, which queue up to 1000 requests like rclpy's parameter services.
 
-The default for services keeps 10 requests and drops the oldest without a response.
+With the default QoS for services, a queue of 10 requests drops the oldest one without a response.
 """
 
 
 class DeferredService:
     """A service that responds when its work is done, without blocking other requests and commands.
 
-    Every request gets a response, also if the work raises an unexpected exception.
+    Every request gets a response, even if the work raises an unexpected exception.
     """
 
     def __init__(
@@ -36,10 +36,10 @@ class DeferredService:
         """Create the service.
 
         Args:
-            node: The node that offers it.
+            node: The node that offers the service.
             service_type: ROS type of the service.
             name: ROS name of the service.
-            start: Starts the work for a request and returns the future of its result.
+            start: Starts the work for a request and returns a future for its result.
             fill: Writes the result of a finished future, or its TactileSimError, into a response.
         """
         self._start, self._fill = start, fill

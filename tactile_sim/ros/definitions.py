@@ -1,4 +1,4 @@
-"""Message definitions in the format of bags: the text of a type and of all types that it uses."""
+"""Load message definitions in the format of bags, which includes the types that a message uses."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _SEPARATOR = "\n" + "=" * 80 + "\n"
 
 
 def message_class(type_name: str) -> Any:
-    """Return a message class.
+    """Import a message class by the name of its type.
 
     Args:
-        type_name: A type such as ``std_msgs/msg/Header``.
+        type_name: Name of a type, such as ``std_msgs/msg/Header``.
 
     Raises:
         BagError: The type is not installed.
@@ -37,7 +37,7 @@ def definition(type_name: str) -> str:
     """Return the concatenated ``ros2msg`` definition of a type, read from the installed ``.msg`` files.
 
     Args:
-        type_name: A type such as ``std_msgs/msg/Header``.
+        type_name: Name of a type, such as ``std_msgs/msg/Header``.
 
     Raises:
         BagError: The type, or the ``.msg`` file of a type that it uses, is not installed.

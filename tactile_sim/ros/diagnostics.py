@@ -1,4 +1,4 @@
-"""Messages of ``/diagnostics``: status of the simulation and of the recorder."""
+"""Encode messages for ``/diagnostics`` with the status of the simulation and the recorder."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def diagnostics(
     recorder_fault: str = "",
     outside: Mapping[str, int] | None = None,
 ) -> bytes:
-    """Return a DiagnosticArray as CDR bytes, with the status of the simulation and of a failed recorder.
+    """Encode a DiagnosticArray with the status of the simulation and, if it failed, of the recorder.
 
     The level of the simulation is ERROR while the physics is broken, and WARN while it is too slow or rejects
     commands. The value ``state`` is ``running``, ``paused``, ``lockstep`` or ``broken``. In the last three,
@@ -34,11 +34,11 @@ def diagnostics(
         scene: Name of the scene.
         status: Status of the loop.
         stamp: Time of the message [ns].
-        recorder_fault: Fault that ended the node's recorder, or empty.
-        outside: Current number of loads outside the pads, by body; None: unknown.
+        recorder_fault: Fault that ended the node's recorder, or an empty string.
+        outside: Current number of loads outside the pads, by body name. None if it is unknown.
 
     Returns:
-        The encoded message.
+        The message as CDR bytes.
     """
     state = "broken" if status.fault else _state(status)
     if status.fault:

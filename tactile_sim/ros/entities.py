@@ -1,4 +1,4 @@
-"""Entities of ``simulation_interfaces``. Import this module only if that package is installed."""
+"""Entity requests of ``simulation_interfaces``. Import this module only if that package is installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tactile_sim.text import counted
 
 
 class Refusal(CommandError):
-    """A rejected request for which the standard defines a result code."""
+    """Raised to reject a request with a result code of ``simulation_interfaces``."""
 
     def __init__(self, code: int, text: str):
         super().__init__(text)
@@ -25,7 +25,7 @@ class Refusal(CommandError):
 
 
 def unsupported(text: str) -> Refusal:
-    """Return the error for a feature of the standard that this simulator does not support.
+    """Return the error for a feature of ``simulation_interfaces`` that is not supported.
 
     Args:
         text: The error message.
@@ -34,10 +34,10 @@ def unsupported(text: str) -> Refusal:
 
 
 class Entities:
-    """The bodies of the scene except the world; entity names are body names.
+    """Handles requests about entities, which are all bodies of the scene except the world.
 
-    Each method takes a request and returns the fields of the response. It must be called in the thread of the
-    loop.
+    Entity names are body names. Each public method handles a request and returns the fields of the response.
+    It must be called in the thread of the loop.
     """
 
     def __init__(self, runner: Runner):

@@ -31,12 +31,12 @@ CODES = {
 class _Content(NamedTuple):
     trajectory: JointTrajectory
     stamp: int
-    """Start [ns]; 0: at once."""
+    """Start time [ns]. 0 starts immediately."""
     path: np.ndarray
     goal: np.ndarray
-    """Tolerances, see `tolerances`."""
+    """Tolerances (k, 2) at the end, in the format of `tolerances`; ``path`` has those along the path."""
     patience: float
-    """[s]"""
+    """Time after the end within which the goal tolerances must be met [s]."""
 
 
 class FollowTrajectory(GoalServer):
@@ -47,7 +47,7 @@ class FollowTrajectory(GoalServer):
         super().__init__(node, runner, executor, FollowJointTrajectory, "follow_joint_trajectory")
 
     def parse(self, request: Any) -> _Content:
-        """Return the content of a request. Raises CommandError if it is invalid."""
+        """Parse and check a request. Raises CommandError if it is invalid."""
         trajectory, stamp = from_message(request.trajectory)
         self._simulation.commander.check_trajectory(trajectory)
         if not len(trajectory.times):
@@ -66,33 +66,38 @@ class FollowTrajectory(GoalServer):
         return _Content(trajectory, stamp, path, goal, patience)
 
     def make(self, content: _Content, handle: Any, end: Callable[[Outcome, str], None]) -> TrajectoryGoal:
-        """Return the goal of a content."""
+        """Create a goal from a parsed request."""
         watch = _Feedback(handle, content.trajectory, self._simulation)
         return TrajectoryGoal(content.trajectory, content.path, content.goal, content.patience, end, watch)
 
     def accept(self, goal: TrajectoryGoal, content: _Content) -> None:
-        """Begin a goal."""
+        """Start a goal."""
         delay = (content.stamp - self._simulation.stamp) * 1e-9 if content.stamp else 0.0
         self._simulation.accept_goal(goal, delay)
 
     def cancel(self, goal: TrajectoryGoal) -> None:
-        """Stop the joints of a goal."""
+        """Cancel a goal and stop its joints."""
         self._simulation.cancel_goal(goal)
 
     def result(self, outcome: Outcome, text: str) -> Any:
-        """Return the result of a goal."""
+        """Return the action result for an outcome."""
         return Result(error_code=CODES[outcome], error_string=text)
 
 
 class _Feedback:
-    """Publishes the feedback of a goal at its interval."""
+    """Publishes feedback on a goal every `FEEDBACK` seconds of simulation time."""
 
     def __init__(self, handle: Any, trajectory: JointTrajectory, simulation: Any):
         self._handle, self._trajectory, self._simulation = handle, trajectory, simulation
         self._due = -np.inf
 
     def __call__(self, set_points: np.ndarray, present: np.ndarray) -> None:
-        """Publish set points and present values (k, 2) of position and velocity if they are due."""
+        """Publish feedback if it is due.
+
+        Args:
+            set_points: (k, 2) desired position and velocity of each joint.
+            present: (k, 2) current position and velocity of each joint.
+        """
         if self._simulation.time < self._due:
             return
         self._due = self._simulation.time + FEEDBACK

@@ -15,25 +15,25 @@ from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.loop.runner import Runner
 
 FEEDBACK = 0.05
-"""Interval between two messages of feedback [s of simulation time]."""
+"""Interval between two feedback messages [s of simulation time]."""
 
 
 class GoalServer(ABC):
-    """Action server whose goals are commands. A new goal, or any other command, ends the last one.
+    """Action server whose goals are commands. A new goal or any other command ends the previous goal.
 
-    Goals run in the loop; the executor only receives requests and sends results. An execution callback would
-    occupy the executor until the end of a goal.
+    Goals run in the loop; the executor only receives requests and sends results. An execute callback is not
+    used, because it would block the executor until the goal ends.
     """
 
     def __init__(self, node: Node, runner: Runner, executor: Executor, action_type: Any, name: str):
         """Create the server.
 
         Args:
-            node: The node that offers it.
+            node: The node that offers the action.
             runner: The loop that runs the goals.
             executor: The executor of the node.
             action_type: The class of the action.
-            name: Name of the action below the node.
+            name: Name of the action, relative to the name of the node.
         """
         self._node, self._runner, self._executor, self._name = node, runner, executor, name
         self._simulation = runner.simulation
@@ -51,30 +51,30 @@ class GoalServer(ABC):
 
     @abstractmethod
     def parse(self, request: Any) -> Any:
-        """Return the content of a request. Raises CommandError if it is invalid."""
+        """Parse and check a request. Raises CommandError if it is invalid."""
 
     @abstractmethod
     def make(self, content: Any, handle: Any, end: Callable[[Outcome, str], None]) -> Any:
-        """Return the goal of a content that was found valid, which calls ``end`` once."""
+        """Create a goal from a parsed request. The goal must call ``end`` exactly once."""
 
     @abstractmethod
     def accept(self, goal: Any, content: Any) -> None:
-        """Begin a goal."""
+        """Start a goal."""
 
     @abstractmethod
     def cancel(self, goal: Any) -> None:
-        """Stop the joints of a goal."""
+        """Cancel a goal and stop its joints."""
 
     @abstractmethod
     def result(self, outcome: Outcome, text: str) -> Any:
-        """Return the result of a goal, in the thread of the loop."""
+        """Return the action result for an outcome. Called in the thread of the loop."""
 
     def succeeds(self, outcome: Outcome) -> bool:
         """Return whether a goal with this outcome succeeds."""
         return outcome is Outcome.REACHED
 
     def _check(self, request: Any) -> GoalResponse:
-        """Accept a valid goal; log why another one is rejected, which the action cannot say."""
+        """Accept a valid goal. Log why an invalid goal is rejected, since the action cannot report it."""
         try:
             self.parse(request)
         except TactileSimError as error:
@@ -116,7 +116,7 @@ class GoalServer(ABC):
         return CancelResponse.ACCEPT
 
     def _end(self, handle: Any, outcome: Outcome, text: str) -> None:
-        """Send the result of a goal, once, in the thread of the executor."""
+        """Send the result of a goal once, from the thread of the executor."""
         if self._goals.pop(bytes(handle.goal_id.uuid), None) is None:
             return
         result = self.result(outcome, text)

@@ -1,4 +1,4 @@
-"""The actions of grippers. Import this module only if control_msgs is installed."""
+"""Action servers for grippers. Import this module only if control_msgs is installed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tactile_sim.ros.goal_server import FEEDBACK, GoalServer
 
 
 def offer_grippers(node: Node, runner: Runner, executor: Executor) -> None:
-    """Offer ``~/NAME/gripper_cmd`` and, where it exists, ``~/NAME/parallel_gripper_cmd`` for each gripper."""
+    """Offer ``~/NAME/gripper_cmd`` and, if supported, ``~/NAME/parallel_gripper_cmd`` for each gripper."""
     for name, gripper in runner.simulation.grippers.items():
         Gripper(node, runner, executor, GripperCommandAction, f"{topic_token(name)}/gripper_cmd", gripper)
         if hasattr(action, "ParallelGripperCommand"):  # not in older releases
@@ -31,7 +31,7 @@ def offer_grippers(node: Node, runner: Runner, executor: Executor) -> None:
 
 
 class Gripper(GoalServer):
-    """Action server of ``GripperCommand``: one position for all joints of a gripper."""
+    """Action server for ``GripperCommand``, with one position for all joints of a gripper."""
 
     def __init__(
         self,
@@ -48,13 +48,13 @@ class Gripper(GoalServer):
         super().__init__(node, runner, executor, action_type, name)
 
     def parse(self, request: Any) -> GripperCommand:
-        """Return the command of a request. Raises CommandError if it is invalid."""
+        """Parse and check a request. Raises CommandError if it is invalid."""
         command = GripperCommand(request.command.position, request.command.max_effort)
         command.check()
         return command
 
     def make(self, content: GripperCommand, handle: Any, end: Callable[[Outcome, str], None]) -> GripperGoal:
-        """Return the goal of a command."""
+        """Create a goal from a parsed command."""
         due = -np.inf
 
         def watch() -> None:
@@ -66,15 +66,15 @@ class Gripper(GoalServer):
         return GripperGoal(self._gripper, content, end, watch)
 
     def accept(self, goal: GripperGoal, content: GripperCommand) -> None:
-        """Begin a goal."""
+        """Start a goal."""
         self._simulation.accept_grip(goal)
 
     def cancel(self, goal: GripperGoal) -> None:
-        """Let the joints hold where they are."""
+        """Cancel a goal; the joints hold their current positions."""
         self._simulation.cancel_grip(goal)
 
     def result(self, outcome: Outcome, text: str) -> Any:
-        """Return the result of a goal."""
+        """Return the action result for an outcome."""
         result = self._fill(self._type.Result())
         result.reached_goal, result.stalled = outcome is Outcome.REACHED, outcome is Outcome.STALLED
         return result
@@ -98,10 +98,10 @@ class Gripper(GoalServer):
 
 
 class ParallelGripper(Gripper):
-    """Action server of ``ParallelGripperCommand``: joints by name, with effort and velocity."""
+    """Action server for ``ParallelGripperCommand``, with joint names, efforts and velocities."""
 
     def parse(self, request: Any) -> GripperCommand:
-        """Return the command of a request. Raises CommandError if it is invalid."""
+        """Parse and check a request. Raises CommandError if it is invalid."""
         command, joints = request.command, self._gripper.joints
         for name in command.name:
             if name not in joints:
@@ -119,7 +119,7 @@ class ParallelGripper(Gripper):
         return parsed
 
     def _fill(self, message: Any) -> Any:
-        """Set the state of the joints in a result or feedback."""
+        """Set the state of each joint in a result or feedback."""
         positions, velocities, efforts = self._state().tolist()
         message.state.header.stamp = as_time(self._simulation.stamp)
         message.state.name = list(self._gripper.joints)

@@ -1,4 +1,4 @@
-"""The node of real sensors: publishes their readings in the messages of the simulation."""
+"""The node for real sensors, which publishes their readings in the messages of the simulation."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ def run(config_file: str | Path | None, ros_args: list[str], stop: StopRequest) 
     """Run the node until a signal arrives.
 
     Args:
-        config_file: Shipped name or path of a parameter file; None if ``ros_args`` name one.
+        config_file: Path of a parameter file, or name of a shipped one. None if ``ros_args`` contains one.
         ros_args: Arguments after ``--ros-args``.
-        stop: The entered stop request of this process.
+        stop: The active stop request of this process.
 
     Returns:
         The exit code.
@@ -71,19 +71,18 @@ def run(config_file: str | Path | None, ros_args: list[str], stop: StopRequest) 
 
 
 class Hardware:
-    """Receives the messages of sensors and publishes the pads that they drive.
+    """Receives messages from sensors and publishes the readings of the pads that they drive.
 
     A pad is lost if it receives no message within ``hardware.timeout`` or the connection ends. Its readings
-    are then invalid, and ``/diagnostics`` reports an ERROR at once.
+    are then invalid, and ``/diagnostics`` reports an ERROR immediately.
     """
 
     def __init__(self, node: Node, simulation: Simulation):
-        """Publish the layouts and start to receive.
+        """Publish the layouts and start to receive messages.
 
         Args:
             node: The node.
-            simulation: The simulation whose skin the sensors replace.
-            settings: The configuration, with ``hardware``.
+            simulation: The simulation whose skin the sensors replace, configured with ``hardware``.
 
         Raises:
             ConfigError: ``hardware`` is invalid or does not fit the skin, or a package is not installed.
@@ -97,10 +96,10 @@ class Hardware:
         """Time of the last message of each pad [s of `time.monotonic`]."""
         self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", DEPTH)
         self._lost = dict.fromkeys(self._inputs, "no message yet")
-        """Reason for which the readings of each pad are invalid; empty if they are valid."""
+        """Why the readings of each pad are invalid; empty if they are valid."""
         self._malformed, self._last_malformed = 0, ""
         self._reported_malformed = 0
-        """Number of malformed messages at the last diagnostics."""
+        """Number of malformed messages when the diagnostics were last published."""
         self._connection = ""
         self._client: XelaClient | None = None
         node.create_service(Trigger, "~/tare", self._tare)
@@ -115,7 +114,7 @@ class Hardware:
         )
 
     def close(self) -> None:
-        """End the connection."""
+        """Close the connection to the sensor server, if there is one."""
         if self._client:
             self._client.close()
 
@@ -163,7 +162,7 @@ class Hardware:
             handle(value)
 
     def _update_connection(self, reason: str) -> None:
-        """Store why there is no connection to the server, empty if there is one, and invalidate its pads."""
+        """Handle a lost connection, which has a reason, or a new one, whose reason is empty."""
         self._connection = reason
         if reason:
             for name in self._inputs:
@@ -200,7 +199,7 @@ class Hardware:
             self._reject(f"{name}: {error}", self._inputs[name])
 
     def _accept(self, name: str, values: Any, stamp: int) -> None:
-        """Publish the readings of a pad from the values of a message received at a time [ns].
+        """Convert the values of a message with a stamp [ns] to readings of a pad and publish them.
 
         Raises:
             StreamError: The values are malformed; nothing is published.
@@ -215,7 +214,7 @@ class Hardware:
             self._report()
 
     def _reject(self, error: str, pad: PadInput | None = None) -> None:
-        """Count a malformed message."""
+        """Count and log a malformed message."""
         self._malformed += 1
         self._last_malformed = error
         if pad:
@@ -249,7 +248,7 @@ class Hardware:
         return response
 
     def _report(self) -> None:
-        """Publish diagnostics of all messages and of each pad."""
+        """Publish diagnostics with the status of the message stream and of each pad."""
         name = self._node.get_name()
         lost = [pad for pad, reason in self._lost.items() if reason]
         stream = DiagnosticStatus(name=f"{name}: hardware", hardware_id=self._settings.driver)
@@ -289,7 +288,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the executable ``hardware``.
 
     Args:
-        arguments: Command line including ``--ros-args``; by default that of the process.
+        arguments: Command line arguments including ``--ros-args``. Defaults to those of the process.
 
     Returns:
         The exit code.

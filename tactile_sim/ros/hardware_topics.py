@@ -1,4 +1,4 @@
-"""Tactile topics of real sensors."""
+"""Publish the tactile topics for real sensors."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from tactile_sim.simulation import Simulation
 
 FRAME = "tactile/frame"
 KINDS = ("array", "wrench", "state")
-"""Topics of a pad that are published at each message of its sensor."""
+"""Topics of a pad that are published whenever its sensor sends a message."""
 
 
 @dataclass
 class _Readings:
-    """The part of a `Snapshot` that the topics of a pad publish."""
+    """The attributes of a `Snapshot` that the topics of a pad read."""
 
     stamp: int
     taxels32: np.ndarray
@@ -39,16 +39,16 @@ class _Driven(NamedTuple):
 
     measured: MeasuredPad
     pad: int
-    """In ``skin.pads``."""
+    """Index in ``skin.pads``."""
     row: int
-    """In the tables of states; -1: it has none."""
+    """Row in the tables of pad states, or -1 if the pad has no state."""
     publishers: list[tuple[Topic, Publisher]]
 
 
 class HardwareTopics:
-    """Publishes layouts, arrays, wrenches, states and frames as the simulation does.
+    """Publishes layouts, arrays, wrenches, states and frames in the same way as the simulation.
 
-    Readings of pads that are lost, or that have no sensor, are NaN and invalid in ``tactile/frame``.
+    In ``tactile/frame``, readings of pads that are lost or have no sensor are NaN and marked as invalid.
     """
 
     def __init__(self, node: Node, simulation: Simulation, driven: Collection[str], stamp: int):
@@ -88,16 +88,16 @@ class HardwareTopics:
                 row = states.index(index) if index in states else -1
                 self._driven[pad.name] = _Driven(MeasuredPad(simulation, index), index, row, publishers)
         self._changed = False
-        """Whether ``tactile/frame`` has not been published since the last readings."""
+        """True if readings have changed since ``tactile/frame`` was last published."""
 
     def send(self, name: str, readings: np.ndarray, forces: np.ndarray, stamp: int) -> None:
         """Publish the messages of a pad, and store its readings for the next frame.
 
         Args:
             name: Name of the pad.
-            readings: (n, channels) readings of its touch function.
+            readings: (n, channels) readings of the pad's touch function.
             forces: (n, 3) forces along first tangent, second tangent and inward normal of the taxels [N].
-            stamp: Time [ns].
+            stamp: Time of the readings [ns].
         """
         self._set(name, readings, stamp)
         driven = self._driven[name]
@@ -111,7 +111,7 @@ class HardwareTopics:
                 publisher.publish(topic.make(self._readings))
 
     def invalidate(self, name: str, stamp: int) -> None:
-        """Make the readings of a pad NaN and invalid from a time [ns] on."""
+        """Set the readings of a pad to NaN and mark them as invalid, with a stamp [ns]."""
         self._set(name, np.nan, stamp)
 
     def _set(self, name: str, readings: np.ndarray | float, stamp: int) -> None:
@@ -122,7 +122,7 @@ class HardwareTopics:
         stored.stamp, self._changed = stamp, True
 
     def send_frame(self) -> None:
-        """Publish ``tactile/frame`` if anything has changed."""
+        """Publish ``tactile/frame`` if any reading has changed."""
         changed, self._changed = self._changed, False
         topic, publisher = self._frame
         if changed and publisher.get_subscription_count():

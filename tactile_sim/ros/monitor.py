@@ -25,7 +25,7 @@ NODE = "tactile_sim"  # name of the observed node
 
 
 class Monitor:
-    """Subscribes to a node and keeps a ``State`` up to date while `spin` is called.
+    """Subscribes to the topics of a node and keeps a ``State`` up to date while `spin` is called.
 
     Use it in a ``with`` block.
 
@@ -34,7 +34,7 @@ class Monitor:
         answer: Result of the last service call, as text; empty before the first result.
 
     Raises:
-        CommandError: ROS does not start.
+        CommandError: ROS cannot be started.
     """
 
     def __init__(self) -> None:
@@ -64,7 +64,7 @@ class Monitor:
         return self.state.has_data and all(client.service_is_ready() for client in self._clients.values())
 
     def spin(self, duration: float) -> None:
-        """Process messages for a duration [s of wall time].
+        """Process incoming messages for some time.
 
         Args:
             duration: Duration [s of wall time].
@@ -76,7 +76,7 @@ class Monitor:
             self.state.tick(time.monotonic())
 
     def press(self, key: str) -> None:
-        """Call the service of a key in `KEYS` with its default arguments.
+        """Call the service that is assigned to a key, with its default arguments.
 
         ``pause`` alternates between pause and resume.
 
@@ -87,10 +87,10 @@ class Monitor:
         self.call(name, *([not self.state.paused] if name == "pause" else KEYS[key].values([])))
 
     def call(self, name: str, *arguments: Any) -> None:
-        """Call a service without waiting; its result is stored in ``answer`` later.
+        """Call a service without waiting. Its result is stored in ``answer`` when it arrives.
 
         Args:
-            name: Name of an action with a key.
+            name: Name of an action in `KEYS`.
             *arguments: Arguments of the action.
         """
         kind, client = self._services[name], self._clients[name]
@@ -121,7 +121,7 @@ class Monitor:
 
     @staticmethod
     def update(state: State, diagnostics: DiagnosticArray) -> None:
-        """Update a state from a diagnostics message: problems of the node, and whether it is paused.
+        """Update the problems and the paused flag of a state from a diagnostics message.
 
         Args:
             state: The state, modified in place.

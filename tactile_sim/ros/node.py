@@ -1,4 +1,4 @@
-"""The node ``tactile_sim``: a simulation, its topics, services and parameters."""
+"""The node ``tactile_sim``, which runs a simulation and offers its topics, services and parameters."""
 
 from __future__ import annotations
 
@@ -58,16 +58,16 @@ def run(
     allow_other_port: bool = False,
     start_clock: bool = False,
 ) -> int:
-    """Run the node until a signal ends it or the duration is over.
+    """Run the node until a signal arrives or the duration has elapsed.
 
     Args:
-        config_file: Shipped name or path of a parameter file; None if ``ros_args`` name one.
+        config_file: Path of a parameter file, or name of a shipped one. None if ``ros_args`` contains one.
         duration: Simulation time after which the node ends [s]; None for no limit.
         ros_args: Arguments after ``--ros-args``.
-        stop: The entered stop request of this process; its signals end the node.
+        stop: The active stop request of this process, whose signals end the node.
         recorder: A running recorder. The simulation starts when it has subscribed to all topics.
         web: Whether to show the scene in a browser.
-        allow_other_port: Whether the view may take the next free port if web.port is in use.
+        allow_other_port: Whether the view may use the next free port if ``web.port`` is in use.
         start_clock: Whether an external recorder waits for ``/clock`` before it subscribes.
 
     Returns:
@@ -77,7 +77,7 @@ def run(
         TactileSimError: The parameters or the scene are invalid, or the recorder ends during startup.
         Stopped: A signal arrived during startup.
     """
-    gc.freeze()  # excludes the objects of modules, with which the collection below takes 0.2 s longer
+    gc.freeze()  # exclude the objects of modules, which would slow down the collection below by 0.2 s
     arguments = list(ros_args)
     if config_file is not None:
         arguments = ["--params-file", str(config.find(config_file)), *arguments]
@@ -125,13 +125,13 @@ def run(
 
 
 def start_node(arguments: list[str], stack: ExitStack) -> Node:
-    """Start ROS and create the node; the exit stack ends both.
+    """Start ROS and create the node; the exit stack shuts both down.
 
     Raises:
         ConfigError: A parameter file or an argument is invalid.
     """
     for file in parameters.parameter_files(arguments):
-        # Checked first, because rcl accepts some invalid files and its errors have less detail.
+        # Check them first, because rcl accepts some invalid files and its errors have less detail.
         read_sections(file, parameters.source_of(file))
     try:
         with large_fastdds_buffers():
@@ -227,7 +227,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the executable ``sim``.
 
     Args:
-        arguments: Command line including ``--ros-args``; by default that of the process.
+        arguments: Command line arguments including ``--ros-args``. Defaults to those of the process.
 
     Returns:
         The exit code.

@@ -22,19 +22,19 @@ from tactile_sim.simulation import Snapshot
 DEPTH = 10
 """Default queue depth of a topic."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-"""QoS of latched topics such as layouts, also for subscriptions to them."""
+"""QoS of latched topics such as layouts, for publishers and subscribers."""
 LATCHED_TWICE = QoSProfile(depth=2, durability=DurabilityPolicy.TRANSIENT_LOCAL)
-"""Latched with two messages, so that publishing again does not drop the first one before it is delivered."""
+"""Like `LATCHED`, but keeps two messages, so that publishing again does not drop an undelivered one."""
 SETTLED = 1.0
 """Time after which a new subscriber has processed its first messages [s of wall time]."""
 UNPREPARED = ("images", "diagnostics")
-"""Streams that are not encoded at the start: images take long, and diagnostics need the loop."""
+"""Streams that are not encoded at startup: images take long, and diagnostics need the loop."""
 REFRESH = 0.05
-"""Interval between two queries for subscribers [s of wall time]."""
+"""Minimum interval between two queries for subscribers [s of wall time]."""
 
 
 class LazyPublisher:
-    """A topic of a stream with its publisher.
+    """A topic and its publisher.
 
     Attributes:
         topic: The topic.
@@ -45,15 +45,15 @@ class LazyPublisher:
     def __init__(self, topic: Topic, publisher: Publisher):
         self.topic, self.publisher = topic, publisher
         self._welcome_again: float | None = None
-        """Time of the second welcome [s of `time.monotonic`]; None if none is due."""
+        """Time after which `welcomes` returns True again [s of `time.monotonic`], or None."""
         self.listeners = 0
         self.has_newcomers = False
-        """True if a subscriber has not been sent any message yet."""
+        """True if a new subscriber has not been sent any message yet."""
 
     def welcomes(self) -> bool:
-        """Return whether the message that is published now welcomes a new subscriber.
+        """Return whether to repeat latched messages for a new subscriber. Called once per message.
 
-        That is its first message, and the first one after `SETTLED` seconds.
+        True for the first message to a new subscriber, and for the first message `SETTLED` seconds later.
         """
         if self.has_newcomers:
             self.has_newcomers = False
@@ -68,14 +68,14 @@ class LazyPublisher:
 class Outlets:
     """Publishers of all topics.
 
-    Messages are encoded only for topics with subscribers, and once at the start: those of latched topics are
-    published, and the kernels of the others compiled. A `Sender` publishes them, so `close` must be called
-    before the node is destroyed.
+    Messages are encoded only for topics with subscribers. In addition, most topics are encoded once at
+    startup, to publish latched messages and to compile the kernels of the other topics. A `Sender` publishes
+    in its own thread, so `close` must be called before the node is destroyed.
 
     Args:
         node: The node.
-        topics: The topics, in the order of publishing within a stream.
-        snapshot: The state at the start.
+        topics: The topics, in their publishing order within a stream.
+        snapshot: The initial state of the simulation.
         depth: Queue depth of topics that are not latched.
 
     Raises:
@@ -125,13 +125,13 @@ class Outlets:
         )
 
     def subscribed(self) -> set[str]:
-        """Return the streams that have subscribers."""
+        """Return the streams that have subscribers. The result is cached for `REFRESH` seconds."""
         if time.monotonic() - self._refreshed > REFRESH:
             self._refresh()
         return set(self._heard)
 
     def new_subscribers(self) -> list[LazyPublisher]:
-        """Return the topics that have a new subscriber since they were last published."""
+        """Return the topics that have gained a subscriber since they were last published."""
         self._refresh()
         return [outlet for outlet in self._all() if outlet.has_newcomers]
 
@@ -144,25 +144,25 @@ class Outlets:
 
         Args:
             stream: Name of the stream.
-            snapshot: The snapshot that is encoded; an object with a stamp suffices for clock and diagnostics.
+            snapshot: The snapshot to encode. For clock and diagnostics, any object with a stamp is enough.
         """
         self._send(self._outlets.get(stream, []), snapshot)
 
     def send(self, streams: Iterable[str], snapshot: Any) -> None:
-        """Publish the topics of some streams that have subscribers.
+        """Publish the topics of the given streams, if they have subscribers.
 
         Args:
             streams: Names of the streams, in the order of publishing.
-            snapshot: As for `publish`.
+            snapshot: See `publish`.
         """
         self._send([outlet for stream in streams for outlet in self._heard.get(stream, ())], snapshot)
 
     def send_to_new(self, wanted: Callable[[str], bool], snapshot: Snapshot) -> None:
-        """Publish the topics that have a new subscriber since they were last published.
+        """Publish the topics that have gained a subscriber since they were last published.
 
         Args:
             wanted: Returns whether to publish the topics of a stream.
-            snapshot: The snapshot that is encoded.
+            snapshot: The snapshot to encode.
         """
         self._send([outlet for outlet in self.new_subscribers() if wanted(outlet.topic.stream)], snapshot)
 
@@ -179,7 +179,7 @@ class Outlets:
                 outlet.publisher.wait_for_all_acked(Duration(seconds=max(0.0, end - time.monotonic())))
 
     def finish(self) -> None:
-        """Return when all messages have been handed over."""
+        """Wait until all messages have been passed to the middleware."""
         self._sender.finish()
 
     def close(self) -> None:

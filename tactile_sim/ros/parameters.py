@@ -1,4 +1,4 @@
-"""The node's parameters: read once as settings; live parameters can be changed while the node runs."""
+"""Read settings from the node's parameters, and allow live parameters to change while it runs."""
 
 from __future__ import annotations
 
@@ -22,16 +22,16 @@ from tactile_sim.errors import CommandError, ConfigError, TactileSimError
 from tactile_sim.schema import Choice, Integer, Number
 
 LAUNCH = "launch arguments"
-"""Name of parameters given by a launch file, in error messages."""
+"""Name for the parameters from a launch file in error messages."""
 
 
 def parameter_files(arguments: list[str]) -> list[Path]:
-    """Return the parameter files that ROS arguments name, in order.
+    """Return the parameter files in ROS arguments, in order.
 
     They are needed because rcl does not report the file from which a value was read.
 
     Args:
-        arguments: ROS arguments.
+        arguments: ROS arguments, such as ``--params-file FILE``.
 
     Returns:
         The values of ``--params-file``.
@@ -44,22 +44,22 @@ def parameter_files(arguments: list[str]) -> list[Path]:
 def source_of(file: Path) -> str:
     """Return the name of a parameter file for error messages.
 
-    Launch files write their own values to a temporary file; its name is `LAUNCH`.
+    A launch file writes its own values to a temporary file, for which this returns `LAUNCH`.
 
     Args:
         file: The parameter file.
 
     Returns:
-        The name.
+        The path of the file, or `LAUNCH`.
     """
     temporary = file.parent == Path(tempfile.gettempdir()) and file.name.startswith("launch_params_")
     return LAUNCH if temporary else str(file)
 
 
 def read_settings(node: Node, arguments: list[str]) -> Settings:
-    """Return the checked settings from the node's parameters.
+    """Read and check the settings in the node's parameters.
 
-    A relative scene path is relative to the last parameter file that sets ``scene``.
+    A relative scene path is resolved from the folder of the last parameter file that sets ``scene``.
 
     Args:
         node: The node.
@@ -93,12 +93,12 @@ def offer(
     """Declare all keys as parameters and allow the live ones to be set.
 
     Integers are accepted for floats, so parameters have dynamic types. Rates above the number of physics
-    steps
-    per second are clamped here, with a log line unless they are defaults. Later they are rejected.
+    steps per second are clamped here, with a log message unless they are defaults. Later changes to such
+    rates are rejected.
 
     Args:
-        node: The node that gets the parameters.
-        settings: Present values.
+        node: The node that declares the parameters.
+        settings: Current values.
         steps_per_second: Maximum rate of a topic [Hz].
         change: Called with the new settings.
     """
@@ -141,7 +141,7 @@ def offer(
 def setter(node: Node, executor: Executor) -> Callable[[str, Any], Future[None]]:
     """Return a function that sets a parameter of the node from any thread.
 
-    The executor does the work, as for requests from ROS. The returned function takes a name and a value, and
+    The executor sets the parameter, as it does for ROS requests. The function accepts a name and a value, and
     returns a future that raises CommandError if the value is rejected.
 
     Args:
@@ -171,11 +171,11 @@ def setter(node: Node, executor: Executor) -> Callable[[str, Any], Future[None]]
 def _descriptor(key: Key, most: float | None) -> ParameterDescriptor:
     """Return the descriptor of a parameter for tools such as ``ros2 param describe``.
 
-    It has the meaning, the range and the choices of the parameter.
+    It contains the description, the range and the choices of the parameter.
 
     Args:
         key: Key of the configuration.
-        most: Upper bound if the key's check has none; None for no bound.
+        most: Additional upper bound of a number, or None.
     """
     check = key.check
     descriptor = ParameterDescriptor(description=key.doc, read_only=not key.live, dynamic_typing=True)

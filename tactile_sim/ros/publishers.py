@@ -1,4 +1,4 @@
-"""All topics that the node publishes."""
+"""Publish snapshots of the simulation on all topics of the node."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tactile_sim.ros.topics import simulation_topics
 from tactile_sim.simulation import Simulation, Snapshot
 
 FIRST = ("clock", "tf")
-"""Streams that are published first, so that subscribers have time and frames before the other messages."""
+"""Streams that are published first, so that subscribers receive time and frames before other messages."""
 WARN_EVERY = 1.0
 """Minimum interval between identical warnings [s of wall time]."""
 
@@ -38,7 +38,7 @@ class Publishers:
         self._quiet_since = 0.0
         """Time of the last published message [s of `time.monotonic`]."""
         self._first_clock = 0
-        """Smallest time that ``/clock`` publishes [ns]."""
+        """Minimum time that is published on ``/clock`` [ns]."""
         clock = cdr.template(Clock, {"clock": cdr.STAMP})
         topics = (
             Topic("clock", Clock, "/clock", lambda now: clock.fill(max(now.stamp, self._first_clock))),
@@ -60,15 +60,15 @@ class Publishers:
         return self._outlets.subscribed()
 
     def new_subscribers(self) -> bool:
-        """Return whether a topic has a new subscriber since it was last published."""
+        """Return whether a topic has gained a subscriber since it was last published."""
         return bool(self._outlets.new_subscribers())
 
     def expects_commands(self) -> bool:
-        """Return whether a command topic has publishers."""
+        """Return whether a command topic has a publisher."""
         return self._senders.any()
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Publish a snapshot: first time and frames, then the other streams.
+        """Publish a snapshot, beginning with time and frames.
 
         Args:
             snapshot: The snapshot.
@@ -79,7 +79,7 @@ class Publishers:
         self._outlets.send(filter(self._on, streams_in_order), snapshot)
 
     def publish_to_new(self, snapshot: Snapshot) -> None:
-        """Publish a snapshot on the topics that have a new subscriber since they were last published."""
+        """Publish a snapshot on the topics that have gained a subscriber since they were last published."""
         self._outlets.send_to_new(self._on, snapshot)
 
     def publish_while_stopped(self, stamp: int) -> None:
@@ -105,9 +105,9 @@ class Publishers:
         Args:
             patience: Maximum time to wait [s of wall time].
             stopping: Returns whether to stop waiting.
-            start_clock: Whether to publish a ``/clock`` of 1 ns while waiting, and later in place of 0. ROS
+            start_clock: Whether to publish a ``/clock`` of 1 ns while waiting, and later instead of 0. ROS
                 treats a clock of 0 as not started, and ``ros2 bag record --use-sim-time`` subscribes only
-                after the start.
+                after the clock has started.
 
         Returns:
             Whether every topic has a subscriber.
@@ -130,7 +130,7 @@ class Publishers:
         self._outlets.flush(patience)
 
     def finish(self) -> None:
-        """Return when all messages have been handed over."""
+        """Wait until all messages have been passed to the middleware."""
         self._outlets.finish()
 
     def close(self) -> None:
@@ -138,7 +138,7 @@ class Publishers:
         self._outlets.close()
 
     def warn(self, message: str) -> None:
-        """Log a rejected command; the same message at most once per second."""
+        """Log a rejected command. The same message is logged at most once per second."""
         now = time.monotonic()
         self._warned = {text: when for text, when in self._warned.items() if now - when < WARN_EVERY}
         if message not in self._warned:
@@ -146,25 +146,25 @@ class Publishers:
             self._node.get_logger().warning(message)
 
     def report(self, stamp: int) -> None:
-        """Publish the diagnostics now, with a stamp [ns]."""
+        """Publish the diagnostics immediately, with a stamp [ns]."""
         self._outlets.send(filter(self._on, ("diagnostics",)), _Instant(stamp))
 
     def fail(self, message: str, stamp: int) -> None:
-        """Log that the physics broke, and publish time and diagnostics.
+        """Log a physics fault, and publish time and diagnostics.
 
         Args:
-            message: The fault.
+            message: Description of the fault.
             stamp: Simulation time [ns].
         """
         self._node.get_logger().error(message)
         self._outlets.send(filter(self._on, ("clock", "diagnostics")), _Instant(stamp))
 
     def lose_recorder(self, fault: str, stamp: int) -> None:
-        """Log why the recorder ended before the node, and report it in the diagnostics from now on.
+        """Log that the recorder ended before the node, and report it in the diagnostics from then on.
 
         Args:
-            fault: The reason.
-            stamp: Time of the diagnostics that are published at once [ns].
+            fault: Why the recorder ended.
+            stamp: Time of the diagnostics that are published immediately [ns].
         """
         self._recorder_fault = fault
         self._node.get_logger().error(f"{fault}; the simulation goes on")
@@ -182,7 +182,7 @@ class Publishers:
 
 
 class _Instant(Snapshot):
-    """A time without a valid state: no attribute except the stamp may be read."""
+    """A snapshot without a valid state. Only its stamp may be read."""
 
     def __init__(self, stamp: int):
         self.stamp = stamp

@@ -1,4 +1,4 @@
-"""Recorder that writes all messages of present and future topics to a bag."""
+"""Record the messages of current and future topics to a bag."""
 
 from __future__ import annotations
 
@@ -41,20 +41,20 @@ ROOM = 64 << 20  # maximum bytes of messages that wait for a stamp
 def record(folder: Path, topics: Collection[str] = ()) -> int:
     """Record topics to a new bag until a signal ends the recording.
 
-    Messages are taken from the subscriptions as bytes, because rclpy's executor would spend more time on each
-    than all other work. The log time of a message is its stamp. A message without a stamp has the latest
-    stamp seen before it, or else the first stamp. If no topic has stamps, it is the
-    time of sending.
+    Messages are read from the subscriptions as bytes, because rclpy's executor would spend more time on each
+    message than all other work requires. The log time of a message is its stamp. For a message without a
+    stamp, it is the latest earlier stamp, or the first stamp if there is no earlier one. If no topic has
+    stamps, log times are the times of sending.
 
     Args:
-        folder: The bag; must not exist.
+        folder: The bag's folder, which must not exist yet.
         topics: Names of topics; empty for all topics.
 
     Returns:
-        The exit code 0; the bag is complete.
+        The exit code 0, after the bag has been completed.
 
     Raises:
-        CommandError: A name in ``topics`` is not a valid topic name, or ROS does not start.
+        CommandError: A name in ``topics`` is not a valid topic name, or ROS cannot be started.
         BagError: ``folder`` exists or cannot be written. The bag keeps the messages written before the error.
         Stopped: A signal arrived before the bag was created.
     """
@@ -108,7 +108,7 @@ def _fill(folder: Path, node: Node, topics: Collection[str], stop: StopRequest) 
 
 
 def _close(bag: BagWriter) -> None:
-    """Close the bag. If another error is being raised, errors of closing are ignored."""
+    """Close the bag. Errors are ignored while another exception is being handled."""
     try:
         bag.close()
     except BagError:
@@ -127,7 +127,7 @@ class _Topic:
         self.numbered = True  # single publisher, so that gaps in the sequence numbers are losses
 
     def take(self) -> list[tuple[int, _Topic, bytes]]:
-        """Return all waiting messages: time of sending [ns], this topic, and bytes."""
+        """Return the time of sending [ns], this topic and the bytes of each waiting message."""
         taken = []
         with self.subscription.handle:
             while (found := self.subscription.handle.take_message(self.message_type, True)) is not None:
@@ -155,7 +155,7 @@ class Recorder:
         self._due = math.inf  # time of their release [s of `time.monotonic`] if no topic has stamps
 
     def look(self) -> None:
-        """Subscribe to topics that have been published since the last call."""
+        """Subscribe to topics that have appeared since the last call."""
         for topic in self._topics.values():
             topic.numbered &= topic.subscription.handle.get_publisher_count() <= 1
         for name, types in self._node.get_topic_names_and_types():
@@ -218,8 +218,8 @@ class Recorder:
     def _hold(self, message: tuple[int, _Topic, bytes]) -> None:
         """Store a message until the first stamp is known.
 
-        Messages that a node publishes at startup can arrive long before those of its other topics. They are
-        also written to a draft on disk, so that none is lost if the recorder is killed.
+        Messages that a node publishes at startup can arrive long before those of its other topics. Waiting
+        messages are also written to a draft on disk, so that none is lost if the recorder is killed.
         """
         _, topic, data = message
         self._held.append(message)
@@ -240,12 +240,12 @@ class Recorder:
             topic.count += 1
 
     def _waiting(self) -> list[tuple[int, int, bytes]]:
-        """Return the messages that wait for a stamp, with the log times that they would have now."""
+        """Return the messages that wait for a stamp, with the log times that they would get now."""
         stamped = self._stamps_to_come()
         return [(topic.channel, self._latest if stamped else sent, data) for sent, topic, data in self._held]
 
     def summary(self) -> str:
-        """Return what was recorded, with warnings about missed messages and about topics never published."""
+        """Return a summary of the recording, with warnings about lost messages and missing topics."""
         count = sum(topic.count for topic in self._topics.values())
         size = self._bag.bytes_written / 1e6
         text = (
@@ -265,7 +265,7 @@ class Recorder:
 def _qos_fields(profile: QoSProfile) -> dict[str, Any]:
     """Return a publisher's QoS in rosbag2's format.
 
-    DDS does not report the history; that of our publishers is used.
+    DDS does not report the history, so that of this package's publishers is assumed.
     """
     return {
         "history": "keep_last",

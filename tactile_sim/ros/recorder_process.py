@@ -1,4 +1,4 @@
-"""The recorder of `tactile_sim run --record`, which runs from the first message to the last."""
+"""Run the recorder process of ``tactile_sim run --record``, which records all messages of the node."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ START_PATIENCE = 60.0
 
 
 class RecorderProcess:
-    """`tactile_sim record` in a child process, as a context manager.
+    """Context manager that runs ``tactile_sim record`` in a child process.
 
-    Entering waits until it records. Leaving ends it after it has written all published messages.
+    Entering the block waits until the recording has started. Leaving it ends the process after it has written
+    all published messages.
 
     Raises:
         BagError: The recorder does not start, ends early, or cannot complete the bag.
@@ -53,11 +54,11 @@ class RecorderProcess:
 
     @property
     def fault(self) -> str:
-        """Why it stopped recording; empty while it records."""
+        """Why the recorder ended; empty while it is running."""
         return "" if self._child.returncode is None else self._exit_fault() or "the recorder ended"
 
     def watch(self, lost: Callable[[str], None]) -> None:
-        """Call a function from another thread if the recorder ends too early.
+        """Call a function from another thread if the recorder ends before the block is left.
 
         Args:
             lost: Called with the fault.

@@ -1,7 +1,7 @@
-"""A thread that hands messages to the middleware while the simulation goes on.
+"""Pass messages to the middleware in a thread, so that the simulation continues meanwhile.
 
-Handing over takes about 25 µs of CPU time per message, most of it to wake subscribers up. rclpy holds the
-interpreter lock meanwhile; a call of rcl through ctypes does not.
+Publishing takes about 25 µs of CPU time per message, most of it to wake up subscribers. rclpy holds the
+interpreter lock during this time; a call of rcl through ctypes does not.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from threading import Lock, Semaphore, Thread
 from rclpy.publisher import Publisher
 
 MAX_WAITING = 4
-"""Batches that may wait; at more, the caller of `submit` hands them over itself."""
+"""Maximum number of waiting batches. If there are more, `submit` publishes them itself."""
 
 
 class _SerializedMessage(ctypes.Structure):
@@ -32,7 +32,7 @@ _rcl_publish.argtypes = [ctypes.c_void_p] * 3
 
 
 class Sender:
-    """Publishes batches of encoded messages in their order.
+    """Publishes batches of encoded messages in order, in its own thread.
 
     `close` must be called before the publishers are destroyed.
     """
@@ -47,7 +47,7 @@ class Sender:
         self._thread.start()
 
     def submit(self, batch: list[tuple[Publisher, bytes]]) -> None:
-        """Publish messages in the thread.
+        """Queue messages for publishing.
 
         Args:
             batch: Publishers and encoded messages, in the order of publishing.
@@ -63,7 +63,7 @@ class Sender:
             self.check()
 
     def finish(self) -> None:
-        """Return when all submitted messages have been handed over.
+        """Wait until all submitted messages have been passed to the middleware.
 
         Raises:
             RuntimeError: A message could not be published.
@@ -81,7 +81,7 @@ class Sender:
             raise RuntimeError("publishing failed") from self._error
 
     def close(self) -> None:
-        """Hand over the messages that wait, and end the thread."""
+        """Publish the waiting messages and end the thread."""
         self._publish_waiting()
         self._closed = True
         self._submitted.release()

@@ -20,17 +20,17 @@ ROWS = {Pose: pose_row, Twist: twist_row}
 
 
 def service_class(name: str) -> Any:
-    """Return the class of a type such as ``std_srvs/srv/Trigger``.
+    """Import a service class by the name of its type.
 
     Args:
-        name: Name of the type.
+        name: Name of the type, such as ``std_srvs/srv/Trigger``.
     """
     package, _, service = name.partition("/srv/")
     return getattr(import_module(f"{package}.srv"), service)
 
 
 def fields(service_type: Any) -> list[str]:
-    """Return the names of a request's fields, in order.
+    """Return the names of the fields in a service request, in order.
 
     Args:
         service_type: Class of the service.

@@ -1,4 +1,4 @@
-"""Declaration of topics."""
+"""Declare the topics that the node publishes."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tactile_sim.ros import cdr
 from tactile_sim.simulation import Snapshot
 
 ONCE = "once"
-"""Stream of the latched topics, which are published once at the start."""
+"""Stream of the latched topics, which are published once at startup."""
 
 
 class Topic(NamedTuple):
@@ -22,17 +22,17 @@ class Topic(NamedTuple):
     name: str
     """Name in ROS, relative to the namespace of the node unless it starts with a slash."""
     make: Callable[[Any], bytes]
-    """Returns the encoded message of a `Snapshot`, or of an object with the attributes that it reads."""
+    """Encodes the message for a `Snapshot`, or for any object with the attributes that it reads."""
     again_after: str = ""
-    """Name of another topic; when it gets a new subscriber, this latched topic is published again."""
+    """Name of another topic. When that topic gets a new subscriber, this latched topic is published again."""
 
 
 def header(frame: Any, stamp: Any = cdr.STAMP) -> dict[str, Any]:
-    """Return the fields of a header.
+    """Return the fields of a message header.
 
     Args:
         frame: Name of the frame, or a placeholder.
-        stamp: Time [ns]; by default the placeholder of the snapshot's stamp.
+        stamp: Time [ns]. Defaults to a placeholder for the stamp of the snapshot.
     """
     return {"stamp": stamp, "frame_id": frame}
 
@@ -44,7 +44,7 @@ def filled(
     fields: Mapping[str, Any],
     parts: Callable[[Snapshot], Mapping[str, Any]],
 ) -> Topic:
-    """Return a topic whose messages are filled from one template.
+    """Return a topic whose messages are filled in from one template.
 
     Args:
         stream: See `Topic`.
@@ -62,7 +62,7 @@ def filled(
 def latched(
     message_type: type, name: str, fields: Callable[[int], Mapping[str, Any]], again_after: str = ""
 ) -> Topic:
-    """Return a latched topic, which is published once at the start.
+    """Return a latched topic, which is published once at startup.
 
     Args:
         message_type: A ROS message class.

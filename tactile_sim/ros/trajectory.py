@@ -1,4 +1,4 @@
-"""The topic ``joint_trajectory``; imported only where trajectory_msgs is installed."""
+"""Subscription to ``joint_trajectory``. Import this module only if trajectory_msgs is installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FIELDS = ("positions", "velocities", "accelerations")
 
 
 def subscribe_trajectories(node: Node, runner: Runner, qos: QoSProfile) -> None:
-    """Follow the trajectories that are published on ``joint_trajectory``."""
+    """Subscribe to ``joint_trajectory`` and follow the received trajectories."""
     simulation = runner.simulation
 
     def receive(message: Message) -> None:
@@ -33,7 +33,7 @@ def subscribe_trajectories(node: Node, runner: Runner, qos: QoSProfile) -> None:
 
 
 def from_message(message: Any) -> tuple[JointTrajectory, int]:
-    """Return the trajectory of a message and its start [ns]; 0: immediately.
+    """Convert a message to a trajectory and its start time [ns], where 0 means immediately.
 
     Raises:
         CommandError: Points have different numbers of values.

@@ -1,10 +1,10 @@
-"""Fast DDS settings that prevent the loss of messages of a large skin.
+"""Fast DDS settings that prevent a large skin from losing messages.
 
-A step of a large skin is a hundred messages with half a megabyte within a millisecond, more than the default
-shared memory segment of Fast DDS holds. Messages that do not fit are dropped and requested again only at the
-next heartbeat, 3 s later, when a writer with a depth of ten no longer has them. Measured with 100 topics in
-bursts of 20 messages on a busy machine: about 2,000 of 60,000 messages were lost in each run. With these
-settings none was lost in five of six runs.
+In each step, a large skin publishes a hundred messages with half a megabyte within a millisecond, which is
+more than the default shared memory segment of Fast DDS holds. Messages that do not fit are dropped and
+requested again only at the next heartbeat, 3 s later, when a writer with a depth of ten no longer has them.
+In a test with 100 topics and bursts of 20 messages on a busy machine, about 2,000 of 60,000 messages were
+lost in each run. With these settings, no message was lost in five of six runs.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ _PROFILES = f"""<?xml version="1.0" encoding="UTF-8"?>
 def clear_dead_ports() -> None:
     """Remove shared memory ports of processes that were killed while they opened them.
 
-    Such a port never becomes ready, and a process that opens it would wait for ever.
+    Such a port never becomes ready, and a process that opens it would wait forever.
     """
     for port in SHARED_MEMORY.glob("fastrtps_port*[0-9]"):
         try:
@@ -75,7 +75,7 @@ def clear_dead_ports() -> None:
 
 @contextmanager
 def large_fastdds_buffers() -> Iterator[None]:
-    """Apply larger Fast DDS buffers to ``rclpy.init`` and the first node created inside.
+    """Apply larger Fast DDS buffers to ``rclpy.init`` and the first node created in the block.
 
     Other middlewares ignore the settings. A user's own Fast DDS configuration is not changed.
     """

@@ -12,17 +12,17 @@ from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
 
 INTERVAL, LOOKS = 2.0, 5
-"""Interval between two queries of the ROS graph [s of wall time], and their number.
+"""Interval between two queries of the ROS graph [s of wall time], and number of queries.
 
-Several are needed because discovery is slow on a busy machine.
+Several queries are needed because discovery is slow on a busy machine.
 """
 CLOCK = "rates.clock"
 
 
 class TwinWatch:
-    """Warns once if another node publishes the same topics, or ``/clock``.
+    """Warns once if another node publishes the same topics, or also publishes ``/clock``.
 
-    Whether another node publishes ``/clock`` follows from its parameter ``rates.clock``.
+    The parameter ``rates.clock`` of the other node shows whether it publishes ``/clock``.
     """
 
     def __init__(self, node: Node, warn: Callable[[str], object], interval: float = INTERVAL):
@@ -57,7 +57,7 @@ class TwinWatch:
         self.looks_left -= 1
 
     def _ask(self, space: str) -> None:
-        """Request the parameter ``rates.clock`` of another node when its service is discovered."""
+        """Request the parameter ``rates.clock`` of another node once its parameter service is found."""
         twin = f"{space.rstrip('/')}/{self._node.get_name()}"
         if space not in self._clients:
             self._clients[space] = self._node.create_client(GetParameters, f"{twin}/get_parameters")
@@ -76,7 +76,7 @@ class TwinWatch:
         self._clients[space].call_async(request).add_done_callback(answered)
 
     def _end(self, warning: str = "") -> None:
-        """Stop the queries, and log a warning if there is one."""
+        """Stop the queries, and log the warning if it is not empty."""
         if self._timer.is_canceled():
             return
         self._timer.cancel()

@@ -1,4 +1,4 @@
-"""Scenes from MJCF or URDF, with additions such as contact sensors; each error of a scene takes one line."""
+"""Load scenes from MJCF or URDF, add elements such as contact sensors, and report errors in one line each."""
 
 from tactile_sim.scenes.loading import compiled, find_scene, load_model, load_scene, load_spec
 

@@ -31,25 +31,25 @@ _KINDS = {
     "subtree": mujoco.mjtObj.mjOBJ_XBODY,
     "site": mujoco.mjtObj.mjOBJ_SITE,
 }
-"""MuJoCo type of each kind of object of a contact sensor."""
+"""MuJoCo object type for each kind of object that a contact sensor can refer to."""
 _IN_MJCF: dict[str, Check] = {**CONTACT_SENSOR, "data": Ordered(MUJOCO_FIELDS)}
-"""Check of each attribute of a ``<contact>``."""
+"""Check for each attribute of a ``<contact>`` sensor."""
 _COPIED = ("objtype", "objname", "reftype", "refname", "delay", "nsample", "interval")
-"""Attributes that an added sensor copies from the scene's own. Interpolation is not copied, since a slot
-halfway between two contacts describes neither."""
+"""Attributes that an added sensor copies from the scene's sensor. Interpolation is not copied, because
+values interpolated between two contacts describe neither of them."""
 
 
 def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, Any]], where: str) -> None:
-    """Add the contact sensors of a configuration to a scene.
+    """Add configured contact sensors to a scene.
 
     Args:
         spec: The scene.
         table: Checked keys of each sensor by name, see `tactile_sim.scenes.sensor_schema`.
-        where: The beginning of errors: file and key.
+        where: Prefix for error messages (file and key).
 
     Raises:
-        ConfigError: A sensor has no object, its object is unknown, its name is taken, or the scene disables
-            sensors.
+        ConfigError: A sensor has no object, its object is unknown, its name is already used, or the scene
+            disables sensors.
     """
     if table and spec.option.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR:
         raise ConfigError(
@@ -81,9 +81,9 @@ def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, An
 
 
 def complete_contact_sensors(spec: mujoco.MjSpec, where: str) -> None:
-    """Check the contact sensors of a scene; add a complete sensor for each one with fewer fields.
+    """Check the contact sensors of a scene, and add a sensor with all fields for each one that lacks some.
 
-    The scene's own sensors keep their number, order and layout.
+    The scene's original sensors keep their number, order and layout.
 
     Raises:
         SceneError: A sensor's object is missing, or two sensors would share a name or a topic.
@@ -115,7 +115,7 @@ def complete_contact_sensors(spec: mujoco.MjSpec, where: str) -> None:
 
 
 def fault_of_contact_sensor(path: Path) -> str | None:
-    """Return the fault of the first invalid ``<contact>`` sensor of an MJCF file, or None."""
+    """Describe what is wrong with the first invalid ``<contact>`` sensor in an MJCF file, or return None."""
     try:
         scene = ElementTree.parse(path).getroot()
     except (ElementTree.ParseError, OSError):
@@ -128,7 +128,7 @@ def fault_of_contact_sensor(path: Path) -> str | None:
                 continue
             value: Any = keys[key].split() if key == "data" else keys[key]
             if key == "num" and re.fullmatch(r"[+-]?\d+", value):
-                # In a scene more is allowed than in a configuration.
+                # A scene may request more slots than a configuration.
                 value = min(int(value), MOST_SLOTS)
             try:
                 check(value)
@@ -148,12 +148,12 @@ def _ask(sensor: mujoco.MjsSensor, bits: int, reduction: int, num: int) -> None:
 
 
 def _name_object(spec: mujoco.MjSpec, kind: str, name: str, where: str) -> None:
-    """Give an object the name under which it is looked up, if it has none."""
+    """Set an unnamed object's name to the generated name by which a sensor refers to it."""
     if _find(spec, kind, name):
         return
     if kind == "site":
         raise ConfigError(f"{where}: {_missing(kind, name, _names(spec, kind))}")
-    # What the scene leaves unnamed has a name of ours, which goes by the compiled order.
+    # Unnamed elements have generated names, which depend on their order in the compiled model.
     made = Names(spec.compile())
     names, elements = (made.geoms, spec.geoms) if kind == "geom" else (made.bodies, spec.bodies)
     if name not in names:

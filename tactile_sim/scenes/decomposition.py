@@ -1,4 +1,4 @@
-"""Convex parts of meshes, by the optional package ``coacd``; kept in the cache of meshes."""
+"""Decompose meshes into convex parts with the optional package ``coacd``, and cache the results."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tactile_sim.files import MOST_ASSET, read_file
 from tactile_sim.scenes.meshes import cached, mujoco_mesh, read_mesh
 
 THRESHOLD = 0.05
-"""Concavity at which a part is not divided further, as a share of the mesh's size."""
+"""Concavity, as a fraction of the mesh's size, below which a part is not divided further."""
 
 
 def convex_parts(path: Path, where: str) -> list[Path]:
-    """Return OBJ files of convex parts that together approximate a mesh.
+    """Return OBJ files with convex parts that together approximate a mesh.
 
     Args:
         path: The mesh, in any format that `mujoco_mesh` accepts or MuJoCo reads.
-        where: The beginning of errors.
+        where: Prefix for error messages.
 
     Raises:
         SceneError: Coacd is not installed, or the mesh cannot be read or divided.
@@ -44,7 +44,7 @@ def convex_parts(path: Path, where: str) -> list[Path]:
 
 
 def _divide(file: Path, where: str) -> bytes:
-    """Return the vertices and faces of the parts as the content of an NPZ file."""
+    """Return the content of an NPZ file with the vertices and faces of the parts."""
     try:
         import coacd
     except ImportError:

@@ -1,4 +1,4 @@
-"""Default gains of servos, computed from the inertia and weight that they move."""
+"""Compute default servo gains from the inertia and weight that each joint moves."""
 
 from __future__ import annotations
 
@@ -8,23 +8,24 @@ import numpy as np
 from tactile_sim.scenes.drives import followed_equalities
 
 FREQUENCY = 5.0
-"""Least natural frequency of a servo [Hz]."""
+"""Lowest natural frequency of a servo [Hz]."""
 SAG = 0.004
-"""Largest angle by which gravity displaces a hinge [rad], if its effort suffices."""
+"""Largest deflection of a hinge under gravity [rad], unless its effort limit is too low."""
 SLIDE_SAG = 0.0005
-"""Largest distance by which gravity displaces a slide [m], if its effort suffices."""
+"""Largest deflection of a slide joint under gravity [m], unless its effort limit is too low."""
 
 
 class DefaultGains:
-    """Gains for the joints of a model in its initial pose.
+    """Default servo gains for the joints of a model in its initial pose.
 
-    A servo is critically damped. Its stiffness gives at least the natural `FREQUENCY` with the inertia about
-    the joint, and holds the weight of the moved bodies within `SAG` in any orientation. The moved bodies may
-    support a robot with a free base, so its whole weight counts. Joints that follow another one add to it.
+    Each servo is critically damped. Its stiffness gives a natural frequency of at least `FREQUENCY` with the
+    inertia about the joint, and limits the deflection under the weight of the moved bodies to `SAG` in any
+    orientation. For a robot with a free base, the total weight counts, because the joint may have to support
+    it. The load on joints that follow another joint is added to that of their leader.
     """
 
     def __init__(self, model: mujoco.MjModel):
-        """Compute inertias of the initial pose."""
+        """Compute joint inertias in the initial pose."""
         self._model, self._data = model, mujoco.MjData(model)
         mujoco.mj_fwdPosition(model, self._data)
         full = np.zeros((model.nv, model.nv))
@@ -32,11 +33,11 @@ class DefaultGains:
         self._inertias = full.diagonal()
 
     def __call__(self, joint: int, limit: float) -> tuple[float, float]:
-        """Return kp [N m/rad or N/m] and kd [N m s/rad or N s/m] of a position servo.
+        """Return kp [N m/rad or N/m] and kd [N m s/rad or N s/m] for a position servo.
 
         Args:
             joint: Id of a hinge or slide joint.
-            limit: Its largest effort [N m or N], possibly infinite.
+            limit: Effort limit of the joint [N m or N]; may be infinite.
         """
         model = self._model
         weight, inertia = self._load(joint)
@@ -52,7 +53,7 @@ class DefaultGains:
         return kp, 2.0 * float(np.sqrt(kp * inertia))
 
     def _load(self, joint: int) -> tuple[float, float]:
-        """Return the largest effort of gravity on a joint [N m or N], and the inertia [kg m² or kg]."""
+        """Return the largest effort due to gravity on a joint [N m or N], and its inertia [kg m² or kg]."""
         model, data = self._model, self._data
         body = int(model.jnt_bodyid[joint])
         root = int(model.body_rootid[body])
@@ -70,7 +71,7 @@ class DefaultGains:
         return float(np.linalg.norm(model.opt.gravity)) * load, inertia
 
     def _descendants(self, body: int) -> np.ndarray:
-        """Return a mask (nbody,) of a body and all below it."""
+        """Return a mask (nbody,) that selects a body and all its descendants."""
         below = np.zeros(self._model.nbody, bool)
         below[body] = True
         for other in range(body + 1, self._model.nbody):  # parents come first

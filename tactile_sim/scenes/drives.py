@@ -1,4 +1,4 @@
-"""Relation between the controls of a model and its hinge and slide joints."""
+"""Relate the controls of a model to its hinge and slide joints."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tactile_sim.actuators import control_spans, count_actuators, first_outputs
 from tactile_sim.names import Names
 
 POSITION, VELOCITY, EFFORT = range(3)
-"""The targets of a joint, as a `Drive` counts them."""
+"""Kinds of joint targets, used in `Drive.field` and as indices into `Drive.weights`."""
 FIELDS = ("position", "velocity", "effort")
 SCALAR = (int(mujoco.mjtJoint.mjJNT_HINGE), int(mujoco.mjtJoint.mjJNT_SLIDE))
 
 _GAIN, _BIAS, _DYN, _TRN = mujoco.mjtGain, mujoco.mjtBias, mujoco.mjtDyn, mujoco.mjtTrn
 _DIRECT = (_DYN.mjDYN_NONE, _DYN.mjDYN_FILTER, _DYN.mjDYN_FILTEREXACT)
-"""Dynamics under which the activation settles at the control."""
+"""Types of actuator dynamics whose activation converges to the control."""
 
 
 class Drive(NamedTuple):
@@ -28,17 +28,23 @@ class Drive(NamedTuple):
     control: int
     joint: int
     field: int
-    """The target without which the control is left alone: `POSITION`, `VELOCITY` or `EFFORT`."""
+    """The target that this control requires: `POSITION`, `VELOCITY` or `EFFORT`.
+
+    Without that target, the control is not changed.
+    """
     offset: float
     weights: tuple[float, float, float]
-    """Control units per rad (m), rad/s (m/s) and N m (N). With them the actuator's force is the effort when
-    the joint is at the position and moves with the velocity."""
+    """Control units per rad (m), rad/s (m/s) and N m (N).
+
+    They are chosen such that the actuator applies the target effort when the joint has reached the target
+    position and velocity.
+    """
     ratio: float
     """Effort on the joint per unit of the actuator's force."""
 
 
 class Input(NamedTuple):
-    """A control that takes a target of its actuator's transmission; fields as in `Drive`."""
+    """A control that accepts a target for its actuator's transmission; fields as in `Drive`."""
 
     control: int
     field: int
@@ -47,9 +53,9 @@ class Input(NamedTuple):
 
 
 def read_inputs(model: mujoco.MjModel, actuator: int) -> list[Input]:
-    """Return the controls of an actuator that take a position, velocity or effort of its transmission.
+    """Return an actuator's controls that accept a target position, velocity or effort.
 
-    The position is the length of the transmission without the gear: an angle, or the length of a tendon.
+    Targets refer to the transmission before gearing, so a position is a joint angle or a tendon length.
     """
     gear = float(model.actuator_gear[first_outputs(model)[actuator], 0])
     single = int(model.actuator_trntype[actuator]) in (
@@ -69,10 +75,10 @@ def read_inputs(model: mujoco.MjModel, actuator: int) -> list[Input]:
 
 
 def read_drives(model: mujoco.MjModel) -> list[Drive]:
-    """Return the controls that take a position, velocity or effort of a hinge or slide joint.
+    """Return the controls that accept a target position, velocity or effort for a hinge or slide joint.
 
-    Those are affine servos and motors with a constant gain, also behind a filter, integrated velocity servos
-    and PID controllers, on a joint or on a fixed tendon of one joint.
+    These are the controls of affine servos and motors with a constant gain (with or without a filter),
+    integrated-velocity servos and PID controllers that act on a joint or on a fixed tendon with one joint.
     """
     drives = []
     for actuator in range(count_actuators(model)):
@@ -87,19 +93,22 @@ def read_drives(model: mujoco.MjModel) -> list[Drive]:
 
 
 def followed_equalities(model: mujoco.MjModel) -> dict[int, int]:
-    """Return the joint that each active joint equality follows, by the equality's id."""
+    """Return the leading joint of each active joint equality, by the id of the equality."""
     coupled = (model.eq_type == mujoco.mjtEq.mjEQ_JOINT) & (model.eq_obj2id >= 0) & (model.eq_active0 != 0)
     found = np.flatnonzero(coupled)
     return dict(zip(found.tolist(), model.eq_obj2id[found].tolist(), strict=True))
 
 
 def leaders(model: mujoco.MjModel) -> dict[int, int]:
-    """Return the joint that each coupled joint follows, by id: ``<mimic>`` in a URDF, an equality in MJCF."""
+    """Return the id of the joint that each coupled joint follows, by id of the coupled joint.
+
+    Joints are coupled by ``<mimic>`` in a URDF and by an equality in MJCF.
+    """
     return {int(model.eq_obj1id[eq]): leader for eq, leader in followed_equalities(model).items()}
 
 
 def undriven(model: mujoco.MjModel, names: Names) -> dict[int, str]:
-    """Return the hinge and slide joints that take no position, by id, with the reason of each."""
+    """Return the reason why a hinge or slide joint does not accept a target position, by joint id."""
     fields: dict[int, set[int]] = {}
     for drive in read_drives(model):
         fields.setdefault(drive.actuator, set()).add(drive.field)
@@ -121,7 +130,7 @@ def undriven(model: mujoco.MjModel, names: Names) -> dict[int, str]:
 
 
 def _transmission(model: mujoco.MjModel, actuator: int) -> tuple[list[int], float]:
-    """Return the joints that an actuator acts on, and its force on a single one per unit of force."""
+    """Return the joints that an actuator acts on, and the effort on a single joint per unit of its force."""
     kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
     gear = float(model.actuator_gear[first_outputs(model)[actuator], 0])
     if kind in (_TRN.mjTRN_JOINT, _TRN.mjTRN_JOINTINPARENT):
@@ -137,7 +146,7 @@ def _transmission(model: mujoco.MjModel, actuator: int) -> tuple[list[int], floa
 def _inputs(
     model: mujoco.MjModel, actuator: int, ratio: float
 ) -> Iterator[tuple[int, int, float, tuple[float, float, float]]]:
-    """Yield number, field, offset and weights of each control of an actuator that takes a target."""
+    """Yield the index, field, offset and weights for each of an actuator's controls that accept a target."""
     kind, dynamics = int(model.actuator_gaintype[actuator]), int(model.actuator_dyntype[actuator])
     gain, slopes = model.actuator_gainprm[actuator, 0], model.actuator_gainprm[actuator, 1:3]
     constant, stiffness, damping = model.actuator_biasprm[actuator, :3].tolist()

@@ -1,4 +1,4 @@
-"""Convert MuJoCo's errors about a scene to one line with file, line, element and remedy."""
+"""Convert MuJoCo's scene errors to one-line messages with file, line number, element and remedy."""
 
 from __future__ import annotations
 
@@ -38,15 +38,15 @@ _OPENING = re.compile(r"<[A-Za-z_][^<>]*>")
 
 @dataclass(frozen=True)
 class _Line:
-    """A line of a scene, and where it was written."""
+    """A line of a scene, with the file and line number that it comes from."""
 
     file: Path
-    number: int  # from 1 on
+    number: int  # starts at 1
     text: str
 
 
 def refusal(path: Path, error: Exception) -> SceneError:
-    """Return MuJoCo's error about the scene ``path`` as a SceneError of one line.
+    """Convert MuJoCo's error about the scene ``path`` to a one-line SceneError.
 
     MuJoCo's errors about included files lack the file name and the line; both are added here.
     """
@@ -74,10 +74,10 @@ def refusal(path: Path, error: Exception) -> SceneError:
 
 @contextmanager
 def without_qhull_report() -> Iterator[None]:
-    """Discard the page that MuJoCo's qhull prints to the standard error about a mesh without a hull."""
+    """Discard the long report that qhull prints to standard error if a mesh has no convex hull."""
     try:
         saved = os.dup(2)
-    except OSError:  # it is closed
+    except OSError:  # standard error is closed
         yield
         return
     failed = False
@@ -99,7 +99,10 @@ def without_qhull_report() -> Iterator[None]:
 
 
 def not_a_number(model: mujoco.MjModel) -> str | None:
-    """Return the first NaN field of a model, such as ``pos of geom 'pad'``; MuJoCo only warns about it."""
+    """Return the first NaN field of a model, such as ``pos of geom 'pad'``, or None.
+
+    MuJoCo only warns about NaN.
+    """
     for prefix, kind, listed in _KINDS:
         for field in (field for field in dir(model) if field.startswith(f"{prefix}_")):
             values = getattr(model, field)
@@ -110,7 +113,10 @@ def not_a_number(model: mujoco.MjModel) -> str | None:
 
 
 def _parts(message: str) -> tuple[str, str, int | None]:
-    """Return the reason, element and line of a message; line 0: in an included file; None: not given."""
+    """Split a message into reason, element and line number.
+
+    The line number is 0 for an included file, and None if the message does not contain it.
+    """
     message = re.sub(r"^((XML )?Error: ?)+", "", message)
     place = re.search(r" Element (?:name )?'([^']*)'(?:, id \d+)?(?:, line (\d+))?", message)
     if place is None:
@@ -119,9 +125,9 @@ def _parts(message: str) -> tuple[str, str, int | None]:
 
 
 def _included(path: Path, reason: str, element: str) -> tuple[Path, int] | None:
-    """Return the included file and the line of a fault.
+    """Return the included file and the line number that cause an error, or None.
 
-    The scene is parsed again with the included lines inlined. Includes that fail are left as they are.
+    The scene is parsed again with the included files inlined. Includes that fail are left unchanged.
     """
     lines = _lines(path, path.parent, set())
     try:
@@ -141,7 +147,7 @@ def scene_files(path: Path) -> list[Path]:
 
 
 def _attached(path: Path, number: int) -> Path | None:
-    """Return the file of the ``<model>`` in a line of a scene."""
+    """Return the file referenced by the ``<model>`` element in the specified line of a scene."""
     lines = _lines(path, path.parent, set())
     text = next((line.text for line in lines if (line.file, line.number) == (path, number)), "")
     return file_of(text, path.parent)
@@ -152,8 +158,8 @@ def _lines(path: Path, folder: Path, done: set[Path]) -> list[_Line]:
 
     Args:
         path: The file.
-        folder: That of the scene's own file, where MuJoCo looks first.
-        done: The files included so far, which MuJoCo does not include again; empty for the scene itself.
+        folder: Folder of the scene's main file, which MuJoCo searches first.
+        done: Files included so far, which MuJoCo does not include again; empty for the main file.
     """
     top = not done
     done.add(path)
@@ -163,7 +169,7 @@ def _lines(path: Path, folder: Path, done: set[Path]) -> list[_Line]:
         return []
     text = NOT_CONTENT.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     begin, end = 0, len(text)
-    if not top:  # only what is inside the root is put into the including file
+    if not top:  # only the children of the root element are inserted into the including file
         opening = _OPENING.search(text)
         begin, end = (opening.end() if opening else end), max(text.rfind("</"), 0)
     lines: list[_Line] = []
@@ -177,7 +183,7 @@ def _lines(path: Path, folder: Path, done: set[Path]) -> list[_Line]:
 
 
 def file_of(element: str, *folders: Path) -> Path | None:
-    """Return the file that an element names, in the first of the folders that has it."""
+    """Return the file referenced by an element, from the first folder that contains it, or None."""
     named = _FILE.search(element)
     name = unescape(named[1]).replace("\\", "/") if named else ""
     files = [Path(os.path.normpath(folder / name)) for folder in folders] if name else []

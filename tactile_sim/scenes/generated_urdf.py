@@ -1,4 +1,4 @@
-"""Generate a URDF from a model, for RViz's RobotModel, MoveIt and Foxglove."""
+"""Generate a URDF from a model for use with RViz's RobotModel, MoveIt and Foxglove."""
 
 from __future__ import annotations
 
@@ -19,25 +19,25 @@ from tactile_sim.scenes.drives import followed_equalities
 from tactile_sim.scenes.meshes import cached
 
 EFFORT, VELOCITY = 1000.0, 100.0
-"""Limits of joints that have none; URDF wants them [N m or N], [rad/s or m/s]."""
+"""Limits written for joints without limits, because URDF requires them [N m or N], [rad/s or m/s]."""
 REACH = 1000.0
-"""Half the range of a slide joint without limits [m]."""
+"""Half the range written for a slide joint without limits [m]."""
 _GEOM, _JOINT = mujoco.mjtGeom, mujoco.mjtJoint
 _TYPES = {_JOINT.mjJNT_HINGE: "revolute", _JOINT.mjJNT_SLIDE: "prismatic", _JOINT.mjJNT_BALL: "floating"}
 _HIDDEN_GROUP = 3
-"""MuJoCo's viewer hides this group of geoms and those above at first."""
+"""First geom group that MuJoCo's viewer hides by default; higher groups are hidden, too."""
 
 
 def generated_urdf(model: mujoco.MjModel, names: Names, world: str = "world") -> str:
-    """Return a URDF with the bodies of a model as links, its joints, inertias and visible geoms.
+    """Return a URDF with the bodies of a model as links, and with its joints, inertias and visible geoms.
 
-    Links have the names and frames of the bodies. A joint that does not pass through the origin of its body,
-    and each but the last of several joints, has an additional link before the body, ``BODY/JOINT``. Free and
-    ball joints are floating. Meshes are files in the cache.
+    Links have the names and frames of the bodies. An additional link ``BODY/JOINT`` is inserted before the
+    body for a joint that does not pass through the body's origin, and for all joints of a body but the last.
+    Free and ball joints become floating joints. Meshes are stored as files in the cache.
 
     Args:
         model: The compiled scene.
-        names: Names of that model.
+        names: Names of the model's elements.
         world: Name of the root link.
     """
     robot = ElementTree.Element("robot", name="scene")
@@ -82,7 +82,7 @@ def _add_joints(
             ElementTree.SubElement(element, "axis", xyz=_text(model.jnt_axis[joint]))
             _add_limit(element, model, joint, kind)
             _add_mimic(element, model, names, joint)
-        # From here on in the joint's frame, which has the axes of the body.
+        # From here on, poses are in the joint's frame, which has the axes of the body.
         parent, position, rotation = child, -anchor, np.array([1.0, 0.0, 0.0, 0.0])
     if parent != links[body]:
         _add_joint(robot, f"{links[body]}/fixed", "fixed", parent, links[body], position, rotation)
@@ -115,7 +115,7 @@ def _add_limit(element: ElementTree.Element, model: mujoco.MjModel, joint: int, 
 
 
 def _add_mimic(element: ElementTree.Element, model: mujoco.MjModel, names: Names, joint: int) -> None:
-    """Add the leader of a joint that follows another one in proportion."""
+    """Add a ``<mimic>`` element if the joint is proportional to another one."""
     for equality, leader in followed_equalities(model).items():
         offset, multiplier, *others = model.eq_data[equality, :5]
         if model.eq_obj1id[equality] == joint and not any(others):
@@ -134,7 +134,7 @@ def _add_inertial(link: ElementTree.Element, model: mujoco.MjModel, body: int) -
 
 
 def _add_visual(link: ElementTree.Element, model: mujoco.MjModel, geom: int, color: np.ndarray) -> None:
-    """Add a geom that is visible and bounded."""
+    """Add a geom as a visual if it is visible and bounded."""
     if model.geom_group[geom] >= _HIDDEN_GROUP or color[3] <= 0.0:
         return
     for kind, attributes in _shape(model, geom):
@@ -146,7 +146,7 @@ def _add_visual(link: ElementTree.Element, model: mujoco.MjModel, geom: int, col
 
 
 def _shape(model: mujoco.MjModel, geom: int) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the URDF element of a geom's shape and its attributes; nothing for an endless plane."""
+    """Yield the tag and attributes of the URDF element for a geom's shape; nothing for an infinite plane."""
     size = model.geom_size[geom]
     match _GEOM(model.geom_type[geom]):
         case _GEOM.mjGEOM_SPHERE:
@@ -170,7 +170,7 @@ def _shape(model: mujoco.MjModel, geom: int) -> Iterator[tuple[str, dict[str, st
 
 
 def _mesh_address(vertices: np.ndarray, faces: np.ndarray) -> str:
-    """Return the address of a mesh in the cache, as an STL file."""
+    """Store a mesh as an STL file in the cache and return its address."""
     digest = hashlib.sha256(np.ascontiguousarray(vertices, "<f4").tobytes())
     digest.update(np.ascontiguousarray(faces, "<i4").tobytes())
 
@@ -184,7 +184,7 @@ def _mesh_address(vertices: np.ndarray, faces: np.ndarray) -> str:
 
 def _add_origin(element: ElementTree.Element, position: np.ndarray, quaternion: np.ndarray) -> None:
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # at a pitch of 90 degrees, any of the solutions is right
+        warnings.simplefilter("ignore")  # at a pitch of 90 degrees, any of the solutions is valid
         angles = Rotation.from_quat(to_xyzw(quaternion)).as_euler("xyz")
     ElementTree.SubElement(element, "origin", xyz=_text(position), rpy=_text(angles))
 

@@ -9,36 +9,37 @@ from collections.abc import Iterator
 import numpy as np
 
 LEAST_MASS = 1e-3
-"""Mass of a moving link that has none [kg]."""
+"""Mass assigned to a moving link without mass [kg]."""
 LEAST_RADIUS = 0.01
-"""Radius of gyration of a link without inertia [m]."""
+"""Radius of gyration assigned to a link without inertia [m]."""
 LEAST_RATIO = 1e-4
-"""Least principal moment, as a share of the greatest."""
+"""Smallest repaired principal moment, as a fraction of the largest one."""
 _MASSLESS = 1e-9
-"""Mass of a link that is welded to others and has none [kg]; below it MuJoCo takes no mass."""
+"""Mass assigned to a massless link that is welded to others [kg]; smaller masses are treated as zero."""
 _LEAST_MOMENT = 1e-12
-"""Below this a principal moment counts as none [kg m²]; MuJoCo rejects it below 1e-14."""
+"""Principal moments below this value are treated as zero [kg m²]; MuJoCo rejects moments below 1e-14."""
 _MARGIN = 1e-6
-"""Relative margin of repaired moments above the limit, against rounding errors."""
+"""Relative margin by which repaired moments exceed the limit, to allow for rounding errors."""
 _ENTRIES = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 
 
 def repair_inertias(robot: ElementTree.Element, floating_base: bool = False) -> list[str]:
     """Repair the ``<inertial>`` elements of a URDF in place.
 
-    - A moving link without mass, and without a link welded to it that has one, gets `LEAST_MASS`. A link
-      without ``<inertial>`` but with collision geometry is left alone: MuJoCo gives it the density of water.
+    - A moving link gets `LEAST_MASS` if neither it nor any link welded to it has mass. A link without
+      ``<inertial>`` but with collision geometry is not changed, because MuJoCo assumes the density of water.
     - A negative mass becomes `LEAST_MASS`.
-    - A principal moment that is not positive becomes `LEAST_RATIO` of the greatest one. Without one, all
-      become those of a sphere with radius of gyration `LEAST_RADIUS`.
-    - Where the greatest principal moment exceeds the sum of the others, these are raised until it does not.
+    - A principal moment that is not positive becomes `LEAST_RATIO` times the largest one. If none is
+      positive, all become those of a sphere with the radius of gyration `LEAST_RADIUS`.
+    - If the largest principal moment exceeds the sum of the other two, these are increased to match it.
 
     Args:
         robot: The URDF.
         floating_base: Whether the root link moves, too.
 
     Returns:
-        A line for each repair: link, values and repair. Massless links that do not move need none.
+        One line for each repair, with the link, its values and the repair. Massless links that do not move
+        are not repaired.
     """
     links = {name: link for link in robot.findall("link") if (name := link.get("name")) is not None}
     repairs = [line for name, link in links.items() for line in _repair_link(name, link)]
@@ -79,7 +80,7 @@ def _repair_link(name: str, link: ElementTree.Element) -> Iterator[str]:
 
 
 def _repaired_moments(moments: np.ndarray, mass: float) -> tuple[np.ndarray, list[str]]:
-    """Return possible principal moments, ascending, and what was wrong with the given ones."""
+    """Return valid principal moments in ascending order, and a description of each fault in the input."""
     repaired, reasons = moments.copy(), []
     greatest = float(moments[2])
     if greatest <= _LEAST_MOMENT:
@@ -88,7 +89,7 @@ def _repaired_moments(moments: np.ndarray, mass: float) -> tuple[np.ndarray, lis
         repaired = np.maximum(repaired, max(LEAST_RATIO * greatest, _LEAST_MOMENT))
         reasons.append("moments must be > 0")
     excess = repaired[2] - repaired[0] - repaired[1]
-    if excess > -_MARGIN * greatest:  # also where a flat part has none but for rounding
+    if excess > -_MARGIN * greatest:  # also for a flat part, whose excess is only a rounding error
         repaired[:2] += 0.5 * (excess + _MARGIN * greatest)
     if excess > _MARGIN * greatest:
         reasons.append("the greatest moment must not exceed the sum of the others")
@@ -98,7 +99,7 @@ def _repaired_moments(moments: np.ndarray, mass: float) -> tuple[np.ndarray, lis
 def _moving(
     robot: ElementTree.Element, links: dict[str, ElementTree.Element], floating_base: bool
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield each link that moves against its parent, with the links that are welded to it and itself."""
+    """Yield each link that moves relative to its parent, with a list of itself and all links welded to it."""
     welded: dict[str, list[str]] = {}
     moved, roots = [], set(links)
     for joint in robot.findall("joint"):

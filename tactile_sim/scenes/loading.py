@@ -1,4 +1,4 @@
-"""Scenes from anywhere, MJCF or URDF, as compiled MuJoCo models."""
+"""Find MJCF and URDF scenes and load them as compiled MuJoCo models."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def load_model(
     source: str | None = None,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> mujoco.MjModel:
-    """Return the compiled model of a scene; arguments and errors as in :func:`load_scene`."""
+    """Load a scene and return only the compiled model; arguments and errors as in :func:`load_scene`."""
     return load_scene(scene, base, source, contact_sensors)[1]
 
 
@@ -49,18 +49,19 @@ def load_scene(
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
     options: UrdfOptions | None = None,
 ) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
-    """Return a scene as an editable spec and compiled.
+    """Load a scene and return it as an editable spec and a compiled model.
 
     Args:
-        scene: MJCF or URDF file: path (relative to ``base``), shipped name, ``package://`` or ``file://``.
-        base: Folder of relative paths; None: only shipped names are found.
-        source: Name of the configuration in errors.
+        scene: MJCF or URDF file, specified as a path (relative to ``base``), a shipped name, or an address
+            with ``package://`` or ``file://``.
+        base: Folder for relative paths. If None, only shipped names are found.
+        source: Name of the configuration for error messages.
         contact_sensors: Checked keys of the sensors to add to the scene, by name.
         options: Options for URDF files.
 
     Raises:
-        SceneError: The file is missing or MuJoCo rejects it; one line with the reason.
-        ConfigError: A sensor or a servo to add does not fit the scene.
+        SceneError: The file is missing or MuJoCo rejects it. The message states the reason in one line.
+        ConfigError: A sensor to add does not match the scene.
     """
     path = find_scene(scene, base, source, options.package_paths if options else ())
     return compiled(load_spec(path, options), path, source, contact_sensors)
@@ -74,19 +75,22 @@ def compiled(
     control: Control | None = None,
     modes: Mapping[str, str] | None = None,
 ) -> tuple[mujoco.MjSpec, mujoco.MjModel]:
-    """Return a scene with contact sensors and actuators added, as an editable spec and compiled.
+    """Add contact sensors and actuators to a scene and compile it.
 
     Args:
-        spec: The scene, which is changed.
-        path: Name of the scene in errors.
-        source: Name of the configuration in errors.
-        contact_sensors: Checked keys by name, of sensors to add to those of the scene.
+        spec: The scene, which is modified.
+        path: Name of the scene for error messages.
+        source: Name of the configuration for error messages.
+        contact_sensors: Checked keys of the sensors to add to the scene, by name.
         control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
-        modes: Mode by joint name, of the joints of robots without actuators.
+        modes: Mode by joint name, for joints of robots without actuators.
+
+    Returns:
+        The modified spec and the compiled model.
 
     Raises:
         SceneError: The scene is invalid.
-        ConfigError: A sensor or an actuator to add does not fit the scene.
+        ConfigError: A sensor or an actuator to add does not match the scene.
     """
     where = f"{source}: " if source else ""
     try:
@@ -114,14 +118,14 @@ def find_scene(
     package_paths: Sequence[str] = (),
     key: str = "scene",
 ) -> Path:
-    """Return the file of a scene.
+    """Return the path of a scene's file.
 
     Args:
         scene: As in `load_scene`.
         base: As in `load_scene`.
         source: As in `load_scene`.
         package_paths: Folders that are searched first for packages.
-        key: Key of the configuration that names the file.
+        key: Configuration key that names the file, for error messages.
 
     Raises:
         SceneError: The file is missing.
@@ -139,13 +143,13 @@ def find_scene(
 
 
 def load_spec(path: Path, options: UrdfOptions | None = None) -> mujoco.MjSpec:
-    """Return the scene as an editable spec.
+    """Load a scene as an editable spec.
 
-    URDF files, also those that an MJCF attaches, are rewritten for MuJoCo, see `urdf_for_mujoco`.
+    URDF files, including those that an MJCF attaches, are rewritten for MuJoCo, see `urdf_for_mujoco`.
 
     Args:
         path: The file.
-        options: Options for reading URDF files; of attached ones only masses, packages and xacro.
+        options: Options for URDF files. For attached files, only those for masses, packages and xacro apply.
 
     Raises:
         SceneError: The file is not a scene, attaches itself, or MuJoCo rejects it.
@@ -163,7 +167,7 @@ def load_spec(path: Path, options: UrdfOptions | None = None) -> mujoco.MjSpec:
             return read_robot(path, text, options).spec
         file, vfs = os.path.abspath(path), mujoco.MjVfs()
         _rewrite_attached(path, vfs, (path,), set(), options)
-        if path.suffix != ".xml":  # the only extension that MuJoCo takes for MJCF
+        if path.suffix != ".xml":  # the only extension that MuJoCo recognizes as MJCF
             file += ".xml"
             vfs[file] = text.encode()
         return mujoco.MjSpec.from_file(file, vfs=vfs)
@@ -174,17 +178,17 @@ def load_spec(path: Path, options: UrdfOptions | None = None) -> mujoco.MjSpec:
 def _rewrite_attached(
     path: Path, vfs: mujoco.MjVfs, chain: tuple[Path, ...], seen: set[Path], options: UrdfOptions
 ) -> None:
-    """Put the URDF files that an MJCF attaches into a virtual file system, rewritten for MuJoCo.
+    """Rewrite the URDF files that an MJCF attaches, and store them in a virtual file system.
 
     Args:
         path: The MJCF file.
-        vfs: Where MuJoCo looks before it looks on the disk.
-        chain: The files that attach one another up to this one, the first one first.
-        seen: Attached files that are done.
-        options: How URDF files are read.
+        vfs: Virtual file system, which MuJoCo searches before the disk.
+        chain: Files that attach one another, from the main file to this one.
+        seen: Attached files that are already processed.
+        options: Options for URDF files.
 
     Raises:
-        SceneError: A file of the chain is attached again, where MuJoCo would crash, or a URDF is invalid.
+        SceneError: A file in the chain is attached again, which would crash MuJoCo, or a URDF is invalid.
     """
     for source in scene_files(path):
         text = NOT_CONTENT.sub(lambda found: "\n" * found[0].count("\n"), _text(source))
@@ -230,7 +234,10 @@ def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
 
 
 def load_robot(path: Path, options: UrdfOptions) -> Robot:
-    """Return the robot of a URDF or MJCF file; errors as in `load_spec`. An MJCF has actuators of its own."""
+    """Load a robot from a URDF or MJCF file; errors as in `load_spec`.
+
+    A robot from an MJCF file has no control modes, because the file defines its actuators.
+    """
     text = _text(path)
     if _root(text) != "robot":
         return Robot(load_spec(path, options), {})
@@ -247,7 +254,7 @@ def is_urdf(path: Path) -> bool:
 
 
 def _root(text: str) -> str | None:
-    """Return the tag of the root element, or None without XML."""
+    """Return the tag of the root element, or None if the text is not XML."""
     root = re.search(r"<\s*([\w:.-]+)", NOT_CONTENT.sub("", text))
     return root and root[1]
 

@@ -1,4 +1,4 @@
-"""Meshes in formats that MuJoCo does not read, converted once and kept in a cache."""
+"""Convert meshes in formats that MuJoCo cannot read, and cache the results."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ CONVERTED = (".dae", ".gltf", ".glb", ".ply", ".off")
 MOST_STL_FACES = 200_000
 """Largest number of triangles in an STL file that MuJoCo reads."""
 _VERSION = b"1"
-"""Changes with the conversion, so that older files in the cache are not used."""
+"""Version of the conversion, which must change with it so that older cached files are not used."""
 _UNIT = re.compile(rb"""<unit\b[^>]*\bmeter\s*=\s*["']([^"']+)["']""")
 _FACE = 50  # bytes of a triangle in a binary STL file
 
 
 def mujoco_mesh(path: Path, where: str) -> Path:
-    """Return a mesh file that MuJoCo can read: the file itself, or its conversion in the cache.
+    """Return a mesh file that MuJoCo can read: the file itself, or a converted copy in the cache.
 
-    COLLADA, glTF, PLY and OFF files are converted to OBJ, and so are STL files that are text or have more
-    than `MOST_STL_FACES` triangles. COLLADA's unit is applied and its up axis ignored, as in RViz.
+    COLLADA, glTF, PLY and OFF files are converted to OBJ, as are ASCII STL files and STL files with more than
+    `MOST_STL_FACES` triangles. COLLADA's unit is applied, but its up axis is ignored, as in RViz.
 
     Args:
         path: The mesh.
-        where: The beginning of errors.
+        where: Prefix for error messages.
 
     Raises:
         SceneError: The file cannot be read or converted.
@@ -51,11 +51,11 @@ def mujoco_mesh(path: Path, where: str) -> Path:
 
 
 def cached(name: str, make: Callable[[], bytes]) -> Path:
-    """Return a file of the cache; create it if it is missing.
+    """Return the path of a file in the cache, and create the file if it is missing.
 
     Args:
-        name: Its name, a digest of everything that it is made from.
-        make: Returns its content.
+        name: Name of the file, a digest of everything that its content depends on.
+        make: Function that returns the content.
     """
     folder = cache_folder()
     file = folder / name
@@ -64,13 +64,13 @@ def cached(name: str, make: Callable[[], bytes]) -> Path:
         handle, temporary = tempfile.mkstemp(dir=folder)
         with os.fdopen(handle, "wb") as output:
             output.write(content)
-        os.replace(temporary, file)  # another process may write the same
+        os.replace(temporary, file)  # another process may write the same file
     return file
 
 
 @cache
 def cache_folder() -> Path:
-    """Return the folder for converted meshes: in the user's cache, or else a temporary one."""
+    """Return the folder for converted meshes, in the user's cache or otherwise in a temporary folder."""
     home = os.path.expanduser("~")
     parents = [os.environ.get("XDG_CACHE_HOME", ""), os.path.join(home, ".cache") if home != "~" else ""]
     for parent in filter(None, parents):
@@ -85,7 +85,7 @@ def cache_folder() -> Path:
 
 
 def read_mesh(path: Path, where: str) -> Any:
-    """Return a mesh file as one `trimesh.Trimesh`; errors as in `mujoco_mesh`."""
+    """Read a mesh file as a single `trimesh.Trimesh`; errors as in `mujoco_mesh`."""
     import trimesh
 
     try:
@@ -95,7 +95,7 @@ def read_mesh(path: Path, where: str) -> Any:
         raise SceneError(
             f"{where}: {path}: needs {error.name}; install it: pip install {error.name}"
         ) from None
-    except Exception as error:  # each format has its own
+    except Exception as error:  # each format raises its own exceptions
         raise SceneError(f"{where}: {path}: cannot be read: {type(error).__name__}: {error}") from None
     if not len(mesh.faces):
         raise SceneError(f"{where}: {path}: must have triangles, got none")
@@ -103,7 +103,7 @@ def read_mesh(path: Path, where: str) -> Any:
 
 
 def _converted(path: Path, kind: str, content: bytes, where: str) -> bytes:
-    """Return a mesh as an OBJ file."""
+    """Convert a mesh to the content of an OBJ file."""
     if kind == ".dae":
         try:
             import collada  # noqa: F401
@@ -118,7 +118,7 @@ def _converted(path: Path, kind: str, content: bytes, where: str) -> bytes:
 
 
 def _rejected_stl(path: Path) -> bool:
-    """Return whether MuJoCo rejects an STL file: it is text, or too large."""
+    """Return whether MuJoCo would reject an STL file because it is ASCII or too large."""
     check_file(path, MOST_ASSET)
     with open(path, "rb") as file:
         head = file.read(84)
@@ -129,7 +129,7 @@ def _rejected_stl(path: Path) -> bool:
 
 
 def _referenced(path: Path, content: bytes) -> Iterator[bytes]:
-    """Yield the contents of the files that a glTF file takes its vertices from."""
+    """Yield the contents of the buffer files that a glTF file references."""
     try:
         buffers = json.loads(content).get("buffers", [])
         addresses = [buffer.get("uri", "") for buffer in buffers]

@@ -1,4 +1,4 @@
-"""Check the files of a scene before MuJoCo opens them, since it would block on a FIFO."""
+"""Check the files that a scene references before MuJoCo opens them, since it would block on a FIFO."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ _SCENES = (".xml", ".urdf", ".mjcf")
 
 
 def check_references(path: Path) -> None:
-    """Check that all files that a scene names, directly or through others, can be opened and built.
+    """Check that all files referenced by a scene, directly or indirectly, can be opened and compiled.
 
     Missing files are reported by MuJoCo, which knows the folders that it searched.
 
     Raises:
-        SceneError: A file is a device, a FIFO or a folder, or too large, or a scene multiplies its elements
-            too often.
+        SceneError: A file is a device, a FIFO, a folder or too large, or a scene would create too many
+            elements.
     """
     waiting, known = [path], {path}
     while waiting:
@@ -32,7 +32,7 @@ def check_references(path: Path) -> None:
         try:
             text = NOT_CONTENT.sub("", read_file(file, MOST_TEXT).decode("utf-8", "replace"))
         except OSError:
-            continue  # reported where it is named
+            continue  # reported for the file that references it
         check_sizes(file, text)
         folders = {file.parent, path.parent}
         folders |= {folder / name for name in _values(_FOLDER, text) for folder in tuple(folders)}
@@ -50,7 +50,7 @@ def _values(attribute: re.Pattern[str], text: str) -> list[str]:
 
 
 def _existing(name: str, folders: set[Path]) -> set[Path]:
-    """Return the paths that a name may stand for and that exist."""
+    """Return the existing paths to which a file name may refer."""
     local = name.removeprefix("file://")
     paths = {Path(os.path.normpath(folder / local)) for folder in folders}
     return {path for path in paths if os.path.exists(path)}

@@ -1,4 +1,4 @@
-"""Robots from URDF files as editable specs: free base, thin meshes, links that do not collide."""
+"""Create editable specs from URDF robots, with a free base, thin meshes and self-collision settings."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ class Robot:
     """A robot read from a URDF."""
 
     spec: mujoco.MjSpec
-    """Its model, which compiles."""
+    """The robot as an editable spec, which compiles without errors."""
     modes: dict[str, str]
     """Control mode of each hinge and slide joint: ``position``, ``velocity`` or ``effort``."""
 
 
 def read_robot(path: Path, text: str, options: UrdfOptions) -> Robot:
-    """Return a robot from a URDF.
+    """Read a robot from a URDF.
 
     Args:
         path: The URDF file.
-        text: Its content.
+        text: Content of the file.
         options: Options for reading the file.
 
     Raises:
         SceneError: The URDF is invalid.
-        ValueError: MuJoCo rejects it.
+        ValueError: MuJoCo rejects the URDF.
     """
     urdf = urdf_for_mujoco(path, text, options)
     spec = mujoco.MjSpec.from_string(urdf)
@@ -65,9 +65,10 @@ def read_robot(path: Path, text: str, options: UrdfOptions) -> Robot:
 
 
 def declared_modes(robot: ElementTree.Element) -> dict[str, str]:
-    """Return the modes that the ``<ros2_control>`` and ``<transmission>`` elements of a URDF give to joints.
+    """Return the control modes that a URDF declares in ``<ros2_control>`` and ``<transmission>``, by joint.
 
-    Of several command interfaces, a position precedes a velocity and a velocity an effort.
+    If a joint has several command interfaces, position takes precedence over velocity, and velocity over
+    effort.
     """
     interfaces: dict[str, list[str]] = {}
     for joint in robot.iterfind("ros2_control/joint"):
@@ -84,16 +85,16 @@ def declared_modes(robot: ElementTree.Element) -> dict[str, str]:
 
 
 def _mode_of_interface(name: str) -> str:
-    """Return the mode of a hardware interface such as ``hardware_interface/EffortJointInterface``."""
+    """Return the mode for a hardware interface such as ``hardware_interface/EffortJointInterface``."""
     found = re.search(r"(Position|Velocity|Effort)JointInterface$", name)
     return found[1].lower() if found else ""
 
 
 def free_base(spec: mujoco.MjSpec, path: Path) -> None:
-    """Give the root body of a robot a free joint.
+    """Add a free joint to the root body of a robot.
 
     Raises:
-        SceneError: There is not exactly one root body.
+        SceneError: The robot does not have exactly one root body.
     """
     roots = spec.worldbody.bodies
     if len(roots) != 1 or roots[0].joints:
@@ -106,7 +107,7 @@ def free_base(spec: mujoco.MjSpec, path: Path) -> None:
 
 
 def _compile(spec: mujoco.MjSpec) -> mujoco.MjModel:
-    """Return the compiled robot; meshes without volume get the inertia of a shell."""
+    """Compile the robot; meshes without volume get the inertia of a shell."""
     while True:
         try:
             return spec.compile()
@@ -119,7 +120,7 @@ def _compile(spec: mujoco.MjSpec) -> mujoco.MjModel:
 
 
 def _overlapping(model: mujoco.MjModel) -> set[tuple[str, str]]:
-    """Return the pairs of bodies that overlap in the initial pose, by name."""
+    """Return the names of all pairs of bodies that overlap in the initial pose."""
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)
     mujoco.mj_collision(model, data)

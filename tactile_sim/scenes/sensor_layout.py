@@ -1,4 +1,4 @@
-"""Layout of contact sensors: requested fields, and their place in ``sensordata``."""
+"""Layout of contact sensors: the requested fields and their positions in ``sensordata``."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import mujoco
 from tactile_sim.scenes.sensor_schema import FIELDS, REDUCTIONS
 
 COMPLETE = "tactile_sim/complete/"
-"""Name prefix of added sensors that measure all fields; the id of the scene's own sensor follows."""
+"""Name prefix of added sensors that measure all fields, followed by the id of the scene's sensor."""
 
 WIDTHS = {"found": 1, "force": 3, "torque": 3, "dist": 1, "pos": 3, "normal": 3, "tangent": 3}
 _MUJOCO_WIDTHS = {**WIDTHS, "linvel": 3, "angvel": 3}
 MUJOCO_FIELDS = tuple(_MUJOCO_WIDTHS)
-"""Fields in MuJoCo's order; bit k of a sensor's data is field k."""
+"""Fields in MuJoCo's order; bit k of a sensor's data specification selects field k."""
 ALL_BITS = (1 << len(FIELDS)) - 1
 
 
@@ -28,12 +28,12 @@ class ContactLayout:
     """Requested fields in canonical order."""
     reduce: str
     slots: int
-    """Largest number of contacts it reports: ``num``, or 1 for ``netforce``."""
+    """Largest number of contacts that the sensor reports: ``num``, or 1 for ``netforce``."""
 
 
 @dataclass(frozen=True)
 class MujocoLayout(ContactLayout):
-    """The layout of the same sensor in MuJoCo's ``sensordata``, slot by slot."""
+    """Layout of a contact sensor's slots in MuJoCo's ``sensordata``."""
 
     address: int
     bits: int
@@ -71,7 +71,7 @@ def is_contact(model: mujoco.MjModel, sensor: int) -> bool:
 
 
 def contact_layout(model: mujoco.MjModel, sensor: int, name: str) -> MujocoLayout:
-    """Return the layout of a ``<contact>`` sensor; sensor: its id, name: the name to store."""
+    """Return the layout of a ``<contact>`` sensor, given its id and the name to store in the layout."""
     bits, reduction, num = (int(number) for number in model.sensor_intprm[sensor][:3])
     reduce = REDUCTIONS[reduction]
     data = tuple(field for k, field in enumerate(FIELDS) if bits >> k & 1)
@@ -80,17 +80,17 @@ def contact_layout(model: mujoco.MjModel, sensor: int, name: str) -> MujocoLayou
 
 
 def complete_layout(model: mujoco.MjModel, sensor: int, layout: MujocoLayout) -> MujocoLayout | None:
-    """Return a layout with all fields for a contact sensor.
+    """Return a layout from which all fields of a contact sensor can be read.
 
-    It belongs to the sensor that was added for this purpose, or to the sensor itself.
+    It belongs to the sensor itself if that has all fields, or else to the sensor added for this purpose.
 
     Args:
         model: The model.
         sensor: Id of the sensor.
-        layout: Its own layout.
+        layout: Layout of the sensor itself.
 
     Returns:
-        The layout, or None for an unknown sensor.
+        The layout, or None if no sensor has all fields.
     """
     added = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_SENSOR, f"{COMPLETE}{sensor}")
     if added >= 0:

@@ -9,13 +9,13 @@ from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.schema import Check, Choice, Integer, Ordered, Text, check_characters, shown
 
 FIELDS = ("found", "force", "torque", "dist", "pos", "normal", "tangent")
-"""Fields of a contact, in their order."""
+"""Fields of a contact in canonical order."""
 REDUCTIONS = ("none", "mindist", "maxforce", "netforce")
-"""Reductions, in the order of MuJoCo's numbers."""
+"""Reductions, indexed by their number in MuJoCo."""
 FIRST = ("geom1", "body1", "subtree1", "site")
-"""Keys of object 1, or of the site that contains the contacts; at most one is given."""
+"""Keys that specify object 1, or the site that contains the contacts; at most one may be set."""
 SECOND = ("geom2", "body2", "subtree2")
-"""Keys of object 2; at most one is given."""
+"""Keys that specify object 2; at most one may be set."""
 MOST_SLOTS = 1000
 
 _NAME = Text(filled=True)
@@ -25,18 +25,18 @@ CONTACT_SENSOR: dict[str, Check] = {
     "num": Integer(1, MOST_SLOTS),
     "reduce": Choice(REDUCTIONS),
 }
-"""Check of each key."""
+"""Check for the value of each key."""
 
 
 def check_sensors(sensors: Mapping[str, Any], where: str) -> dict[str, dict[str, Any]]:
-    """Return the checked keys of contact sensors by name.
+    """Check the keys of contact sensors and return them by sensor name.
 
     Args:
-        sensors: Keys of each sensor by its name, as below ``contact_sensors`` in a configuration.
-        where: Beginning of errors.
+        sensors: Keys of each sensor by sensor name, as in ``contact_sensors`` in a configuration.
+        where: Prefix for error messages.
 
     Raises:
-        ConfigError: A key is unknown or its value invalid.
+        ConfigError: A key is unknown or its value is invalid.
     """
     if not isinstance(sensors, Mapping):
         raise ConfigError(f"{where}: contact_sensors: must have keys below it, got {shown(sensors)}")
@@ -61,7 +61,7 @@ def sides(keys: Mapping[str, Any]) -> tuple[str | None, str | None]:
     """Return the keys that name object 1 (or the site) and object 2; None matches any object.
 
     Raises:
-        ValueError: An object is named twice.
+        ValueError: An object is specified by more than one key.
     """
     chosen: list[str | None] = []
     for options in (FIRST, SECOND):

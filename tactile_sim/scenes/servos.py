@@ -14,29 +14,29 @@ from tactile_sim.scenes.default_gains import DefaultGains
 from tactile_sim.scenes.drives import EFFORT, POSITION, SCALAR, VELOCITY, Drive, leaders, read_drives
 
 PREFIX = "control/"
-"""Begins the names of the actuators that are added: then comes the joint's."""
+"""Prefix for the names of added actuators, followed by the joint name."""
 Control = Mapping[str, Mapping[str, Any]]
 _EXPLICIT = (mujoco.mjtIntegrator.mjINT_EULER, mujoco.mjtIntegrator.mjINT_RK4)
 _FIELDS = (
     "gear ctrllimited ctrlrange forcelimited forcerange actlimited actrange actearly actdim dyntype dynprm"
     " ctrlspec group damping armature delay nsample interp lengthrange inheritrange"
 ).split()
-"""Attributes to restore that an actuator inherits from the scene's default class."""
+"""Attributes that an actuator inherits from the scene's default class and that must be restored."""
 
 
 def match_control(
     control: Control, model: mujoco.MjModel, names: Names, where: str
 ) -> dict[int, tuple[str, Mapping[str, Any]]]:
-    """Return the entry of ``control`` and its keys by joint id.
+    """Return the matching entry of ``control`` and its keys for each joint, by joint id.
 
     Args:
         control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
         model: The compiled scene.
-        names: Names of that model.
-        where: Name of that table in errors.
+        names: Names of the model's elements.
+        where: Name of the ``control`` table for error messages.
 
     Raises:
-        ConfigError: An entry matches no hinge or slide joint, or two patterns differ about one.
+        ConfigError: An entry matches no hinge or slide joint, or two patterns conflict for one joint.
     """
     joints = {names.joints[j]: j for j in range(model.njnt) if model.jnt_type[j] in SCALAR}
     chosen = match(control, list(joints), where, "hinge or slide joint")
@@ -44,30 +44,30 @@ def match_control(
 
 
 def mode_of(keys: Mapping[str, Any]) -> str:
-    """Return the mode of an entry: with ``kd`` and without ``kp`` it is a velocity servo."""
+    """Return the mode of an entry, by default ``velocity`` with ``kd`` alone and ``position`` otherwise."""
     return keys.get("mode", "velocity" if keys.get("kd") and not keys.get("kp") else "position")
 
 
 def add_actuators(
     spec: mujoco.MjSpec, control: Control, where: str, modes: Mapping[str, str] | None = None
 ) -> None:
-    """Add an actuator to each joint that has an entry, or a mode of its robot, and none of that kind yet.
+    """Add an actuator to each joint with an entry or a mode, unless it already has one of that kind.
 
-    A position servo gets a position as its control, a velocity servo a velocity, a motor an effort. Its force
-    is limited as the joint is (by the effort of a URDF, or ``actuatorfrcrange``), or as the joint's motor, or
-    by ``limit``. Patterns and robots skip coupled joints.
+    The control is a position for a position servo, a velocity for a velocity servo and an effort for a motor.
+    The force is limited by the joint's own limit (the effort in a URDF, or ``actuatorfrcrange``), by the
+    limits of the joint's motor and by ``limit``. Coupled joints are skipped unless an entry names them.
 
-    An explicit integrator is replaced, so that ``kd`` acts implicitly, and the joint gets the armature that
-    the time step needs.
+    An explicit integrator is replaced so that ``kd`` acts implicitly, and the joint gets the armature that
+    is needed for stability at the time step.
 
     Args:
         spec: The scene.
         control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
-        where: Name of that table in errors.
+        where: Name of the ``control`` table for error messages.
         modes: Mode by joint name, for joints without an entry and without an actuator.
 
     Raises:
-        ConfigError: An entry matches no hinge or slide joint, or two patterns differ about one.
+        ConfigError: An entry matches no hinge or slide joint, or two patterns conflict for one joint.
     """
     model = spec.compile()
     names = Names(model)
@@ -98,7 +98,7 @@ def add_actuators(
 
 
 def _has(mode: str, joint: int, driven: Mapping[int, set[int]]) -> bool:
-    """Return whether a joint has an actuator that makes one of a mode unnecessary."""
+    """Return whether a joint already has an actuator that serves the specified mode."""
     if mode == "effort":
         return joint in driven[EFFORT]
     return joint in driven[POSITION] or (mode == "velocity" and joint in driven[VELOCITY])
@@ -113,8 +113,8 @@ def _add_actuator(
         spec: The scene.
         joint: The joint, which has a name.
         mode: ``position``, ``velocity`` or ``effort``.
-        gains: kp and kd; ignored for an effort, and kp for a velocity.
-        limits: Least and greatest effort; infinite without a limit.
+        gains: kp and kd. Both are ignored in the mode ``effort``, and kp in the mode ``velocity``.
+        limits: Minimum and maximum effort [N m or N]; infinite if unlimited.
     """
     plain = mujoco.MjSpec().add_actuator()
     actuator = spec.add_actuator(
@@ -148,7 +148,7 @@ def added_servos(model: mujoco.MjModel, drives: list[Drive]) -> list[Drive]:
 
 
 def effort_range(model: mujoco.MjModel, joint: int, drives: list[Drive]) -> tuple[float, float]:
-    """Return the least and the greatest effort on a joint [N m or N], by its own limit and its motor's."""
+    """Return the minimum and maximum effort on a joint [N m or N] from its limit and that of its motor."""
     ranges = [(-np.inf, np.inf)]
     if model.jnt_actfrclimited[joint]:
         ranges.append(tuple(model.jnt_actfrcrange[joint].tolist()))
@@ -159,24 +159,24 @@ def effort_range(model: mujoco.MjModel, joint: int, drives: list[Drive]) -> tupl
 
 
 def hold_keyframes(model: mujoco.MjModel) -> None:
-    """Let the added servos hold the positions of each keyframe."""
+    """Set the controls in each keyframe so that the added position servos hold the keyframe's pose."""
     for drive in added_servos(model, read_drives(model)):
         if drive.field == POSITION:
             model.key_ctrl[:, drive.control] = model.key_qpos[:, model.jnt_qposadr[drive.joint]]
 
 
 def _armature(kp: float, kd: float, step: float, limited: bool) -> float:
-    """Return the armature with which a servo is stable on a joint of any inertia [kg m² or kg].
+    """Return the armature that makes a servo stable for any joint inertia [kg m² or kg].
 
-    A step of length h is stable for inertias above ``h² kp / 4 - h kd / 2`` with implicit damping, and above
-    ``h² kp / 4 + h kd / 2`` with explicit damping: MuJoCo drops the implicit part while a force is at its
-    limit. Implicit damping itself acts like an additional inertia of ``h kd``.
+    A time step h is stable for inertias above ``h² kp / 4 - h kd / 2`` with implicit damping, and above
+    ``h² kp / 4 + h kd / 2`` with explicit damping, which also applies while a force is at its limit because
+    MuJoCo then drops the implicit part. Implicit damping acts like an additional inertia of ``h kd``.
     """
     return max(0.0, 0.25 * step**2 * kp + 0.5 * step * (kd if limited else -kd))
 
 
 def _force_ranges(model: mujoco.MjModel, drive: Drive) -> Iterator[tuple[float, float]]:
-    """Yield the efforts to which an actuator's limits of control and force confine a motor."""
+    """Yield the effort ranges that follow from a motor's force limits and control limits."""
     if model.actuator_forcelimited[drive.actuator]:
         yield tuple(sorted((drive.ratio * model.actuator_forcerange[drive.actuator]).tolist()))
     if model.actuator_ctrllimited[drive.control]:

@@ -1,4 +1,4 @@
-"""Size of a scene, estimated before compilation, because a single number can cause hours of compilation."""
+"""Estimate the size of a scene before compilation, because a single number can cause hours of compilation."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from pathlib import Path
 from tactile_sim.errors import SceneError
 
 MOST_COPIES = 20_000
-"""Largest number of copies by nested ``<replicate>``. MuJoCo takes 7 s for them; its time is quadratic."""
+"""Largest number of copies by nested ``<replicate>``. MuJoCo needs 7 s for it and scales quadratically."""
 MOST_CELLS = 100_000_000
 """Largest number of points of a ``<flexcomp>`` or cells of an ``<hfield>``."""
 MOST_KEYS = 100_000
@@ -20,8 +20,8 @@ def check_sizes(path: Path, text: str) -> None:
     """Check the numbers in an MJCF file that determine how many elements MuJoCo creates.
 
     Args:
-        path: File name in the error.
-        text: Its content. Invalid XML is left to MuJoCo, which reports it.
+        path: File name for error messages.
+        text: Content of the file. Invalid XML is ignored here because MuJoCo reports it.
 
     Raises:
         SceneError: There are too many copies, points, cells or keyframes.
@@ -45,7 +45,7 @@ def check_sizes(path: Path, text: str) -> None:
 
 
 def _numbers(element: ElementTree.Element, *attributes: str) -> list[int]:
-    """Return the integers of some attributes; 1 for invalid ones, which MuJoCo reports."""
+    """Return the integers in the specified attributes, or 1 for invalid values, which MuJoCo reports."""
     words = [word for name in attributes for word in element.get(name, "").split()]
     return [int(word) if word.isdecimal() and len(word) < 20 else 1 for word in words]
 

@@ -20,7 +20,7 @@ from tactile_sim.scenes.meshes import mujoco_mesh
 
 _LOG = logging.getLogger("tactile_sim.scenes")
 _LEVELS = 6
-"""Number of folders above a URDF to search for a package that is not installed."""
+"""Number of parent folders of a URDF to search for a package that is not installed."""
 
 
 @dataclass(frozen=True)
@@ -28,12 +28,12 @@ class UrdfOptions:
     """Options for reading URDF files."""
 
     strict: bool = False
-    """True if impossible masses and inertias are rejected, not repaired."""
+    """True to reject physically impossible masses and inertias instead of repairing them."""
     floating_base: bool = False
-    """True if the root link moves freely."""
+    """True to add a free joint to the root link."""
     self_collision: str = "apart"
-    """Which links of a robot collide with one another: ``all``, ``off``, or ``apart``: those that do not
-    overlap in the initial pose."""
+    """Which links of a robot can collide with one another: ``all``, ``off`` (none) or ``apart`` (all pairs
+    that do not overlap in the initial pose)."""
     package_paths: tuple[str, ...] = ()
     """Folders that are searched first for packages."""
     xacro_arguments: Mapping[str, str] = field(default_factory=dict)
@@ -43,17 +43,17 @@ class UrdfOptions:
 def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -> str:
     """Rewrite a URDF for MuJoCo.
 
-    Links stay bodies, visuals are left out, meshes have absolute paths and formats that MuJoCo reads, and
-    impossible masses and inertias are repaired, with a line in the log for each.
+    All links are kept as bodies and visuals are removed. Meshes get absolute paths and formats that MuJoCo
+    can read. Physically impossible masses and inertias are repaired and each repair is logged.
 
     Args:
-        path: The URDF or xacro file, where relative mesh paths start.
-        text: Its content.
+        path: The URDF or xacro file. Relative mesh paths start from its folder.
+        text: Content of the file.
         options: Options for reading the file.
 
     Raises:
-        SceneError: Broken XML, a name used twice, a mesh that does not exist or cannot be read, a xacro file
-            without xacro, or an impossible inertia with ``strict``.
+        SceneError: The XML is malformed, a name is used twice, a mesh does not exist or cannot be read, xacro
+            is needed but not installed, or an inertia is impossible and ``strict`` is set.
     """
     options = options or UrdfOptions()
     robot = _expanded(path, text, options)
@@ -69,7 +69,7 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
     if compiler is None:
         compiler = ElementTree.SubElement(extension, "compiler")
     meshes = path.parent / compiler.attrib.pop("meshdir", "")
-    # MuJoCo would otherwise cut paths down to the file's name, and weld links into one body.
+    # Otherwise, MuJoCo would strip folders from paths and fuse welded links into one body.
     compiler.set("strippath", "false")
     compiler.attrib.setdefault("fusestatic", "false")
     if compiler.attrib.setdefault("discardvisual", "true") == "true":
@@ -94,9 +94,9 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
 
 
 def described_urdf(path: Path, text: str, options: UrdfOptions) -> str:
-    """Return a URDF for other programs: expanded if it is a xacro file, with addresses for relative paths.
+    """Return a URDF for other programs, with xacro expanded and relative paths replaced by addresses.
 
-    Args and errors as in `urdf_for_mujoco`.
+    Arguments and errors are the same as for `urdf_for_mujoco`.
     """
     robot = _expanded(path, text, options)
     for element in robot.iter():
@@ -107,7 +107,7 @@ def described_urdf(path: Path, text: str, options: UrdfOptions) -> str:
 
 
 def _expanded(path: Path, text: str, options: UrdfOptions) -> ElementTree.Element:
-    """Return the root element of a URDF or xacro file."""
+    """Parse a URDF or xacro file and return the root element, with xacro expanded."""
     robot = _parsed(path, text)
     if not xacro_files.is_xacro(robot):
         return robot
@@ -121,13 +121,13 @@ def _expanded(path: Path, text: str, options: UrdfOptions) -> ElementTree.Elemen
 
 def _parsed(path: Path, text: str) -> ElementTree.Element:
     try:
-        return ElementTree.fromstring(text.lstrip())  # before the XML declaration, space is not allowed
+        return ElementTree.fromstring(text.lstrip())  # whitespace is not allowed before the XML declaration
     except ElementTree.ParseError as error:
         raise SceneError(f"{path}: broken XML: {error}") from None
 
 
 def _mesh_file(name: str, urdf: Path, meshes: Path, package_paths: tuple[str, ...]) -> Path:
-    """Return the absolute path of a mesh: at its address, else in MuJoCo's ``meshdir``."""
+    """Return the absolute path of a mesh, from its address or otherwise in MuJoCo's ``meshdir``."""
     package = found = None
     if name.startswith("package://"):
         package, _, inside = name.removeprefix("package://").lstrip("/").partition("/")
@@ -152,7 +152,7 @@ def _mesh_file(name: str, urdf: Path, meshes: Path, package_paths: tuple[str, ..
 
 
 def _around(urdf: Path, package: str, inside: str) -> Iterator[Path]:
-    """Yield where a file of a package may be in a checkout that contains the URDF."""
+    """Yield possible paths of a package's file in the source checkout that contains the URDF."""
     for parent in urdf.resolve().parents[:_LEVELS]:
         if parent.name == package:
             yield parent / inside

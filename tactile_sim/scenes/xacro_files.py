@@ -1,4 +1,4 @@
-"""Expansion of xacro files by the package ``xacro``, where it is installed."""
+"""Expand xacro files with the package ``xacro`` if it is installed."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ NAMESPACE = "http://www.ros.org/wiki/xacro"
 
 
 def is_xacro(robot: ElementTree.Element) -> bool:
-    """Return whether a URDF has elements of xacro."""
+    """Return whether a URDF contains xacro elements."""
     return any(element.tag.startswith(f"{{{NAMESPACE}}}") for element in robot.iter())
 
 
 def expand(path: Path, arguments: Mapping[str, str], find_package: Callable[[str], Path | None]) -> str:
-    """Return the URDF that a xacro file expands to.
+    """Expand a xacro file to a URDF.
 
     Args:
         path: The file.
         arguments: Values of ``<xacro:arg>`` by name.
-        find_package: Returns the folder of a package for ``$(find PACKAGE)``, or None.
+        find_package: Function that returns the folder of a package for ``$(find PACKAGE)``, or None.
 
     Raises:
         SceneError: Xacro is not installed, or it rejects the file.
@@ -54,7 +54,7 @@ def expand(path: Path, arguments: Mapping[str, str], find_package: Callable[[str
 
 @contextmanager
 def _finding(module: object, find: Callable[[str], str]) -> Iterator[None]:
-    """Let xacro find packages by our search paths, which it otherwise takes from the ament index only."""
+    """Let xacro find packages in our search paths; by itself it searches only the ament index."""
     original = module._eval_find  # type: ignore[attr-defined]
     module._eval_find = find  # type: ignore[attr-defined]
     try:

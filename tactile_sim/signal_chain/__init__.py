@@ -1,4 +1,4 @@
-"""From ideal to real readings: the stages of a sensor's signal chain. See docs/signal_chain.md."""
+"""Signal chain whose stages turn ideal readings into realistic ones. See docs/signal_chain.md."""
 
 from tactile_sim.signal_chain.chain import SignalChain
 from tactile_sim.signal_chain.stages import STAGES

@@ -1,4 +1,4 @@
-"""Stages of first order in time: viscoelastic material and receptors that adapt to a held load."""
+"""First-order stages: viscoelastic material and receptors that adapt to a constant load."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from tactile_sim.signal_chain.stage import Group, Stage, computation, ranged
 
 @dataclass(frozen=True)
 class LowPass(Stage):
-    """Base class of stages that replace a load x by own x + late y, where T dy/dt = x - y.
+    """Base class of stages that replace a load x by own * x + late * y, where T dy/dt = x - y.
 
-    A step to x then reads x (own + late (1 - exp(-t / T))). The load counts as constant between two readings,
-    for which the filter is exact at any interval.
+    After a step to x, the reading is x * (own + late * (1 - exp(-t / T))). The load is assumed
+    constant between two readings, so the filter is exact for any interval.
     """
 
     has_memory = True
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of load and low-passed load, each (channels, taxels of these bodies)."""
+        """Return the size of the load and the filtered load, each (channels, taxels in the group)."""
         return 2 * group.channels * group.number
 
 
 @dataclass(frozen=True)
 class Viscoelasticity(LowPass):
-    """Part of the load arrives late, as in a creeping elastomer, so faster cycles have another hysteresis."""
+    """Part of the load arrives late, as in a creeping elastomer, so hysteresis depends on its speed."""
 
     strength: float = ranged(SHARE, "Fraction of the load that arrives late, 0 to 1.")
     time_constant: float = ranged(TIME_CONSTANT, "Time constant of the late part [s].")
@@ -59,7 +59,7 @@ class SlowAdaptation(LowPass):
 
 @dataclass(frozen=True)
 class FastAdaptation(LowPass):
-    """Only changes are measured: a high-pass filter of first order."""
+    """Only changes are measured: a first-order high-pass filter."""
 
     time_constant: float = ranged(TIME_CONSTANT, "Time constant with which a held load fades [s].")
 

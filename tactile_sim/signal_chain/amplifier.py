@@ -1,4 +1,4 @@
-"""Stages of the amplifier of each taxel, besides its noise: gain, offset and range."""
+"""Stages of each taxel's amplifier, except noise: gain, offset and saturation."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Gain(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the factors (taxels of these bodies,)."""
+        """Return the factors (taxels in the group,)."""
         return group.each_taxel(draw, "value") * (1.0 + draw.normal()[0])
 
     @staticmethod
@@ -46,7 +46,7 @@ class Gain(Stage):
 
 @dataclass(frozen=True)
 class Offset(Stage):
-    """Each channel reads a constant without load: the bias of the sensor."""
+    """Each channel reads a constant without load: the sensor's bias."""
 
     value: float = ranged(Number(), "Offset of all channels [units].", default=0.0)
     scatter: float = ranged(
@@ -62,7 +62,7 @@ class Offset(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the offsets (channels, taxels of these bodies)."""
+        """Return the offsets (channels, taxels in the group)."""
         return (group.each_taxel(draw, "value") + draw.normal(columns=group.channels)).ravel()
 
     @staticmethod
@@ -79,14 +79,14 @@ class Offset(Stage):
 
 @dataclass(frozen=True)
 class Saturation(Stage):
-    """A taxel whose magnitude is above a level reads that level, in its own direction."""
+    """A taxel whose magnitude is above a level reads that level, in the same direction."""
 
     level: float = ranged(Number(above=0), "Greatest magnitude [units].", default=LARGEST)
     normal: float = ranged(Number(above=0), "Greatest part along the normal [units].", default=LARGEST)
     shear: float = ranged(Number(above=0), "Greatest part across the normal [units].", default=LARGEST)
     marks = True
 
-    # In the world's frame the normal is not known: there the wider of both ranges limits the magnitude.
+    # In the world frame the normal is unknown, so the larger of both limits applies to the magnitude.
     @staticmethod
     @computation
     def compute(values, own, memory, now):

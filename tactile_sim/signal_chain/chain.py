@@ -1,4 +1,4 @@
-"""The signal chain of a skin: its stages in their fixed order, from ideal to real readings."""
+"""Signal chain of a skin, which applies its stages to ideal readings in a fixed order."""
 
 from __future__ import annotations
 
@@ -22,39 +22,39 @@ if TYPE_CHECKING:
     from tactile_sim.skin import Pad
 
 KEY = "skin.sensor"
-"""The key of the stages in a configuration."""
+"""Configuration key of the stages."""
 _ALONE = np.zeros(1, np.int64)
-"""The only environment of a chain."""
+"""Index of the only environment of a `SignalChain`, as an array."""
 
 
 class Sensed(Protocol):
-    """The parts of a skin that a signal chain uses: some of its pads, and all of its n taxels."""
+    """The attributes of a skin that a signal chain uses: some of its pads, and all its n taxels."""
 
     @property
     def pads(self) -> Sequence[Pad]:
-        """The pads."""
+        """Pads that the chain processes."""
 
     @property
     def positions(self) -> np.ndarray:
-        """(n, 3) positions in the frames of their bodies [m]."""
+        """(n, 3) taxel positions in the frame of their body [m]."""
 
     @property
     def normals(self) -> np.ndarray:
-        """(n, 3) outward unit normals in the frames of their bodies."""
+        """(n, 3) outward unit normals in the frame of their body."""
 
     @property
     def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
-        """As `tactile_sim.skin.Skin.neighbours`."""
+        """See `tactile_sim.skin.Skin.neighbours`."""
 
 
 class SignalChain:
-    """The signal chain of a skin.
+    """Signal chain that turns the ideal readings of a skin into realistic ones.
 
     >>> chain = SignalChain(skin, {"palm": {"noise": {"std": 0.01}, "delay": {"time": 0.02}}}, timestep=0.002)
     >>> reading = chain.read(step, skin.sense(loads))
 
-    Readings are (taxels, channels) over the whole skin, in the units of its touch function. Bodies without
-    stages keep their ideal readings; without stages, readings are returned unchanged.
+    Readings are arrays (taxels, channels) of all taxels of the skin, in the units of its touch function. Pads
+    without stages keep their ideal readings.
     """
 
     def __init__(
@@ -66,19 +66,19 @@ class SignalChain:
         source: str = "configuration",
         frame: str = "body",
     ):
-        """Build the stages of each body.
+        """Build the stages of each pad.
 
         Args:
-            skin: The skin that is read.
-            stages: Body name or shell pattern -> stage -> parameter -> value, as below ``skin.sensor``. One
-                entry applies to a body, with all its stages.
+            skin: Skin whose readings are processed.
+            stages: Pad name or shell pattern -> stage -> parameter -> value, as below ``skin.sensor``. Only
+                one entry applies to each pad; it defines all stages of the pad.
             timestep: Time between two steps [s].
             seed: Seed of all random numbers.
-            source: Name of the origin in errors, usually a file.
+            source: Origin of the stages for error messages, usually a file.
             frame: Frame of vector readings: ``body``, ``taxel`` (the third axis is the normal) or ``world``.
 
         Raises:
-            ConfigError: A stage, parameter, value or body is invalid.
+            ConfigError: A stage, parameter, value or pad name is invalid.
         """
         where = f"{source}: {KEY}"
         try:
@@ -88,7 +88,7 @@ class SignalChain:
         names = [body.name for body in skin.pads]
         chosen = make_stages(stages, names, where)
         self.staged = np.array([name in chosen for name in names], bool)
-        """(bodies,) whether each body of the skin has stages."""
+        """(pads,) whether each pad of the skin has stages."""
         self._skin = Taxels(skin.positions, skin.normals, skin.neighbours)
         self._groups: dict[type[Stage], Group] = {}
         for key, stage in STAGES.items():
@@ -112,23 +112,24 @@ class SignalChain:
         self.forget(frame)
 
     def of_pad(self, pad: int) -> SignalChain:
-        """Return this chain, which serves all pads; compare `SplitChain.of_pad`."""
+        """Return this chain, which processes all pads; compare `SplitChain.of_pad`."""
         return self
 
     def program(self, seeds: Sequence[int], channels: int, rate: float = 0.0) -> Program:
-        """Return the same stages for many environments, each with its own seed.
+        """Create a program that runs the same stages in many environments, each with its own seed.
 
-        The stage `History`, which changes no reading, is left out.
+        The stage `History`, which does not change readings, is omitted.
 
         Args:
-            seeds: (n,) of the environments.
-            channels: of the readings.
-            rate: of the readings [Hz], for which there is room in the delay; the room grows if necessary.
+            seeds: (n,) Seed of each environment.
+            channels: Number of channels of the readings.
+            rate: Expected rate of the readings [Hz], which sets the initial capacity of the delay buffer. The
+                buffer grows if necessary.
         """
         return Program(self._groups_of_program(rate), seeds, self._timestep, channels)
 
     def words(self, channels: int, rate: float) -> int:
-        """Return the number of stored values of an environment, for readings at a rate [Hz]."""
+        """Return how many values are stored per environment, for readings at a rate [Hz]."""
         groups = self._groups_of_program(rate)
         sizes = [
             stage.words(dataclasses.replace(group, channels=channels)) for stage, group in groups.items()
@@ -143,40 +144,41 @@ class SignalChain:
         return groups
 
     def workspace(self, channels: int) -> Workspace:
-        """Return the arrays that a thread needs to run a program of this chain."""
+        """Allocate the arrays that a thread needs to run a program of this chain."""
         return Workspace(self._axes, channels)
 
     @property
     def has_memory(self) -> bool:
-        """True if readings depend on earlier ones; the reading of each tactile message must be kept.
+        """True if readings depend on earlier ones, so the reading of each tactile message must be stored.
 
-        They do where a stage remembers earlier ones, and where a range is drawn again at each reset.
+        This is the case if a stage stores earlier readings, or if a parameter is a range that is drawn again
+        at each reset.
         """
         return self._has_memory if self._program is None else self._program.has_memory
 
     @property
     def idle(self) -> bool:
-        """True if readings are returned as they are."""
+        """True if readings are returned unchanged."""
         return len(self._groups) == 1 and not self._groups[Tare].bodies and self.zero is None
 
     def read(self, step: int, reading: np.ndarray) -> np.ndarray:
-        """Return the output for an ideal reading and keep it, once for each tactile message.
+        """Return the output for an ideal reading and store it. Called once for each tactile message.
 
         Args:
-            step: Step since the start or the last `restart`. The same reading at the same step gives the same
-                output again.
-            reading: (taxels, channels), not changed.
+            step: Number of steps since the start or the last `restart`. Calling this again with the same step
+                and reading returns the same output.
+            reading: (taxels, channels) Ideal reading; it is not modified.
 
         Raises:
-            CommandError: The step is before the last one that was kept, or the shape differs from before.
+            CommandError: The step is before the last stored one, or the shape differs from earlier readings.
         """
         return reading if self.idle else self._run(step, reading, keep=self.has_memory)
 
     @property
     def valid(self) -> np.ndarray:
-        """(taxels,) uint8 of the last output: 0 where a taxel is dead, saturated or has not reported yet.
+        """(taxels,) uint8, 0 where the last output is invalid: dead, saturated or not reported yet.
 
-        It is delayed like the output. Empty while no stage can make a reading invalid.
+        It is delayed like the output. Empty if no stage can make a reading invalid.
         """
         if not self._marks:
             return np.empty(0, np.uint8)
@@ -184,9 +186,9 @@ class SignalChain:
 
     @property
     def history(self) -> dict[str, np.ndarray]:
-        """Last outputs that were kept, (samples, taxels, channels), oldest first, by body with a history.
+        """Last stored outputs (samples, taxels, channels), oldest first, by name of each pad with a history.
 
-        Outputs before the first one are zero.
+        Samples before the first output are zero.
         """
         if History not in self._groups:
             return {}
@@ -197,11 +199,11 @@ class SignalChain:
         return History.outputs(self._program.groups[History], own)
 
     def peek(self, step: int, reading: np.ndarray) -> np.ndarray:
-        """Return the output as `read` does, without keeping it."""
+        """Return the output as `read` does, without storing it."""
         return reading if self.idle else self._run(step, reading, keep=False)
 
     def tare(self, step: int, reading: np.ndarray) -> None:
-        """Process a reading by the stages before the tare, and subtract it from all later ones."""
+        """Process a reading with the stages before the tare, and subtract the result from later ones."""
         self.zero = self._run(step, reading, keep=False, until=Tare)
 
     @property
@@ -218,11 +220,11 @@ class SignalChain:
             self._program.memory[0, self._program.columns(Tare)] = 0.0
 
     def restart(self, seed: int | None = None) -> None:
-        """Restart steps, random numbers and memory, and draw ranges again; the tare is kept.
+        """Restart the step count, random numbers and memory, and draw ranges again. The tare is kept.
 
         Args:
-            seed: A new seed, from which all is drawn as in a new chain; None: the next draws of the present
-                seed.
+            seed: New seed, which gives the same random numbers as a new chain; None continues with the next
+                draws of the current seed.
 
         Raises:
             CommandError: The seed is invalid.
@@ -239,10 +241,10 @@ class SignalChain:
             self._program.restart(_ALONE, seed)
 
     def forget(self, frame: str = "body") -> None:
-        """Restart everything, the tare included, for readings of another touch function.
+        """Restart everything including the tare, to process readings of another touch function.
 
         Args:
-            frame: Frame of its vectors, as in `SignalChain`.
+            frame: Frame of its vector readings, as in `SignalChain`.
         """
         axes = {"body": self._skin.normals, "taxel": np.array([0.0, 0.0, 1.0]), "world": np.zeros(3)}
         self._axes = np.ascontiguousarray(np.broadcast_to(axes[frame], self._skin.normals.shape).T)
@@ -251,7 +253,7 @@ class SignalChain:
         self._zero = None
 
     def _prepare(self, channels: int) -> Program:
-        """Return the program, made for this number of channels at the first call."""
+        """Return the program, which the first call creates for a number of channels."""
         if self._program is None:
             self._program = Program(self._groups, [self._seed], self._timestep, channels, self._episode)
             self._workspace = self.workspace(channels)
@@ -260,7 +262,7 @@ class SignalChain:
     def _run(
         self, step: int, reading: np.ndarray, keep: bool, until: type[Stage] | None = None
     ) -> np.ndarray:
-        """Return the output of all stages or of those before one."""
+        """Return the output of all stages, or of the stages before ``until``."""
         truth = np.ascontiguousarray(reading, float)
         taxels, known = len(self._skin.normals), self._program and self._program.channels
         if truth.ndim != 2 or truth.shape != (taxels, known or truth.shape[-1]):

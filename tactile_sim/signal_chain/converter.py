@@ -1,4 +1,4 @@
-"""Stages of the converter: low-pass filter, threshold, rounding."""
+"""Stages of the converter: smoothing, threshold and quantisation."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from tactile_sim.schema import Flag, Integer, Number, Numbers, parameter
 from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, copy, ranged, span, squares
 
 _INSTANT = 1e-300
-"""Time constant of a filter that does nothing [s]."""
+"""Time constant at which the filter has no effect [s]."""
 
 
 @dataclass(frozen=True)
 class Smoothing(Stage):
-    """Each channel is smoothed over time, by a low pass of first order or by a weighted sum."""
+    """Each channel is smoothed over time, by a first-order low-pass filter or by a weighted sum."""
 
     time_constant: float = ranged(
         Number(least=0, unit="s"), "Time constant of the low pass [s].", default=0.0
@@ -37,12 +37,12 @@ class Smoothing(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the index of the newest slot, and of all slots (channels, taxels)."""
+        """Return the size of the newest slot's index and of all slots (channels, taxels)."""
         return 1 + max(1, *(len(stage.weights) for stage in group.stages)) * group.channels * group.number
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the weights (b, slots); a low pass has none."""
+        """Return the weights (b, slots), which are zero for a low-pass filter."""
         out = np.zeros((len(group.bodies), max(1, *(len(stage.weights) for stage in group.stages))))
         for row, stage in zip(out, group.stages, strict=True):
             row[: len(stage.weights)] = stage.weights
@@ -102,7 +102,7 @@ class Threshold(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the levels (taxels of these bodies,)."""
+        """Return the levels (taxels in the group,)."""
         return group.each_taxel(draw, "level") * (1.0 + draw.normal()[0])
 
     @staticmethod
@@ -120,7 +120,7 @@ class Threshold(Stage):
 
 @dataclass(frozen=True)
 class Quantisation(Stage):
-    """Each channel is rounded to a multiple of a step, halves to the even one, within the bits' range."""
+    """Each channel is rounded to a multiple of a step (half to even) and limited to the bits' range."""
 
     step: float = ranged(Number(above=0), "Width of a step [units].")
     bits: int = parameter(Integer(0, 32), "Number of bits, which limits the range; 0: no limit.", default=0)

@@ -1,4 +1,4 @@
-"""Stages from force to counts and back: the transfer curve of a sensor and its calibration."""
+"""Stages that convert force to counts and back: the transfer curve and its calibration."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from tactile_sim.schema import Number, Numbers, parameter
 from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, ranged, span
 
 _POINTS = 2049
-"""Points of a polynomial in its table."""
+"""Number of points at which a polynomial is tabulated."""
 _CELLS = 8192
-"""Equal parts of the range of a table, each with its first entry."""
+"""Number of equal cells of a table's input range, each of which stores its first segment."""
 
 
 @dataclass(frozen=True)
 class Curve(Stage):
-    """A curve from the magnitude of a channel to counts, given as a table or as a polynomial."""
+    """A curve from the magnitude of a channel to counts, specified as a table or a polynomial."""
 
     inputs: tuple[float, ...] = parameter(
         Numbers(Number(least=0)), "Inputs of a table [units], from 0 up.", default=()
@@ -43,7 +43,7 @@ class Curve(Stage):
 
     @classmethod
     def _tables(cls, group: Group) -> dict[tuple, tuple[np.ndarray, np.ndarray]]:
-        """Return from where to where the curves lead, as increasing arrays (m,); equal curves once."""
+        """Return inputs and outputs of each distinct curve as increasing arrays (m,)."""
         return {
             _law(stage): _table(stage, f"{body.name}.{cls.key()}")
             for body, stage in zip(group.bodies, group.stages, strict=True)
@@ -51,10 +51,10 @@ class Curve(Stage):
 
     @classmethod
     def integers(cls, group: Group) -> np.ndarray:
-        """Return the index of each body's curve in this array (b,), then the curves (3 + _CELLS,).
+        """Return where each pad's curve starts in this array (b,), then the curves (3 + _CELLS,).
 
-        A curve is its first entry, the last one, the most entries in a cell, and the end of the first segment
-        of each cell.
+        Each curve consists of the indices of its first and last table entries, the largest number of entries
+        in a cell, and the end of the first segment in each cell.
         """
         places: dict[tuple, int] = {}
         rows: list[np.ndarray] = []
@@ -69,7 +69,7 @@ class Curve(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the entries of all curves: inputs, then outputs, then the slopes before them."""
+        """Return the table entries of all curves: inputs, outputs, and slopes of the segments before them."""
         tables = cls._tables(group).values()
         columns = zip(*((x, y, np.r_[0.0, np.diff(y) / np.diff(x)]) for x, y in tables), strict=True)
         return np.concatenate([np.concatenate(column) for column in columns])
@@ -77,7 +77,7 @@ class Curve(Stage):
 
 @dataclass(frozen=True)
 class Transfer(Curve):
-    """Each channel becomes counts by a curve, odd about the baseline, and holds beyond its end."""
+    """Each channel becomes counts by a curve that is odd about the baseline and constant beyond its end."""
 
     marks = True
 
@@ -92,7 +92,7 @@ class Transfer(Curve):
 
 @dataclass(frozen=True)
 class Calibration(Curve):
-    """The driver turns counts into units by the inverse of a curve, the sensor's or another one."""
+    """The driver turns counts into units by the inverse of a curve, which may differ from the sensor's."""
 
     @classmethod
     def _tables(cls, group: Group) -> dict[tuple, tuple[np.ndarray, np.ndarray]]:
@@ -110,12 +110,12 @@ class Calibration(Curve):
 
 
 def _law(curve: Curve) -> tuple:
-    """Return what defines a curve, without its baseline."""
+    """Return the parameters that define a curve, without its baseline."""
     return curve.inputs, curve.outputs, curve.coefficients, curve.limit
 
 
 def _table(curve: Curve, where: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return a curve as increasing inputs and outputs (m,)."""
+    """Tabulate a curve as increasing inputs and outputs (m,)."""
     if bool(curve.coefficients) == bool(curve.inputs or curve.outputs):
         both = "both" if curve.coefficients else "none"
         raise ConfigError(f"{where}: must have inputs and outputs, or coefficients and limit, got {both}")
@@ -144,7 +144,7 @@ def _table(curve: Curve, where: str) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel(error_model="numpy")
 def _interpolate(values, begin, end, index, entries, b, before, after, valid):
-    """Replace values by those of curve b, about the baselines before and after."""
+    """Replace values by curve b; ``before`` and ``after`` are the baselines of inputs and outputs."""
     own = index[index[b] : index[b] + 3 + _CELLS]
     first, last, most, ends = own[0], own[1] - own[0], own[2], own[3:]
     third = len(entries) // 3

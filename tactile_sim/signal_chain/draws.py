@@ -1,6 +1,7 @@
-"""Random numbers as functions of a key and a counter: the same in any order, thread and environment.
+"""Random numbers computed from a key and a counter, regardless of order, thread and environment.
 
-They are made of hashes, additions, multiplications, divisions and roots, which every processor rounds alike.
+They use only hashes, additions, multiplications, divisions and square roots, which all processors round
+identically.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _LOW = np.uint64(0xFFFFFFFF)
 _HALF_PI = 0.5 * np.pi
 _LN2 = math.log(2.0)
 _ROOT_HALF_BITS = np.int64(0x3FE6A09E00000000)
-"""Bits of a float64 just below the root of 1/2."""
+"""Bits of a float64 just below the square root of 1/2."""
 
 
 @kernel
@@ -27,13 +28,13 @@ def stream(seed, step):
 
 @kernel
 def entry(key, counter):
-    """Return the 64 random bits of a counter."""
+    """Return the 64 random bits for a key and a counter."""
     return mix(key + np.uint64(counter) * _GOLDEN)
 
 
 @kernel
 def mix(bits):
-    """Return a hash: the finalizer of SplitMix64 (Steele et al. 2014)."""
+    """Return a hash of 64 bits: the finalizer of SplitMix64 (Steele et al. 2014)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
@@ -53,20 +54,20 @@ def lower(bits):
 
 @kernel(error_model="numpy")
 def fill_normal(key, first, pair, one, other):
-    """Fill two arrays with standard normal numbers, by Box and Muller's method, at most 6.8 in magnitude.
+    """Fill two arrays with standard normal numbers (Box-Muller method), at most 6.8 in magnitude.
 
     Args:
-        key: uint64, see `stream`.
+        key: uint64 key, see `stream`.
         first: Counter of the first entry, below 2^61.
-        pair: Number of the pair of arrays, 0 to 7.
-        one: (n,) output.
-        other: (n,) output.
+        pair: Index of the pair of arrays, 0 to 7; each pair has different numbers.
+        one: (n,) First array to fill.
+        other: (n,) Second array to fill.
     """
     size = len(one)
     counters = np.uint64(pair) + (np.uint64(first) << np.uint64(3))
     for i in range(size):
         bits = mix(key + (counters + (np.uint64(i) << np.uint64(3))) * _GOLDEN)
-        # ln of u = m 2^e with m from root 1/2 to root 2, as the series of 2 artanh((m - 1) / (m + 1)).
+        # ln of u = m 2^e with m from sqrt(1/2) to sqrt(2), as the series of 2 artanh((m - 1) / (m + 1)).
         u = np.float64(upper(bits)).view(np.int64)
         exponent = (u - _ROOT_HALF_BITS) >> 52
         m = np.int64(u - (exponent << 52)).view(np.float64)
@@ -91,7 +92,7 @@ def fill_normal(key, first, pair, one, other):
 
 @kernel
 def make_keys(seed, names, kind, episodes):
-    """Return keys (b,) uint64 of the draws of a seed for b names in their episodes."""
+    """Return keys (b,) uint64 for the draws of a seed, given names (b,) and episodes (b,)."""
     keys = np.empty(len(names), np.uint64)
     for b in range(len(names)):
         keys[b] = stream(stream(stream(seed, names[b]), kind), episodes[b])
@@ -100,7 +101,7 @@ def make_keys(seed, names, kind, episodes):
 
 @kernel
 def draw_uniform(keys, low, high, out):
-    """Fill out (b, p) with uniform numbers from low to high (b, p)."""
+    """Fill ``out`` (b, p) with uniform random numbers between ``low`` and ``high`` (b, p)."""
     for b in range(len(keys)):
         for p in range(out.shape[1]):
             out[b, p] = low[b, p] + (high[b, p] - low[b, p]) * upper(entry(keys[b], p))
@@ -108,7 +109,7 @@ def draw_uniform(keys, low, high, out):
 
 @kernel
 def draw_normal(keys, ranges, sizes, out):
-    """Fill out (columns, taxels of b bodies) with normal numbers of the standard deviations sizes (b,)."""
+    """Fill ``out`` (columns, taxels of b pads) with normal numbers of standard deviation ``sizes`` (b,)."""
     other = np.empty(out.shape[1])
     begin = 0
     for b in range(len(keys)):

@@ -1,4 +1,4 @@
-"""Stages of the driver: clip, contact bit and history. Its tare is in `tactile_sim.signal_chain.tare`."""
+"""Stages of the driver: clip, contact flag and history. For its tare, see `tactile_sim.signal_chain.tare`."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Clip(Stage):
 
 @dataclass(frozen=True)
 class Contact(Stage):
-    """A taxel reads 1 from a magnitude on, until it is below another one, and 0 otherwise."""
+    """A taxel reads 1 from a magnitude on until it falls below a second one; otherwise it reads 0."""
 
     above: float = ranged(Number(above=0), "Magnitude from which on the reading is 1 [units].")
     below: float = ranged(Number(least=0), "Magnitude below which it is 0 again [units].")
@@ -48,10 +48,10 @@ class Contact(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the number of taxels of these bodies: one flag for each."""
+        """Return the number of taxels in the group; each has one flag."""
         return group.number
 
-    # A vector keeps its direction: it has the length 1 or 0.
+    # A vector keeps its direction and is scaled to length 1 or 0.
     @staticmethod
     @computation
     def compute(values, own, memory, now):
@@ -86,7 +86,7 @@ class History(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the output counter and of the stored outputs (samples, channels, taxels)."""
+        """Return the size of the output counter plus the stored outputs (samples, channels, taxels)."""
         return 1 + max(stage.samples for stage in group.stages) * group.channels * group.number
 
     @staticmethod
@@ -110,7 +110,7 @@ class History(Stage):
 
     @classmethod
     def outputs(cls, group: Group, memory: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the last outputs (samples, taxels, channels) of each body, oldest first, padded by zeros."""
+        """Return the last outputs (samples, taxels, channels) by pad name, oldest first, zero-padded."""
         most = max(stage.samples for stage in group.stages)
         slots = memory[1:].reshape(most, group.channels, group.number)
         order = np.arange(int(memory[0]) - most, int(memory[0])) % most
@@ -123,7 +123,7 @@ class History(Stage):
 
 
 def _check_order(group: Group, low: str, high: str) -> None:
-    """Check that one parameter is at most another one, for all values in their ranges."""
+    """Check that parameter ``low`` is at most ``high`` for all values in their ranges."""
     for body, stage in zip(group.bodies, group.stages, strict=True):
         least, most = np.max(getattr(stage, low)), np.min(getattr(stage, high))
         if least > most:

@@ -1,4 +1,4 @@
-"""Stages in the skin's material, before any receptor: cross-talk and hysteresis."""
+"""Stages of the skin's material, before the receptors: cross-talk and hysteresis."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, copy
 _REACH = 4.0
 """Cutoff of the Gaussian, in standard deviations."""
 _MOST_PAIRS = 4_000_000
-"""Most pairs of taxels of a body that may share loads."""
+"""Maximum number of taxel pairs within reach on a pad."""
 
 
 class Pairs(NamedTuple):
-    """The taxels of a body that may share loads."""
+    """Pairs of taxels on a pad that share loads."""
 
     counts: np.ndarray
-    """(k,) number of others of each taxel."""
+    """(k,) number of taxels with which each taxel shares its load."""
     others: np.ndarray
-    """(m,) these, in the whole skin; those of the first taxel first."""
+    """(m,) indices of these taxels in the skin, starting with those of the first taxel."""
     distances: np.ndarray
-    """(m,) [m]; empty if they do not count."""
+    """(m,) distances between them [m]; empty if the shares do not depend on distance."""
 
 
 @dataclass(frozen=True)
@@ -63,14 +63,14 @@ class CrossTalk(Stage):
 
     @classmethod
     def integers(cls, group: Group) -> np.ndarray:
-        """Return the first entry of each taxel, (k + 1,), and the others (m,)."""
+        """Return the start of each taxel's partners (k + 1,), then the partners (m,)."""
         pairs = cls._pairs(group)
         counts = np.concatenate([part.counts for part in pairs])
         return np.concatenate([[0], np.cumsum(counts), *(part.others for part in pairs)]).astype(np.int64)
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the share of each taxel's load that stays, (k,), and those of the others (m,)."""
+        """Return the fraction of each taxel's load that stays (k,), then those of its partners (m,)."""
         own, weights = [], []
         for k, (stage, pairs) in enumerate(zip(group.stages, cls._pairs(group), strict=True)):
             share, sigma = draw.parameters[k]
@@ -91,7 +91,7 @@ class CrossTalk(Stage):
 
     @classmethod
     def _pairs(cls, group: Group) -> list[Pairs]:
-        """Return the pairs of each body, for the greatest sigma in its range."""
+        """Return the pairs of each pad, for the largest sigma in its range."""
         if "pairs" not in group.cache:
             group.cache["pairs"] = [_pairs(group, k) for k in range(len(group.bodies))]
         return group.cache["pairs"]
@@ -118,14 +118,14 @@ class CrossTalk(Stage):
 
 
 def _pairs(group: Group, k: int) -> Pairs:
-    """Return the pairs of body k that are within reach and face the same way."""
+    """Return the pairs of taxels on pad k that are within reach and face the same way."""
     body, stage = group.bodies[k], group.stages[k]
     number, sigma = body.stop - body.start, float(np.max(stage.sigma))
     if not stage.distances and sigma == 0:
         begin, beside = group.skin.neighbours
         counts = np.diff(begin[body.start : body.stop + 1])
         return Pairs(counts, beside[begin[body.start] : begin[body.stop]], np.empty(0))
-    from scipy.spatial import cKDTree  # takes 0.1 s, which chains without this do not pay
+    from scipy.spatial import cKDTree  # imported here because it takes 0.1 s
 
     reach = stage.distances[-1] if stage.distances else _REACH * sigma
     points = group.skin.positions[body.start : body.stop]
@@ -148,19 +148,19 @@ def _pairs(group: Group, k: int) -> Pairs:
 
 @dataclass(frozen=True)
 class Hysteresis(Stage):
-    """Friction in the material holds the reading back, up and down, by up to a fraction of the load."""
+    """Friction in the material makes the reading lag behind the load by up to a fraction of it."""
 
     fraction: float = ranged(SHARE, "Fraction of the load, 0 to 1.")
     has_memory = True
 
-    # The play of a joint with dry friction that grows with the load, as Coulomb's does. The reading stays
-    # where it is while it is within fraction * |x| of the load x; otherwise it is the nearest point that is.
+    # Play operator with dry friction proportional to the load, as in Coulomb's law. The reading is constant
+    # while it is within fraction * |x| of the load x; otherwise it moves to the nearest point that is.
     # It rises as (1 - fraction) x, falls as (1 + fraction) x, and is zero without load. A cycle to F and back
     # encloses fraction (1 - fraction) / (1 + fraction) F^2. For vectors the interval is a ball, so that no
     # direction is special. Visintin, Differential Models of Hysteresis (1994), III.2.
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the last reading (channels, taxels of these bodies)."""
+        """Return the size of the last reading (channels, taxels in the group)."""
         return group.channels * group.number
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""Random stages: noise and drift. Their numbers depend on seed, step, taxel and channel alone."""
+"""Random stages: noise and drift. Their random numbers depend only on seed, step, taxel and channel."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ class Drift(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the walk (channels, taxels of these bodies)."""
+        """Return the size of the random walk (channels, taxels in the group)."""
         return group.channels * group.number
 
     @staticmethod

@@ -1,4 +1,4 @@
-"""The computations of all stages in their order for many environments, and the arrays that they work on."""
+"""Run all stages of a signal chain in many environments, with their constants and memory in flat arrays."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ from tactile_sim.signal_chain.transmission import Delay
 
 (_ADDRESS, _KEY, _BODIES, _RANGES, _INDEX, _INDEX_END, _VARIES, _PARAMETERS, _CONSTANTS, _CONSTANTS_END,
  _MEMORY, _MEMORY_END, _COLUMNS) = range(13)  # fmt: skip
-"""Columns of a program. Ranges and index lie in one array; parameters and constants in one of two."""
+"""Columns of `Program._rows`, which has one row per stage.
+
+Ranges and indices are stored in one array, parameters and constants in one of two: fixed or varying."""
 _GROWTH = 1.5
-"""Factor by which the room of a delay grows."""
+"""Factor by which the capacity of a delay grows."""
 
 
 class Program:
@@ -32,14 +34,14 @@ class Program:
         channels: int,
         episode: int = 0,
     ):
-        """Draw all ranges and allocate empty memory.
+        """Draw all ranges and allocate memory for the stages.
 
         Args:
-            groups: The bodies that have each stage, in the order of the stages.
-            seeds: (n,) of the environments.
+            groups: Group of pads for each stage, in the order of the stages.
+            seeds: (n,) Seed of each environment.
             timestep: Time step of the simulation [s].
             channels: Number of channels of the readings.
-            episode: Number of resets before.
+            episode: Number of earlier resets.
         """
         self.groups = {
             stage: dataclasses.replace(group, channels=channels) for stage, group in groups.items()
@@ -49,11 +51,11 @@ class Program:
         self.episodes = np.full(len(seeds), episode, np.uint64)
         """(n,) number of resets since the start."""
         self.kept = np.full(len(seeds), -1, np.int64)
-        """(n,) step of the last stored reading; -1: none."""
+        """(n,) step of the last stored reading; -1 if there is none."""
         self._stages = list(self.groups)
         self._varies = [any(stage.scattered for stage in group.stages) for group in self.groups.values()]
         self.random = [bool(group.random.any()) for group in self.groups.values()]
-        """Whether a reset draws each stage again."""
+        """Whether a reset draws the parameters of each stage again."""
         self._make_constants()
         self.memory = np.zeros((len(seeds), self._lay_out()))
         self._remembers = any(self.random) or any(
@@ -73,7 +75,7 @@ class Program:
 
     @property
     def tared(self) -> np.ndarray:
-        """(n,) whether anything was tared."""
+        """(n,) whether each environment was tared."""
         return self.memory[:, self.columns(Tare).start] != 0.0
 
     def zero(self, env: int) -> np.ndarray:
@@ -88,7 +90,7 @@ class Program:
         self.memory[envs, own.stop - size : own.stop] = zero.swapaxes(1, 2).reshape(len(zero), -1)
 
     def columns(self, stage: type[Stage]) -> slice:
-        """Return the columns of a stage in the memory."""
+        """Return the columns of ``memory`` that belong to a stage."""
         row = self._rows[self._stages.index(stage)]
         return slice(int(row[_MEMORY]), int(row[_MEMORY_END]))
 
@@ -102,16 +104,17 @@ class Program:
         keep: bool,
         until: type[Stage] | None = None,
     ) -> None:
-        """Compute readings of some environments.
+        """Compute the readings of some environments.
 
         Args:
             workspace: Arrays of this thread.
-            envs: (k,) int64 environments.
+            envs: (k,) int64 indices of the environments.
             steps: (n,) int64 step of each environment since its last reset.
             truth: (n, taxels, channels) ideal readings.
-            output: The same shape, filled at ``envs``; or (0, taxels, channels): not wanted.
+            output: (n, taxels, channels) Array that is filled at ``envs``, or (0, taxels, channels) for no
+                output.
             keep: Whether to store the readings in memory.
-            until: Apply only the stages before this one.
+            until: Apply only the stages before this one; None applies all.
         """
         count = len(self._rows) if until is None else self._stages.index(until)
         _run(
@@ -120,7 +123,7 @@ class Program:
         )  # fmt: skip
 
     def make_room(self) -> None:
-        """Make room for another reading in the delay, before `run` stores one; those in it are kept."""
+        """Ensure that the delay can store another reading, before `run` stores it. Stored ones are kept."""
         if Delay not in self.groups:
             return
         own, group = self.columns(Delay), self.groups[Delay]
@@ -139,11 +142,11 @@ class Program:
         self.memory[:, new.start] = 0.0
 
     def restart(self, envs: np.ndarray, seed: int | None = None) -> None:
-        """Restart memory and random numbers of environments and draw their ranges again; the tare is kept.
+        """Restart memory and random numbers of environments and draw ranges again. The tare is kept.
 
         Args:
-            envs: int64 environments.
-            seed: A new seed; None: the next draws of the current seed.
+            envs: int64 indices of the environments.
+            seed: New seed; None continues with the next draws of the current seed.
         """
         self.kept[envs] = -1
         self.memory[envs, : self.columns(Tare).start] = 0.0
@@ -155,7 +158,7 @@ class Program:
             self._draw(envs, self._varies)
 
     def _make_constants(self) -> None:
-        """Lay out what does not change between resets, and draw it."""
+        """Lay out and draw the data that do not change between resets."""
         self._rows = np.zeros((len(self._stages), _COLUMNS), np.int64)
         index, fixed, sizes, place = [], [], [0, 0], 0
         for row, (stage, group), varies in zip(self._rows, self.groups.items(), self._varies, strict=True):
@@ -178,7 +181,7 @@ class Program:
         self._draw(np.arange(len(self.seeds)), self._varies)
 
     def _draw(self, envs: np.ndarray, wanted: Sequence[bool]) -> None:
-        """Draw the wanted stages of environments."""
+        """Draw parameters and constants of the stages in a mask, for some environments."""
         chosen = [
             (row[_PARAMETERS], row[_CONSTANTS], row[_CONSTANTS_END], stage, group)
             for row, (stage, group), draws in zip(self._rows, self.groups.items(), wanted, strict=True)
@@ -192,7 +195,7 @@ class Program:
                 out[middle:end] = stage.constants(group, draw)
 
     def _lay_out(self) -> int:
-        """Set the places of the memory of all stages, that of the tare last, and return the sum."""
+        """Assign memory to all stages, with the tare last, and return the total size."""
         place = 0
         for k in sorted(range(len(self._stages)), key=lambda k: self._stages[k] is Tare):
             stage = self._stages[k]
@@ -203,13 +206,13 @@ class Program:
 
 
 class Workspace:
-    """Arrays of one thread."""
+    """Scratch arrays for one thread."""
 
     def __init__(self, axes: np.ndarray, channels: int):
-        """Allocate the arrays; ``axes`` (3, taxels) are described in `Now`."""
+        """Allocate the arrays; see `Now` for ``axes`` (3, taxels)."""
         taxels = axes.shape[1]
         self.valid = np.ones(taxels, np.uint8)
-        """(taxels,) of the last reading."""
+        """(taxels,) 1 where the last reading is valid."""
         values, work = np.empty((channels, taxels)), np.empty((4 + channels, taxels))
         self.arrays = axes, values, self.valid, work
 

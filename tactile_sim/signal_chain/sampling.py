@@ -1,4 +1,4 @@
-"""Sampling: the reading of a taxel for the interval between two messages."""
+"""Sampling: combine a taxel's readings between two messages into one."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ import numpy as np
 
 
 class Sampling:
-    """Combines the readings of an interval; each taxel has its own interval.
+    """Combines the readings of an interval into one value; each taxel has its own interval.
 
     ``mean`` averages the readings of all steps since the last message; ``peak`` keeps, for each taxel, the
-    reading of the greatest magnitude; ``last`` keeps the last one.
+    reading with the largest magnitude; ``last`` keeps the last one.
     """
 
     def __init__(self, mode: str | np.ndarray):
         """Start the first interval.
 
         Args:
-            mode: One for all taxels, or (taxels, 1) for each.
+            mode: ``mean``, ``peak`` or ``last`` for all taxels, or an array (taxels, 1) of modes.
         """
         self.mode = mode
         self._is_mean, self._is_peak = np.asarray(mode) == "mean", np.asarray(mode) == "peak"
@@ -27,11 +27,11 @@ class Sampling:
 
     @staticmethod
     def of_pads(modes: Sequence[str], offsets: np.ndarray) -> Sampling | None:
-        """Return the sampling of pads with these modes, or None if all have ``last``.
+        """Create the sampling for pads with these modes; return None if all are ``last``.
 
         Args:
-            modes: (pads,) of each pad.
-            offsets: (pads + 1,) first taxel of each pad, and the number of taxels.
+            modes: (pads,) Mode of each pad.
+            offsets: (pads + 1,) First taxel of each pad, then the total number of taxels.
         """
         if not set(modes) - {"last"}:
             return None
@@ -42,14 +42,15 @@ class Sampling:
     def clear(self) -> None:
         """Start a new interval."""
         self._steps: np.ndarray | None = None
-        """(taxels, 1) readings in the interval."""
+        """(taxels, 1) number of readings in the interval so far."""
 
     def add(self, reading: np.ndarray, ends: np.ndarray) -> None:
         """Add the reading of one step to the interval.
 
         Args:
-            reading: (taxels, channels).
-            ends: (taxels,) whether the interval of each taxel ends with this reading, which is then left out.
+            reading: (taxels, channels) Readings of the step.
+            ends: (taxels,) Whether the interval of each taxel ends with this reading. The next interval then
+                starts without it.
         """
         self._value = self._with(reading)
         steps = 0 if self._steps is None else self._steps

@@ -22,48 +22,48 @@ if TYPE_CHECKING:
     from tactile_sim.skin import Pad
 
 SLACK = 1e-9
-"""Times and time steps are decimal fractions: 1.1 s / 0.1 s must count as exactly 11."""
+"""Tolerance for rounding of decimal fractions: 1.1 s / 0.1 s must count as exactly 11 steps."""
 _RANGES, _TAXELS = range(2)
-"""Random numbers of a stage: of its ranges, and of its taxels."""
+"""Kinds of random numbers of a stage: for its ranges, and for its taxels."""
 
 
 class Own(NamedTuple):
-    """Data of the bodies that have a stage, for its computation in one environment."""
+    """Data of the b pads that have a stage, for its computation in one environment."""
 
     ranges: np.ndarray
-    """(b, 3) int64 first taxel of each body and the one after its last in the whole skin, and the place of
-    its first taxel among those of these bodies."""
+    """(b, 3) int64 first taxel of each pad in the skin, the end of its taxels (exclusive), and the index of
+    its first taxel among the taxels of the group."""
     parameters: np.ndarray
-    """(b, p) the parameters that are numbers, in the order of the fields."""
+    """(b, p) values of the numeric parameters, in the order of the fields."""
     constants: np.ndarray
-    """(k,) as returned by `Stage.constants`."""
+    """(k,) result of `Stage.constants`."""
     integers: np.ndarray
-    """(m,) int64 as returned by `Stage.integers`."""
+    """(m,) int64 result of `Stage.integers`."""
 
 
 class Now(NamedTuple):
     """Data of the current reading, for the computation of a stage in one environment."""
 
     step: int
-    """Since the start or the last reset."""
+    """Number of steps since the start or the last reset."""
     interval: float
-    """Time since the last stored reading [s]; 0 if there is none."""
+    """Time since the last stored reading [s], or 0 if there is none."""
     first: bool
-    """True if no reading was stored yet."""
+    """True if no reading has been stored yet."""
     again: bool
-    """True if a reading of this step was stored; a reading that is stored now replaces it."""
+    """True if a reading of this step has been stored already; the new reading replaces it."""
     keep: bool
-    """True if memory must be updated; if False, it must not change."""
+    """True if the memory must be updated; otherwise it must not change."""
     key: np.uint64
-    """Key of the random numbers of the seed, the stage and the step."""
+    """Key for random numbers, derived from the seed, the stage and the step."""
     timestep: float
     """Time step of the simulation [s]."""
     axes: np.ndarray
-    """(3, taxels) normals in the frame of the readings; zeros if that frame turns against the body."""
+    """(3, taxels) normals in the frame of the readings; zeros if that frame rotates relative to the body."""
     valid: np.ndarray
-    """(taxels,) uint8 1: the current reading is valid. Changed by stages that mark readings."""
+    """(taxels,) uint8, 1 if the current reading is valid. Stages with ``marks`` can change it."""
     work: np.ndarray
-    """(4 + channels, taxels) room for any use."""
+    """(4 + channels, taxels) scratch memory."""
 
 
 _FLOATS, _TABLE = types.float64[::1], types.float64[:, ::1]
@@ -83,7 +83,7 @@ COMPUTATION = (
 call_stage = make_caller(COMPUTATION)
 """Kernel that calls the computation at an address: ``call_stage(address, values, own, memory, now)``."""
 computation = kernel(error_model="numpy")
-"""Decorator of computations."""
+"""Decorator that compiles a `Stage.compute`."""
 
 
 def ranged(check: Number, doc: str, default: float | Any = MISSING) -> Any:
@@ -95,33 +95,33 @@ def ranged(check: Number, doc: str, default: float | Any = MISSING) -> Any:
 class Stage(ABC):
     """One stage of the signal chain.
 
-    A subclass is a dataclass whose fields, made with `ranged` or `tactile_sim.schema.parameter`, are its
-    parameters for one body. Its docstring is one sentence for users. Its computation is compiled::
+    A subclass is a dataclass whose fields, created with `ranged` or `tactile_sim.schema.parameter`, are its
+    parameters for one pad. Its docstring is one sentence for users. Its computation is compiled::
 
         @staticmethod
         @computation
         def compute(values, own, memory, now):
 
     It changes the readings ``values`` (channels, taxels of the skin) of one environment in place, at the
-    taxels in ``own.ranges``. ``memory`` (words,) is all its state and starts as zeros after each reset; it is
-    written only if ``now.keep``. A reading that is stored twice for one step must leave the same memory as
-    once.
+    taxels in ``own.ranges``. ``memory`` (`words`,) holds all its state and is zero after each reset; it is
+    written only if ``now.keep``. Storing a reading twice for one step must have the same effect as storing
+    it once.
     """
 
     compute: ClassVar[Any]
     has_memory: ClassVar[bool] = False
     """True if a reading depends on earlier ones."""
     marks: ClassVar[bool] = False
-    """True if it finds readings invalid."""
+    """True if the stage can mark readings as invalid."""
 
     @classmethod
     def key(cls) -> str:
-        """Return the key of the stage in a configuration: ``CrossTalk`` is ``cross_talk``."""
+        """Return the configuration key of the stage, such as ``cross_talk`` for ``CrossTalk``."""
         return re.sub(r"(?<!^)([A-Z])", r"_\1", cls.__name__).lower()
 
     @property
     def random(self) -> bool:
-        """True if a parameter is a range: the stage is then drawn again at each reset."""
+        """True if a parameter is a range, which is drawn again at each reset."""
         return any(type(getattr(self, name)) is tuple for name in self.numbers())
 
     @property
@@ -131,22 +131,22 @@ class Stage(ABC):
 
     @classmethod
     def numbers(cls) -> list[str]:
-        """Return the names of the parameters that are numbers, the columns of ``Own.parameters``."""
+        """Return the names of the numeric parameters, which are the columns of ``Own.parameters``."""
         kinds = Flag | Number | Integer | Ranged
         return [name for name, check in checks(cls).items() if isinstance(check, kinds)]
 
     @classmethod
     def check(cls, group: Group) -> None:
-        """Check that the parameters fit together and fit their bodies.
+        """Check that the parameters are consistent and fit their pads.
 
         Raises:
-            ConfigError: They do not; the message starts with body and key.
+            ConfigError: A parameter is invalid; the message starts with the pad and the key.
         """
         return
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the memory of one environment."""
+        """Return the number of values in the memory of one environment."""
         return 0
 
     @classmethod
@@ -156,51 +156,51 @@ class Stage(ABC):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return numbers (k,) that hold until the next draw, from the drawn parameters."""
+        """Compute numbers (k,) from the drawn parameters; they are constant until the next draw."""
         return np.empty(0)
 
 
 @dataclass(frozen=True)
 class Taxels:
-    """The taxels of the skin."""
+    """Positions, normals and neighbours of all taxels of a skin."""
 
     positions: np.ndarray
-    """(taxels, 3) in the frame of their body [m]."""
+    """(taxels, 3) positions in the frame of their body [m]."""
     normals: np.ndarray
     """(taxels, 3) outward unit normals in the frame of their body."""
     neighbours: tuple[np.ndarray, np.ndarray]
-    """As `tactile_sim.skin.Skin.neighbours`."""
+    """See `tactile_sim.skin.Skin.neighbours`."""
 
 
 @dataclass
 class Group:
-    """The bodies that have a stage."""
+    """The b pads that have a stage."""
 
     bodies: Sequence[Pad]
     stages: Sequence[Any]
-    """The stage of each body, with its ranges."""
+    """Stage of each pad; its parameters may be ranges."""
     skin: Taxels
     channels: int = 3
     room: int = 2
-    """Number of readings that may wait in a delay."""
+    """Number of readings that a delay can store."""
     cache: dict[str, Any] = field(default_factory=dict)
-    """What a stage wants to compute only once."""
+    """Results that a stage computes only once, by name."""
 
     @cached_property
     def ranges(self) -> np.ndarray:
-        """Ranges of taxels (b, 3), as in `Own.ranges`."""
+        """Taxel ranges (b, 3), see `Own.ranges`."""
         limits = np.array([(body.start, body.stop) for body in self.bodies], np.int64).reshape(-1, 2)
         sizes = limits[:, 1] - limits[:, 0]
         return np.column_stack([limits, np.cumsum(sizes) - sizes])
 
     @cached_property
     def number(self) -> int:
-        """Number of taxels of these bodies."""
+        """Number of taxels in the group."""
         return sum(body.stop - body.start for body in self.bodies)
 
     @cached_property
     def ends(self) -> np.ndarray:
-        """(2, b, p) least and greatest value of each number."""
+        """(2, b, p) smallest and largest value of each numeric parameter."""
         names = self.stages[0].numbers() if self.stages else []
         values = [[np.broadcast_to(getattr(stage, name), 2) for name in names] for stage in self.stages]
         return np.ascontiguousarray(
@@ -209,30 +209,30 @@ class Group:
 
     @cached_property
     def random(self) -> np.ndarray:
-        """(b,) uint64 1 if a reset draws the stage of the body again."""
+        """(b,) uint64, 1 if a reset draws the pad's stage again."""
         return np.array([stage.random for stage in self.stages], np.uint64)
 
     @cached_property
     def names(self) -> np.ndarray:
-        """(b,) uint64 hashes of the names of the bodies and of the stage."""
+        """(b,) uint64 hashes of the pad names with the stage name."""
         key = self.stages[0].key() if self.stages else ""
         return np.array([crc32(f"{body.name} {key}".encode()) for body in self.bodies], np.uint64)
 
     def draw(self, seed: int, episode: int) -> Draw:
-        """Return the draws of an environment.
+        """Draw the random parameters of an environment.
 
         Args:
             seed: Seed of the environment.
-            episode: Number of its resets; it counts for stages with a range.
+            episode: Number of its resets; it only affects stages with a range.
         """
         return Draw(self, np.uint64(seed), np.uint64(episode))
 
     def column(self, draw: Draw, name: str) -> np.ndarray:
-        """Return a drawn parameter of each body, (b,)."""
+        """Return the drawn values (b,) of a parameter for all pads."""
         return draw.parameters[:, self.stages[0].numbers().index(name)]
 
     def each_taxel(self, draw: Draw, name: str, list_name: str = "taxels") -> np.ndarray:
-        """Return a parameter for each taxel of these bodies (taxels,), from the list of taxels if given."""
+        """Return a parameter (taxels,) for each taxel in the group, from the list if there is one."""
         columns = [
             getattr(stage, list_name) or np.full(body.stop - body.start, value)
             for body, stage, value in zip(self.bodies, self.stages, self.column(draw, name), strict=True)
@@ -240,7 +240,7 @@ class Group:
         return np.concatenate([np.empty(0), *columns])
 
     def check_lists(self, list_name: str = "taxels") -> None:
-        """Check that a list has one number for each taxel. Raises ConfigError."""
+        """Check that a list has one number for each taxel; raise ConfigError otherwise."""
         for body, stage in zip(self.bodies, self.stages, strict=True):
             number, listed = body.stop - body.start, getattr(stage, list_name)
             if listed and len(listed) != number:
@@ -251,17 +251,17 @@ class Group:
 
 
 class Draw:
-    """The random numbers of one environment between two resets, for a group."""
+    """Random numbers of a group in one environment, constant between two resets."""
 
     def __init__(self, group: Group, seed: np.uint64, episode: np.uint64):
         self._group, self._seed, self._episodes = group, seed, episode * group.random
         low, high = group.ends
         self.parameters = np.empty_like(low)
-        """(b, p) a number from each range."""
+        """(b, p) parameters, drawn from their ranges."""
         draw_uniform(self._keys(_RANGES), low, high, self.parameters)
 
     def normal(self, scatter: str = "scatter", columns: int = 1) -> np.ndarray:
-        """Return normal numbers (columns, taxels of these bodies) with a parameter as standard deviation."""
+        """Draw normal numbers (columns, taxels in the group); a parameter is the standard deviation."""
         out = np.zeros((columns, self._group.number))
         sizes = self._group.column(self, scatter).copy()
         if sizes.any():
@@ -269,7 +269,7 @@ class Draw:
         return out
 
     def chosen(self, k: int, count: int) -> np.ndarray:
-        """Return some taxels of body k, (count,) indices of the body."""
+        """Return random taxels of pad k as indices (count,) within the pad."""
         body = self._group.bodies[k]
         numbers = np.empty((1, body.stop - body.start))
         low, high = np.zeros_like(numbers), np.ones_like(numbers)
@@ -288,14 +288,14 @@ def span(own, b):
 
 @kernel
 def copy(source, target):
-    """Copy (n,) to (n,) numbers; an assignment to a slice takes several times as long."""
+    """Copy n numbers to another array; this is several times as fast as a slice assignment."""
     for i in range(len(target)):
         target[i] = source[i]
 
 
 @kernel
 def squares(values, begin, end, out):
-    """Fill out (end - begin,) with the squared magnitudes of readings (channels, taxels)."""
+    """Fill ``out`` (end - begin,) with the squared magnitudes of readings (channels, taxels)."""
     for i in range(len(out)):
         out[i] = 0.0
     for c in range(len(values)):

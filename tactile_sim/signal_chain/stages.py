@@ -1,4 +1,4 @@
-"""All stages in their order, and the stages of each body from a configuration."""
+"""List all stages in order, and build the stages of each pad from a configuration."""
 
 from __future__ import annotations
 
@@ -47,30 +47,30 @@ STAGES: dict[str, type[Stage]] = {
         History,
     )
 }
-"""All stages in the order in which they act: material, receptor, amplifier, converter, wires, bus, driver."""
+"""All stages in order of application: material, receptor, amplifier, converter, wires, bus, driver."""
 
 PARAMETERS: dict[str, Check] = {
     f"{key}.{field.name}": field.metadata["check"]
     for key, stage in STAGES.items()
     for field in dataclasses.fields(stage)
 }
-"""The check of each ``<stage>.<parameter>``."""
+"""Check of each parameter by ``<stage>.<parameter>``."""
 
 
 def make_stages(
     table: Mapping[str, Mapping[str, Mapping[str, Any]]], bodies: Sequence[str], where: str
 ) -> dict[str, dict[str, Stage]]:
-    """Return the stages of each body that has some, by body and key.
+    """Build the stages of each pad that has any, by pad name and stage key.
 
     Args:
-        table: Parameters by pattern, stage and name. Names and patterns are matched as in
+        table: Values by pad name or pattern, stage and parameter. Names and patterns are matched as in
             `tactile_sim.patterns.match`.
-        bodies: Names of the bodies with skin.
-        where: Name of the table in errors: file and key.
+        bodies: Names of the pads.
+        where: Prefix for error messages (file and key).
 
     Raises:
-        ConfigError: An unknown stage or parameter, an invalid value, a parameter that is missing, a pattern
-            that matches nothing.
+        ConfigError: A stage or parameter is unknown, a value is invalid, a parameter is missing, or a pattern
+            matches nothing.
     """
     made = {
         pattern: {
@@ -98,7 +98,7 @@ def _stage(key: str, parameters: Any, where: str) -> Stage:
 
 
 def _entries(mapping: Any, known: Iterable[str], where: str) -> Mapping[str, Any]:
-    """Return a mapping whose keys are all known."""
+    """Return a mapping after checking that all its keys are known."""
     if not isinstance(mapping, Mapping):
         raise ConfigError(f"{where}: must have keys below it ({', '.join(known)}), got {shown(mapping)}")
     for key in mapping:

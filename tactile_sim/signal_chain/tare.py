@@ -1,4 +1,4 @@
-"""The stage that subtracts a stored reading."""
+"""Stage that subtracts a stored reading."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from tactile_sim.signal_chain.stage import SLACK, Group, Stage, computation, ran
 
 @dataclass(frozen=True)
 class Tare(Stage):
-    """The reading at some time after the start counts as zero from then on, without a call of ``~/tare``."""
+    """The reading at some time after the start is subtracted from then on, without a call of ``~/tare``."""
 
     at: float = ranged(Number(least=0, unit="s"), "Time after the start [s].")
     has_memory = True
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of flags for all and for each body, and of the zero (channels, taxels).
+        """Return the size of one common flag, a flag per pad, and the stored reading (channels, taxels).
 
-        Only this memory survives a reset. It exists without bodies, too, for ``~/tare``.
+        Only this memory survives a reset. It exists even if no pad has the stage, for ``~/tare``.
         """
         return 1 + len(group.bodies) + group.channels * len(group.skin.positions)
 

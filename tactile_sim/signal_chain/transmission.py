@@ -15,7 +15,7 @@ from tactile_sim.signal_chain.stage import SLACK, Draw, Group, Stage, computatio
 
 @dataclass(frozen=True)
 class DeadTaxels(Stage):
-    """Some taxels always read the same: a fraction of them, chosen by the seed, and those listed."""
+    """Some taxels always read the same: a fraction that is chosen by the seed, and those listed."""
 
     fraction: float = ranged(SHARE, "Fraction of the body's taxels, 0 to 1.", default=0.0)
     taxels: tuple[int, ...] = parameter(Integers(least=0), "Indices in the body's array.", default=())
@@ -39,7 +39,7 @@ class DeadTaxels(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the constant reading of each dead taxel, NaN for others (taxels of these bodies,)."""
+        """Return the constant reading of each taxel in the group (taxels,); NaN if it is not dead."""
         out = np.full(group.number, np.nan)
         for k, (stage, (begin, end, place)) in enumerate(
             zip(group.stages, group.ranges.tolist(), strict=True)
@@ -64,7 +64,7 @@ class DeadTaxels(Stage):
 
 @dataclass(frozen=True)
 class Dropout(Stage):
-    """Some readings of taxels are lost: they repeat the one before, or read zero."""
+    """Some readings of taxels are lost: the previous one is repeated, or zero is reported."""
 
     hold: float = ranged(SHARE, "Probability that a reading repeats the one before.", default=0.0)
     zero: float = ranged(SHARE, "Probability that a reading is zero.", default=0.0)
@@ -72,7 +72,7 @@ class Dropout(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the last reading (channels, taxels of these bodies), before zeros."""
+        """Return the size of the last reading (channels, taxels in the group), before zeroing."""
         return group.channels * group.number
 
     @staticmethod
@@ -97,7 +97,7 @@ class Dropout(Stage):
 
 @dataclass(frozen=True)
 class Delay(Stage):
-    """Readings arrive late: the newest one that has arrived is reported, and zero before the first."""
+    """Readings arrive late: the newest one that has arrived is reported, or zero before the first."""
 
     time: float = ranged(Number(least=0, most=10, unit="s"), "Latency [s].")
     jitter: float = ranged(
@@ -110,15 +110,15 @@ class Delay(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of two counters, oldest slot and number of readings, and of ``room`` slots.
+        """Return the size of two counters (oldest slot, number of readings) and of ``room`` slots.
 
-        A slot has the step of arrival of each body, valid as bytes, and values (channels, taxels).
+        A slot stores the arrival step of each pad, the validity of each taxel as a byte, and the values
+        (channels, taxels).
         """
         return 2 + group.room * (len(group.bodies) + -(-group.number // 8) + group.channels * group.number)
 
-    # Readings are taken when tactile messages are due, so a delay that is no multiple of their interval acts
-    # as one up to the next message. The sensor never measured what lies between two readings, so nothing is
-    # interpolated.
+    # Readings are stored when tactile messages are due, so a delay is effectively rounded up to a multiple of
+    # the message interval. Readings are not interpolated, because a sensor does not measure in between.
     @staticmethod
     @computation
     def compute(values, own, memory, now):

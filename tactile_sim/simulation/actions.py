@@ -1,6 +1,6 @@
 """Actions that users can request from a running simulation, each declared once in `ACTIONS`.
 
-The ROS services, the requests of browsers and the keys of the terminal are generated from this table.
+The ROS services, browser requests and terminal keys are generated from this table.
 """
 
 from __future__ import annotations
@@ -30,40 +30,44 @@ class Loop(Protocol):
         """Pause or resume the simulation."""
 
     def request_steps(self, steps: int) -> Future[int]:
-        """Advance a simulation whose time is stopped; the future has the stamp [ns] after the steps."""
+        """Advance a simulation that is paused or in lock-step.
+
+        Returns:
+            A future of the stamp [ns] after the steps.
+        """
 
     def command(self, work: Callable[[], None]) -> None:
         """Apply a command; in lock-step, time then advances by one step."""
 
     def interfere(self, work: Callable[[], Any], *, mends: bool = False) -> Any:
-        """Change the state from outside the physics.
+        """Change the state of the simulation directly rather than through the physics.
 
         Args:
             work: Function that changes the state.
-            mends: Whether this clears a physics fault.
+            mends: Whether the change clears a physics fault.
         """
 
     def set_parameter(self, name: str, value: Any) -> Future[None] | None:
-        """Set a live parameter, immediately or, with ROS, when the future is done."""
+        """Set a live parameter. With ROS, the change is complete when the returned future is done."""
 
 
 @dataclass(frozen=True)
 class Action:
-    """An action. Its name, arguments and description are those of its function."""
+    """An action that users can request. Its name, arguments and description come from `function`."""
 
     function: Callable[..., Any]
     """Called with the loop and the arguments. Returns a line of text for the user, a stamp [ns], None, or a
     future of these. A TactileSimError rejects the request."""
     service: str = ""
-    """Type of the ROS service ``~/name``, whose request has the arguments in this order; empty: none."""
+    """Type of the ROS service ``~/name``, whose request has the arguments in this order; empty for none."""
     key: str = ""
-    """Key in the terminal, which uses the default arguments; empty: none."""
+    """Terminal key that starts the action with its default arguments; empty for none."""
     label: str = ""
-    """Short description of the key, and of the button in the browser."""
+    """Short label for the key and for the button in the browser."""
     button: bool = False
-    """True for actions with a button in the browser, which uses the default arguments."""
+    """True if the browser has a button that starts the action with its default arguments."""
     available: Callable[[Simulation], bool] = lambda simulation: True
-    """Returns whether a simulation has the button."""
+    """Function that returns whether the button is shown for a simulation."""
     answered: bool = True
     """False if browsers do not show the result, because the effect is visible."""
 
@@ -74,7 +78,7 @@ class Action:
 
     @property
     def description(self) -> str:
-        """Description in one sentence."""
+        """First line of the function's docstring."""
         return inspect.cleandoc(self.function.__doc__ or "").splitlines()[0]
 
     @cached_property
@@ -84,10 +88,10 @@ class Action:
         return dict(list(parameters.items())[1:])
 
     def values(self, given: Sequence[Any]) -> list[Any]:
-        """Return arguments of the declared types, with defaults for missing ones.
+        """Convert arguments to their declared types and add defaults for missing ones.
 
         Args:
-            given: The arguments.
+            given: Arguments in the order of `arguments`; trailing ones may be missing.
 
         Raises:
             CommandError: The number of arguments or a type is wrong.
@@ -144,7 +148,7 @@ def set_body_state(loop: Loop, body: str, pose: np.ndarray, twist: np.ndarray) -
     """Set the pose and the velocity of a body that has a free joint.
 
     Args:
-        loop: The loop.
+        loop: Loop that steps the simulation.
         body: Name of the body.
         pose: (7,) Position [m] and quaternion wxyz in the world.
         twist: (6,) Linear velocity [m/s] and angular velocity [rad/s] in the world.
@@ -158,10 +162,10 @@ def set_joint_state(loop: Loop, joint_names: list, positions: np.ndarray, veloci
     """Set positions and velocities of hinge and slide joints.
 
     Args:
-        loop: The loop.
-        joint_names: (n,)
-        positions: (n,) [rad or m], NaN where unchanged, or empty.
-        velocities: (n,) [rad/s or m/s], NaN where unchanged, or empty.
+        loop: Loop that steps the simulation.
+        joint_names: (n,) Names of the joints.
+        positions: (n,) Positions [rad or m]; NaN leaves a joint unchanged. May be empty.
+        velocities: (n,) Velocities [rad/s or m/s]; NaN leaves a joint unchanged. May be empty.
     """
     for field, values in (("positions", positions), ("velocities", velocities)):
         if len(values) not in (0, len(joint_names)):
@@ -180,7 +184,7 @@ def set_mocap_pose(loop: Loop, body: str, pose: np.ndarray) -> str:
     """Set the pose of a mocap body, from the next step on.
 
     Args:
-        loop: The loop.
+        loop: Loop that steps the simulation.
         body: Name of the body.
         pose: (7,) Position [m] and quaternion wxyz in the world.
     """
@@ -188,7 +192,7 @@ def set_mocap_pose(loop: Loop, body: str, pose: np.ndarray) -> str:
     def move() -> None:
         loop.simulation.set_mocap_pose(body, pose[:3], pose[3:])
 
-    # A pose is an input, such as ctrl, so it takes no stamp of its own while time runs.
+    # Like ctrl, the pose is an input, so it needs no separate stamp while time runs.
     loop.interfere(move) if loop.paused else move()
     return f"mocap body {body!r} is set"
 
@@ -197,9 +201,9 @@ def set_equality(loop: Loop, name: str, active: bool) -> str:
     """Switch an equality constraint, such as a weld, on or off.
 
     Args:
-        loop: The loop.
-        name: Name of the equality.
-        active: Whether it acts.
+        loop: Loop that steps the simulation.
+        name: Name of the constraint.
+        active: Whether to switch it on.
     """
     loop.simulation.set_equality(name, active)
     return f"equality {name!r} is {'on' if active else 'off'}"
@@ -209,9 +213,9 @@ def push(loop: Loop, body: int, force: np.ndarray) -> str:
     """Push a body for a moment: see `Simulation.push`.
 
     Args:
-        loop: The loop.
+        loop: Loop that steps the simulation.
         body: Id of the body.
-        force: (3,) In the world [N].
+        force: (3,) Force in the world frame [N].
     """
     loop.interfere(lambda: loop.simulation.push(body, force))
     return f"pushed {loop.simulation.names.bodies[body]!r}"
@@ -221,11 +225,11 @@ def pull(loop: Loop, body: int, point: np.ndarray, target: np.ndarray, limit: fl
     """Pull a body with a spring: see `Simulation.pull`.
 
     Args:
-        loop: The loop.
+        loop: Loop that steps the simulation.
         body: Id of the body.
-        point: (3,) In the body's frame [m].
-        target: (3,) In the world [m].
-        limit: Largest force [N].
+        point: (3,) Point where the spring is attached, in the body's frame [m].
+        target: (3,) Other end of the spring, in the world frame [m].
+        limit: Maximum force of the spring [N].
     """
     _check_points("pull", point, target)
     loop.simulation.pull(body, point, target, limit)
@@ -235,11 +239,11 @@ def press(loop: Loop, body: int, point: np.ndarray, force: np.ndarray, duration:
     """Press on the skin of a body: see `Simulation.press`.
 
     Args:
-        loop: The loop.
+        loop: Loop that steps the simulation.
         body: Id of the body.
-        point: (3,) In the body's frame [m].
-        force: (3,) In the body's frame [N].
-        duration: [s]
+        point: (3,) Point of application in the body's frame [m].
+        force: (3,) Force in the body's frame [N].
+        duration: Duration in simulation time [s].
     """
     _check_points("press", point, force)
     loop.interfere(lambda: loop.simulation.press(body, point, force, duration))
@@ -309,4 +313,4 @@ ACTIONS = {
 }
 """All actions by name."""
 KEYS = {action.key: action for action in ACTIONS.values() if action.key}
-"""Actions by their key in the terminal."""
+"""Actions by terminal key."""

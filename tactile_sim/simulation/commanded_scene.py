@@ -1,4 +1,4 @@
-"""A scene in an engine whose joints obey commands and built-in motion."""
+"""Base class of `Simulation` that applies joint commands and built-in motion."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ from tactile_sim.names import Names
 
 
 class CommandedScene:
-    """Time, joint commands and built-in motion of a scene in an engine; a base class of `Simulation`.
+    """Base class of `Simulation` that counts time and applies joint commands and built-in motion.
 
-    Built-in motion, if the configuration has any, acts until the first command. The actuators return to rest
+    Built-in motion, if configured, runs until the first command. The actuators return to rest
     after ``command_timeout`` without a command.
     """
 
     def __init__(self, settings: Settings, names: Names, engine: Engine):
-        """Prepare commands and motion.
+        """Create the commander, the built-in motion and the grippers.
 
         Args:
             settings: The configuration.
-            names: Names of the scene.
-            engine: One environment of the scene.
+            names: Names of the scene's elements.
+            engine: Engine that simulates one environment of the scene.
 
         Raises:
-            ConfigError, SceneError: ``control``, ``grippers`` or ``motion`` do not fit the scene.
+            ConfigError, SceneError: ``control``, ``grippers`` or ``motion`` does not fit the scene.
         """
         self.settings, self.names, self.engine = settings, names, engine
         self.commander = make_commander(settings, names, engine)
@@ -44,30 +44,30 @@ class CommandedScene:
         self._motion_steps = max(1, round(interval / engine.timestep))
         self.grippers = make_grippers(settings, self.commander)
         self._goals: list[TrajectoryGoal | GripperGoal] = []
-        """Goals that have not ended."""
+        """Active goals."""
         self.step_count = 0
         """Steps since the start. Never decreases, not even at a reset: ROS time is derived from it."""
         self._restart()
 
     def _restart(self) -> None:
-        """Restart time and built-in motion and forget all commands, in the initial state of the engine."""
+        """Restart time and built-in motion and forget all commands, after a reset of the engine."""
         self.steps_since_reset = 0
         self._moved_at = -1
-        """In steps since the reset: when built-in motion last acted."""
+        """Value of `steps_since_reset` when built-in motion last acted; -1 if it has not."""
         self._commanded = False
         """True if a command was accepted since the reset."""
         self._rest_at = 0
-        """In steps since the reset: when the actuators go to rest; 0: never."""
+        """Value of `steps_since_reset` at which the actuators return to rest; 0 for never."""
         self.commander.start(self.engine)
         self._rest_controls = self.engine.ctrl.copy()
         if self.motion:
             self.motion.restart()
 
     def reset(self, keyframe: str | None = None) -> None:
-        """Reset the state of the engine, built-in motion and commands.
+        """Reset the engine's state, built-in motion and all commands.
 
         Args:
-            keyframe: Name of a keyframe of the scene; None: the initial state.
+            keyframe: Name of a keyframe in the scene; None restores the initial state.
 
         Raises:
             EngineError: The keyframe does not exist; nothing is changed.
@@ -90,7 +90,7 @@ class CommandedScene:
         self.steps_since_reset += steps
 
     def free_steps(self) -> int:
-        """Return the number of steps that the engine may take before a command or motion takes effect."""
+        """Return how many steps the engine can take before commands or motion must be applied again."""
         if self.commander.every_step or self._goals:
             return 1
         if self.moving:
@@ -98,7 +98,7 @@ class CommandedScene:
         return max(1, self._rest_at - self.steps_since_reset) if self._rest_at else 1 << 30
 
     def apply_commands(self) -> None:
-        """Apply commands and built-in motion to the next step. Further calls change nothing."""
+        """Apply commands and built-in motion for the next step. Repeated calls have no further effect."""
         if self.motion and self.moving and self.steps_since_reset % self._motion_steps == 0:
             if self._moved_at != self.steps_since_reset:
                 self.motion.act(self.engine)
@@ -111,7 +111,7 @@ class CommandedScene:
 
     @property
     def moving(self) -> bool:
-        """True if built-in motion is active: until the first command."""
+        """True while built-in motion is active, that is, until the first command."""
         return self.motion is not None and not self._commanded
 
     def command_joints(
@@ -120,7 +120,7 @@ class CommandedScene:
         velocity: Mapping[str, float] | None = None,
         effort: Mapping[str, float] | None = None,
     ) -> None:
-        """Command joints by name, with the meaning of the topic ``joint_commands``.
+        """Command joints by name, as messages on the topic ``joint_commands`` do.
 
         Joints that are not named keep their last command.
 
@@ -130,7 +130,7 @@ class CommandedScene:
             effort: Efforts [N m or N] by joint name.
 
         Raises:
-            CommandError: A joint does not exist or does not take that command; no command is accepted then.
+            CommandError: A joint does not exist or does not accept that command; nothing is commanded then.
         """
         fields = [position or {}, velocity or {}, effort or {}]
         names = list(dict.fromkeys(name for field in fields for name in field))
@@ -138,7 +138,7 @@ class CommandedScene:
         self.accept_targets(self.commander.check(JointCommand(names, *values)))
 
     def accept_targets(self, targets: dict[str, np.ndarray]) -> None:
-        """Accept the targets returned by ``commander.check``."""
+        """Apply the targets returned by ``commander.check``."""
         self.commander.accept(targets, self.engine)
         self._register_command()
 
@@ -146,24 +146,24 @@ class CommandedScene:
         """Make position servos follow a trajectory until the next command or its last point.
 
         Args:
-            trajectory: Way points by joint name; without points the joints stop where they are.
+            trajectory: Waypoints of named joints; without waypoints, the joints stop where they are.
             delay: Time until it starts [s].
 
         Raises:
-            CommandError: The trajectory is invalid, or a joint takes no position.
+            CommandError: The trajectory is invalid, or a joint does not accept positions.
         """
         self.commander.check_trajectory(trajectory)
         self.accept_trajectory(trajectory, delay)
 
     def accept_trajectory(self, trajectory: JointTrajectory, delay: float = 0.0) -> None:
-        """Accept a trajectory that ``commander.check_trajectory`` found valid."""
+        """Follow a trajectory that passed ``commander.check_trajectory``."""
         self.commander.follow(trajectory, self.engine, delay)
         self._register_command()
-        if self._rest_at and len(trajectory.times):  # the timeout begins at its end
+        if self._rest_at and len(trajectory.times):  # the timeout starts at the end of the trajectory
             self._rest_at += max(0, math.ceil((delay + trajectory.times[-1]) / self.engine.timestep))
 
     def accept_goal(self, goal: TrajectoryGoal, delay: float = 0.0) -> None:
-        """Accept a trajectory with tolerances that was found valid; it replaces an earlier one."""
+        """Follow a checked trajectory with tolerances; it replaces an earlier trajectory goal."""
         self.accept_trajectory(goal.trajectory, delay)
         self._replace([each for each in self._goals if isinstance(each, TrajectoryGoal)])
         self._goals.append(goal)
@@ -179,13 +179,13 @@ class CommandedScene:
     def command_gripper(
         self, name: str, position: float, max_effort: float = 0.0, max_velocity: float = 0.0
     ) -> None:
-        """Close or open a gripper of the configuration; trajectories of other joints go on.
+        """Close or open a configured gripper; trajectories of other joints continue.
 
         Args:
             name: Key in ``grippers``.
-            position: Target of its joints [m or rad].
-            max_effort: Greatest effort on each joint [N or N m]; 0: that of the configuration.
-            max_velocity: Greatest velocity of the set point [m/s or rad/s]; 0: unlimited.
+            position: Target position of its joints [m or rad].
+            max_effort: Maximum effort on each joint [N or N m]; 0 uses the configured value.
+            max_velocity: Maximum velocity of the set point [m/s or rad/s]; 0 for no limit.
 
         Raises:
             CommandError: There is no such gripper or a value is not finite.
@@ -197,7 +197,7 @@ class CommandedScene:
         self.accept_grip(GripperGoal(self.grippers[name], command))
 
     def accept_grip(self, goal: GripperGoal) -> None:
-        """Accept a goal of a gripper; it replaces an earlier one of the same joints."""
+        """Start a gripper goal; it replaces earlier gripper goals for the same joints."""
         joints = set(goal.joints)
         earlier = [each for each in self._goals if isinstance(each, GripperGoal)]
         goal.start(self.commander, self.engine)
@@ -206,7 +206,7 @@ class CommandedScene:
         self._goals.append(goal)
 
     def cancel_grip(self, goal: GripperGoal) -> None:
-        """Let the joints of a gripper hold where they are, unless the goal has ended."""
+        """Hold a gripper's joints at their current positions, unless the goal has ended."""
         if goal in self._goals:
             self.command_joints(goal.present(self.engine))
             self._goals.remove(goal)
@@ -218,7 +218,7 @@ class CommandedScene:
             goal.replace("another goal replaced this one")
 
     def command_controls(self, controls: np.ndarray) -> None:
-        """Accept a raw actuator vector (nu,) returned by ``commander.check_controls``; NaN: unchanged."""
+        """Apply raw controls (nu,) returned by ``commander.check_controls``; NaN leaves one unchanged."""
         given = ~np.isnan(controls)
         self.commander.yield_to(given, self.engine)
         self.engine.ctrl[given] = controls[given]
@@ -229,7 +229,7 @@ class CommandedScene:
     ) -> None:
         """Set the state of hinge and slide joints by name; commands stay as they are.
 
-        Until the first command, servos made from ``control`` hold the new positions.
+        Until the first command, servos added by ``control`` hold the new positions.
 
         Args:
             position: Positions [rad or m] by joint name.
@@ -266,7 +266,7 @@ class CommandedScene:
         self._rest_at = self.steps_since_reset + math.ceil(timeout / self.engine.timestep) if timeout else 0
 
     def _rest(self) -> None:
-        """Return to the controls of the reset, without forces, after ``command_timeout``."""
+        """Restore the controls of the last reset and clear applied forces, after ``command_timeout``."""
         self._rest_at = 0
         self.commander.release()
         self.engine.ctrl[:] = self._rest_controls

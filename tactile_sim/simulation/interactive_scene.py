@@ -1,4 +1,4 @@
-"""A scene in which a user moves, throws, pushes, pulls and presses bodies."""
+"""Base class of `Simulation` that lets users move, throw, push, pull and press bodies."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tactile_sim.simulation.commanded_scene import CommandedScene
 from tactile_sim.skin import Skin
 
 PUSH_DURATION = 0.1
-"""Time over which the force of a push acts [s]."""
+"""Duration by which the force of a push is multiplied to get its impulse [s]."""
 
 
 class InteractiveScene(CommandedScene):
-    """A scene whose bodies a user moves, throws, pushes, pulls and presses; a base class of `Simulation`."""
+    """A commanded scene in which users move, throw, push, pull and press bodies."""
 
     def __init__(self, settings: Settings, names: Names, engine: Engine, skin: Skin):
-        """Prepare interventions.
+        """Create the thrower and the handler of user forces.
 
         Args:
             settings: As in `CommandedScene`.
             names: As in `CommandedScene`.
             engine: As in `CommandedScene`.
-            skin: The skin at which balls are thrown and on which a user presses.
+            skin: Skin at which balls are thrown and on which users press.
 
         Raises:
             ConfigError, SceneError: As in `CommandedScene`.
@@ -42,34 +42,37 @@ class InteractiveScene(CommandedScene):
             settings.seed,
         )
         self.hands = Hands()
-        """Pull and press of a user."""
+        """Forces with which a user pulls and presses bodies."""
 
     def reset(self, keyframe: str | None = None) -> None:
-        """Reset as in `CommandedScene`, end `pull` and `press`, and start again with the first throw."""
+        """Reset as in `CommandedScene`, end `pull` and `press`, and restart the sequence of throws."""
         super().reset(keyframe)
         self.release()
         self.thrower.restart()
 
     def free_steps(self) -> int:
-        """Return the number of steps that the engine may take before a command or force takes effect."""
+        """Return how many steps the engine can take before commands or forces must be applied again."""
         return 1 if self.hands.active else super().free_steps()
 
     def apply_commands(self) -> None:
-        """Apply commands, built-in motion and forces to the next step. Further calls change nothing."""
+        """Apply commands, built-in motion and forces for the next step.
+
+        Repeated calls have no further effect.
+        """
         super().apply_commands()
         self.hands.apply(self.engine, self.steps_since_reset)
 
     def set_body_state(
         self, body: str, position: np.ndarray, quaternion: np.ndarray, linear: np.ndarray, angular: np.ndarray
     ) -> None:
-        """Set pose and twist of a body with a free joint, all in the world frame.
+        """Set the pose and twist of a body that has a free joint, in the world frame.
 
         Args:
             body: Name of the body.
-            position: (3,) of its origin [m].
-            quaternion: (4,) orientation, wxyz; normalized here.
-            linear: (3,) velocity of its origin [m/s].
-            angular: (3,) angular velocity [rad/s].
+            position: (3,) Position of its origin [m].
+            quaternion: (4,) Orientation, wxyz; it is normalized.
+            linear: (3,) Velocity of its origin [m/s].
+            angular: (3,) Angular velocity [rad/s].
 
         Raises:
             CommandError, SceneError: The body or a value is invalid; the state is then unchanged.
@@ -84,12 +87,12 @@ class InteractiveScene(CommandedScene):
         """Set the pose of a mocap body, from the next step on.
 
         Args:
-            body: Its name.
-            position: (3,) Origin in the world [m].
+            body: Name of the body.
+            position: (3,) Position of its origin in the world [m].
             quaternion: (4,) Orientation in the world, wxyz; it is normalized.
 
         Raises:
-            CommandError: The body is no mocap body or a value is invalid; the pose is then unchanged.
+            CommandError: The body is not a mocap body or a value is invalid; the pose is then unchanged.
         """
         model, names = self.engine.model, self.names.bodies
         mocaps = {names[b]: int(model.body_mocapid[b]) for b in np.flatnonzero(model.body_mocapid >= 0)}
@@ -105,12 +108,12 @@ class InteractiveScene(CommandedScene):
         """Switch an equality constraint, such as a weld, on or off from the next step on.
 
         Args:
-            name: Its name.
-            active: Whether it acts.
+            name: Name of the constraint.
+            active: Whether to switch it on.
 
         Raises:
-            SceneError: The equality does not exist.
-            CommandError: The engine cannot switch equalities.
+            SceneError: The constraint does not exist.
+            CommandError: The engine cannot switch equality constraints.
         """
         equality = self.names.equality_id(name)
         if not self.engine.switches_equalities:
@@ -124,18 +127,18 @@ class InteractiveScene(CommandedScene):
         """Throw the next ball at the skin and return its name.
 
         Raises:
-            CommandError: The scene has no ball.
+            CommandError: The scene has no ball or no skin.
         """
         name, ball, start, velocity = self.thrower.throw(self.engine.body_positions)
         self.engine.set_free_body(ball, start, np.array([1.0, 0.0, 0.0, 0.0]), velocity, np.zeros(3))
         return name
 
     def push(self, body: int, force: np.ndarray) -> None:
-        """Push a body at its center of mass with the impulse of a force over `PUSH_DURATION`.
+        """Apply an impulse at a body's center of mass: a force multiplied by `PUSH_DURATION`.
 
         Args:
             body: Id of the body.
-            force: (3,) world frame [N].
+            force: (3,) Force in the world frame [N].
 
         Raises:
             CommandError: The body cannot move or the force is invalid; the state is then unchanged.
@@ -152,12 +155,13 @@ class InteractiveScene(CommandedScene):
 
         Args:
             body: Id of the body.
-            point: (3,) body frame [m].
-            target: (3,) world frame [m].
-            limit: Largest force [N].
+            point: (3,) Point where the spring is attached, in the body frame [m].
+            target: (3,) Other end of the spring, in the world frame [m].
+            limit: Maximum force of the spring [N].
 
         Raises:
-            CommandError: The body cannot move, a value is invalid, or the engine takes no forces on bodies.
+            CommandError: The body cannot move, a value is invalid, or the engine does not support forces on
+                bodies.
         """
         self._check_hand("pull", body, np.concatenate([point, target, [limit]]))
         hands, engine = self.hands, self.engine
@@ -169,16 +173,17 @@ class InteractiveScene(CommandedScene):
         hands.pull = Pull(body, point.copy(), target.copy(), abs(limit), mass)
 
     def press(self, body: int, point: np.ndarray, force: np.ndarray, duration: float) -> None:
-        """Press on the skin of a body with a force that moves with it.
+        """Press on the skin of a body with a force that is constant in the body frame.
 
         Args:
             body: Id of the body.
-            point: (3,) body frame [m].
-            force: (3,) on the body, body frame [N].
-            duration: Simulation time [s].
+            point: (3,) Point of application in the body frame [m].
+            force: (3,) Force on the body, in the body frame [N].
+            duration: Duration in simulation time [s].
 
         Raises:
-            CommandError: The body has no skin, a value is invalid, or the engine takes no forces on bodies.
+            CommandError: The body has no skin, a value is invalid, or the engine does not support forces on
+                bodies.
         """
         self._check_hand("press", body, np.concatenate([point, force, [duration]]), moves=False)
         skin = self.skin

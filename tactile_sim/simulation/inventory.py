@@ -1,4 +1,4 @@
-"""Lists of the contents of a simulated scene: pads, bodies, joints, sensors, ..."""
+"""List the contents of a simulated scene: pads, bodies, joints, sensors and so on."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tactile_sim.skin import Pad
 
 @dataclass
 class Listing:
-    """A table of the elements of one kind in a scene; values are in SI units."""
+    """A table of all elements of one kind in a scene; values are in SI units."""
 
     key: str
     """Name of the table in JSON, such as ``contact_sensors``."""
@@ -51,7 +51,7 @@ def summary(simulation: Simulation) -> dict[str, Any]:
 
 
 def _flex_of(simulation: Simulation, pad: Pad) -> str:
-    """Return the flex that a pad without geoms covers."""
+    """Return ``flex NAME`` for a pad that covers a flex instead of geoms."""
     return f"flex {mujoco.mj_id2name(simulation.engine.model, mujoco.mjtObj.mjOBJ_FLEX, pad.flex)}"
 
 
@@ -171,7 +171,7 @@ def _actuators(simulation: Simulation) -> Listing:
 
 
 def _target(simulation: Simulation, actuator: int) -> str:
-    """Return what an actuator drives: ``joint elbow``, ``body cube``, ``tendon split`` or ``site tip``."""
+    """Name the target of an actuator: ``joint elbow``, ``body cube``, ``tendon split`` or ``site tip``."""
     model, names = simulation.engine.model, simulation.names
     transmission = mujoco.mjtTrn(model.actuator_trntype[actuator])
     target = model.actuator_trnid[actuator, 0]
@@ -196,7 +196,7 @@ def _contact_sensors(simulation: Simulation) -> Listing:
 
 
 def _object(simulation: Simulation, sensor: int, side: str) -> str:
-    """Return an object of a contact sensor: ``geom palm``, ``subtree hand``, ``in site tip`` or ``any``."""
+    """Describe an object of a contact sensor: ``geom palm``, ``subtree hand``, ``in site tip`` or ``any``."""
     model, names = simulation.engine.model, simulation.names
     kind = mujoco.mjtObj(getattr(model, f"sensor_{side}type")[sensor])
     index = int(getattr(model, f"sensor_{side}id")[sensor])
@@ -223,18 +223,18 @@ def _sensors(simulation: Simulation) -> Listing:
 
 
 def _kind(enum: type, value: int) -> str:
-    """Return MuJoCo's name of a type, such as ``box`` for ``mjGEOM_BOX``."""
+    """Return MuJoCo's name for a type, such as ``box`` for ``mjGEOM_BOX``."""
     return enum(value).name.split("_", 1)[1].lower()
 
 
 def contents(simulation: Simulation) -> list[Listing]:
-    """Return the tables of the contents of a scene.
+    """Return tables that list the contents of a scene.
 
     Args:
-        simulation: The simulation.
+        simulation: Simulation of the scene.
 
     Returns:
-        The tables of pads, bodies, geoms, joints, actuators, contact sensors, other sensors and feelers.
+        Tables of pads, bodies, geoms, joints, actuators, contact sensors, other sensors and feelers.
     """
     makers = (_pads, _bodies, _geoms, _joints, _actuators, _contact_sensors, _sensors, _feelers)
     return [make(simulation) for make in makers]

@@ -1,4 +1,4 @@
-"""Touch and response functions of the pads of a simulation."""
+"""Touch and response functions of a simulation's pads."""
 
 from __future__ import annotations
 
@@ -15,22 +15,24 @@ if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation, Snapshot
 
 Functions = tuple[str | None, str | None]
-"""Touch and response function of a pad; None: that of the whole skin."""
+"""Touch and response function of a pad; None uses the one that is set for the whole skin."""
 
 
 class PadFunctions:
-    """The functions of each pad: its own, or those of the settings, which may change at run time.
+    """Touch and response function of each pad.
 
-    Readings are in one array (taxels, channels). If pads have different numbers of channels, it has the
-    largest, and the missing channels of the other pads are 0.
+    A pad without its own function uses the one in ``skin``, which can change at run time.
+
+    Readings are in one array (taxels, channels). It has as many channels as the pad with
+    the most; channels that a pad lacks are 0.
     """
 
     def __init__(self, simulation: Simulation, plans: Sequence[PadPlan]):
-        """Find the functions of each pad, and the taxels with the same functions.
+        """Find the functions of each pad and group the taxels by them.
 
         Args:
-            simulation: The simulation, with its skin.
-            plans: The declared pads.
+            simulation: Simulation whose skin exists already.
+            plans: Pads that are declared in ``skin.pads``.
         """
         self._simulation, skin = simulation, simulation.skin
         own = {plan.name: (plan.touch_function, plan.response_function) for plan in plans}
@@ -46,7 +48,7 @@ class PadFunctions:
         modes = {plan.name: plan.sampling for plan in plans}
         common = simulation.settings.skin.sampling
         self.sampling = [modes.get(pad.name) or common for pad in skin.pads]
-        """Sampling of each pad."""
+        """Sampling mode of each pad."""
 
     @property
     def own(self) -> list[str]:
@@ -58,7 +60,7 @@ class PadFunctions:
     def quantities(self) -> tuple[str, ...]:
         """Name of the touch function of each pad."""
         common = self._simulation.settings.skin.touch_function
-        if common not in self._quantities:  # asked for at each message
+        if common not in self._quantities:  # needed for each message
             self._quantities[common] = tuple(touch or common for touch, _ in self._pads)
         return self._quantities[common]
 
@@ -86,13 +88,14 @@ class PadFunctions:
 
     @property
     def touches(self) -> list[str | None]:
-        """Distinct touch functions of pads; None: that of the whole skin."""
+        """Distinct touch functions of the pads; None is the one that is set for the whole skin."""
         return list(dict.fromkeys(touch for touch, _ in self._rows))
 
     def by_quantity(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield the name of each of `touches` and the mask (n,) of the taxels that have it.
+        """Yield each touch function and a mask (n,) of its taxels, in the order of `touches`.
 
-        Order and masks are constant. A name can occur twice: as that of the whole skin and of single pads.
+        The order and the masks are constant. A name occurs twice if it is set both for the whole skin and
+        for single pads.
         """
         common = self._simulation.settings.skin.touch_function
         for own in self.touches:
@@ -100,7 +103,7 @@ class PadFunctions:
             yield own or common, np.logical_or.reduce(rows)
 
     def by_response(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield the names of response functions and the masks (n,) of their taxels, as `by_quantity`."""
+        """Yield response functions and masks (n,) of their taxels; a name can occur several times."""
         common = self._simulation.settings.skin.response_function
         for (_, response), rows in self._rows.items():
             yield response or common, rows
@@ -108,12 +111,12 @@ class PadFunctions:
     def sense(
         self, snapshot: Snapshot, touch: str | TouchFunction | None, dtype: type = np.float64
     ) -> np.ndarray:
-        """Return the readings (taxels, channels) of a snapshot, before sampling and signal chain.
+        """Return the readings (taxels, channels) of a snapshot, before sampling and the signal chain.
 
         Args:
-            snapshot: The snapshot.
-            touch: Touch function for all pads; None: that of each pad.
-            dtype: Type of the numbers.
+            snapshot: Snapshot of the current state.
+            touch: Touch function for all pads; None uses each pad's function.
+            dtype: Type of the readings.
         """
         engine, skin, common = self._simulation.engine, self._simulation.skin, self._simulation.settings.skin
         parts: dict[tuple[str | TouchFunction, str], np.ndarray] = {}

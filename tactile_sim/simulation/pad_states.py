@@ -1,4 +1,4 @@
-"""Contact states of the pads of a simulation, with their memory."""
+"""Debounced contact states of a simulation's pads."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ STATE_COLUMNS = dict(zip(("contact_time", "air_time", *FELT), (0, 1, 2, 5, 8, 9,
 
 
 def state_table(contact: ContactState, felt: ContactQuantities, now: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the state of k pads as their messages report it.
+    """Convert the contact states of k pads to the flags and values in their messages.
 
     Args:
-        contact: Contact of the pads.
-        felt: Their contact quantities.
+        contact: Contact states of the pads.
+        felt: Contact quantities of the pads.
         now: Time since the reset [s].
 
     Returns:
-        Flags (k, 2) int32, contact_raw and contact, and values (k, 19), see `STATE_COLUMNS`.
+        Flags contact_raw and contact (k, 2) int32, and values (k, 19) with the columns `STATE_COLUMNS`.
     """
     elapsed = now - contact.since
     flags = np.stack([contact.raw, contact.contact], axis=1).astype(np.int32)
@@ -47,13 +47,13 @@ def state_table(contact: ContactState, felt: ContactQuantities, now: float) -> t
 
 
 class PadStates:
-    """Debounced contact of the pads that ``skin.state`` names, sampled with each tactile message."""
+    """Debounced contact of the pads in ``skin.state``, updated with each tactile message."""
 
     def __init__(self, simulation: Simulation):
         """Resolve the patterns of ``skin.state``.
 
         Args:
-            simulation: The simulation, with its skin.
+            simulation: Simulation whose skin exists already.
 
         Raises:
             ConfigError: A pattern matches no pad, or a pad's thresholds contradict each other.
@@ -69,10 +69,10 @@ class PadStates:
                 raise ConfigError(f"{where}.{pattern}.{error}") from None
         chosen = match(table, names, where, "pad") if table else {}
         self.pads = [index for index, name in enumerate(names) if name in chosen]
-        """Indices of the pads with a state."""
+        """Indices of the k pads that have a contact state."""
         own = [thresholds[chosen[names[index]]] for index in self.pads]
         self.thresholds = np.array([[t.on, t.off, t.on_time, t.off_time] for t in own]).reshape(-1, 4)
-        """(k, 4) fields of `ContactThresholds` of these pads."""
+        """(k, 4) fields of `ContactThresholds` for each of these pads."""
         self._simulation, self._forces = simulation, TaxelForces(simulation)
         self._starts, self._stops = skin.offsets[self.pads], skin.offsets[np.array(self.pads, int) + 1]
         self.restart()
@@ -82,20 +82,20 @@ class PadStates:
         self._state = ContactState.start(len(self.pads))
 
     def peek(self, snapshot: Snapshot) -> ContactState:
-        """Return the contact of the pads at a snapshot, without keeping it."""
+        """Return the contact states at a snapshot without storing them."""
         sums = np.concatenate([[0.0], np.cumsum(self._forces.pressing(snapshot))])
         return self._state.advance(self._now, sums[self._stops] - sums[self._starts], self.thresholds)
 
     def keep(self, snapshot: Snapshot) -> None:
-        """Store the contact at a snapshot; called once for each tactile message."""
+        """Store the contact states at a snapshot. Must be called once for each tactile message."""
         if self.pads:
             self._state = self.peek(snapshot)
 
     def table(self, snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
-        """Return flags and values of the pads with a state, at a snapshot.
+        """Return the flags and values of `pads` at a snapshot.
 
         Returns:
-            Flags (k, 2) int32, contact_raw and contact, and values (k, 19), see `STATE_COLUMNS`.
+            Flags contact_raw and contact (k, 2) int32, and values (k, 19) with the columns `STATE_COLUMNS`.
         """
         felt = ContactQuantities(*(values[self.pads] for values in snapshot.contact_quantities))
         return state_table(snapshot.contact_state, felt, self._now)

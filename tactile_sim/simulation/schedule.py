@@ -12,8 +12,8 @@ _SLACK = 1e-9
 class Schedule:
     """Converts rates [Hz of simulation time] to steps.
 
-    A stream of rate r is due at the first step at or after each multiple of 1/r, at most once per step. A
-    stream of rate 0 is never due.
+    A stream with rate r is due at the first step at or after each multiple of 1/r, at most once per step. A
+    stream with rate 0 is never due.
 
     Args:
         timestep: Duration of a step [s].
@@ -31,7 +31,7 @@ class Schedule:
         """Return the streams that are due at a step.
 
         Args:
-            step: The step.
+            step: Number of steps since the start.
             names: The streams to consider.
         """
         return {

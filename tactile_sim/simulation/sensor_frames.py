@@ -1,4 +1,4 @@
-"""TF frames of sensors that are not the frames of bodies."""
+"""TF frames for sensors whose frame is not that of a body."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ class SensorFrames:
     Unnamed elements are ``<body>/<kind><k>``, where k counts the body's elements of that kind.
 
     Args:
-        model: The model.
+        model: Compiled scene.
         names: Names of its elements.
-        body_frames: TF frames of the bodies by id.
-        prefix: Prefix of all frames except the world's.
+        body_frames: TF frame of each body, by id.
+        prefix: Prefix of all frames except the world frame.
     """
 
     def __init__(self, model: mujoco.MjModel, names: Names, body_frames: Sequence[str], prefix: str):
@@ -47,11 +47,11 @@ class SensorFrames:
         """Orientation (4,) of each frame in its body's frame, wxyz."""
 
     def of(self, kind: int, thing: int, along_x: bool = False) -> str:
-        """Return the frame of an element, or the world's if it has none.
+        """Return the TF frame of an element, or the world frame if it has none.
 
         Args:
             kind: Kind of the element (mjtObj).
-            thing: Its id.
+            thing: Id of the element.
             along_x: Whether to rotate the frame so that its x axis is the element's z axis.
         """
         model = self._model
@@ -77,11 +77,11 @@ class SensorFrames:
         return self._made[key]
 
     def body_of(self, kind: int, thing: int) -> int:
-        """Return the body of an element; 0, the world, if it has none.
+        """Return the id of an element's body, or 0 (the world) if it has none.
 
         Args:
             kind: Kind of the element (mjtObj).
-            thing: Its id.
+            thing: Id of the element.
         """
         model = self._model
         if kind in (_BODY, _INERTIAL):

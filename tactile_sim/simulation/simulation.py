@@ -1,4 +1,4 @@
-"""A scene with a skin, advanced step by step: engine, commands, contacts, skin and signal chain together."""
+"""Simulation of a scene with skin: combines engine, commands, contacts, skin and signal chain."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MADE_IN_PYTHON = "<scene made in Python>"
 
 
 class Simulation(InteractiveScene):
-    """A scene with a skin. Independent of ROS topics, threads and wall time.
+    """Simulation of a scene with skin, independent of ROS topics, threads and wall time.
 
     >>> simulation = Simulation("touch_cube")
     >>> simulation.step(500)
@@ -47,10 +47,10 @@ class Simulation(InteractiveScene):
 
         Args:
             scene: A configuration (the name of a shipped one, the path of a YAML file, a mapping with the
-                keys of such a file below ``ros__parameters``, or checked settings), or a scene made in
-                Python, as a spec or as a compiled model. Relative paths in a mapping start at the working
+                keys of such a file below ``ros__parameters``, or checked settings), or a scene built
+                in Python, as a spec or as a compiled model. Relative paths in a mapping start at the working
                 directory. A spec is copied; a compiled model is used without changes.
-            settings: The configuration of a scene made in Python, as a mapping without the key ``scene``.
+            settings: The configuration for a scene built in Python, as a mapping without the key ``scene``.
 
         Raises:
             TactileSimError: The configuration is invalid or does not fit the scene.
@@ -70,7 +70,7 @@ class Simulation(InteractiveScene):
         self.sensor_frames = SensorFrames(model, names, self.frames, checked.frame_prefix)
         scales = resolve_scales(checked, model, names)
         pads, self.stages = resolve_pads(checked, model, names, scales)
-        """Parameters of the signal chain by pad name or pattern, those of presets included."""
+        """Parameters of the signal chain by pad name or pattern, including those of presets."""
         feelers = resolve_feelers(checked, names, scales)
         with located(f"{checked.source}: skin.{'scales' if scales else 'pads'}"):
             skin = Skin(
@@ -86,7 +86,7 @@ class Simulation(InteractiveScene):
         self.skin_bodies = np.unique(skin.body_ids)
         """(b,) ids of the bodies with skin, increasing."""
         self.sensing = np.zeros(model.nbody + 1, bool)
-        """(nbody + 1,) whether a body has a skin; the last one stands for body -1, a flex."""
+        """(nbody + 1,) whether each body has skin; the last entry is for body -1, a flex."""
         flexes = [pad for pad in skin.pads if pad.flex >= 0]
         self.sensing[[pad.body_id for pad in skin.pads if pad.flex < 0]] = True
         self.sensing[-1] = bool(flexes)
@@ -127,14 +127,14 @@ class Simulation(InteractiveScene):
         self.sampling = Sampling.of_pads(self.functions.sampling, self.skin.offsets)
         self.signal_chain = make_chain(self)
         self.pad_rates = {f"tactile/{plan.name}": plan.rate for plan in pads if plan.rate}
-        """Rates of the pads that have their own [Hz], by stream."""
+        """Publishing rates [Hz] by stream, for the pads that have their own."""
         self.schedule = self._make_schedule()
         """The steps at which each kind of message is due."""
         self.published_readings: np.ndarray | None = None
-        """(taxels, channels) `Snapshot.viewed` of the last tactile message; None while the signal chain and
-        the sampling have no memory."""
+        """(taxels, channels) `Snapshot.viewed` at the last tactile message; None before the first one and
+        if `has_memory` is False."""
         self.published_valid = np.empty(0, np.uint8)
-        """`Snapshot.valid` of these readings."""
+        """`Snapshot.valid` at the last tactile message."""
         self._warm_up()
 
     # -- stepping --------------------------------------------------------------------------------------------
@@ -142,11 +142,11 @@ class Simulation(InteractiveScene):
     def step(self, n: int = 1) -> None:
         """Advance n time steps: physics, commands, built-in motion, sampling and signal chain.
 
-        Stages with memory see the readings whenever a tactile topic is due.
+        Stages with memory process the readings whenever a tactile topic is due.
 
         Raises:
             CommandError: ``n`` is negative.
-            PhysicsError: The physics became unstable; `reset` recovers.
+            PhysicsError: The physics became unstable; call `reset` to recover.
         """
         if n < 0:
             raise CommandError(f"step: n must be >= 0, got {n}")
@@ -167,7 +167,7 @@ class Simulation(InteractiveScene):
         return self.snapshot()
 
     def snapshot(self, stored: bool = False) -> Snapshot:
-        """Return the current state, without the effect of commands since the last step.
+        """Return a snapshot of the current state, without the effect of commands since the last step.
 
         Args:
             stored: Whether the signal chain stores the reading of this snapshot.
@@ -176,15 +176,16 @@ class Simulation(InteractiveScene):
         return Snapshot(self, stored)
 
     def free_steps(self) -> int:
-        """Return the number of steps that the engine may take before commands or sampling take effect."""
+        """Return how many steps the engine can take before commands or sampling must be processed."""
         return 1 if self.sampling else super().free_steps()
 
     def advance(self, steps: int, publish: Callable[[Snapshot], None] | None = None) -> None:
-        """Advance after `apply_commands`, in one call of the engine where possible.
+        """Advance by a number of steps after `apply_commands`, in one engine call where possible.
 
         Args:
-            steps: At most `free_steps`, and with memory at most to the next tactile message.
-            publish: Called with the snapshot of the current state before it is left.
+            steps: Number of steps, at most `free_steps`. With memory, it must not go beyond the step at which
+                the next tactile message is due.
+            publish: Called with a snapshot of the current state before the first step.
 
         Raises:
             PhysicsError: The physics became unstable.
@@ -205,7 +206,7 @@ class Simulation(InteractiveScene):
         self._check_physics()
 
     def stream_of(self, pad: str) -> str:
-        """Return the stream of a pad: its own if it has a rate, or that of ``rates.tactile``."""
+        """Return the stream of a pad: its own if the pad has a rate, otherwise ``tactile``."""
         return f"tactile/{pad}" if f"tactile/{pad}" in self.pad_rates else "tactile"
 
     @property
@@ -215,7 +216,7 @@ class Simulation(InteractiveScene):
 
     @property
     def has_memory(self) -> bool:
-        """True if readings depend on earlier states, by sampling or by a stage of the signal chain."""
+        """True if sampling, the signal chain or the contact states depend on earlier steps."""
         return self.sampling is not None or self.signal_chain.has_memory or bool(self.pad_states.pads)
 
     def keep_readings(self, snapshot: Snapshot) -> None:
@@ -224,10 +225,10 @@ class Simulation(InteractiveScene):
         self.published_valid = snapshot.valid
 
     def _update_memory(self, snapshot: Snapshot, due: set[str]) -> None:
-        """Update sampling and signal chain.
+        """Update the stored readings, the contact states and the sampling.
 
         Args:
-            snapshot: The current state.
+            snapshot: Snapshot of the current state.
             due: The tactile streams that are due.
         """
         if due:
@@ -245,10 +246,10 @@ class Simulation(InteractiveScene):
             )
 
     def reset(self, keyframe: str | None = None) -> None:
-        """Reset state, random numbers, built-in motion and commands. The tare is kept.
+        """Reset the state, random numbers, built-in motion and commands. The tare is kept.
 
         Args:
-            keyframe: Name of a keyframe of the scene; None: the initial state.
+            keyframe: Name of a keyframe in the scene; None restores the initial state.
 
         Raises:
             EngineError: The keyframe does not exist; nothing is changed.
@@ -273,7 +274,7 @@ class Simulation(InteractiveScene):
         return "tared"
 
     def update(self, settings: Settings) -> None:
-        """Apply settings that may change at run time. A new touch function restarts the signal chain."""
+        """Apply settings whose live keys may have changed. A new touch function restarts the signal chain."""
         before, self.settings = self.functions.quantities, settings
         self.schedule = self._make_schedule()
         if self.functions.quantities != before:
@@ -283,14 +284,14 @@ class Simulation(InteractiveScene):
                 self.sampling.clear()
 
     def fault(self) -> str | None:
-        """Return what made the physics unstable since the last reset, or None."""
+        """Return the reason why the physics became unstable since the last reset, or None."""
         return self.engine.fault()
 
     def _make_schedule(self) -> Schedule:
         return Schedule(self.engine.timestep, vars(self.settings.rates) | self.pad_rates)
 
     def _warm_up(self) -> None:
-        """Compile or load all kernels before time runs."""
+        """Compile or load all kernels before the simulation starts."""
         snapshot = Snapshot(self)
         for touch_function in TOUCH_FUNCTIONS:
             snapshot.sense(touch_function)
@@ -301,7 +302,7 @@ class Simulation(InteractiveScene):
 
 
 def _settings(scene: Any, settings: Mapping[str, Any] | None) -> Settings:
-    """Return the checked settings behind the arguments of `Simulation`."""
+    """Convert the arguments of `Simulation` to checked settings."""
     if isinstance(scene, mujoco.MjSpec | mujoco.MjModel):
         if "scene" in (settings or {}):
             raise ConfigError("settings.scene: the scene is given in Python already; remove the key")

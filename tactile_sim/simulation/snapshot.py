@@ -1,4 +1,4 @@
-"""The state of a simulation at one time, with everything derived from it."""
+"""Snapshots of a simulation's state and the quantities derived from it."""
 
 from __future__ import annotations
 
@@ -18,31 +18,36 @@ if TYPE_CHECKING:
 
 
 class Snapshot:
-    """Data of one state of a simulation, computed on request. Valid until the next step."""
+    """State of a simulation and derived quantities, computed on request. Valid until the next step."""
 
     def __init__(self, simulation: Simulation, stored: bool = False):
-        """Refer to the current state; ``stored``: whether the signal chain stores its reading."""
+        """Refer to the current state of a simulation.
+
+        Args:
+            simulation: The simulation to read from.
+            stored: Whether the signal chain stores the reading of this snapshot.
+        """
         self.simulation = simulation
         self._stored = stored
         self.stamp = simulation.stamp
-        """[ns]"""
+        """Simulation time [ns]."""
 
     @cached_property
     def all_contacts(self) -> Contacts:
-        """All contacts with a nonzero force, a user's press included, in the engine's order of bodies."""
+        """All contacts with a nonzero force, including a user's press; bodies are in the engine's order."""
         engine = self.simulation.engine
         contacts, poses = engine.contacts(), (engine.body_positions, engine.body_rotations)
         return self.simulation.hands.with_press(contacts, *poses)
 
     @cached_property
     def skin_contacts(self) -> Contacts:
-        """`all_contacts`, and a copy in the rest shape of those on flexes with pads."""
+        """`all_contacts`, plus a copy of each contact on a flex with pads, mapped to its rest shape."""
         flexes = self.simulation.flex_pads
         return flexes.on_skin(self.all_contacts, self.simulation.engine) if flexes else self.all_contacts
 
     @cached_property
     def contacts(self) -> Contacts:
-        """The published contacts: all, or those that touch a skin, with a single skin as the second body."""
+        """Published contacts: all, or those on skin. A single body with skin becomes the second body."""
         if self.simulation.settings.contacts == "all":
             return self.all_contacts
         return self.all_contacts.touching(self.simulation.sensing)
@@ -50,9 +55,9 @@ class Snapshot:
     def sense(
         self, touch_function: str | TouchFunction | None = None, dtype: type = np.float64
     ) -> np.ndarray:
-        """(taxels, channels) ideal readings of this step; by default with the touch function of each pad.
+        """Return ideal readings (taxels, channels) of this step, by default for each pad's touch function.
 
-        The channels that a pad does not have are 0; see `reading`.
+        Channels that a pad does not have are 0.
         """
         return self.simulation.functions.sense(self, touch_function, dtype)
 
@@ -64,17 +69,17 @@ class Snapshot:
 
     @cached_property
     def taxels(self) -> np.ndarray:
-        """(taxels, channels) readings as they are published, after the signal chain."""
+        """(taxels, channels) readings after the signal chain, as they are published."""
         return self._output[0]
 
     @cached_property
     def valid(self) -> np.ndarray:
-        """(taxels,) uint8, 0: the reading is invalid. Empty: all are valid."""
+        """(taxels,) uint8, 0 where a reading is invalid; empty if all are valid."""
         return np.empty(0, np.uint8) if self.simulation.signal_chain.idle else self._output[1]
 
     @cached_property
     def _output(self) -> tuple[np.ndarray, np.ndarray]:
-        """Readings and `valid`."""
+        """Readings after the signal chain, and their validity."""
         chain = self.simulation.signal_chain
         output = chain.read if self._stored else chain.peek
         readings = output(self.simulation.steps_since_reset, self.truth)
@@ -100,14 +105,14 @@ class Snapshot:
 
     @cached_property
     def taxels32(self) -> np.ndarray:
-        """(taxels, channels) `taxels` as float32, the type in messages."""
+        """(taxels, channels) `taxels` as float32, the type used in messages."""
         if self.simulation.signal_chain.idle and not self.simulation.sampling:
             return self.sense(dtype=np.float32)
         return self.taxels.astype(np.float32)
 
     @property
     def viewed(self) -> np.ndarray:
-        """(taxels, channels) float32 in one unit: `taxels32`, or forces [N] where units of pads differ."""
+        """(taxels, channels) float32 in one unit: `taxels32`, or forces [N] if pads have different units."""
         simulation = self.simulation
         if simulation.functions.unit or not len(simulation.skin.positions):
             return self.taxels32
@@ -127,20 +132,20 @@ class Snapshot:
 
     @property
     def cloud(self) -> tuple[np.ndarray, np.ndarray]:
-        """(taxels, 3) positions [m] and forces [N] in the world, float32 as they go on the wire."""
+        """(taxels, 3) positions [m] and forces [N] in the world frame, float32 as in messages."""
         engine = self.simulation.engine
         positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations, np.float32)
         return self._with_flexes(positions), self.sense("force_vector_global", np.float32)
 
     def _with_flexes(self, positions: np.ndarray) -> np.ndarray:
-        """Return positions (taxels, 3) with those of the taxels on flexes replaced by the current ones."""
+        """Replace the positions (taxels, 3) of taxels on flexes by the current ones, and return all."""
         if self.simulation.flex_pads:
             self.simulation.flex_pads.move(positions, self.simulation.engine)
         return positions
 
     @cached_property
     def feelers(self) -> np.ndarray:
-        """(feelers,) free lengths [m]."""
+        """(feelers,) free (uncovered) lengths [m]."""
         engine = self.simulation.engine
         return self.simulation.feelers.free_lengths(
             engine.body_positions, engine.body_rotations, engine.geom_positions, engine.geom_rotations
@@ -148,7 +153,7 @@ class Snapshot:
 
     @property
     def hairs(self) -> tuple[np.ndarray, np.ndarray]:
-        """Ends (feelers, 2, 3) of the feelers in the world [m], and their covered fractions (feelers,)."""
+        """Both ends of the feelers (feelers, 2, 3) in the world [m], and covered fractions (feelers,)."""
         engine, feelers = self.simulation.engine, self.simulation.feelers
         starts, directions = feelers.world(engine.body_positions, engine.body_rotations)
         ends = starts + feelers.lengths[:, None] * directions
@@ -156,9 +161,9 @@ class Snapshot:
 
     @cached_property
     def wrenches(self) -> np.ndarray:
-        """(pads, 6) net wrench on the body of each pad about its origin, in its frame [N, N m].
+        """(pads, 6) net wrench on each pad's body about the body's origin, in the body frame [N, N m].
 
-        For a pad on a flex, it is that of the contacts with the flex; the body is the one that carries it.
+        For a pad on a flex, only contacts with the flex count; its body is the one that carries the flex.
         """
         engine, flexes = self.simulation.engine, self.simulation.flex_pads
         out = self.simulation.skin.body_wrenches(
@@ -177,17 +182,17 @@ class Snapshot:
 
     @cached_property
     def contact_state(self) -> ContactState:
-        """Contact of the pads that ``skin.state`` names, in the order of ``simulation.pad_states.pads``."""
+        """Contact states of the pads in ``skin.state``, in the order of ``simulation.pad_states.pads``."""
         return self.simulation.pad_states.peek(self)
 
     @cached_property
     def pad_table(self) -> tuple[np.ndarray, np.ndarray]:
-        """Flags and values of the pads with a state, see `PadStates.table`."""
+        """Flags and values of the pads that have a contact state, see `PadStates.table`."""
         return self.simulation.pad_states.table(self)
 
     @cached_property
     def outside(self) -> tuple[np.ndarray, np.ndarray]:
-        """Number (b,) and net force (b, 3) [N] of the loads that no taxel takes, as in `Skin.outside`."""
+        """Number (b,) and net force (b, 3) [N] of loads that no taxel senses, see `Skin.outside`."""
         engine, skin = self.simulation.engine, self.simulation.skin
         poses = engine.body_positions, engine.body_rotations
         numbers, forces = np.zeros(len(skin.body_ids), np.int64), np.zeros((len(skin.body_ids), 3))

@@ -1,4 +1,4 @@
-"""Signal chains of pads with different touch functions."""
+"""Combine the signal chains of pads that have different touch functions."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class _Part(NamedTuple):
-    """Some pads of a skin, as `Sensed` by one chain; the arrays are those of the whole skin."""
+    """The `Sensed` input of one chain: some pads of a skin, with the arrays of all its taxels."""
 
     pads: Sequence[Pad]
     positions: np.ndarray
@@ -29,7 +29,7 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
     """Return the signal chain of a simulation, split if its pads have different touch functions.
 
     Args:
-        simulation: The simulation, with its skin, stages and functions.
+        simulation: Simulation whose skin, stages and functions exist already.
 
     Raises:
         ConfigError: As in `SignalChain`.
@@ -55,7 +55,7 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
 
 
 class SplitChain:
-    """One signal chain for each touch function of the pads of a simulation, used like a single chain.
+    """One signal chain for each touch function of a simulation's pads, used like a single chain.
 
     Readings are (taxels, channels) as in `PadFunctions`.
     """
@@ -65,7 +65,7 @@ class SplitChain:
         self._simulation, self._chains = simulation, list(chains)
 
     def of_pad(self, pad: int) -> SignalChain:
-        """Return the chain of the pad with an index."""
+        """Return the chain that processes a pad, given the pad's index."""
         first = self._simulation.skin.pads[pad].start
         quantities = self._simulation.functions.by_quantity()
         return next(chain for chain, (_, rows) in zip(self._chains, quantities, strict=True) if rows[first])
@@ -142,12 +142,12 @@ class SplitChain:
                 chain.forget(frame)
 
     def _parts(self, values: np.ndarray) -> list[np.ndarray]:
-        """Return the readings (taxels, channels) with the channels of each chain."""
+        """Return the readings for each chain: arrays (taxels, channels) with the channels it uses."""
         quantities = self._simulation.functions.by_quantity()
         return [values[:, : TOUCH_FUNCTIONS[touch].channels] for touch, _ in quantities]
 
     def _join(self, parts: Sequence[np.ndarray]) -> np.ndarray:
-        """Return readings (taxels, channels) that combine the taxels of each chain."""
+        """Combine the readings of all chains into one array (taxels, channels)."""
         functions = self._simulation.functions
         out = np.zeros((len(parts[0]), functions.channels))
         for part, (_, rows) in zip(parts, functions.by_quantity(), strict=True):

@@ -1,4 +1,4 @@
-"""Readings converted to forces on bodies, or to pressure and shear, for standard message types."""
+"""Convert readings to forces on bodies, or to pressure and shear, for standard message types."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 
 
 class TaxelForces:
-    """Forces of the taxels of a simulation, for any touch function.
+    """Forces on a simulation's taxels, for any touch function.
 
-    Readings in newtons are used as they are, including the signal chain; the channel of ``normal`` is along
-    the taxel's normal. For readings in another unit (``slip``), the forces are the force vectors of the same
-    step before the signal chain.
+    Readings in newtons are used directly, with the effects of the signal chain; the channel of ``normal`` is
+    a force along the taxel's normal. For readings in another unit (``slip``), the force vectors of the same
+    step are used, without the signal chain.
     """
 
     def __init__(self, simulation: Simulation):
@@ -28,7 +28,7 @@ class TaxelForces:
         self._normals, self._axes = skin.normals, skin.axes
 
     def on_bodies(self, snapshot: Snapshot) -> np.ndarray:
-        """(taxels, 3) forces in the frame of each taxel's body [N]."""
+        """Return the forces (taxels, 3) in the frame of each taxel's body [N]."""
         quantities = list(self._simulation.functions.by_quantity())
         if len(quantities) == 1:
             return self._converted(snapshot, TOUCH_FUNCTIONS[quantities[0][0]])
@@ -38,7 +38,7 @@ class TaxelForces:
         return out
 
     def _converted(self, snapshot: Snapshot, function: TouchFunction) -> np.ndarray:
-        """Return `on_bodies` (taxels, 3) [N] under the assumption that all pads have this touch function."""
+        """Return the forces of `on_bodies`, treating all pads as if they had this touch function."""
         if function.unit != "N" or function.channels not in (1, 3):
             return snapshot.sense("force_vector")
         readings = snapshot.taxels32[:, : function.channels].astype(float)
@@ -52,10 +52,10 @@ class TaxelForces:
         return readings
 
     def pressing(self, snapshot: Snapshot) -> np.ndarray:
-        """(taxels,) normal force on each taxel, positive against its outward normal [N]."""
+        """Return the normal force (taxels,) on each taxel, positive against its outward normal [N]."""
         return -np.einsum("ni,ni->n", self.on_bodies(snapshot), self._normals)
 
     def on_pads(self, snapshot: Snapshot) -> np.ndarray:
-        """(taxels, 3) forces along the axes of each taxel: two tangents and the inward normal [N]."""
+        """Return forces (taxels, 3) along the axes of each taxel: two tangents, inward normal [N]."""
         along = np.einsum("nij,nj->ni", self._axes, self.on_bodies(snapshot))
         return along * [1.0, 1.0, -1.0]

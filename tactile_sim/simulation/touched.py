@@ -11,10 +11,10 @@ from tactile_sim.engines import Contacts
 def centres_of_touch(
     contacts: Contacts, positions: np.ndarray, rotations: np.ndarray, bodies: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute means over the contacts of each body, weighted by their normal forces.
+    """Compute the centre of touch of each body: a mean over contacts, weighted by normal force.
 
     Args:
-        contacts: The contacts.
+        contacts: All contacts of the scene.
         positions: Positions (nbody, 3) of all bodies in the world [m].
         rotations: Rotations (nbody, 3, 3) of all bodies to the world.
         bodies: Ids (n,) of the bodies.

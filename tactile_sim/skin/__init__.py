@@ -1,4 +1,4 @@
-"""Skins: placement of taxels, distribution of loads over them, and readings."""
+"""Skins: place taxels on bodies, distribute contact loads over them, and compute their readings."""
 
 from tactile_sim.skin.loads import TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.responses import RESPONSE_FUNCTIONS

@@ -1,6 +1,6 @@
-"""Possible area of contact between a skin and another body: points of the skin that may be pressed.
+"""Find the possible contact area of a skin and another body: the points of the skin that may be pressed.
 
-Kernels that take the tuples of arrays are inlined: a call would copy the descriptions of all the arrays.
+Kernels with tuples of arrays as arguments are inlined, because a call would copy all array descriptors.
 """
 
 from __future__ import annotations
@@ -13,17 +13,18 @@ from tactile_sim.skin.nearby import FACING, add_neighbors, place
 from tactile_sim.skin.quadrature import NX, POINT_AREA
 
 UNEVEN = 0.25
-"""A gap that changes by more than this, over the spacing, between neighbors has an edge there."""
+"""The gap is uneven where it changes by more than this between neighbors, relative to the spacing."""
 LEVEL_SLOPE = 0.12
-"""Between neighbors in a level plane, the gap to a level face changes by less than this, over their distance:
+"""Maximum change of the gap to a level face between neighbors in a level plane, relative to their distance:
 sin(2 acos(UPRIGHT)) + FLAT."""
 
 
 @kernel(inline="always")
 def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, limit):
-    """Write the points of a patch that a pair may press into the layer.
+    """Write the points of a patch that a pair may press to ``layer.points``.
 
-    One point stands for a taxel on whose cell the gap is even, several for one at an edge of either surface.
+    A taxel is represented by one point if the gap is even over its cell, and by several points at an edge of
+    either surface.
 
     Args:
         nearby: Result of `nearby.measure`.
@@ -32,11 +33,11 @@ def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, limit)
         quad: A `Quadrature`.
         solids: A `Solids`.
         layer: A `Layer`.
-        spacing: Of the taxels of the patch [m].
-        limit: Gap up to which points may be pressed [m].
+        spacing: Spacing of the patch's taxels [m].
+        limit: Largest gap at which points may be pressed [m].
 
     Returns:
-        The `Nearby` with neighbors of these taxels, how many points there are, and the smallest gap [m].
+        The `Nearby` extended by neighboring taxels, the number of points, and the smallest gap [m].
     """
     least, reach = nearby.least, layer.thickness + spacing
     count, unsure = _level_points(nearby, quad, solids, layer, limit, UNEVEN * spacing)
@@ -53,18 +54,19 @@ def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, limit)
 
 @kernel(counted=False)
 def _is_far(near, e, limit, least):
-    """Return whether a smooth taxel is so far from a smooth surface that no point of its cell is pressed."""
+    """Return whether a smooth taxel is too far from a smooth surface for any point of its cell to touch."""
     return near[6, e] >= 0.0 and 2.0 * (limit - least) < near[3, e] - least < np.inf
 
 
 @kernel(inline="always")
 def _level_points(nearby, quad, solids, layer, limit, uneven):
-    """Write one point for each taxel that lies with its neighbors under a level face.
+    """Write one point for each taxel that lies, with all its neighbors, under a level face.
 
-    The arguments are those of `contact_points` and the change of the gap at an edge [m].
+    The other taxels that may be pressed are written to ``layer.several``. The arguments are those of
+    `contact_points`; ``uneven`` is the change of the gap between neighbors that indicates an edge [m].
 
     Returns:
-        How many points there are, and how many taxels in ``layer.several`` the gap may be uneven on.
+        The number of points, and the number of taxels in ``layer.several``.
     """
     near, several, count, unsure = layer.near, layer.several, 0, 0
     level, a, b, half_a, half_b = level_face(solids, layer, nearby.geoms)
@@ -87,19 +89,19 @@ def _level_points(nearby, quad, solids, layer, limit, uneven):
 
 @kernel(inline="always")
 def _even_points(nearby, unsure, count, quad, layer, limit, uneven):
-    """Write one point for each taxel on whose cell the gap is even; keep those that need several points.
+    """Write one point for each taxel with an even gap; keep taxels that need several points.
 
     Args:
         nearby: As in `contact_points`.
-        unsure: How many taxels ``layer.several`` has.
-        count: Number of points so far.
+        unsure: Number of taxels in ``layer.several``.
+        count: Number of points written so far.
         quad: As in `contact_points`.
         layer: As in `contact_points`.
         limit: As in `contact_points`.
         uneven: As in `_level_points`.
 
     Returns:
-        How many points and how many taxels in ``layer.several`` there are.
+        The number of points, and the number of taxels kept in ``layer.several``.
     """
     near, several, taxel, gap, cells = layer.near, layer.several, layer.taxel, layer.gap, quad.taxels
     kept = 0
@@ -110,7 +112,7 @@ def _even_points(nearby, unsure, count, quad, layer, limit, uneven):
         for n in range(cells[taxel[e]].beside, cells[taxel[e] + 1].beside):
             there = gap[quad.beside[n]]
             low, high = (there if there < low else low), (there if there > high else high)
-        # Between two smooth surfaces, the gap beside a taxel is about the mean of its own and its neighbor's.
+        # Between two smooth surfaces, the gap beside a taxel is about the mean of its gap and its neighbor's.
         beside_it = 0.5 * (here + low) if nearby.is_round and smooth and here < np.inf else low
         even = high - here <= uneven and here - low <= uneven
         if smooth and here <= limit and even and near[4, e] > FACING:
@@ -124,12 +126,12 @@ def _even_points(nearby, unsure, count, quad, layer, limit, uneven):
 
 @kernel(inline="always")
 def _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer, reach):
-    """Write the points in the cells of the taxels in layer.several[:kept] from which a line meets the body.
+    """Write all points of the taxels in ``layer.several[:kept]`` that have a finite gap to the other body.
 
-    The other arguments are those of `contact_points`.
+    ``count`` is the number of points written so far. The other arguments are as in `contact_points`.
 
     Returns:
-        How many points there are, and the smallest gap [m].
+        The number of points, and the smallest gap [m].
     """
     points, owner, own, cells, (nx, ny, nz) = (
         layer.points,
@@ -162,6 +164,6 @@ def _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer, reac
 
 @kernel(counted=False)
 def _add_point(near, e, taxel, points, owner, count):
-    """Let one point stand for a taxel nearby."""
+    """Write a single point that represents a nearby taxel."""
     points[0, count], points[1, count], points[2, count] = near[0, e], near[1, e], near[2, e]
     points[3, count], points[4, count], owner[count] = near[3, e], near[4, e] * near[5, e], taxel

@@ -1,11 +1,11 @@
-"""Loads spread over the area where two surfaces touch: the response function `elastic_foundation`.
+"""The response function `elastic_foundation`, which spreads loads over the area where two surfaces touch.
 
-The physics engine gives the wrench between two bodies at a few points. The area that really touches follows
-from geometry: for each pair of a patch of skin and another body (`pairs`), the gap between the two along the
-mean contact normal (`nearby`, `gaps`, `contact_area`), and the pressures of an elastic layer that balance the
-wrench (`press`, `winkler`). The tangential force is shared in proportion to the pressure (Coulomb), and the
-torsional moment as a twist in proportion to pressure times distance, so that forces and moments sum to those
-of the engine.
+The physics engine reports the wrench between two bodies at a few points. The actual contact area is computed
+from geometry. For each pair of a patch of skin and another body (`pairs`), the gap between the two is
+measured along the mean contact normal (`nearby`, `gaps`, `contact_area`). Then the pressures of an elastic
+layer are computed that balance the wrench (`press`, `winkler`). The tangential force is distributed in
+proportion to the pressure (Coulomb), and the torsional moment in proportion to pressure times distance from
+the center, so that forces and moments sum to those of the engine.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from tactile_sim.skin.press import press
 from tactile_sim.skin.quadrature import Quadrature
 
 EACH = -1
-"""In place of a quantity: the load on each taxel."""
+"""Value of ``quantity`` for which the load on each taxel is written instead of readings."""
 
 
 @kernel(counted=False)
 def add_readings(
     loads, group, index_arrays, quad_arrays, solid_arrays, layer_arrays, quantity, sums, table, taxels
 ):  # fmt: skip
-    """Add what taxels read of all loads that press over an area to sums, or write the load on each taxel.
+    """Add the readings due to loads that press over an area to ``sums``, or write the load on each taxel.
 
     Args:
         loads: (m,) of `loads.LOAD`.
-        group: (m,) output: group of each load; -1 for loads that are left over.
+        group: (m,) output: number of each load's pair; -1 for loads that cannot be spread over an area.
         index_arrays: Fields of a `TaxelIndex`.
         quad_arrays: Fields of a `Quadrature`.
         solid_arrays: Fields of a `Solids`.
@@ -44,8 +44,9 @@ def add_readings(
         taxels: (room,) output: taxel of each load in ``table``; only used with EACH.
 
     Returns:
-        How many taxels of ``Layer.touched`` have a reading, and how many loads are left over. With EACH, how
-        many loads on taxels there are.
+        The number of taxels with a reading, which are the first ones in ``Layer.touched``, and the number of
+        loads whose group is -1. With EACH, the first number is that of the loads on taxels, which can exceed
+        the size of ``table``.
     """
     index, quad = TaxelIndex(*index_arrays), Quadrature(*quad_arrays)
     solids, layer, count, left = Solids(*solid_arrays), unpack(layer_arrays), 0, 0
@@ -68,7 +69,7 @@ def add_readings(
 def _add_mesh_pair(
     loads, group, number, index, quad, solids, layer, quantity, sums, table, taxels, count
 ):  # fmt: skip
-    """Do what `_add_pair` does for one that has a mesh, whose triangles need memory."""
+    """Call `_add_pair` for a pair with a mesh, whose triangles need additional memory."""
     triangles = bin_near(loads, group, number, index, quad, solids, layer)
     return _add_pair(
         loads, group, number, triangles, index, quad, solids, layer, quantity, sums, table, taxels, count
@@ -79,12 +80,12 @@ def _add_mesh_pair(
 def _add_pair(
     loads, group, number, triangles, index, quad, solids, layer, quantity, sums, table, taxels, count
 ):  # fmt: skip
-    """Do what `add_readings` does for one pair.
+    """Add the readings or write the loads of one pair, as `add_readings` does for all pairs.
 
     Args:
         loads: As in `add_readings`.
         group: As in `add_readings`.
-        number: Of the pair in ``group``.
+        number: Number of the pair in ``group``.
         triangles: Result of `nearby.bin_near`, or ``Layer.triangles`` without a mesh.
         index: A `TaxelIndex`.
         quad: A `Quadrature`.
@@ -94,10 +95,10 @@ def _add_pair(
         sums: As in `add_readings`.
         table: As in `add_readings`.
         taxels: As in `add_readings`.
-        count: How many taxels or loads on taxels there are before.
+        count: Number of touched taxels so far, or of loads on taxels with EACH.
 
     Returns:
-        How many there are then.
+        The new count.
     """
     pair = net_load(loads, group, number)
     load, pressed, scale, twist, middle_x, middle_y = loads[pair.first], 0, 0.0, 0.0, 0.0, 0.0
@@ -150,7 +151,7 @@ def _add_pair(
 
 @kernel(counted=False)
 def _write(load, point, force, velocity, normal):
-    """Write the load on a taxel over a copy of one of its pair."""
+    """Turn a copy of one of a pair's loads into the load on a taxel, in place."""
     for i in range(3):
         load.point[i], load.force[i], load.velocity[i] = point[i], force[i], velocity[i]
         load.normal[i], load.torque[i] = normal[i], 0.0

@@ -1,4 +1,4 @@
-"""Contacts with flexes that have pads, moved to the rest shapes of the flexes."""
+"""Move contacts on flexes with pads from the current shape of the flex to its rest shape."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class FlexPads:
         self._near = {flex: _triangles_of_vertices(surface) for flex, surface in self._surfaces.items()}
 
     def on_skin(self, contacts: Contacts, engine: Engine) -> Contacts:
-        """Return contacts for `Skin.feel`: the given ones, and copies in the rest shape of those with flexes.
+        """Return the contacts for `Skin.feel`, with contacts on flexes also copied to the rest shape.
 
         In the added contacts, the flex is a virtual geom with the id ``ngeom + flex``, and the other side has
-        neither geom nor body. The given contacts are unchanged and have no geom on the side of a flex.
+        neither geom nor body. The original contacts are unchanged and have no geom on the side of a flex.
 
         Args:
-            contacts: Contacts of the engine, and optionally the press of a user.
+            contacts: Contacts of the engine, optionally with the press added by the user.
             engine: The engine after its last ``forward``.
         """
         parts = [(contacts.values, contacts.ids)]
@@ -88,7 +88,7 @@ class FlexPads:
         return out
 
     def move(self, positions: np.ndarray, engine: Engine) -> None:
-        """Replace the positions (n, 3) of the taxels on flexes by their current ones, world frame [m]."""
+        """Set the rows of ``positions`` (n, 3) for taxels on flexes to their current world positions [m]."""
         for k in self.pads:
             pad = self._skin.pads[k]
             assert pad.corners is not None and pad.weights is not None
@@ -97,7 +97,7 @@ class FlexPads:
 
     @staticmethod
     def _rows(contacts: Contacts, engine: Engine, flex: int, side: int) -> np.ndarray:
-        """Return the indices of the contacts with a flex on one side; the press of a user is none of them."""
+        """Return the indices of the engine's contacts with a flex on one side, without the user's press."""
         index = contacts.index
         flexes = engine.flex_contacts().flex[:, side]
         known = (index >= 0) & (index < len(flexes))
@@ -106,7 +106,7 @@ class FlexPads:
         return np.flatnonzero(on_flex & (contacts.geoms[:, side] < 0))
 
     def _vertices_of(self, engine: Engine, flex: int, side: int, index: np.ndarray) -> np.ndarray:
-        """Return the vertices (n, 4) of the element or vertex in each contact, -1 where there are fewer."""
+        """Return the flex vertices in each contact (n, 4), padded with -1 if there are fewer than four."""
         model, touching = self._model, engine.flex_contacts()
         per_element = model.flex_dim[flex] + 1
         start = model.flex_elemdataadr[flex]
@@ -120,7 +120,7 @@ class FlexPads:
 
 
 def _triangles_of_vertices(surface: FlexSurface) -> tuple[np.ndarray, np.ndarray]:
-    """Return the start (v + 1,) of the list of triangles of each vertex, and the concatenated lists."""
+    """Return the triangles at each vertex: the start of each vertex's list (v + 1,), and the joined lists."""
     corners = surface.triangles.ravel()
     order = np.argsort(corners, kind="stable")
     counts = np.bincount(corners, minlength=len(surface.vertices))
@@ -132,16 +132,16 @@ def move_to_rest(values, sign, touching, present, rest, triangles, begin, near, 
     """Move contacts from the current shape of a flex to the same points of the rest shape.
 
     Args:
-        values: (n, WIDTH) of `Contacts`, changed.
-        sign: 1 if the flex is object 2, otherwise -1.
+        values: (n, WIDTH) of `Contacts`, modified in place.
+        sign: 1 if the flex is object 2 of the contacts, otherwise -1.
         touching: (n, 4) vertices of the flex in each contact, or -1.
-        present: (v, 3) vertices in the world [m].
-        rest: (v, 3) vertices at rest in the frame of the body [m].
+        present: (v, 3) current positions of the vertices in the world [m].
+        rest: (v, 3) positions of the vertices at rest, in the frame of the body [m].
         triangles: (t, 3) vertices of the surface triangles.
-        begin: (v + 1,) start of the triangles of each vertex in ``near``.
-        near: Indices of the triangles of all vertices, vertex after vertex.
-        position: (3,) of the body in the world [m].
-        rotation: (3, 3) from the body to the world.
+        begin: (v + 1,) start of each vertex's triangles in ``near``.
+        near: Indices of the triangles at each vertex, concatenated.
+        position: (3,) position of the body in the world [m].
+        rotation: (3, 3) rotation from the body's frame to the world.
     """
     weights, best = np.empty(3), np.empty(3)
     for c in range(len(values)):
@@ -173,7 +173,10 @@ def move_to_rest(values, sign, touching, present, rest, triangles, begin, near, 
 
 @kernel
 def closest(point, vertices, corners, weights):
-    """Return the squared distance to a triangle; write the barycentric coordinates of its closest point."""
+    """Return the squared distance [m2] of a point to a triangle, and write the closest point to ``weights``.
+
+    The closest point is written as barycentric coordinates (3,).
+    """
     a, b, c = vertices[corners[0]], vertices[corners[1]], vertices[corners[2]]
     u, v, w = b - a, c - a, point - a
     uu, uv, vv = (u * u).sum(), (u * v).sum(), (v * v).sum()

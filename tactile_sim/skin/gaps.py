@@ -1,4 +1,4 @@
-"""Gaps from points of a skin to the surface of another body, along the mean normal of their contacts."""
+"""Measure the gaps from points of a skin to another body, along the mean contact normal."""
 
 from __future__ import annotations
 
@@ -9,13 +9,16 @@ from tactile_sim.geometry.solids import BOX, MESH, PARALLEL, PLANE, SPHERE, ente
 from tactile_sim.geometry.triangle_bins import highest_below
 
 UPRIGHT = 0.999
-"""Cosine to the normal of a pair above which a face is called level."""
+"""A face is level if the cosine between its normal and the pair's normal is above this."""
 
 
 @kernel(inline="always")
 def write_gaps(points, first, last, solids, layer, geoms, triangles, reach):
-    """Write the gap from some points (x, y, z, gap, ...) of the skin down to the other body [m]."""
-    # Rows of their own, from index 0: then the loops compile to vector instructions.
+    """Write the gaps from points [first, last) of the skin down to the other body [m].
+
+    The rows of ``points`` are x, y, z, gap and further ones.
+    """
+    # With separate rows that start at index 0, the loops compile to vector instructions.
     xs, ys, zs = points[0][first:last], points[1][first:last], points[2][first:last]
     gaps = points[3][first:last]
     gaps[:] = np.inf
@@ -32,7 +35,7 @@ def write_gaps(points, first, last, solids, layer, geoms, triangles, reach):
 
 @kernel(error_model="numpy", counted=False)
 def _gaps_to(kind, size, pose, xs, ys, zs, gaps):
-    """Reduce the gap at some points to that to a solid other than a mesh or box, where that is less."""
+    """Reduce the gaps of points to those to a solid other than a mesh or box, where these are smaller."""
     a, b, c = size[0], size[1], size[2]
     t0, t1, t2 = pose[0], pose[1], pose[2]
     r00, r01, r02, r10, r11, r12 = pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]
@@ -60,7 +63,7 @@ def _gaps_to(kind, size, pose, xs, ys, zs, gaps):
 
 @kernel(error_model="numpy", counted=False)
 def _gaps_to_box(size, pose, xs, ys, zs, gaps):
-    """Do what `_gaps_to` does for a box."""
+    """Reduce the gaps of points to those to a box, as `_gaps_to` does for other solids."""
     a, b, c = size[0], size[1], size[2]
     t0, t1, t2 = pose[0], pose[1], pose[2]
     r00, r01, r02, r10, r11, r12 = pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]
@@ -78,11 +81,13 @@ def _gaps_to_box(size, pose, xs, ys, zs, gaps):
 
 @kernel(inline="always")
 def level_face(solids, layer, geoms):
-    """Return the level face of the only geom of a pair, if it has one.
+    """Return the level face of the other body, if it touches with a single geom that has one.
+
+    Between neighboring taxels that face it, the gap changes linearly.
 
     Returns:
-        Whether there is one, the two coordinates along the face as coefficients of 1, x, y and z, and its
-        half-sizes [m]. Between neighbors above the face, the gap changes linearly.
+        Whether there is a level face; for each of the two coordinates along it, the coefficients of 1, x, y
+        and z; and its half-sizes [m].
     """
     solid, pose = solids.table[layer.geoms[0, 0]], layer.poses[0]
     none, face = (0.0, 0.0, 0.0, 0.0), -1

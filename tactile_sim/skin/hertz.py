@@ -1,4 +1,4 @@
-"""A load spread as contact mechanics has it."""
+"""Contact radius and pressure distribution of Hertzian contact."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ STIFFNESS = 2e5
 
 @kernel
 def contact_radius(load, stiffness):
-    """Return the radius of the area of contact of a load [m] on a skin of a stiffness [Pa]."""
+    """Return the radius of a load's contact area [m] on a skin with this plane-strain modulus [Pa]."""
     force = 0.0
     for i in range(3):
         force += load.force[i] * load.normal[i]
@@ -21,5 +21,5 @@ def contact_radius(load, stiffness):
 
 @kernel
 def pressure(distance, radius):
-    """At a distance from the middle, over that in the middle."""
+    """Return the pressure at a distance from the center of the contact, relative to that at the center."""
     return np.sqrt(1.0 - (distance / radius) ** 2) if distance < radius else 0.0

@@ -1,4 +1,4 @@
-"""Plain loops over contacts, bodies and taxels, compiled."""
+"""Compiled loops over contacts, bodies and taxels."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from tactile_sim.skin.shares import flush, gather
 
 @kernel
 def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, out):
-    """Write the loads of contacts on bodies with skin into out, of `loads.LOAD`; return how many there are.
+    """Convert contacts to loads on bodies with skin; return the number of loads.
 
     Args:
-        values: Of `engines.Contacts`.
-        ids: Of `engines.Contacts`.
+        values: Values of `engines.Contacts`.
+        ids: Ids of `engines.Contacts`.
         geoms: (ngeom,) of `curvature.GEOM`.
         patch_bodies: (p,) index of each patch's body in the skin.
         body_positions: (nbody, 3) positions in the world [m].
         body_rotations: (nbody, 3, 3) rotations from body frames to the world.
-        out: (2 c,) for c contacts.
+        out: (2 c,) of `loads.LOAD`, output for the loads of c contacts.
     """
     position, frame, distance = values[:, POSITION:], values[:, FRAME:], values[:, DISTANCE]
     wrench_world, velocity, geom_pairs = values[:, WRENCH_WORLD:], values[:, VELOCITY:], ids[:, GEOMS:]
@@ -51,9 +51,9 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
                 other = geom_pairs[c, 1 - side]
                 radius = effective_radius(geoms, geom, other, frame[c], body_rotations)
                 skins = 2 if other >= 0 and geoms[other].patch >= 0 else 1
-            # The normal points from object 1 to 2, so it leads out of 1 and into 2. The position is midway,
-            # half of the distance from each surface: that of 2 ahead, that of 1 behind; in penetration
-            # (negative) the other way round.
+            # The normal points from object 1 to object 2, out of 1 and into 2. The position is midway between
+            # the surfaces: along the normal, the surface of 2 is half the distance ahead and that of 1 half
+            # the distance behind. In penetration the distance is negative, and the order is reversed.
             sign = 1.0 if side == 1 else -1.0
             half = 0.5 * distance[c] * sign
             load, body = out[m], geoms[geom].body
@@ -75,10 +75,10 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
                 load.force[i] = sign * force
                 load.force_world[i] = sign * wrench_world[c, i]
                 load.normal[i] = sign * normal
-                # The contact's velocity is that of 2 against 1; a skin feels the other one move over it.
+                # The contact's velocity is that of 2 relative to 1; a load has that of the other surface.
                 load.velocity[i] = -sign * slip
             place_other(load, geoms, geom_pairs[c, 1 - side], body, body_positions, body_rotations)
-            # About the point on the surface, not that midway.
+            # The torque is about the point on the surface, not about the contact's position.
             arm = -half * load.normal * sign
             for i in range(3):
                 torque = 0.0
@@ -92,7 +92,7 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
 
 @kernel
 def place_other(load, geoms, other, body, body_positions, body_rotations):
-    """Write the pose of another geom in the frame of a body into a load; other -1: a flex."""
+    """Write the pose of the other geom in the body's frame into a load; ``other`` is -1 for a flex."""
     load.other, load.other_body = other, -1
     if other < 0:
         return
@@ -119,10 +119,11 @@ def feel(
     values, ids, geoms, patch_bodies, body_positions, body_rotations,
     quantity, mean, law, stiffness, extents, arrays, room, sums, out,
 ):  # fmt: skip
-    """From contacts to taxels, by functions that `evaluate` and `spread` know; the parts say what they take.
+    """Compute readings from contacts, for touch and response functions that have compiled versions.
 
-    room: taxels to expect around a load. Returns False where this is too little; out is then untouched, and
-    `TaxelIndex.scratch_distance` is to be made infinite again.
+    The arguments are those of `resolve_loads`, `evaluate`, `spread` and `gather`. ``room`` is the expected
+    number of taxels around a load. If there are more, the function returns False and leaves ``out``
+    unchanged; then `TaxelIndex.scratch_distance` must be reset to infinity.
     """
     table = np.empty(2 * len(ids), LOAD)
     loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
@@ -146,7 +147,10 @@ def feel_elastic(
     values, ids, geoms, patch_bodies, body_positions, body_rotations,
     quantity, mean, stiffness, extents, index, quad, solids, layer, room, sums, out,
 ):  # fmt: skip
-    """Do what `feel` does by `elastic_foundation`; index to layer as in `elastic.add_readings`."""
+    """Compute readings from contacts by `elastic_foundation`.
+
+    The arguments ``index`` to ``layer`` are as in `elastic.add_readings`, the others as in `feel`.
+    """
     table = np.empty(2 * len(ids), LOAD)
     loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
     enough, _ = press_loads(
@@ -157,10 +161,10 @@ def feel_elastic(
 
 @kernel
 def press_loads(loads, quantity, mean, stiffness, extents, index, quad, solids, layer, room, sums, out):
-    """From loads to taxels by `elastic_foundation`, and linearly for loads that it cannot press over an area.
+    """Compute readings from loads by `elastic_foundation`; loads it cannot spread over an area use LINEAR.
 
     Returns:
-        Whether room was enough, see `feel`, and the taxels that read something, some of them repeatedly.
+        Whether ``room`` was sufficient, as in `feel`, and the taxels with a reading, with duplicates.
     """
     group, patches, limited = np.empty(len(loads), np.int64), TaxelIndex(*index).patches, 0
     for m in range(len(loads)):
@@ -192,17 +196,18 @@ def press_loads(loads, quantity, mean, stiffness, extents, index, quad, solids, 
 
 @kernel
 def mark_inside(loads, group, count, extents, arrays, inside):
-    """Write whether a taxel takes each load (m,) into inside (m,).
+    """Determine for each load whether a taxel receives it or whether it is outside the pads.
 
-    Loads of a pair are judged together, by their center: a flat contact has its points at its corners.
+    The loads of a pair are tested together by their center, because the points of a flat contact are at its
+    corners.
 
     Args:
         loads: (m,) of `loads.LOAD`.
-        group: (m,) number of the pair of each load, or -1.
-        count: number of pairs.
-        extents: (n, 3) see `patches`.
-        arrays: those of `TaxelIndex`.
-        inside: (m,) bool.
+        group: (m,) number of each load's pair, or -1.
+        count: Number of pairs.
+        extents: (n, 3) with the columns AREA, SPACING and LIMIT of `patches`.
+        arrays: Fields of a `TaxelIndex`.
+        inside: (m,) bool, output.
     """
     index = TaxelIndex(*arrays)
     for m in range(len(loads)):
@@ -230,7 +235,7 @@ def mark_inside(loads, group, count, extents, arrays, inside):
 def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
     """Add the net contact wrench of each body about its origin, in its frame, to out (b, 6).
 
-    values and ids of `engines.Contacts`; slot (nbody,): index of each body in the skin, or -1.
+    values and ids are those of `engines.Contacts`; slot (nbody,) holds the skin's index of each body, or -1.
     """
     position, wrench_world, bodies = values[:, POSITION:], values[:, WRENCH_WORLD:], ids[:, BODIES:]
     for c in range(len(ids)):
@@ -256,7 +261,7 @@ def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
 def to_taxel_axes(values, axes):
     """Replace vectors (n, 3) in body frames by their components along two tangents and the inward normal.
 
-    axes (n, 3, 3): rows first tangent, second tangent, outward normal.
+    The rows of axes (n, 3, 3) are the first tangent, the second tangent and the outward normal.
     """
     for n in range(len(values)):
         x, y, z = values[n, 0], values[n, 1], values[n, 2]

@@ -1,4 +1,4 @@
-"""Data of the kernels of `elastic_foundation`: the elastic layer and scratch memory."""
+"""Data used by the kernels of `elastic_foundation`: the elastic layer and scratch memory."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ if TYPE_CHECKING:
 
 
 class Layer(NamedTuple):
-    """The elastic layer of n taxels, and scratch memory for a pair."""
+    """The elastic layer of a skin with n taxels and q points, and scratch memory for a pair."""
 
     stiffness: float
-    """[Pa]"""
+    """Plane-strain modulus [Pa]."""
     thickness: float
-    """[m]"""
+    """Thickness of the layer [m]."""
     gap: np.ndarray
-    """(n,) infinite: the gap at each taxel in the order of the quadrature [m]."""
+    """(n,) gap at each taxel in the order of the quadrature [m]; reset to infinity after use."""
     near: np.ndarray
-    """(7, n) x, y, z and gap [m] of taxels near a pair, cosine between normals, area and margin."""
+    """(7, n) x, y, z and gap [m] of taxels near a pair, cosine to the pair's normal, area and margin."""
     points: np.ndarray
-    """(5, q) x, y, z, gap [m] and area [m2] of points that may be pressed, those of a taxel together."""
+    """(5, q) x, y, z, gap [m] and area [m2] of the points that may be pressed, grouped by taxel."""
     sums: np.ndarray
-    """(4, n) area times depth of each pressed taxel [m3] and its first moments along u, v and z [m4]."""
+    """(4, n) area times depth of each pressed taxel [m3], and its first moments along u, v and z [m4]."""
     taxel: np.ndarray
     """(n,) taxels near a pair, in the order of the quadrature."""
     several: np.ndarray
-    """(n,) which of them need several points."""
+    """(n,) indices of the taxels in ``near`` that may need several points."""
     touched: np.ndarray
     """(n,) taxels of the skin that any pair presses."""
     owner: np.ndarray
@@ -41,15 +41,15 @@ class Layer(NamedTuple):
     pressed: np.ndarray
     """(n,) taxels of the skin that a pair presses."""
     geoms: np.ndarray
-    """(2, g) geoms of the other body that touch, and a load of each."""
+    """(2, g) ids of the touching geoms of the other body, and the index of a load on each."""
     poses: np.ndarray
-    """(g, 12) their positions and rotations in the frame of a pair."""
+    """(g, 12) positions and rotations of these geoms in the frame of a pair."""
     triangles: tuple
     """Result of `bin_triangles` without triangles."""
 
 
 class LayerArrays(NamedTuple):
-    """The memory of a `Layer` in few arrays, because each argument of a kernel costs time."""
+    """The memory of a `Layer`, combined into few arrays because each kernel argument costs time."""
 
     stiffness: float
     thickness: float
@@ -62,14 +62,14 @@ class LayerArrays(NamedTuple):
 
 
 NEAR, POINTS, SUMS, ROWS = 1, 8, 13, 17
-"""Rows of `LayerArrays.numbers`."""
+"""Start rows of ``near``, ``points`` and ``sums`` in `LayerArrays.numbers`, and the number of rows."""
 INDICES, TOUCHED = LayerArrays._fields.index("indices"), 2
-"""Where the taxels that any pair presses are: row TOUCHED of the field INDICES."""
+"""Location of `Layer.touched`: row TOUCHED of the field with index INDICES in `LayerArrays`."""
 
 
 @kernel(inline="always")
 def unpack(arrays):
-    """Return the `Layer` of the fields of `LayerArrays`."""
+    """Return the `Layer` with views into the fields of `LayerArrays`."""
     stiffness, thickness, numbers, indices, geoms, poses = arrays
     none = numbers[:0], indices[0, :0], indices[0, :0], numbers[0, :0]
     return Layer(
@@ -79,16 +79,16 @@ def unpack(arrays):
 
 
 def own_memory(arrays: tuple) -> tuple:
-    """Return the fields of `LayerArrays` with memory of their own, for another thread."""
+    """Copy the fields of `LayerArrays`, to use them in another thread."""
     return tuple(part.copy() if isinstance(part, np.ndarray) else part for part in arrays)
 
 
 def elastic_arrays(
     skin: Taxels, model: mujoco.MjModel, stiffness: float, thickness: float
 ) -> tuple[tuple, tuple, tuple]:
-    """Return the arrays of `Quadrature`, `Solids` and `LayerArrays` for a skin in a scene.
+    """Return the fields of `Quadrature`, `Solids` and `LayerArrays` for a skin in a scene.
 
-    stiffness, thickness: of the layer [Pa], [m].
+    stiffness [Pa] and thickness [m] are those of the elastic layer.
     """
     quad = quadrature(skin)
     points, geoms = len(quad.points), model.ngeom

@@ -1,6 +1,6 @@
-"""Loads of contacts on the bodies with skin, and touch functions of them.
+"""Loads that contacts exert on bodies with skin, and touch functions that map loads to values.
 
-A user's touch function maps loads to values and has access to all fields of `Loads`. See docs/skin.md.
+User-defined touch functions have access to all fields of `Loads`. See docs/skin.md.
 """
 
 from __future__ import annotations
@@ -36,13 +36,14 @@ LOAD = np.dtype(
         ("other_rotation", float, (3, 3)),
     ]
 )
-"""One load; the properties of `Loads` describe the fields."""
+"""Structured dtype of one load; the fields are described by the properties of `Loads`."""
 
 
 class Loads:
-    """m loads, each of one contact on one body with skin. A contact between two skins is a load on each.
+    """m loads, each from one contact on one body with skin.
 
-    ``table`` (m,) of `LOAD` holds them; the arrays below are views into it.
+    A contact between two bodies with skin is one load on each. The loads are stored in ``table``, (m,) of
+    `LOAD`; the properties are views into it.
     """
 
     def __init__(self, table: np.ndarray):
@@ -50,7 +51,7 @@ class Loads:
 
     @staticmethod
     def empty(m: int) -> Loads:
-        """Return m loads of zeros, against no geom, to be filled in."""
+        """Return m loads filled with zeros and without another geom, to be filled in by the caller."""
         loads = Loads(np.zeros(m, LOAD))
         loads.other[:] = loads.other_body[:] = -1
         return loads
@@ -59,7 +60,7 @@ class Loads:
         return len(self.table)
 
     def __getitem__(self, which: slice | np.ndarray) -> Loads:
-        """Return some of the loads, by a slice, a mask or indices."""
+        """Return the loads selected by a slice, a mask or indices."""
         return Loads(self.table[which])
 
     @property
@@ -114,7 +115,7 @@ class Loads:
 
     @property
     def skins(self) -> np.ndarray:
-        """(m,) number of surfaces with skin in the contact, 1 or 2."""
+        """(m,) number of surfaces with skin in each contact, 1 or 2."""
         return self.table["skins"]
 
     @property
@@ -154,21 +155,25 @@ class TouchFunction(NamedTuple):
     channels: int
     unit: str
     evaluate: Callable[[Loads], np.ndarray]
-    """Map m loads to values (m, channels)."""
+    """Function that maps m loads to values (m, channels)."""
     mean: bool = False
-    """False: the value of a load is shared among taxels, and the taxels of a body sum to its loads.
+    """Whether readings are means instead of sums.
 
-    True: a taxel reads the mean over its loads, weighted by the normal force on the taxel. Loads whose value
-    is NaN are left out; a taxel without loads reads 0.
+    If False, the value of a load is divided among taxels, and the taxels of a body sum to its loads. If True,
+    a taxel reads the mean over its loads, weighted by the normal force on the taxel. Loads whose value is NaN
+    are left out; a taxel without loads reads 0.
     """
     frame: Literal["body", "world", "taxel"] = "body"
-    """The frame of vector values. It sets ``frame_id`` of the messages.
+    """The frame of vector values, which determines the ``frame_id`` of the messages.
 
-    "taxel": `evaluate` returns vectors in the body's frame; readings are their components along the axes of
-    each taxel: two tangents and the inward normal.
+    With "taxel", `evaluate` returns vectors in the body's frame; the readings are their components along the
+    axes of each taxel: two tangents and the inward normal.
     """
     factor: Callable[[Skin], np.ndarray] | None = None
-    """Return the factors (n,) by which the sums on the n taxels of a skin are multiplied; None: 1."""
+    """Function that returns the factors (n,) by which the readings of a skin's n taxels are multiplied.
+
+    None uses factors of 1.
+    """
 
 
 NORMAL, NORMAL_FORCE, FORCE_VECTOR, FORCE_VECTOR_GLOBAL, FRICTION, SLIP = range(6)
@@ -207,24 +212,25 @@ def friction(loads: Loads) -> np.ndarray:
 def slip(loads: Loads) -> np.ndarray:
     """Return the tangential velocity of the other surface relative to this one (m, 3), body frame [m/s].
 
-    It has the direction of friction. It is NaN against a flex, whose surface does not move with one body.
+    It points in the direction of friction. It is NaN against a flex, whose surface does not move with one
+    body.
     """
     return evaluate(loads.table, SLIP)
 
 
 def per_area(skin: Skin) -> np.ndarray:
-    """Return the inverse area of each taxel (n,) [1/m2], 0 where it has no area."""
+    """Return the inverse area of each taxel (n,) [1/m2], 0 for taxels without an area."""
     return np.divide(1.0, skin.areas, out=np.zeros(len(skin.areas)), where=skin.areas > 0.0)
 
 
 def compliance(skin: Skin) -> np.ndarray:
-    """Return the indentation of the elastic layer per force on each taxel (n,) [m/N]."""
+    """Return the compliance of each taxel (n,): indentation of the elastic layer per force [m/N]."""
     return skin.thickness / skin.stiffness * per_area(skin)
 
 
 @kernel
 def evaluate(loads, quantity):
-    """Return one of the quantities above (m, c) for loads (m,) of `LOAD`."""
+    """Return the values (m, c) of a built-in quantity for loads (m,) of `LOAD`."""
     out = np.empty((len(loads), 1 if quantity == NORMAL else 3))
     for m in range(len(loads)):
         load = loads[m]
@@ -267,4 +273,4 @@ BUILT_IN: dict[Callable[[Loads], np.ndarray], int] = {
     friction: FRICTION,
     slip: SLIP,
 }
-"""Quantity of each touch function that `evaluate` supports."""
+"""Touch functions that `evaluate` supports, with the quantity of each."""

@@ -1,4 +1,4 @@
-"""The readings of one skin in many environments: loops over environments, compiled and without the GIL."""
+"""Compute the readings of one skin in many environments, in compiled loops that release the GIL."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ NO_FACTOR = np.empty((0, 1))
 
 
 class ManyContacts(NamedTuple):
-    """Contacts and poses in n environments, each with room for k contacts."""
+    """Contacts and poses in n environments with up to k contacts each."""
 
     counts: np.ndarray
-    """(n,) int32 number of contacts."""
+    """(n,) int32 number of contacts in each environment."""
     values: np.ndarray
-    """(n, k, Contacts.WIDTH) float64."""
+    """(n, k, Contacts.WIDTH) float64 values of the contacts, see `Contacts`."""
     ids: np.ndarray
-    """(n, k, Contacts.IDS) int32."""
+    """(n, k, Contacts.IDS) int32 ids of the contacts, see `Contacts`."""
     positions: np.ndarray
     """(n, nbody, 3) origins of the bodies in the world [m]."""
     rotations: np.ndarray
@@ -45,15 +45,15 @@ class ManyReadings(NamedTuple):
     taxels: np.ndarray
     """(n, taxels, channels) readings."""
     touched: np.ndarray
-    """(n, taxels) int32 taxels that were written, the first of them in each row."""
+    """(n, taxels) int32 indices of the taxels that were written, at the start of each row."""
     touched_counts: np.ndarray
-    """(n,) int32 number of these."""
+    """(n,) int32 number of taxels that were written."""
     wrenches: np.ndarray
     """(n, bodies, 6) net force [N] and torque [N m] about each body's origin, in its frame."""
 
     @staticmethod
     def zeros(environments: int, skin: Skin, channels: int) -> ManyReadings:
-        """Return empty readings of a skin."""
+        """Return readings of a skin that are all zero."""
         taxels = len(skin.positions)
         return ManyReadings(
             np.zeros((environments, taxels, channels)),
@@ -75,13 +75,13 @@ def feel_many(
     """Write the readings of environments [first, last), bit-identical to `Skin.feel` and `body_wrenches`.
 
     Args:
-        skin: The skin; one for each thread, see `Skin.twin`.
+        skin: The skin; each thread needs a separate one, see `Skin.twin`.
         contacts: Contacts and poses.
         first: First environment.
         last: One past the last environment.
-        touch: As in `Skin.feel`; a user's function runs in Python for each environment.
-        response: As in `Skin.feel`; a user's function runs in Python for each environment.
-        out: Output; holds zeros or the previous readings.
+        touch: As in `Skin.feel`; a user-defined function runs in Python for each environment.
+        response: As in `Skin.feel`; a user-defined function runs in Python for each environment.
+        out: Output; must contain zeros or the previous readings.
     """
     touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
     response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
@@ -123,7 +123,7 @@ def _feel(
     stiffness, extents, index, quad, solids, layer, room, sums, limited, in_taxel_axes, axes, factor, mark,
     out, touched, touched_counts, wrenches,
 ):  # fmt: skip
-    """Write environments until the memory around a load is full; return the first that was not written."""
+    """Write environments until a search finds more taxels than fit; return the first that is not written."""
     none = np.empty(0)
     for env in range(first, last):
         count = counts[env]

@@ -1,4 +1,4 @@
-"""Taxels near the other surface of a pair, found by a tree, and the gap at each of them."""
+"""Find the taxels of a pair that are near the other surface, using a tree, and measure the gap at each."""
 
 from __future__ import annotations
 
@@ -17,36 +17,36 @@ from tactile_sim.skin.patches import find_nearest
 MISSED = 1e300
 """Gap at a taxel whose line along the normal misses the other body [m]."""
 FACING = 0.2
-"""Least cosine of the outward normal of a point with the direction to the other surface."""
+"""Minimum cosine between a point's outward normal and the direction to the other surface."""
 GUESS = 3.0
-"""Factor on the depth of a taxel that takes the whole load, for a first guess of what is pressed."""
+"""Depth of the first search for pressed points, relative to the depth estimated without a tilt."""
 MOST_CUTS = 20
-"""Steps in which the estimate of the depth leaves out taxels that it does not reach."""
+"""Maximum number of iterations of the depth estimate, which excludes taxels above its current depth."""
 
 
 class Nearby(NamedTuple):
-    """The taxels near a pair, which are in ``Layer.near`` and ``Layer.taxel``, and the geoms that touch."""
+    """Summary of the taxels near a pair (in ``Layer.near`` and ``Layer.taxel``) and of the touching geoms."""
 
     found: int
-    """How many taxels there are."""
+    """Number of taxels."""
     measured: int
-    """How many of them, from the first, have a gap."""
+    """Number of taxels, from the first, whose gap is measured."""
     geoms: int
-    """How many geoms of the other body touch."""
+    """Number of geoms of the other body that touch."""
     is_round: bool
-    """Whether all these geoms are smooth."""
+    """Whether all these geoms are smooth (no box, cylinder or mesh)."""
     has_mesh: bool
     within: float
-    """Distance from the geoms up to which the taxels were searched [m]."""
+    """Distance from the geoms up to which taxels were searched [m]."""
     least: float
     """Smallest gap [m]."""
     depth: float
-    """How deep taxels would lie in the layer without a tilt, by their centers alone [m]."""
+    """Estimated indentation without a tilt, computed from the centers of the taxels alone [m]."""
 
 
 @kernel(inline="always")
 def find_taxels(loads, group, number, pair, index, quad, solids, layer, volume):
-    """Write the taxels of a patch that a pair may press to the layer; return their `Nearby`.
+    """Find the taxels of a patch that a pair may press, and write them to the layer; return their `Nearby`.
 
     Args:
         loads: As in `pairs.net_load`.
@@ -57,7 +57,7 @@ def find_taxels(loads, group, number, pair, index, quad, solids, layer, volume):
         quad: A `Quadrature`.
         solids: A `Solids`.
         layer: A `Layer`.
-        volume: Area times depth that balances the force [m3].
+        volume: Sum of area times depth that balances the normal force [m3].
     """
     reach = layer.thickness + index.patches[loads[pair.first].patch].spacing
     near, within = layer.near, reach
@@ -73,7 +73,7 @@ def find_taxels(loads, group, number, pair, index, quad, solids, layer, volume):
 
 @kernel
 def bin_near(loads, group, number, index, quad, solids, layer):
-    """Return the triangles of a pair near the taxels that it may press, see `bin_triangles`."""
+    """Return the other body's triangles near the taxels that a pair may press, as in `bin_triangles`."""
     pair = net_load(loads, group, number)
     nearby = find_taxels(loads, group, number, pair, index, quad, solids, layer, 0.0)
     for e in range(nearby.found):
@@ -85,7 +85,7 @@ def bin_near(loads, group, number, index, quad, solids, layer):
 
 @kernel(inline="always")
 def _search(loads, pair, quad, solids, layer, nearby, within):
-    """Add the taxels within a distance [m] of the geoms to those nearby."""
+    """Add the taxels within a distance [m] of the touching geoms to the layer; return the new `Nearby`."""
     found = nearby.found
     for g in range(nearby.geoms):
         load = loads[layer.geoms[1, g]]
@@ -96,7 +96,7 @@ def _search(loads, pair, quad, solids, layer, nearby, within):
 
 @kernel(inline="always")
 def measure(nearby, loads, pair, triangles, quad, solids, layer, reach, volume, depths):
-    """Write the gaps of the taxels nearby, and find more if deeper ones may be pressed.
+    """Measure the gaps of the nearby taxels, and search farther if more taxels may be pressed.
 
     Args:
         nearby: A `Nearby`.
@@ -106,9 +106,9 @@ def measure(nearby, loads, pair, triangles, quad, solids, layer, reach, volume, 
         quad: As in `find_taxels`.
         solids: As in `find_taxels`.
         layer: As in `find_taxels`.
-        reach: Greatest distance of a taxel that is pressed [m].
+        reach: Maximum distance of a pressed taxel from the geoms [m].
         volume: As in `find_taxels`.
-        depths: Taxels up to this, times the depth without a tilt, may be pressed.
+        depths: Depth up to which taxels may be pressed, as a multiple of `Nearby.depth`.
 
     Returns:
         The `Nearby` with gaps.
@@ -129,9 +129,9 @@ def measure(nearby, loads, pair, triangles, quad, solids, layer, reach, volume, 
 
 @kernel(inline="always")
 def _touching(loads, group, number, pair, index, quad, solids, layer):
-    """Write the geoms that touch, their poses, and the taxels nearest to the contacts to the layer.
+    """Write the touching geoms, their poses, and the taxels nearest to the contacts to the layer.
 
-    A thin object may touch between taxels; then these are all there is.
+    A thin object may touch between taxels; then no other taxels are found.
 
     Returns:
         The `Nearby` of these taxels.
@@ -170,9 +170,9 @@ def _touching(loads, group, number, pair, index, quad, solids, layer):
 
 @kernel(inline="always")
 def _taxels_around(load, solid, pair, quad, reach, layer, count):
-    """Append the taxels of a patch near a solid that face it to the layer; return how many it has then.
+    """Append the taxels of a patch that are near a solid and face it to the layer; return the new count.
 
-    count: how many it has before.
+    ``count`` is the number of taxels in the layer before.
     """
     nodes, cells, gap, taxel, near = quad.nodes, quad.taxels, layer.gap, layer.taxel, layer.near
     rotation, position, kind = load.other_rotation, load.other_position, solid.kind
@@ -221,7 +221,10 @@ def _taxels_around(load, solid, pair, quad, reach, layer, count):
 
 @kernel(counted=False)
 def _extent(axis, rotation, position, solid, reach):
-    """Return the center and the half-size of the box around a solid along an axis of the body [m]."""
+    """Return the center and half-size of a solid's bounding box along an axis of the body [m].
+
+    The box is enlarged by ``reach`` [m].
+    """
     center, half = position[axis], reach
     for k in range(3):
         center += rotation[axis, k] * solid.center[k]
@@ -231,9 +234,9 @@ def _extent(axis, rotation, position, solid, reach):
 
 @kernel(fastmath={"reassoc", "contract", "nsz"}, counted=False)
 def _depth(near, count, least, pressing):
-    """Return how deep taxels would lie in the layer without a tilt, by their centers alone [m].
+    """Estimate the indentation without a tilt from the centers of the taxels alone [m].
 
-    pressing: area times depth that balances the force [m3].
+    ``pressing`` is the sum of area times depth that balances the normal force [m3].
     """
     depth = np.inf
     for _ in range(MOST_CUTS):
@@ -253,10 +256,10 @@ def _depth(near, count, least, pressing):
 
 @kernel(inline="always")
 def add_neighbors(nearby, some, pair, triangles, quad, solids, layer, reach, limit):
-    """Add the neighbors of those taxels in layer.several[:some] whose gap is up to a limit [m].
+    """Add the neighbors of the taxels in ``layer.several[:some]`` whose gap is at most ``limit`` [m].
 
     Returns:
-        The `Nearby` with their gaps.
+        The `Nearby`, with the gaps of the neighbors measured.
     """
     cells, beside, gap, taxel, near = quad.taxels, quad.beside, layer.gap, layer.taxel, layer.near
     nx, ny, nz = pair.axes[2]
@@ -283,14 +286,14 @@ def add_neighbors(nearby, some, pair, triangles, quad, solids, layer, reach, lim
 
 @kernel(counted=False)
 def take(cell, k, cosine, pair, taxel, near, count):
-    """Append a taxel, number k in the order of the quadrature, to those near a pair."""
+    """Append taxel k (in the order of the quadrature) to the taxels near a pair."""
     place(cell.x, cell.y, cell.z, pair, near, count)
     near[4, count], near[5, count], near[6, count], taxel[count] = cosine, cell.area, cell.margin, k
 
 
 @kernel(counted=False)
 def place(x, y, z, pair, out, e):
-    """Write a point of the body in the frame of a pair into column e of out."""
+    """Transform a point from the body's frame to the frame of a pair, and write it to column e of ``out``."""
     (ux, uy, uz), (vx, vy, vz), (nx, ny, nz) = pair.axes
     x, y, z = x - pair.origin[0], y - pair.origin[1], z - pair.origin[2]
     out[0, e], out[1, e], out[2, e] = (

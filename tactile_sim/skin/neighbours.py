@@ -6,10 +6,10 @@ import numpy as np
 
 
 def neighbours(count: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return the neighbours of each of `count` taxels from pairs (e, 2) of adjacent ones.
+    """Convert pairs (e, 2) of adjacent taxels to a list of neighbours for each of `count` taxels.
 
     Returns:
-        The start of the list of each taxel (count + 1,) int64, and the concatenated lists, int32.
+        The start of each taxel's list (count + 1,) int64, and the concatenated lists, int32.
     """
     taxels = np.concatenate([edges[:, 0], edges[:, 1]])
     begin = np.zeros(count + 1, np.int64)

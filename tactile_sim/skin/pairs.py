@@ -1,4 +1,4 @@
-"""Contacts of a patch with one other body, combined to a pair of surfaces that press on each other."""
+"""Combine the contacts of a patch with one other body into a pair of surfaces that press on each other."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tactile_sim.geometry.solids import MESH
 from tactile_sim.geometry.vectors import along, cross, dot, plus
 
 APART = 0.7
-"""Contacts of one pair whose normals have a smaller cosine press on areas of their own."""
+"""Contacts with the same body are in separate pairs if the cosine between their normals is below this."""
 
 
 class Pair(NamedTuple):
@@ -21,11 +21,11 @@ class Pair(NamedTuple):
     """
 
     first: int
-    """Index of its first load."""
+    """Index of the pair's first load."""
     origin: tuple
-    """Center of the contact points [m]."""
+    """Mean of the contact points, weighted by normal force [m]."""
     axes: tuple
-    """Two tangents and the mean normal, into the body. x, y, z are along them."""
+    """Two tangents and the mean normal into the body, which are the x, y and z axes of the pair's frame."""
     force: tuple
     """Net force along the axes [N]."""
     moment: tuple
@@ -38,9 +38,9 @@ class Pair(NamedTuple):
 
 @kernel(counted=False)
 def group_loads(loads, group):
-    """Write the number of the pair that each load (m,) belongs to into group (m,); return how many there are.
+    """Assign each load (m,) to a pair by writing the pair's number to group (m,); return the number of pairs.
 
-    A load that cannot press over an area gets -1: it pulls, or it touches a flex.
+    A load that cannot be spread over an area gets -1, because it pulls or because it touches a flex.
     """
     count = 0
     for m in range(len(loads)):
@@ -61,7 +61,7 @@ def group_loads(loads, group):
 
 @kernel(error_model="numpy", counted=False)
 def net_load(loads, group, number):
-    """Return the `Pair` of a group of loads."""
+    """Combine the loads with this number in ``group`` into a `Pair`."""
     first, total = -1, 0.0
     origin, velocity, normal = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for m in range(len(loads)):
@@ -98,7 +98,7 @@ def net_load(loads, group, number):
 
 @kernel(counted=False)
 def has_mesh(loads, group, number, table):
-    """Return whether a mesh presses in a group of loads; table: of `Solids`."""
+    """Return whether any load of a pair is from a mesh or height field; ``table`` is that of `Solids`."""
     for m in range(len(loads)):
         if group[m] == number and table[loads[m].other].kind == MESH:
             return True

@@ -1,4 +1,4 @@
-"""Taxels found by place: a grid of cells over each patch of the skin."""
+"""Find taxels by their position, using a grid of cells over each patch of the skin."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tactile_sim.compilation import kernel
 from tactile_sim.geometry.grid import cell_size, sort_into_cells
 
 FACING = 0.3
-"""A taxel whose outward normal has this cosine or more with the load's direction is on the other side."""
+"""A taxel is on the far side if the cosine between its outward normal and the load is this or more."""
 
 PATCH = np.dtype(
     [
@@ -24,51 +24,53 @@ PATCH = np.dtype(
         ("limited", np.int64),
     ]
 )
-"""A patch: its taxels [start, stop) in the skin, and their greatest spacing [m]; of its grid the corner [m],
-the edge of the cells [m], how many there are along each axis, and where they begin in the cell starts; and
-whether any taxel has a limit."""
+"""A patch: the range [start, stop) of its taxels in the skin and their maximum spacing [m]; its grid's corner
+[m], the edge length of the cells [m], the number of cells along each axis, and the index of the first cell in
+`TaxelIndex.cell_start`; and whether any of its taxels has a limit."""
 
 
 AREA, SPACING, LIMIT = range(3)
-"""Columns of the extents (n, 3) of taxels: area [m2], spacing of the pad [m], and the distance beyond which a
-taxel takes no load [m], infinite by default. Beside `TaxelIndex`, which is faster the fewer arrays it has."""
+"""Columns of the array ``extents`` (n, 3): area [m2] of a taxel, spacing of its pad [m], and the maximum
+distance of a load that the taxel receives [m], infinite by default. It is not a field of `TaxelIndex`, which
+is faster with fewer arrays."""
 
 
 class TaxelIndex(NamedTuple):
     """Arrays that kernels need to find taxels and their neighbors.
 
-    Python passes it as a plain tuple, which takes less than half the time.
+    It is passed from Python as a plain tuple, which takes less than half the time.
     """
 
     positions: np.ndarray
-    """(n, 3) of the taxels on the collision surface, in the frames of their bodies [m]."""
+    """(n, 3) positions of the taxels on the collision surface, in the frames of their bodies [m]."""
     normals: np.ndarray
-    """(n, 3) outward."""
+    """(n, 3) outward normals."""
     patches: np.ndarray
     """(p,) of `PATCH`."""
     cell_start: np.ndarray
-    """Start of the taxels of each cell in the order; one more entry after the cells of each patch."""
+    """Start of each cell's taxels in ``order``, with one more entry after the cells of each patch."""
     order: np.ndarray
-    """(n,) taxels, cell after cell."""
+    """(n,) indices of the taxels, cell by cell."""
     begin: np.ndarray
-    """(n + 1,) where the neighbours of each taxel begin."""
+    """(n + 1,) start of each taxel's neighbors in ``neighbour_ids``."""
     neighbour_ids: np.ndarray
-    """Neighbors, taxel after taxel."""
+    """Neighbors of all taxels, taxel by taxel."""
     scratch_distance: np.ndarray
-    """(n,) infinite, for distances."""
+    """(n,) scratch memory for distances; infinite between calls."""
     scratch_heap: np.ndarray
-    """(e + 1, 2) for distances along the surface, otherwise empty."""
+    """(e + 1, 2) scratch memory for distances along the surface; otherwise empty."""
     scratch_vector: np.ndarray
-    """(n, 3) likewise."""
+    """(n, 3) scratch memory for distances along the surface; otherwise empty."""
 
 
 def sort_patches(
     positions: np.ndarray, offsets: np.ndarray, spacings: np.ndarray, extents: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return grids over taxels (n, 3); those of patch p are [offsets[p], offsets[p + 1]), spacings[p] apart.
+    """Build a grid over the taxels of each patch.
 
-    Returns the patches (p,) of `PATCH`, where the taxels of each cell begin in the order (with one more entry
-    after the cells of each patch), and that order (n,), cell after cell.
+    Patch p contains the taxels [offsets[p], offsets[p + 1]) of positions (n, 3), which are spacings[p] apart.
+
+    Returns the patches (p,) of `PATCH`, and the arrays `cell_start` and `order` of `TaxelIndex`.
     """
     patches = np.zeros(len(spacings), PATCH)
     firsts, orders, base = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
@@ -93,12 +95,12 @@ def faces(normals, taxel, load_normal):
 
 @kernel(counted=False)
 def find_nearest(load, index):
-    """Return the taxel that takes a load; see `responses` for the rule."""
+    """Return the taxel that receives a load, by the rule in `responses`."""
     positions, normals, first, order = index.positions, index.normals, index.cell_start, index.order
     point, load_normal, patch = load.point, load.normal, index.patches[load.patch]
     x, y, z = point[0], point[1], point[2]
     if not abs(x) + abs(y) + abs(z) < 1e100:
-        # Where physics blew up, no taxel is nearer than another.
+        # If the physics diverged, no taxel is nearer than another.
         return patch.start
     reach = 2.0 * patch.spacing
     radius = patch.spacing
@@ -126,7 +128,7 @@ def find_nearest(load, index):
 
 @kernel
 def is_outside(load, extents, index):
-    """Return whether no taxel takes a load: the nearest is beyond its limit, or faces the other way."""
+    """Return whether no taxel receives a load, because the nearest is beyond its limit or faces away."""
     if not index.patches[load.patch].limited:
         return False
     taxel = find_nearest(load, index)
@@ -138,9 +140,9 @@ def is_outside(load, extents, index):
 
 @kernel
 def k_nearest_taxels(points, which, arrays, out, distance):
-    """Write the taxels of a patch nearest to points (m, 3) into out (m, k), and their distances.
+    """Write the k taxels of a patch nearest to points (m, 3) to out (m, k), and their distances [m].
 
-    arrays: Fields of a `TaxelIndex`.
+    ``which`` is the index of the patch, and ``arrays`` are the fields of a `TaxelIndex`.
     """
     index = TaxelIndex(*arrays)
     positions, first, order = index.positions, index.cell_start, index.order
@@ -161,7 +163,7 @@ def k_nearest_taxels(points, which, arrays, out, distance):
                         q = order[e]
                         dx, dy, dz = positions[q, 0] - x, positions[q, 1] - y, positions[q, 2] - z
                         d = np.sqrt(dx * dx + dy * dy + dz * dz)
-                        # Into its place among those found so far; of equally near ones the first is first.
+                        # Insert it in order of distance; equally near taxels are in order of their index.
                         at = found
                         while at > 0 and (
                             d < distance[m, at - 1] or (d == distance[m, at - 1] and q < out[m, at - 1])
@@ -180,7 +182,10 @@ def k_nearest_taxels(points, which, arrays, out, distance):
 
 @kernel(counted=False)
 def _cells_around(point, radius, patch):
-    """Ranges of cells along each axis that the cube of this half-size meets; at least the one at its end."""
+    """Return the ranges of cells that a cube intersects, at least the nearest cell along each axis.
+
+    The cube has the center ``point`` and the half-size ``radius`` [m].
+    """
     i0, i1 = _cells(point[0], radius, patch.corner[0], patch.cell, patch.shape[0])
     j0, j1 = _cells(point[1], radius, patch.corner[1], patch.cell, patch.shape[1])
     k0, k1 = _cells(point[2], radius, patch.corner[2], patch.cell, patch.shape[2])

@@ -1,7 +1,8 @@
-"""Pressures of a pair on the points of a skin that may touch, summed up by taxel.
+"""Compute the pressures of a pair on the points of a skin that may touch, and sum them up by taxel.
 
-On a curved skin the tangential force has a moment over the height of the surface. Coordinates along the net
-force, u = x - z Fx / Fz and v = y - z Fy / Fz, contain it: the moments agree where the means of u and v do.
+On a curved skin, the tangential force has a moment because of the height of the surface. The coordinates
+u = x - z Fx / Fz and v = y - z Fy / Fz along the net force account for it: the moments are balanced if the
+means of u and v are.
 """
 
 from __future__ import annotations
@@ -14,23 +15,25 @@ from tactile_sim.skin.nearby import GUESS, find_taxels, measure
 from tactile_sim.skin.winkler import balance
 
 DEPTHS = GUESS, 1e30
-"""Points deeper below the surface than this, over the depth without a tilt, are not pressed: first by all
-loads, then by those whose moment only pressing on deeper points reaches."""
+"""Depths up to which points may be pressed, as multiples of the depth estimated without a tilt.
+
+The second one is only used for loads whose moment cannot be balanced within the first.
+"""
 SMALL = 1e-8
-"""Moments and shifts that are left, over the normal force and the spacing."""
+"""Tolerance of torsional moments and shifts of the center, relative to the normal force and the spacing."""
 OUT_OF_REACH = 1e-6
-"""Distance over the spacing between two centers of pressure from which pressing cannot reach a moment."""
+"""A moment cannot be balanced if the center of pressure is farther off than this, relative to the spacing."""
 NEARER = 1e-3
-"""The same distance from which deeper points are tried, which costs as much again."""
+"""If the center of pressure is farther off than this, deeper points are tried, which doubles the cost."""
 NOTHING = 0, 0.0, 0.0, 0.0, 0.0
-"""Result of `press` without a taxel in reach."""
+"""Result of `press` if no taxel is in reach."""
 MOST_ROUNDS = 12
-"""For the height of curved skins, over which a twist has a moment."""
+"""Maximum number of iterations; they are needed on curved skins, where a twist changes the other moments."""
 
 
 @kernel(inline="always")
 def press(loads, group, number, pair, triangles, index, quad, solids, layer):
-    """Spread one pair over the taxels that touch.
+    """Compute the pressures of one pair and sum them up by taxel in ``Layer.pressed`` and ``Layer.sums``.
 
     Args:
         loads: As in `pairs.net_load`.
@@ -44,9 +47,9 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
         layer: A `Layer`.
 
     Returns:
-        How many taxels are pressed, 0 where none is in reach, the normal force over the sums of the layer
-        [N/m3], the twist of the tangential force [1/m], and the center of pressure along the tangents [m].
-        The taxels and their sums are in the layer.
+        The number of pressed taxels (0 if none is in reach), the ratio of normal force to ``sums[0]`` [N/m3],
+        the twist (tangential force per normal force and distance from the center) [1/m], and the center of
+        pressure along the two tangents [m].
     """
     load = loads[pair.first]
     spacing = index.patches[load.patch].spacing
@@ -63,7 +66,7 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
         )  # fmt: skip
         if count == 0:
             break
-        # All points are pressed at first: then Newton's method does not get stuck at a border.
+        # Start with all points pressed, so that Newton's method does not get stuck at a border.
         start = reach if depths > GUESS else nearby.depth if nearby.depth < np.inf else 0.0
         result, miss = _settle(count, least + start, pair.force, pair.moment, stiffness, spacing, layer)
         if miss <= NEARER * spacing or within >= reach:
@@ -75,9 +78,12 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
 
 @kernel(error_model="numpy", counted=False)
 def _settle(count, start, force, moment, stiffness, spacing, layer):
-    """Balance a pair and sum it up by taxel; return what `press` returns, and how far the center is off [m].
+    """Balance the force and moment of a pair, and sum the pressures up by taxel.
 
-    count: of the points in the layer; start: the indentation to start from [m].
+    ``count`` is the number of points in the layer, and ``start`` the initial indentation [m].
+
+    Returns:
+        The result of `press`, and the distance by which the center of pressure is off [m].
     """
     points, f = layer.points, force[2]
     lean_x, lean_y = force[0] / f, force[1] / f
@@ -107,10 +113,10 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
 
 @kernel(error_model="numpy", counted=False)
 def _sum_up(points, count, u, v, tilt, layer, force):
-    """Sum area times depth and its moments up by taxel.
+    """Sum up area times depth and its moments by taxel.
 
     Returns:
-        How many taxels are pressed, and the force over the sum.
+        The number of pressed taxels, and the ratio of the force to the sum over all points [N/m3].
     """
     total, pressed, sums, taxel, owner = 0.0, 0, layer.sums, layer.pressed, layer.owner
     (c0, c1, c2), last = tilt, -1
@@ -133,7 +139,12 @@ def _sum_up(points, count, u, v, tilt, layer, force):
 
 @kernel(error_model="numpy", counted=False)
 def _twist(pressed, layer, scale, lean_x, lean_y, torsion, force):
-    """Return the twist that makes a torsional moment, the center of pressure, and the moments of heights."""
+    """Compute the twist that balances a torsional moment.
+
+    Returns:
+        The twist [1/m], the center of pressure along the tangents [m], and the moments of the normal force
+        times height about it [N m2].
+    """
     sums, x, y = layer.sums, 0.0, 0.0
     for e in range(pressed):
         x += sums[1, e] + lean_x * sums[3, e]

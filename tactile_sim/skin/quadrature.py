@@ -1,11 +1,11 @@
-"""Points over the surface of a skin, several for each taxel, with the area that each stands for.
+"""Quadrature points on the surface of a skin: several per taxel, each representing a part of its area.
 
 A taxel in a grid of rows and columns has the points of its rectangular cell, see `_cells`. Elsewhere, each
-triangle between taxels gives one point to each of its three corners, in the middle of the third nearest
-to it. Between taxels the surface bends as their normals do: points are lifted halfway to the tangent planes
-of the corners (T. Boubekeur, M. Alexa, Phong Tessellation, SIGGRAPH Asia 2008), which is exact for quadratic
-surfaces. Where a normal differs from the triangle's by more than 25 degrees, the surface has an edge and the
-triangle is flat.
+triangle between taxels contributes one point to each of its three corners, in the middle of the third that is
+nearest to the corner. Between taxels, the surface is curved according to their normals: points are lifted
+halfway to the tangent planes of the corners (T. Boubekeur, M. Alexa, Phong Tessellation, SIGGRAPH Asia 2008),
+which is exact for quadratic surfaces. If a taxel's normal differs from the triangle's by more than 25
+degrees, the surface has an edge there and the triangle is flat.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from tactile_sim.skin.taxels import Taxels
 
 OWN, OTHER = 7 / 12, 5 / 24
-"""Barycentric coordinates of the middle of a corner's third."""
+"""Barycentric coordinates of the middle of a corner's third: for this corner, and for each other corner."""
 SMOOTH = np.cos(np.radians(25.0))
 STEEP = np.sin(np.radians(25.0))
 ACROSS = 3
@@ -39,35 +39,39 @@ TAXEL = np.dtype(
     ],
     align=True,
 )  # fmt: skip
-"""A taxel: position [m], outward normal and area [m2]; the distance to its farthest neighbor [m], infinite
-unless they lie in one plane, or EDGE; its index in the skin; and where its points and its neighbors begin."""
+"""A taxel: position [m], outward normal and area [m2]; the margin, which is the distance to its farthest
+neighbor [m], infinite if its neighbors are not in its plane, or EDGE; its index in the skin; and the start of
+its points and of its neighbors in `Quadrature`."""
 EDGE = -1.0
-"""Margin of a taxel around which the surface has an edge, so that one point does not stand for it well."""
+"""Margin of a taxel close to an edge of the surface, which a single point does not represent well."""
 NX, POINT_AREA = 3, 6
-"""Columns of points from which their normals and areas begin, see `Quadrature`."""
+"""Columns of `Quadrature.points`: the first one of the normals, and the one of the areas."""
 FLAT = 0.02
-"""Neighbors lie in the plane of a taxel if they rise from it by less than this, over their distance."""
+"""A neighbor is in a taxel's plane if its height over the plane is at most this, relative to its distance."""
 
 
 class Quadrature(NamedTuple):
-    """Taxels and their points in the frames of their bodies. Python passes it to kernels as a plain tuple."""
+    """Taxels and their points in the frames of their bodies. It is passed to kernels as a plain tuple."""
 
     taxels: np.ndarray
-    """(n + 1,) of `TAXEL`, ordered by place; the last one only has where the others end."""
+    """(n + 1,) of `TAXEL`, in the order of the trees; the last one only marks the end of the lists."""
     place: np.ndarray
-    """(n,) where the taxels of the skin are in this order."""
+    """(n,) index of each of the skin's taxels in ``taxels``."""
     points: np.ndarray
-    """(q, 7) position [m], outward normal, unit or 0, and area [m2]; those of a taxel sum to its own."""
+    """(q, 7) position [m], outward normal (unit or 0), and area [m2]; areas sum to that of the taxel."""
     beside: np.ndarray
-    """Neighbors of taxels, in this order."""
+    """Neighbors of each taxel, taxel by taxel, as indices into ``taxels``."""
     nodes: np.ndarray
     """Trees of `tree.NODE` over the taxels of each patch."""
     roots: np.ndarray
-    """(p + 1,) where the tree of each patch begins."""
+    """(p + 1,) index of the first node of each patch's tree."""
 
 
 def quadrature(skin: Taxels) -> Quadrature:
-    """Return the points of the taxels of a skin; a taxel without grid or triangles gets one point, itself."""
+    """Compute the quadrature points of a skin.
+
+    A taxel that is neither in a grid nor in a triangle has a single point at its position.
+    """
     positions, normals, areas = skin.surface_positions, skin.normals, skin.areas
     trees = [tree(positions[a:b]) for a, b in pairwise(skin.patch_offsets)]
     roots = np.concatenate([[0], np.cumsum([len(nodes) for _, nodes in trees])]).astype(np.int64)
@@ -107,7 +111,7 @@ def quadrature(skin: Taxels) -> Quadrature:
 
 
 def _all_points(skin: Taxels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the taxel of each point, the points, and which taxels are smooth."""
+    """Return the taxel of each point (q,), the points (q, 7), and whether each taxel (n,) is smooth."""
     triangles = [np.empty((0, 3), np.int64)]
     owners, points, smooth = [np.empty(0, np.int64)], [np.empty((0, 7))], np.zeros(len(skin.positions), bool)
     in_grid = np.zeros(len(skin.positions), bool)
@@ -146,18 +150,19 @@ def _cells(
     rows: np.ndarray,
     columns: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return ACROSS x ACROSS points (n ACROSS^2, 7) in the cells of n taxels in a grid, and which are smooth.
+    """Return ACROSS x ACROSS points in the cell of each of n taxels in a grid, and which taxels are smooth.
 
-    A cell reaches halfway to the next taxels along rows and columns, at the border as far as on the other
-    side. It bends with the surface: the height over the tangent plane grows with the square of the distance.
+    A cell extends halfway to the next taxels along rows and columns, and at the border of the grid as far as
+    on the other side. It follows the curvature of the surface: the height over the tangent plane grows with
+    the square of the distance. The points are (n ACROSS^2, 7).
 
     Args:
         positions: (n, 3) [m].
         axes: (n, 3, 3) rows: two tangents and the outward normal.
         areas: (n,) [m2].
-        spacing: Edge of the cell of a taxel without neighbors [m].
-        rows: (n,) of the grid.
-        columns: (n,) of the grid.
+        spacing: Edge length of the cell of a taxel without neighbors [m].
+        rows: (n,) row of each taxel in the grid.
+        columns: (n,) column of each taxel in the grid.
     """
     row, column = (np.unique(values, return_inverse=True)[1] for values in (rows, columns))
     grid = np.full((row.max() + 3, column.max() + 3), -1)
@@ -188,9 +193,10 @@ def _cells(
 
 
 def _complete(steps: list, known: list, default: np.ndarray, normals: np.ndarray) -> list:
-    """Return the tangential and normal parts of steps (n, 3) to both sides, as far as known (n,).
+    """Return the tangential and normal parts of the steps (n, 3) to the neighbors on both sides.
 
-    Where one is unknown, the surface is taken as symmetric; where both are, as flat, with a default step.
+    ``known`` tells for each side which steps (n,) exist. If one is missing, the surface is assumed to be
+    symmetric; if both are missing, it is assumed to be flat, with a default step.
     """
     parts = []
     for step in steps:
@@ -210,7 +216,7 @@ def _complete(steps: list, known: list, default: np.ndarray, normals: np.ndarray
 def _points(
     positions: np.ndarray, normals: np.ndarray, areas: np.ndarray, triangles: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the taxel of each point, the points, and which taxels are smooth."""
+    """Return the points of taxels in a triangle mesh, in the same form as `_all_points`."""
     corners = positions[triangles]
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     double = np.linalg.norm(cross, axis=1)

@@ -1,12 +1,13 @@
-"""Distribution of a load over taxels.
+"""Response functions, which distribute a load over taxels.
 
-The nearest taxel that faces a load takes it, so a load on one face of a thin plate does not reach the
+The nearest taxel that faces a load receives it, so a load on one face of a thin plate does not reach the
 other face. A taxel faces a load unless the cosine between its outward normal and the load's direction into
-the body is 0.3 or more. Without a facing taxel within two spacings, the nearest of all taxels takes the load,
-so no load is lost. A load is spread over facing taxels that a path over the surface connects to that one.
+the body is 0.3 or more. If there is no facing taxel within two spacings, the nearest of all taxels receives
+the load, so no load is lost. A load is only spread over facing taxels that are connected to the receiving
+taxel by a path over the surface.
 
-A user's response function returns weights of the taxels around each load (`Skin.near`); `Shares` normalizes
-them. See docs/skin.md.
+A user-defined response function returns weights for the taxels around each load (`Skin.near`); `Shares`
+normalizes them. See docs/skin.md.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from tactile_sim.skin.skin import Skin
 
 Response = Callable[["Skin", "Loads"], "Shares | tuple[Loads, Shares]"]
-"""Map a skin and m loads to the shares of taxels in them, or to other loads and the shares in those."""
+"""Function that maps a skin and m loads to the shares of taxels, or to replacement loads and their shares."""
 
 NO_SUMS = np.empty((0, 1))
 DISTANCES, NEAREST, LINEAR, HERTZ, ELASTIC = range(5)
@@ -40,32 +41,32 @@ def nearest(skin: Skin, loads: Loads) -> Shares:
 
 
 def spread_linear(skin: Skin, loads: Loads) -> Shares:
-    """Share loads with weights that fall linearly with the distance, to 0 at two spacings.
+    """Distribute loads with weights that decrease linearly with the distance, to 0 at two spacings.
 
-    Without a taxel within two spacings, the nearest takes the whole load.
+    If no taxel is within two spacings, the nearest one receives the whole load.
     """
     return Shares(*skin.spread(loads, LINEAR))
 
 
 def hertz(skin: Skin, loads: Loads) -> Shares:
-    """Share loads by the pressure between two round elastic bodies, times the area of each taxel.
+    """Distribute loads by the pressure between two round elastic bodies, times the area of each taxel.
 
-    After H. Hertz (1882), as in K. L. Johnson, Contact Mechanics (1985), section 4.2: a force F along the
-    normal makes an area of contact of radius a = (3 F R / 4 E)^(1/3), over which the pressure falls with the
-    distance r as p = p0 sqrt(1 - (r/a)^2). R is the effective radius of the two surfaces (see `curvature`). E
-    is the skin's plane-strain modulus ``skin.stiffness``; what touches it is rigid, or another such skin, and
-    then E is half of it. The sum is kept at the load by scaling p0; where no taxel lies within a, the nearest
-    takes it all.
+    This follows H. Hertz (1882), as in K. L. Johnson, Contact Mechanics (1985), section 4.2: a force F along
+    the normal produces a contact area of radius a = (3 F R / 4 E)^(1/3), in which the pressure decreases with
+    the distance r as p = p0 sqrt(1 - (r/a)^2). R is the effective radius of the two surfaces (see
+    `curvature`). E is the skin's plane-strain modulus ``skin.stiffness`` if the other body is rigid, and half
+    of it between two skins. p0 is scaled so that the shares sum to the load. If no taxel is within a, the
+    nearest one receives the whole load.
     """
     return Shares(*skin.spread(loads, HERTZ))
 
 
 def elastic_foundation(skin: Skin, loads: Loads) -> tuple[Loads, Shares]:
-    """Pressure over the area where the surfaces touch, see `tactile_sim.skin.elastic`.
+    """Distribute loads over the area where the surfaces touch, see `tactile_sim.skin.elastic`.
 
-    Returns loads that replace the given ones: one on each pressed taxel, in the middle of its pressure. Loads
-    that cannot press over an area are spread linearly: those that pull, those against a flex, and those
-    without a taxel in reach.
+    Returns loads that replace the original ones: one on each pressed taxel, at the center of its pressure.
+    Loads that cannot be spread over an area use `spread_linear`: those that pull, those against a flex, and
+    those without a taxel in reach.
     """
     group, room = np.empty(len(loads), np.int64), 256
     while True:
@@ -94,18 +95,29 @@ LAWS: dict[Response, int] = {
     hertz: HERTZ,
     elastic_foundation: ELASTIC,
 }
-"""Law of each response function that `spread` and `elastic` support."""
+"""Built-in response functions, with the number of the law that kernels use for each."""
 PER_LOAD = [name for name in RESPONSE_FUNCTIONS if name != "elastic_foundation"]
-"""Names of those that share each load by itself."""
+"""Names of the response functions that distribute each load independently of the others."""
 
 
 @kernel
 def spread(loads, law, reach, stiffness, extents, arrays, begin, taxel, weight):
-    """Write the taxels around each load and their weights, load after load; return their number.
+    """Write the taxels around each load and their weights, load by load; return the number of entries.
 
-    loads (m,) of `loads.LOAD`; law: NEAREST, LINEAR or HERTZ, or DISTANCES to write distances up to reach
-    (m,) [m] in place of weights; arrays: fields of a `TaxelIndex`. If the output is too small, return -1;
-    then `TaxelIndex.scratch_distance` must be made infinite again.
+    Args:
+        loads: (m,) of `loads.LOAD`.
+        law: NEAREST, LINEAR or HERTZ, or DISTANCES to write distances [m] instead of weights.
+        reach: (m,) maximum distance of taxels [m]; only used with DISTANCES.
+        stiffness: Plane-strain modulus of the skin [Pa]; only used with HERTZ.
+        extents: (n, 3) with the columns AREA, SPACING and LIMIT of `patches`.
+        arrays: Fields of a `TaxelIndex`.
+        begin: (m + 1,) output: start of each load in ``taxel`` and ``weight``.
+        taxel: Output: taxels.
+        weight: Output: weights or distances.
+
+    Returns:
+        The number of entries, or -1 if the output is too small. In this case,
+        `TaxelIndex.scratch_distance` must be reset to infinity.
     """
     index, count = TaxelIndex(*arrays), 0
     for m in range(len(loads)):

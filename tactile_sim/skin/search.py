@@ -26,8 +26,8 @@ class TaxelSearch(Taxels):
     """Taxels with an index over their positions.
 
     `nearest`, `near` and `spread` find taxels around loads, for response functions; `nearest_taxels`,
-    `k_nearest_taxels` and `taxels_within` find those around any points. Not thread-safe, because the methods
-    share scratch memory.
+    `k_nearest_taxels` and `taxels_within` find those around arbitrary points. The class is not thread-safe,
+    because its methods share scratch memory.
     """
 
     def __init__(
@@ -48,8 +48,8 @@ class TaxelSearch(Taxels):
             placement: As in `Taxels`.
             kind: As in `Taxels`.
             pads: As in `Taxels`.
-            distance: Measure of distances from a load: ``euclidean`` or along the ``surface``.
-            stiffness: Plane-strain modulus of the skin [Pa], which sets the size of a contact.
+            distance: How distances from a load are measured: ``euclidean`` or along the ``surface``.
+            stiffness: Plane-strain modulus of the skin [Pa], which determines the size of contact areas.
 
         Raises:
             SceneError: As in `Taxels`.
@@ -80,27 +80,27 @@ class TaxelSearch(Taxels):
             )
         )
         self._room = 32
-        """Number of taxels per load for which arrays have room."""
+        """Number of taxels per load for which scratch arrays are allocated."""
 
     def nearest(self, loads: Loads) -> np.ndarray:
-        """Return the taxel (m,) that takes each load, by the rule of `tactile_sim.skin.responses`."""
+        """Return the taxel (m,) that receives each load, by the rule in `tactile_sim.skin.responses`."""
         return self.spread(loads, NEAREST)[1]
 
     def near(self, loads: Loads, reach: float | np.ndarray) -> Near:
-        """Return the taxel that takes each load and the taxels within reach that face the load.
+        """Return the taxel that receives each load and the taxels within reach that face the load.
 
-        A path over such taxels connects each of them to the one that takes the load.
+        Each of them is connected to the receiving taxel by a path over such taxels.
 
         Args:
             loads: The m loads.
-            reach: Largest distance, for all loads or (m,) [m].
+            reach: Maximum distance [m], as a scalar or (m,).
         """
         return Near(*self.spread(loads, DISTANCES, np.full(len(loads), reach, float)))
 
     def spread(
         self, loads: Loads, law: int, reach: np.ndarray = NO_REACH
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Return the taxels around loads and their weights by a law of `responses.spread`.
+        """Return the taxels around loads, with weights according to a law of `responses.spread`.
 
         Args:
             loads: The m loads.
@@ -108,8 +108,8 @@ class TaxelSearch(Taxels):
             reach: (m,) radius of the search [m], for the law `DISTANCES`.
 
         Returns:
-            Start (m + 1,) of the list of each load, the concatenated taxels, and their weights; with
-            `DISTANCES`, their distances [m] in place of weights.
+            The start of each load's list (m + 1,), the concatenated lists of taxels, and their weights, or
+            with `DISTANCES` their distances [m].
         """
         begin = np.empty(len(loads) + 1, np.int64)
         while True:
@@ -134,8 +134,8 @@ class TaxelSearch(Taxels):
     def k_nearest_taxels(self, patch: int, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the k taxels (m, k) nearest to each point, nearest first, and their distances (m, k) [m].
 
-        A patch with fewer than k taxels returns all of them. Along the surface, taxels that no path connects
-        to the point come last, with infinite distance.
+        If a patch has fewer than k taxels, all of them are returned. For distances along the surface, taxels
+        that are not connected to the point by a path come last, with infinite distance.
         """
         points = self._points_on(patch, points)
         start, stop = self.patch_offsets[patch : patch + 2].tolist()
@@ -158,7 +158,7 @@ class TaxelSearch(Taxels):
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Return the taxels within the limit [m] of each point, nearest first, and their distances [m].
 
-        A path over such taxels connects each of them to the nearest one.
+        Each of them is connected to the nearest one by a path over such taxels.
         """
         points = self._points_on(patch, points)
         loads = Loads.empty(len(points))
@@ -175,7 +175,7 @@ class TaxelSearch(Taxels):
         return found
 
     def _points_on(self, patch: int, points: np.ndarray) -> np.ndarray:
-        """Return points (m, 3) for a query of a patch, which must exist."""
+        """Convert the points of a query to an array (m, 3), and check that the patch exists."""
         if not 0 <= patch < len(self.patch_ids):
             raise SceneError(f"patch {patch} does not exist; the skin has {len(self.patch_ids)}")
         return np.ascontiguousarray(points, float).reshape(-1, 3)

@@ -1,4 +1,4 @@
-"""Distribution of loads over taxels, and the resulting readings."""
+"""Shares of taxels in loads, and the resulting readings."""
 
 from __future__ import annotations
 
@@ -13,44 +13,43 @@ from tactile_sim.errors import ConfigError
 class Shares(NamedTuple):
     """Distribution of m loads over taxels.
 
-    Each load is shared in proportion to the weights of its taxels, at any scale, so that the shares sum to
-    one. If none of them is positive, or one is not finite, the first of its taxels takes the whole
-    load.
+    Each load is divided in proportion to the weights of its taxels, which can have any scale. If none of the
+    weights is positive, or one is not finite, the first of these taxels receives the whole load.
     """
 
     begin: np.ndarray
-    """(m + 1,) int64 where the taxels of each load begin; each has one or more."""
+    """(m + 1,) int64 start of each load in ``taxel`` and ``weight``; each load has at least one taxel."""
     taxel: np.ndarray
-    """(k,) int64 taxels of the skin, load after load, none twice for one load."""
+    """(k,) int64 indices of taxels in the skin, load by load, without duplicates within a load."""
     weight: np.ndarray
-    """(k,) float; one below 0 counts as 0."""
+    """(k,) float weights of these taxels; negative weights count as 0."""
 
 
 class Near(NamedTuple):
-    """Taxels around m loads, load after load, each beginning with the taxel that takes the load."""
+    """Taxels around m loads, load by load; the first taxel of each load is the one that receives the load."""
 
     begin: np.ndarray
-    """(m + 1,) int64 where the taxels of each load begin."""
+    """(m + 1,) int64 start of each load in ``taxel`` and ``distance``."""
     taxel: np.ndarray
-    """(k,) int64 taxels of the skin."""
+    """(k,) int64 indices of taxels in the skin."""
     distance: np.ndarray
-    """(k,) from the point of the load [m], straight or along the surface as the skin has it."""
+    """(k,) distance from the load's point, measured as configured for the skin [m]."""
 
     @property
     def load(self) -> np.ndarray:
-        """(k,) index of the load of each entry."""
+        """(k,) index of the load to which each taxel in ``taxel`` belongs."""
         return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
 
     def shares(self, weight: np.ndarray) -> Shares:
-        """Return shares with weights (k,)."""
+        """Return shares of the same taxels with the weights (k,)."""
         return Shares(self.begin, self.taxel, np.ascontiguousarray(weight, float))
 
 
 def checked(shares: Shares, function: str, loads: int, taxels: int) -> Shares:
-    """Return shares converted to the types that kernels require.
+    """Check shares and convert them to the types that kernels require.
 
     Raises:
-        ConfigError: The shares are inconsistent or index outside the taxels.
+        ConfigError: The shares are inconsistent or contain an invalid taxel index.
     """
     try:
         begin, taxel = (np.ascontiguousarray(shares[k], np.int64) for k in (0, 1))
@@ -72,10 +71,17 @@ def checked(shares: Shares, function: str, loads: int, taxels: int) -> Shares:
 
 @kernel
 def gather(loads, begin, taxel, weight, values, mean, sums, out):
-    """Add up the readings of taxels into out (n, c) of zeros. The cost grows with the touched taxels only.
+    """Add up the readings of taxels. The cost depends only on the number of touched taxels.
 
-    loads (m,) of `loads.LOAD`; begin, taxel, weight as in `Shares`; values (m, c) of a touch function; mean:
-    True for a mean. Scratch memory: sums (n, 1 + c) of zeros, which are restored.
+    Args:
+        loads: (m,) of `loads.LOAD`.
+        begin: As in `Shares`.
+        taxel: As in `Shares`.
+        weight: As in `Shares`.
+        values: (m, c) values of a touch function.
+        mean: Whether readings are means, see `TouchFunction.mean`.
+        sums: (n, 1 + c) scratch memory, which must be zero and is zero again afterwards.
+        out: (n, c) output, initially zero.
     """
     channels = values.shape[1]
     for m in range(len(loads)):
@@ -106,7 +112,7 @@ def gather(loads, begin, taxel, weight, values, mean, sums, out):
 
 @kernel
 def flush(taxels, mean, sums, out):
-    """Move the sums of some taxels to out (n, c), and leave zeros."""
+    """Write the readings of taxels to out (n, c), and reset their sums to zero."""
     channels = out.shape[1]
     for t in taxels:
         if sums[t, 0] > 0.0:

@@ -1,4 +1,4 @@
-"""The skin: readings of its taxels."""
+"""The class `Skin`, which computes the readings of taxels from contacts."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ THICKNESS = 2e-3
 class Skin(TaxelSearch):
     """Taxels with readings.
 
-    `feel` computes readings from contacts. It has three steps, which are also public: `loads` returns the
-    loads of contacts on patches, `shares` distributes them over taxels, and `sense` adds up the readings.
+    `feel` computes readings from contacts. It has three steps, which are also public: `loads` converts
+    contacts to loads on patches, `shares` distributes them over taxels, and `sense` adds up the readings.
 
-    It has the attributes of `Taxels` and the methods of `TaxelSearch`, and ``stiffness`` [Pa] of `hertz`. It
-    is not thread-safe, because its methods share scratch memory.
+    In addition to the attributes of `Taxels` and the methods of `TaxelSearch`, it has the ``stiffness`` [Pa]
+    used by `hertz`. It is not thread-safe, because its methods share scratch memory.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class Skin(TaxelSearch):
         self.elastic_arrays = (self._index, *elastic_arrays(self, model, stiffness, thickness))
         """Arguments of `elastic.add_readings`."""
         self._sums: dict[int, np.ndarray] = {}
-        """By number of channels, what `gather` works in."""
+        """Scratch memory of `gather`, by number of channels."""
         self._factors: dict[Callable[[Skin], np.ndarray], np.ndarray] = {}
         self._compile(model.nbody)
 
@@ -90,9 +90,10 @@ class Skin(TaxelSearch):
         response: str | Response = "spread_linear",
         dtype: type = np.float64,
     ) -> np.ndarray:
-        """Return the readings of contacts (n, channels): `sense` of their `loads`, with poses as there.
+        """Return the readings (n, channels) due to contacts.
 
-        Built-in functions run in one kernel, which is twice as fast.
+        The result is that of `sense` for the `loads` of the contacts; the poses are as in `loads`. Built-in
+        functions run in one kernel, which is twice as fast.
         """
         touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
         response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
@@ -132,12 +133,12 @@ class Skin(TaxelSearch):
         return twin
 
     def loads(self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray) -> Loads:
-        """Return the loads of contacts on the bodies with skin.
+        """Convert contacts to loads on the bodies with skin.
 
         Args:
             contacts: The contacts.
-            body_positions: (nbody, 3) of each body in the world [m].
-            body_rotations: (nbody, 3, 3) of each body in the world.
+            body_positions: (nbody, 3) positions of the bodies in the world [m].
+            body_rotations: (nbody, 3, 3) rotations from body frames to the world.
         """
         table = np.empty(2 * len(contacts), LOAD)
         m = kernels.resolve_loads(
@@ -147,11 +148,10 @@ class Skin(TaxelSearch):
         return Loads(table[:m])
 
     def inside(self, loads: Loads, response: str | Response = "spread_linear") -> np.ndarray:
-        """Return whether taxels take each load, (m,) bool; False only on pads that ignore loads outside.
+        """Return whether taxels receive each load, (m,) bool; False only on pads that ignore loads outside.
 
         A load is outside if its point is farther than one spacing from the nearest taxel, or if that taxel
-        faces the other way. With `elastic_foundation`, this is decided for the center of all contacts with
-        another body.
+        faces away from it. With `elastic_foundation`, the center of all contacts with another body is tested.
         """
         inside = np.ones(len(loads), bool)
         if self._has_limits:
@@ -168,11 +168,12 @@ class Skin(TaxelSearch):
         body_rotations: np.ndarray,
         response: str | Response = "spread_linear",
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sums of loads outside the pads, see `inside`; arguments as in `loads`.
+        """Sum up the loads outside the pads, see `inside`; the arguments are as in `loads`.
 
         Returns:
-            For each body with skin, as in ``body_ids``, the number (b,) of loads outside and the sum of their
-            forces (b, 3) in the body's frame [N]. With it, the taxels of a body sum to its contact force.
+            For each body with skin, in the order of ``body_ids``, the number of loads outside (b,) and the
+            sum of their forces (b, 3) in the body's frame [N]. This sum and the forces on the body's taxels
+            add up to its contact force.
         """
         loads = self.loads(contacts, body_positions, body_rotations)
         out = loads[~self.inside(loads, response)]
@@ -189,8 +190,8 @@ class Skin(TaxelSearch):
     ) -> np.ndarray:
         """Return the readings (n, channels); except for means, those of a body sum to its loads.
 
-        touch and response: names in TOUCH_FUNCTIONS and RESPONSE_FUNCTIONS, user functions, or the result of
-        `shares`. Values are added up in float64 and returned in an array of dtype.
+        touch and response are names in TOUCH_FUNCTIONS and RESPONSE_FUNCTIONS or user-defined functions;
+        response can also be the result of `shares`. Values are summed in float64 and converted to dtype.
         """
         touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
         shares = response if isinstance(response, tuple) else self.shares(loads, response)
@@ -216,13 +217,14 @@ class Skin(TaxelSearch):
     def shares(
         self, loads: Loads, response: str | Response = "spread_linear"
     ) -> Shares | tuple[Loads, Shares]:
-        """Return the shares of taxels in loads, for use with several touch functions.
+        """Distribute loads over taxels; the result can be used with several touch functions.
 
-        A response function such as `elastic_foundation` returns other loads in their place, and their shares.
-        Loads outside the pads are left out, and then the others are returned with the shares.
+        A response function such as `elastic_foundation` replaces the loads; then the new loads are returned
+        together with the shares. If loads outside the pads are left out, the remaining loads are returned
+        together with the shares.
 
         Raises:
-            ConfigError: The name is unknown, or a user's function returned something invalid.
+            ConfigError: The name is unknown, or a user-defined function returned an invalid result.
         """
         respond = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
         if self._has_limits:
@@ -239,12 +241,12 @@ class Skin(TaxelSearch):
     def body_wrenches(
         self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray
     ) -> np.ndarray:
-        """Return the net wrench of all contacts of each pad's body about its origin, in its frame.
+        """Return the net wrench of all contacts on each pad's body, about its origin and in its frame.
 
-        It includes the torsional and rolling torques of contacts, and loads that no taxel takes.
+        It includes the torsional and rolling torques of contacts, and loads that no taxel receives.
 
         Returns:
-            (p, 6) force [N] and torque [N m]; pads on one body have the same.
+            (p, 6) force [N] and torque [N m]; pads on the same body have the same wrench.
         """
         out = np.zeros((len(self.body_ids), 6))
         kernels.net_wrenches(
@@ -258,7 +260,7 @@ class Skin(TaxelSearch):
         return self._sums[channels]
 
     def _converted(self, out: np.ndarray, touch: TouchFunction) -> np.ndarray:
-        """Turn sums (n, c) into the frame of a touch function and multiply them by its factors, in place."""
+        """Transform readings (n, c) to the touch function's frame and multiply by its factors, in place."""
         if touch.frame == "taxel":
             kernels.to_taxel_axes(out, self.axes)
         if touch.factor:
@@ -269,7 +271,7 @@ class Skin(TaxelSearch):
         return out
 
     def _compile(self, nbody: int) -> None:
-        """Compute readings of no loads and of one, so that no kernel is compiled during a run."""
+        """Compute readings with no load and with one load, so that no kernel is compiled during a run."""
         poses = np.zeros((nbody, 3)), np.zeros((nbody, 3, 3))
         contacts = Contacts.empty(0)
         loads = self.loads(contacts, *poses)
@@ -288,5 +290,5 @@ class Skin(TaxelSearch):
 
 
 def _name(function: Callable) -> str:
-    """Return the name of a user's function, which may be an object, for errors."""
+    """Return the name of a user-defined function or callable object for error messages."""
     return getattr(function, "__name__", repr(function))

@@ -1,4 +1,4 @@
-"""State of each pad as controllers use it: contact, center of pressure, friction, slip."""
+"""Contact state of each pad for use by controllers: contact, center of pressure, friction and slip."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from tactile_sim.schema import Number, checks, parameter
 from tactile_sim.skin.loads import Loads, TouchFunction
 
 _FORCE, _NORMAL_FORCE, _NORMAL, _SHEAR, _CAPACITY, _SLIP, _CHANNELS = 0, 3, 6, 7, 8, 9, 12
-"""First columns of the parts of a load, and their number."""
+"""First column of each quantity in the readings of `CONTACT_PARTS`, and the number of columns."""
 
 
 @dataclass(frozen=True)
 class ContactThresholds:
-    """When a pad is in contact: a Schmitt trigger on its normal force, with delays."""
+    """Thresholds that decide whether a pad is in contact: a Schmitt trigger on normal force, with delays."""
 
     on: float = parameter(Number(above=0, unit="N"), "Normal force at which contact begins [N].", 0.05)
     off: float = parameter(Number(least=0, unit="N"), "Normal force at which contact ends [N].", 0.02)
@@ -31,32 +31,35 @@ class ContactThresholds:
 
 
 THRESHOLDS = checks(ContactThresholds)
-"""The check of each key below ``skin.state.PATTERN``."""
+"""Checks for the keys below ``skin.state.PATTERN``."""
 
 
 class ContactQuantities(NamedTuple):
-    """Contact quantities of p pads in the frames of their bodies; 0 without contact, positions NaN."""
+    """Contact quantities of p pads in the frames of their bodies.
+
+    Without contact, the center of pressure is NaN and all other quantities are 0.
+    """
 
     normal_force: np.ndarray
     """(p,) sum of the forces along the contact normals [N]."""
     center_of_pressure: np.ndarray
     """(p, 3) mean position of the taxels, weighted by their normal forces [m]."""
     normal: np.ndarray
-    """(p, 3) unit direction of the net normal force, reversed: out of the body."""
+    """(p, 3) unit vector opposite to the net normal force; it points out of the body."""
     area: np.ndarray
-    """(p,) area of the taxels that feel a normal force [m2]."""
+    """(p,) total area of the taxels with a positive normal force [m2]."""
     force: np.ndarray
     """(p, 3) net force on the pad [N]."""
     torque: np.ndarray
     """(p, 3) torque of the taxels' forces about the center of pressure [N m]."""
     friction_utilization: np.ndarray
-    """(p,) sum of the tangential forces over the sum of the friction limits, 0 to 1 (1: all slide)."""
+    """(p,) ratio of total tangential force to total friction limit, 0 to 1; at 1 all contacts slide."""
     slip_velocity: np.ndarray
-    """(p, 3) tangential velocity of the other surfaces over the pad, weighted by normal force [m/s]."""
+    """(p, 3) mean tangential velocity of the other surfaces over the pad, weighted by normal force [m/s]."""
 
 
 def _parts(loads: Loads) -> np.ndarray:
-    """Return the parts of loads (m, 12) that `ContactQuantities` sums up."""
+    """Return the quantities of loads (m, 12) whose sums over taxels give the `ContactQuantities`."""
     normal = np.einsum("mi,mi->m", loads.force, loads.normal)
     pressing = normal[:, None] * loads.normal
     slip = loads.velocity - np.einsum("mi,mi->m", loads.velocity, loads.normal)[:, None] * loads.normal
@@ -70,7 +73,7 @@ CONTACT_PARTS = TouchFunction(_CHANNELS, "", _parts)
 
 
 def measured_parts(forces: np.ndarray, inward: np.ndarray) -> np.ndarray:
-    """Return the parts (n, 12) of forces that taxels measure; those of friction limit and slip are 0.
+    """Return readings (n, 12) of `CONTACT_PARTS` for measured forces, with friction limit and slip set to 0.
 
     Args:
         forces: (n, 3) forces on the taxels in the frame of the body [N].
@@ -89,10 +92,10 @@ def contact_quantities(
     """Reduce readings of `CONTACT_PARTS` to the quantities of each pad.
 
     Args:
-        readings: (n, 12) of all taxels.
-        positions: (n, 3) of the taxels, in the frames of their bodies [m].
-        areas: (n,) of the taxels [m2].
-        offsets: (p + 1,) first taxel of each pad.
+        readings: (n, 12) readings of all taxels.
+        positions: (n, 3) positions of the taxels in the frames of their bodies [m].
+        areas: (n,) areas of the taxels [m2].
+        offsets: (p + 1,) first taxel of each pad, and n.
 
     Returns:
         The quantities of the p pads.
@@ -144,16 +147,16 @@ def _reduce(
 
 
 class ContactState(NamedTuple):
-    """Contact of p pads at one time, and since when; `advance` returns the next state."""
+    """Contact state of p pads at one time; `advance` returns the next state."""
 
     raw: np.ndarray
     """(p,) bool, whether the normal force is at least `on`."""
     contact: np.ndarray
-    """(p,) bool, debounced."""
+    """(p,) bool, whether the pad is in contact, with hysteresis and delays."""
     since: np.ndarray
     """(p,) time of the last change of contact [s]."""
     pending: np.ndarray
-    """(p,) time since which the force asks for a change [s]; inf if it does not."""
+    """(p,) time at which the force crossed the threshold for a pending change of contact [s], inf if none."""
 
     @staticmethod
     def start(pads: int) -> ContactState:

@@ -1,4 +1,4 @@
-"""Positions of the taxels of a skin."""
+"""Place the taxels of a skin and group them into pads and patches."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ T = TypeVar("T")
 
 PLACEMENTS = {"even": Placement(even.cover), "mimo": mimo.PLACEMENT}
 KINDS = {"mesh": merge, "geom": separate}
-"""Surface of a body: one patch over all its geoms, or one on each of them."""
+"""Ways to cover a body: one patch over all its geoms, or one patch on each geom."""
 
 
 @dataclass(frozen=True)
 class Pad:
-    """A group of taxels on one body, read and published together; its taxels are [start, stop).
+    """A group of taxels [start, stop) on one body that are read and published together.
 
-    A body that is covered as a whole (``skin.scales``) is a pad with the body's name.
+    A body that is completely covered (``skin.scales``) is a pad with the body's name.
     """
 
     name: str
@@ -41,45 +41,45 @@ class Pad:
     start: int
     stop: int
     spacing: float
-    """Between taxels [m]."""
+    """Distance between neighbouring taxels [m]."""
     geom_ids: np.ndarray
-    """(k,) int32 of its colliding geoms."""
+    """(k,) int32 ids of the body's colliding geoms."""
     triangles: np.ndarray
-    """(t, 3) uint32 indices of its own taxels, from 0, wound outward."""
+    """(t, 3) uint32 taxel indices, counted from 0 within the pad, wound outward."""
     rows: np.ndarray
-    """(n,) uint32 row of each taxel in the sensor's grid; empty without one."""
+    """(n,) uint32 row of each taxel in the sensor's grid; empty if there is no grid."""
     columns: np.ndarray
-    """(n,) uint32 column, likewise."""
+    """(n,) uint32 column of each taxel in the sensor's grid; empty if there is no grid."""
     is_whole: bool
-    """True if the pad covers its body as a whole, from ``skin.scales``."""
+    """True if the pad covers its entire body, as configured in ``skin.scales``."""
     ignores_outside: bool
-    """True if loads farther than one spacing from any taxel are left out."""
+    """True if loads farther than one spacing from any taxel are ignored."""
     flex: int = -1
-    """Id of the flex with these taxels, -1: none. ``body_id`` is then the body that carries the flex."""
+    """Id of the flex that carries the taxels, or -1. ``body_id`` is then the body that carries the flex."""
     corners: np.ndarray | None = None
-    """(n, 3) vertices of the triangle with each taxel, as indices into those of the flex; None: no flex."""
+    """(n, 3) flex vertices of the triangle that contains each taxel; None for pads not on a flex."""
     weights: np.ndarray | None = None
     """(n, 3) barycentric weights of the taxel in this triangle, which sum to 1."""
 
 
 class Taxels:
-    """All taxels of a model in one block: body after body in the order of ids, and on a body pad after pad.
+    """All taxels of a model: body by body in the order of ids, and pad by pad on each body.
 
-    A load falls on one patch of a body and is shared among its taxels: with ``kind="mesh"`` a body is one
-    patch with the taxels of all its pads, and so is each flex with pads; with ``kind="geom"`` each colliding
-    geom of a body is one, whole and unconnected with the others.
+    A load acts on one patch of a body and is distributed over its taxels. With ``kind="mesh"``, the taxels of
+    all pads on a body form one patch, and so do those of each flex with pads. With ``kind="geom"``, each
+    colliding geom of a body is a separate patch, which is not connected to the others.
 
     Attributes of the n taxels, in the frames of their bodies:
-        positions: (n, 3) as declared [m].
-        surface_positions: (n, 3) the same on the collision surface, where loads are looked up [m].
-        normals: (n, 3) outward, unit; 0 for a taxel at the centre of a geom that is too small for the
-            placement `mimo`: it faces every load.
+        positions: (n, 3) as configured [m].
+        surface_positions: (n, 3) projections onto the collision surface, used to find taxels near loads [m].
+        normals: (n, 3) outward unit normals; 0 for a taxel at the centre of a geom that is too small for the
+            placement `mimo`, which faces every load.
         axes: (n, 3, 3) rows: first tangent, second tangent, outward normal.
         ids: (n,) uint32 in the sensor's numbering.
         areas: (n,) [m2].
-        geom_index: (n,) into the pad's geom_ids.
-        pad_index: (n,) into pads.
-        neighbours: Start of the list of each taxel (n + 1,), and the concatenated lists of adjacent taxels.
+        geom_index: (n,) index into the pad's geom_ids.
+        pad_index: (n,) index into pads.
+        neighbours: Start of each taxel's list (n + 1,), and the concatenated lists of adjacent taxels.
 
     Attributes of the pads, the bodies with skin and the patches:
         pads: The p pads.
@@ -106,11 +106,11 @@ class Taxels:
 
         Args:
             model: The model.
-            scales: Spacing [m] by id of the bodies to cover as a whole.
+            scales: Spacing [m] by body id, for the bodies to cover completely.
             placement: Name in `PLACEMENTS`.
-            kind: Name in `KINDS`, or a function like `separate`, which covers a body geom by geom, or some of
-                its geoms.
-            pads: Pads in addition to those of scales.
+            kind: Name in `KINDS`, or a function like `separate`, which covers all or some of a body's geoms
+                separately.
+            pads: Further pads, in addition to those of scales.
 
         Raises:
             SceneError: A body cannot have a skin.
@@ -189,7 +189,7 @@ class Taxels:
                 own_geoms = np.flatnonzero(self._geoms["body"][: self._ngeom] == body)
                 if pads[0].flex >= 0:
                     own_geoms = np.array([self._ngeom + pads[0].flex])
-                # Of the geoms that do not collide some may be made to in the middle of a run.
+                # Include geoms that do not collide, because collisions can be enabled during a run.
                 self._geoms["patch"][own_geoms] = len(sizes)
                 sizes.append(sum(map(len, pads)))
                 ids.append(body)
@@ -213,7 +213,7 @@ class Taxels:
     def world(
         self, body_positions: np.ndarray, body_rotations: np.ndarray, dtype: type = np.float64
     ) -> np.ndarray:
-        """(n, 3) positions of all taxels in the world [m]; poses as in `Skin.loads`."""
+        """Return the positions (n, 3) of all taxels in the world [m]; poses are as in `Skin.loads`."""
         out: np.ndarray = np.empty((len(self.positions), 3), dtype)
         kernels.place_in_world(
             self.positions, self.offsets, self.pad_bodies, body_positions, body_rotations, out
@@ -222,7 +222,7 @@ class Taxels:
 
 
 def choose(key: str, choice: str | T, table: Mapping[str, T]) -> T:
-    """Return the entry of a table with a name, or the choice itself if it is not a name.
+    """Look up a choice in a table if it is a name; otherwise return the choice itself.
 
     Raises:
         ConfigError: The name is unknown.

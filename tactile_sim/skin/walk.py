@@ -1,12 +1,13 @@
-"""Taxels near a place, found by walking over the skin from the nearest one.
+"""Find the taxels around a load by walking over the skin from the nearest taxel.
 
-Distances are straight ones, or along the surface. For those the lengths of edges are not enough: on a grid
-of triangles they overestimate some directions by up to 40 %. So each step carries along the vector from the
-place to the taxel, laid into the tangent plane (the discrete exponential map of R. Schmidt, C. Grimm,
-B. Wyvill, Interactive Decal Compositing with Discrete Exponential Maps, SIGGRAPH 2006): the vector turns with
-the plane from one taxel to the next, and the edge, laid flat, is added; its length is the distance. That is
-exact on flat parts. Up to five spacings away it is within 2 % of the true distance on spheres and cylinders
-of radii from four spacings on (4 % from two), and within 0.2 spacings across the edges of a box.
+Distances are either straight or along the surface. For distances along the surface, summing up edge lengths
+is not accurate enough: on a triangle mesh this overestimates some directions by up to 40 %. Therefore each
+step updates the vector from the load to the taxel in the tangent plane (the discrete exponential map of
+R. Schmidt, C. Grimm, B. Wyvill, Interactive Decal Compositing with Discrete Exponential Maps, SIGGRAPH 2006):
+the vector is rotated with the plane from one taxel to the next, and the flattened edge is added. The length
+of the vector is the distance. This is exact on flat parts. Up to five spacings away, it is within 2 % of the
+true distance on spheres and cylinders with radii of at least four spacings (4 % from two spacings), and
+within 0.2 spacings across the edges of a box.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from tactile_sim.skin.patches import SPACING, faces, find_nearest
 
 @kernel
 def walk(load, reach, spacings, extents, index, out):
-    """Write the taxels around a load into out, and their distances into the index; return their number.
+    """Write the taxels around a load to ``out``; return their number, or -1 if ``out`` is too small.
 
-    The first is the one that takes the load, at any distance. The others face the load, and a path over such
-    taxels connects them to the first, up to reach [m] plus a number of spacings of the first. If out is too
-    small, it returns -1.
+    Distances are written to ``index.scratch_distance``. The first taxel is the one that receives the load, at
+    any distance. The others face the load, are connected to the first by a path over such taxels, and are
+    within ``reach`` [m] plus ``spacings`` times the spacing of the first taxel's pad.
     """
     start = find_nearest(load, index)
     reach += spacings * extents[start, SPACING]
@@ -34,7 +35,7 @@ def walk(load, reach, spacings, extents, index, out):
 
 @kernel
 def _walk_straight(load, start, reach, index, queue):
-    """Breadth first."""
+    """Search breadth-first, with straight distances."""
     positions, normals, far = index.positions, index.normals, index.scratch_distance
     x, y, z = load.point[0], load.point[1], load.point[2]
     dx, dy, dz = positions[start, 0] - x, positions[start, 1] - y, positions[start, 2] - z
@@ -62,7 +63,7 @@ def _walk_straight(load, start, reach, index, queue):
 
 @kernel
 def _walk_along(load, start, reach, index, queue):
-    """Dijkstra's, in the order of distances along the surface."""
+    """Search by Dijkstra's algorithm, in the order of distances along the surface."""
     positions, normals, far, heap, vector = (
         index.positions, index.normals, index.scratch_distance, index.scratch_heap, index.scratch_vector,
     )  # fmt: skip
@@ -70,7 +71,7 @@ def _walk_along(load, start, reach, index, queue):
     if load.normal[0] != 0.0 or load.normal[1] != 0.0 or load.normal[2] != 0.0:
         for i in range(3):
             n[i] = -load.normal[i]
-    # The place has no height over the surface: what the first step has along the normal does not count.
+    # The load is assumed to be on the surface, so the first step's component along the normal is removed.
     dx = positions[start, 0] - load.point[0]
     dy = positions[start, 1] - load.point[1]
     dz = positions[start, 2] - load.point[2]
@@ -97,8 +98,8 @@ def _walk_along(load, start, reach, index, queue):
             q = index.neighbour_ids[e]
             if far[q] <= distance or not faces(normals, q, load.normal):
                 continue
-            # Over the plane midway between the two: the vector turns into it, and the edge is laid into it
-            # with its full length.
+            # Rotate the vector into the plane midway between the two tangent planes, and project the edge
+            # onto it without changing its length.
             length = 0.0
             for i in range(3):
                 middle[i] = normals[taxel, i] + normals[q, i]
@@ -127,7 +128,7 @@ def _walk_along(load, start, reach, index, queue):
 
 @kernel
 def _turned(x, y, z, a, b):
-    """Return a vector normal to unit vector a, rotated by the shortest rotation from a to b."""
+    """Rotate a vector (x, y, z), normal to the unit vector a, by the shortest rotation from a to b."""
     cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
     if cosine < -0.99:
         return x, y, z
@@ -137,7 +138,7 @@ def _turned(x, y, z, a, b):
 
 @kernel
 def _push(heap, size, key, value):
-    """Push an entry onto a binary heap of rows (key, value), least key first; return its new size."""
+    """Push an entry onto a binary heap of rows (key, value), smallest key first; return the new size."""
     at = size
     while at > 0 and heap[(at - 1) // 2, 0] > key:
         parent = (at - 1) // 2
@@ -149,7 +150,7 @@ def _push(heap, size, key, value):
 
 @kernel
 def _pop(heap, size):
-    """Remove the first entry; return the new size."""
+    """Remove the first entry from a heap; return the new size."""
     last = size - 1
     key, value = heap[last, 0], heap[last, 1]
     at = 0

@@ -1,7 +1,7 @@
-"""Pressures of an elastic foundation that balance a given force and moment.
+"""Compute the pressures of an elastic foundation that balance a force and moment.
 
 The skin is a thin elastic layer (Winkler foundation; K. L. Johnson, Contact Mechanics, 1985, section 4.3):
-where another surface lies a depth d deep in it, the pressure is p = K d. For a rigid surface of known shape,
+where another surface penetrates it by a depth d, the pressure is p = K d. For a rigid surface of known shape,
 
     p = K max(0, c0 + c1 x + c2 y - gap(x, y)),
 
@@ -10,10 +10,10 @@ to its moments. They minimize the convex energy
 
     1/2 K sum(A max(0, d)^2) - F c0,
 
-with x and y from the center of pressure, where the gradient vanishes. Any two coordinates may take the place
-of x and y, such as u and v of `press`. Newton's method with a line search finds them in one to five steps,
-from no tilt. Where pressing cannot reach the moment, a very small penalty on the tilts
-keeps the force exact and comes as near to the moment as the surface allows.
+where x and y are relative to the center of pressure: at the minimum, the gradient vanishes. Other coordinates
+such as u and v in `press` can be used instead of x and y. Newton's method with a line search finds the
+minimum in one to five steps, starting without a tilt. If no pressures on the surface produce the moment, a
+very small penalty on the tilts keeps the force exact and the moment as close as the surface allows.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import numpy as np
 from tactile_sim.compilation import kernel
 
 TILT_PENALTY = 1e-9
-"""Stiffness against tilting, over that of the layer itself over one spacing."""
+"""Penalty stiffness of the tilts, relative to that of the layer itself at a distance of one spacing."""
 MOST_STEPS = 60
 
 
@@ -42,7 +42,7 @@ def balance(points, count, stiffness, force, spacing, u, v, tilt):
         tilt: Initial c0 at the center [m], c1 and c2.
 
     Returns:
-        The tilt that balances, and the center of its pressure [m].
+        The balancing c0, c1 and c2, and the two coordinates of the resulting center of pressure [m].
     """
     total = 0.0
     for k in range(count):
@@ -61,7 +61,7 @@ def balance(points, count, stiffness, force, spacing, u, v, tilt):
             c0 += force / (stiffness * total)
             energy, s, h = _energy(points, count, stiffness, force, penalty, u, v, c0, c1, c2)
             continue
-        # Eliminate c0; then two by two.
+        # Eliminate c0, then solve the remaining two equations.
         a, b, c = h11 - h01 * h01 / h00, h12 - h01 * h02 / h00, h22 - h02 * h02 / h00
         g1, g2 = r1 - h01 * r0 / h00, r2 - h02 * r0 / h00
         determinant = a * c - b * b
@@ -69,7 +69,7 @@ def balance(points, count, stiffness, force, spacing, u, v, tilt):
         d2 = -(a * g2 - b * g1) / determinant
         d0 = -(r0 + h01 * d1 + h02 * d2) / h00
         slope = r0 * d0 + r1 * d1 + r2 * d2
-        # So near that rounding of the energy hides the descent: one full step more.
+        # So close to the minimum that rounding hides the descent of the energy: do one last full step.
         last = -slope <= 1e-11 * abs(energy)
         step, new = 1.0, np.inf
         n0, n1, n2 = c0, c1, c2
@@ -78,7 +78,7 @@ def balance(points, count, stiffness, force, spacing, u, v, tilt):
             new, s, h = _energy(points, count, stiffness, force, penalty, u, v, n0, n1, n2)
             if last or new <= energy + 1e-4 * step * slope:
                 break
-            # To the least of the parabola through both ends.
+            # Shrink the step to the minimum of the parabola through both ends.
             shrink = -0.5 * step * slope / (new - energy - step * slope)
             step *= min(max(shrink, 1e-3), 0.5)
         c0, c1, c2 = n0, n1, n2
@@ -91,7 +91,7 @@ def balance(points, count, stiffness, force, spacing, u, v, tilt):
 
 @kernel(fastmath={"reassoc", "contract", "nsz"}, counted=False)
 def _energy(points, count, stiffness, force, penalty, u, v, c0, c1, c2):
-    """Return the energy, its gradient, and the upper half of its Hessian."""
+    """Return the energy, its gradient, and the upper triangle of its Hessian."""
     energy, s0, s1, s2 = 0.0, 0.0, 0.0, 0.0
     a00, a01, a02, a11, a12, a22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(count):

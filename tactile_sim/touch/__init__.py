@@ -1,6 +1,6 @@
 """MIMo's touch classes on top of `tactile_sim.skin`, as a replacement for ``mimoTouch.touch``.
 
-As in MIMo, taxels are called sensors here. docs/mimo.md lists the differences from MIMo and the reasons.
+As in MIMo, taxels are called sensors here. docs/mimo.md lists and explains the differences from MIMo.
 """
 
 from tactile_sim.touch.base import Touch, scale_linear

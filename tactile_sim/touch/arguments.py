@@ -1,4 +1,4 @@
-"""Argument checks: each returns the converted value or raises CommandError with the argument's name."""
+"""Checks that return the converted argument, or raise a CommandError that names the argument."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def is_index(value: Any, count: int) -> bool:
 
 
 def is_whole(value: Any) -> bool:
-    """Return whether a value is an integer; booleans are not."""
+    """Return whether a value is an integer (a boolean is not)."""
     return isinstance(value, int | np.integer) and not isinstance(value, bool)
 
 
@@ -23,8 +23,8 @@ def count(name: str, value: Any) -> int:
     """Return ``value`` as an integer >= 0.
 
     Args:
-        name: Name of the argument for errors.
-        value: The argument.
+        name: Name of the argument, for error messages.
+        value: Value to check.
     """
     if not is_whole(value) or value < 0:
         raise CommandError(f"{name}: must be an integer >= 0, got {value!r}")
@@ -35,8 +35,8 @@ def distance(name: str, value: Any) -> float:
     """Return ``value`` as a distance >= 0 [m]; it may be infinite.
 
     Args:
-        name: Name of the argument for errors.
-        value: The argument.
+        name: Name of the argument, for error messages.
+        value: Value to check.
     """
     number = numbers(value)
     if number.shape != () or not number >= 0:
@@ -48,8 +48,8 @@ def positions(name: str, value: Any) -> np.ndarray:
     """Return ``value`` as one position (3,) or several (m, 3) of finite numbers [m].
 
     Args:
-        name: Name of the argument for errors.
-        value: The argument.
+        name: Name of the argument, for error messages.
+        value: Value to check.
     """
     points = numbers(value)
     if points.ndim not in (1, 2) or points.shape[-1] != 3 or not np.isfinite(points).all():
@@ -59,7 +59,7 @@ def positions(name: str, value: Any) -> np.ndarray:
 
 
 def numbers(value: Any) -> np.ndarray:
-    """Convert a value to float64; return a NaN if it is not numeric."""
+    """Convert a value to float64; return NaN if it is not numeric."""
     try:
         return np.asarray(value, float)
     except (TypeError, ValueError):

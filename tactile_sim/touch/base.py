@@ -1,4 +1,4 @@
-"""The interface of all touch systems."""
+"""Interface of all touch systems."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ REQUIRED = ("scales", "touch_function", "response_function")
 class Touch:
     """Base class of all touch systems.
 
-    A subclass defines `get_touch_obs`, its touch and response functions, VALID_TOUCH_TYPES and
+    A subclass must define `get_touch_obs`, its touch and response functions, VALID_TOUCH_TYPES and
     VALID_RESPONSE_FUNCTIONS.
 
     Args:
@@ -34,9 +34,9 @@ class Touch:
               VALID_RESPONSE_FUNCTIONS.
 
     Attributes:
-        env: The given environment.
-        m_model: Its model.
-        m_data: Its data.
+        env: The environment passed to the constructor.
+        m_model: MuJoCo model of the environment.
+        m_data: MuJoCo data of the environment.
         sensor_scales: Distance between sensors [m] by body id.
         touch_type: Name of the touch function.
         touch_function: The touch function.
@@ -51,7 +51,7 @@ class Touch:
     """
 
     VALID_TOUCH_TYPES: ClassVar[dict[str, int]] = {}
-    """Touch functions and their numbers of channels."""
+    """Number of channels of each touch function."""
     VALID_RESPONSE_FUNCTIONS: ClassVar[list[str]] = []
     """Names of the response functions."""
 
@@ -68,7 +68,7 @@ class Touch:
         self.env = env
         self.m_model, self.m_data = _model_and_data(env)
         self.names = Names(self.m_model)
-        """Names of the model's bodies and geoms, including generated names of unnamed ones."""
+        """Names of the model's bodies and geoms; unnamed ones have generated names."""
         self.sensor_scales = self._read_scales(touch_params["scales"])
         self.touch_type: str = touch_params["touch_function"]
         types = self._touch_types()
@@ -86,11 +86,11 @@ class Touch:
         raise NotImplementedError(f"{type(self).__name__} must define get_touch_obs()")
 
     def _touch_types(self) -> Mapping[str, int]:
-        """Return the valid touch functions and their numbers of channels."""
+        """Return the number of channels of each valid touch function."""
         return self.VALID_TOUCH_TYPES
 
     def _response_functions(self) -> list[str]:
-        """Return the valid response functions."""
+        """Return the names of the valid response functions."""
         return self.VALID_RESPONSE_FUNCTIONS
 
     def _method(self, key: str, name: Any, valid: Mapping[str, int] | list[str]) -> Callable[..., Any]:
@@ -102,7 +102,7 @@ class Touch:
         return method
 
     def _read_scales(self, scales: Any) -> dict[int, float]:
-        """Return the distance between sensors [m] by body id, in the order of the entries."""
+        """Return the distance between sensors [m] by body id, in the order of ``scales``."""
         where = "touch_params: scales"
         if not isinstance(scales, Mapping):
             raise ConfigError(f"{where}: must be a mapping of bodies to distances [m], got {scales!r}")
@@ -148,7 +148,7 @@ def scale_linear(force: np.ndarray, distances: np.ndarray, scale: float) -> np.n
     Args:
         force: Force (c,).
         distances: Distances (n,) [m].
-        scale: Distance of zero force [m].
+        scale: Distance at which the force becomes zero [m].
 
     Returns:
         Forces (n, c).

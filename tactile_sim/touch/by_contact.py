@@ -17,13 +17,14 @@ from tactile_sim.touch.base import Touch
 
 
 class ContactTouch(Touch, ABC):
-    """A touch system whose parts with sensors, bodies or geoms, are the patches of a `Skin`.
+    """A touch system in which each sensing part (a body or a geom) is a patch of a `Skin`.
 
-    In all methods ``contact_id`` is an index into ``m_data.contact`` and ``part_id`` the id of a body or geom
-    with sensors.
+    In all methods ``contact_id`` is an index into ``m_data.contact``, and ``part_id`` is the id of a body or
+    geom with sensors.
 
-    A subclass sets ``skin``; ``_slots``, the patch index by part id; ``_slices``, the slice of the sensors by
-    part id, in the order of all dictionaries; and ``_touch``, the skin's touch function of this type.
+    A subclass must set ``skin``, ``_slots`` (patch index by part id), ``_slices`` (slice of the sensors by
+    part id, in the order used by all dictionaries) and ``_touch`` (the skin's touch function for
+    ``touch_type``).
     """
 
     skin: Skin
@@ -33,9 +34,9 @@ class ContactTouch(Touch, ABC):
     _touch: TouchFunction
 
     def get_contacts(self) -> list[tuple[int, int, Any]]:
-        """Return (contact id, part id, output) for each part with sensors in each loaded contact.
+        """Return (contact id, part id, output) for each sensing part in each contact that carries a force.
 
-        The output is that of the touch function. A contact between two parts with sensors appears twice.
+        The output is the result of the touch function. A contact between two sensing parts appears twice.
         """
         tuples = []
         for contact_id, parts in enumerate(self._parts_of(self.m_data.contact.geom).tolist()):
@@ -48,12 +49,12 @@ class ContactTouch(Touch, ABC):
         return tuples
 
     def get_empty_sensor_dict(self, size: int) -> dict[int, np.ndarray]:
-        """Return zeros (n, size) float32 by part id: the readings without contact."""
+        """Return arrays of zeros (n, size) float32 by part id, which are the readings without contact."""
         zeros = np.zeros((len(self.skin.positions), arguments.count("size", size)), np.float32)
         return self._by_part(zeros)
 
     def flatten_sensor_dict(self, sensor_dict: dict[int, np.ndarray]) -> np.ndarray:
-        """Concatenate the arrays of all parts with sensors in the order of their ids.
+        """Concatenate the arrays of all sensing parts in the order of their ids.
 
         Args:
             sensor_dict: Arrays (n, c) by part id, one row per sensor.
@@ -78,7 +79,7 @@ class ContactTouch(Touch, ABC):
         return np.concatenate(parts) if parts else np.zeros((0, self.touch_size), np.float32)
 
     def get_total_sensor_count(self) -> int:
-        """Return the number of all sensors."""
+        """Return the total number of sensors."""
         return len(self.skin.positions)
 
     def get_contact_position_world(self, contact_id: int) -> np.ndarray:
@@ -121,7 +122,7 @@ class ContactTouch(Touch, ABC):
 
     @abstractmethod
     def _parts_of(self, geoms: np.ndarray) -> np.ndarray:
-        """Return the part ids of geoms; -1 for -1 (a flex)."""
+        """Return the part ids of geoms; -1 (a flex) remains -1."""
 
     @abstractmethod
     def _pose(self, part_id: int) -> tuple[np.ndarray, np.ndarray]:
@@ -138,13 +139,13 @@ class ContactTouch(Touch, ABC):
         self.contact_tuples = contacts
         self.sensor_outputs = self.get_empty_sensor_dict(self.touch_size)
         self._weights = self._by_part(np.zeros((len(self.skin.positions), 1)))
-        """Sum of normal forces on each sensor so far [N], used as weights of mean values."""
+        """Sum of the normal forces on each sensor so far [N]; weights for averaging."""
         for contact_id, part_id, force in contacts:
             self.response_function(contact_id, part_id, force)
         return self.flatten_sensor_dict(self.sensor_outputs)
 
     def _evaluate(self, touch: str, contact_id: int, part_id: int) -> Any:
-        """Evaluate a touch function of the skin: (channels,), or a float for one channel."""
+        """Evaluate a touch function of the skin; return (channels,), or a float for one channel."""
         loads, row = self._loads_of(contact_id, part_id)
         return plain(self._in_part(TOUCH_FUNCTIONS[touch]).evaluate(loads)[row])
 
@@ -171,7 +172,7 @@ class ContactTouch(Touch, ABC):
             output[loaded] += (value - output[loaded]) * (shares[loaded] / weights[loaded])
 
     def _loads_of(self, contact_id: int, part_id: int) -> tuple[Loads, int]:
-        """Return the loads of a contact, computed with the overridable methods, and the part's row."""
+        """Return the loads of a contact, computed with the overridable methods, and the row of the part."""
         rotations = self.m_data.xmat.reshape(-1, 3, 3)
         contacts = read_contacts(self.m_model, self.m_data)
         loads = self.skin.loads(contacts, self.m_data.xpos, rotations)
@@ -217,5 +218,5 @@ class ContactTouch(Touch, ABC):
 
 
 def plain(value: np.ndarray) -> Any:
-    """Return a float for an array of one element, else a copy."""
+    """Return an array of one element as a float, and any other array as a copy."""
     return value.copy() if len(value) > 1 else float(value[0])

@@ -26,8 +26,8 @@ class DiscreteTouch(SkinTouch):
     Vectors are in the frame of the sensing geom, except those of ``force_vector_global``. Changes to
     ``sensor_positions``, its entries or their elements take effect at the next `get_touch_obs`.
 
-    In all methods ``contact_id`` is an index into ``m_data.contact``, ``geom_id`` the id of a sensing geom,
-    and ``force`` the output (channels,) of the touch function.
+    In all methods ``contact_id`` is an index into ``m_data.contact``, ``geom_id`` is the id of a sensing
+    geom, and ``force`` is the output (channels,) of the touch function.
     """
 
     def add_body(
@@ -108,7 +108,7 @@ class DiscreteTouch(SkinTouch):
         self._positions = positions
 
     def get_touch_obs(self) -> np.ndarray:
-        """Return the readings (n, touch_size) float32 of all sensors, geom after geom in id order.
+        """Return the readings (n, touch_size) float32 of all sensors, grouped by geom in id order.
 
         ``sensor_outputs`` has the same readings by geom, in the order of ``sensor_positions``.
         """
@@ -119,7 +119,7 @@ class DiscreteTouch(SkinTouch):
     # -- queries ---------------------------------------------------------------------------------------------
 
     def get_nearest_sensor(self, contact_id: int, geom_id: int) -> tuple[int, float]:
-        """Return the sensor of a geom nearest to a contact, and its distance [m]."""
+        """Return index and distance [m] of a geom's sensor that is nearest to a contact."""
         distances = self._distances(contact_id, geom_id)
         nearest = int(np.argmin(distances))
         return nearest, float(distances[nearest])
@@ -137,7 +137,7 @@ class DiscreteTouch(SkinTouch):
     def get_sensors_within_distance(
         self, contact_id: int, geom_id: int, distance: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the sensors of a geom within a distance [m] of a contact, and their distances [m]."""
+        """Return indices and distances [m] of a geom's sensors within a distance [m] of a contact."""
         distances = self._distances(contact_id, geom_id)
         within = np.flatnonzero(distances < arguments.distance("distance", distance))
         return within, distances[within]
@@ -196,11 +196,11 @@ class DiscreteTouch(SkinTouch):
         self._respond("nearest", contact_id, geom_id, force)
 
     def spread_linear(self, contact_id: int, geom_id: int, force: Any) -> None:
-        """Response function: distribute linearly with distance, to zero at twice the scale."""
+        """Response function: distribute the output, decreasing linearly to zero at twice the scale."""
         self._respond("spread_linear", contact_id, geom_id, force)
 
     def hertz(self, contact_id: int, geom_id: int, force: Any) -> None:
-        """Response function: distribute like the Hertz pressure between elastic bodies."""
+        """Response function: distribute the output like the Hertz pressure between elastic bodies."""
         self._respond("hertz", contact_id, geom_id, force)
 
     # -- plots -----------------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ class DiscreteTouch(SkinTouch):
     def plot_sensors_geom(
         self, geom_id: int | None = None, geom_name: str | None = None
     ) -> tuple[Figure, Axes]:
-        """Plot the sensor positions of a geom, see `tactile_sim.plots`."""
+        """Plot the sensor positions of a geom; see `tactile_sim.plots`."""
         from tactile_sim import plots
 
         return plots.plot_sensors_geom(self, geom_id, geom_name)
@@ -235,7 +235,7 @@ class DiscreteTouch(SkinTouch):
         self._placed: dict[int, np.ndarray] = {}
         """Sensor positions of the current skin by geom id, in the geom's frame [m]."""
         self._moved: dict[int, np.ndarray] = {}
-        """Those of them that were set through ``sensor_positions``."""
+        """Positions [m] that were set through ``sensor_positions``, by geom id, in the geom's frame."""
         geoms = {body: colliding_geoms(self.m_model, body).tolist() for body in self.sensor_scales}
         scales = {geom: scale for body, scale in self.sensor_scales.items() for geom in geoms[body]}
         self._build({geom: spacing_of(scale, "touch_params: scales") for geom, scale in scales.items()}, {})
@@ -259,7 +259,7 @@ class DiscreteTouch(SkinTouch):
         return bool(given) and not np.array_equal(np.concatenate(list(given.values())), self._block)
 
     def _taken_over(self) -> tuple[dict[int, float], dict[int, np.ndarray]]:
-        """Return the spacing [m] of each geom in ``sensor_positions``, and the changed positions."""
+        """Return spacings [m] and modified positions [m] by geom id, as found in ``sensor_positions``."""
         spacings, moved = {}, {}
         for geom, given in self._positions.items():
             if geom not in self._spacings:
@@ -278,7 +278,7 @@ class DiscreteTouch(SkinTouch):
         return spacings, moved
 
     def _build(self, spacings: dict[int, float], moved: dict[int, np.ndarray]) -> None:
-        """Build a skin with these spacings [m] by geom id, and with the given positions of some geoms."""
+        """Build a skin with spacings [m] by geom id and, for some geoms, explicit sensor positions."""
         shapes = {geom: Shape.of_geom(self.m_model, geom) for geom in spacings}
         self._set_skin(skin_of_geoms(self.m_model, shapes, spacings, moved, self._options), spacings)
         self._spacings, self._moved = spacings, moved
@@ -304,7 +304,7 @@ class DiscreteTouch(SkinTouch):
         return self._positions[geom_id]
 
     def _distances(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """Return the distance (n,) [m] of each sensor of a geom from a contact."""
+        """Return the distances (n,) [m] of a geom's sensors from a contact."""
         position = self.get_contact_position_relative(contact_id, geom_id)
         return np.linalg.norm(self._sensors(geom_id) - position, axis=1)
 

@@ -1,4 +1,4 @@
-"""A skin on selected geoms, optionally with given sensor positions."""
+"""A skin on selected geoms, optionally with explicit sensor positions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.placement.surface import BodySurface, Surface
 
 LINK = 3.0
-"""Given sensors are neighbours if closer to each other than this, in spacings."""
+"""Maximum distance between neighbours among explicitly positioned sensors, in spacings."""
 
 
 def skin_of_geoms(
@@ -34,7 +34,7 @@ def skin_of_geoms(
         model: The model.
         shapes: Shape by geom id.
         spacings: Distance between sensors [m] by geom id.
-        moved: Given positions (n, 3) [m] by geom id, in the geom's frame; they replace the placed ones.
+        moved: Explicit positions (n, 3) [m] by geom id, in the geom's frame; they replace the placed ones.
         options: Further arguments of `Skin`.
     """
 
@@ -59,7 +59,7 @@ def skin_of_geoms(
 
 
 def _move(surface: Surface, shape: Shape, points: np.ndarray) -> Surface:
-    """Put taxels at points (n, 3) in a geom's frame, with the normal and area of the nearest placed taxel."""
+    """Move taxels to points (n, 3) in a geom's frame; each has the normal and area of the nearest taxel."""
     positions = points @ shape.rotation.T + shape.position
     _, nearest = cKDTree(surface.positions).query(positions)
     none = np.empty((0, 3), np.int64)

@@ -32,7 +32,7 @@ class SensorMeshes:
 
     @cached_property
     def submeshes(self) -> dict[int, list[Mesh]]:
-        """The mesh of each geom; a point cloud for a single vertex."""
+        """The mesh of each geom, or a point cloud if it has a single vertex."""
         return {body: [_mesh(*part[:2]) for part in parts] for body, parts in self._parts.items()}
 
     @cached_property
@@ -47,12 +47,12 @@ class SensorMeshes:
 
     @cached_property
     def active_subvertices(self) -> dict[int, list[np.ndarray]]:
-        """Masks of the vertices of each geom's mesh that are sensors."""
+        """Boolean masks over the vertices of each geom's mesh; True for sensors."""
         return {body: [active for _, _, active in parts] for body, parts in self._parts.items()}
 
     @cached_property
     def active_vertices(self) -> dict[int, np.ndarray]:
-        """Masks of the vertices of each body's mesh that are sensors."""
+        """Boolean mask over the vertices of each body's mesh; True for sensors."""
         return {body: np.concatenate(active) for body, active in self.active_subvertices.items()}
 
     @cached_property
@@ -85,14 +85,14 @@ class NeighbourCache:
 
     def __init__(self, sensors: int) -> None:
         self.currsize = self.maxsize = sensors
-        """Number of sensors with a neighbour list."""
+        """Number of sensors that have a neighbour list."""
 
     @property
     def _cache(self) -> NeighbourCache:
         return self
 
     def hits(self) -> float:
-        """Return the hit rate."""
+        """Return the hit rate, which is always 1."""
         return 1.0
 
 

@@ -28,7 +28,7 @@ OPTIONS = {
     "distance": KEYS["skin.distance"].default,
     "stiffness": KEYS["skin.stiffness"].default,
 }
-"""Optional keys of touch_params with their defaults, as in the configuration's ``skin``."""
+"""Optional keys of touch_params and their defaults; see ``skin`` in the configuration."""
 COARSEST = 1e6
 """Spacing for an infinite scale [m]: one sensor per geom."""
 PIPELINE = (
@@ -41,11 +41,11 @@ PIPELINE = (
     "get_raw_force",
     "has_sensors",
 )
-"""Methods used contact by contact, besides the touch and the response function."""
+"""Methods used to compute readings contact by contact, besides the touch and response functions."""
 
 
 def _touch_types() -> dict[str, int]:
-    """Return the channels of the touch functions with a value for one contact, in the body's frame."""
+    """Return the number of channels of each touch function whose value does not depend on the taxel."""
     functions = TOUCH_FUNCTIONS.items()
     return {name: f.channels for name, f in functions if not f.factor and f.frame != "taxel"}
 
@@ -58,7 +58,7 @@ class SkinTouch(ContactTouch):
     _outputs: dict[int, np.ndarray] | None
     _tuples: list[tuple[int, int, Any]] | None
     _overridden: ClassVar[frozenset[str]] = frozenset()
-    """Attributes defined in subclasses outside this package."""
+    """Names of the attributes that are defined in subclasses outside this package."""
 
     def __init_subclass__(cls, **arguments: Any) -> None:
         super().__init_subclass__(**arguments)
@@ -98,7 +98,7 @@ class SkinTouch(ContactTouch):
     # -- readings --------------------------------------------------------------------------------------------
 
     def get_touch_obs(self) -> np.ndarray:
-        """Return the readings (n, touch_size) float32 of all sensors, part after part in id order.
+        """Return the readings (n, touch_size) float32 of all sensors, grouped by part in id order.
 
         ``sensor_outputs`` has the same readings by part, in the order of ``sensor_positions``.
         """
@@ -141,7 +141,7 @@ class SkinTouch(ContactTouch):
         """Build the skin for ``sensor_scales`` and pass it to `_set_skin`."""
 
     def _set_skin(self, skin: Skin, order: Iterable[int]) -> None:
-        """Use a new skin. ``order``: part ids in the order of all dictionaries."""
+        """Use a new skin. ``order`` lists the part ids in the order used by all dictionaries."""
         self.skin = skin
         self._slots = {part: slot for slot, part in enumerate(skin.patch_ids.tolist())}
         where = {
@@ -171,7 +171,7 @@ class SkinTouch(ContactTouch):
         return super()._method(key, name, valid)
 
     def _find(self, word: str, part_id: Any, name: str | None) -> int:
-        """Return the id of a body or geom, given by id or by name."""
+        """Return the id of a body or geom that is specified by id or by name."""
         names = self.names.bodies if word == "body" else self.names.geoms
         if part_id is None and name is None:
             raise SceneError(f"{word}: missing; pass {word}_id or {word}_name{suggest('', names)}")
@@ -194,24 +194,24 @@ def _checked(key: str, value: Any) -> Any:
 
 
 def spacing_of(scale: Any, where: str) -> float:
-    """Return a scale as a finite spacing [m]; raise ConfigError if it is invalid.
+    """Convert a scale to a finite spacing [m]; raise ConfigError if the scale is invalid.
 
     Args:
         scale: Distance between sensors [m]; infinite for one sensor per geom.
-        where: Name of the argument for errors.
+        where: Name of the argument, for error messages.
     """
     check_scale(scale, where)
     return min(float(scale), COARSEST)
 
 
 def new_spacing(model: mujoco.MjModel, geoms: list[int], scale: Any, where: str) -> float:
-    """Return the spacing [m] for new sensors; raise ConfigError also if they would be too many.
+    """Return the spacing [m] of new sensors; raise ConfigError if it is invalid or results in too many.
 
     Args:
         model: The model.
         geoms: Ids of the geoms.
         scale: Distance between sensors [m].
-        where: Name of the argument for errors.
+        where: Name of the argument, for error messages.
     """
     spacing = spacing_of(scale, where)
     check_count({where: geom_areas(model)[geoms].sum()}, {where: spacing}, {where: where})

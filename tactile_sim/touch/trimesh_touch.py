@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class TrimeshTouch(SkinTouch):
-    """Touch sensors on bodies: the merged geoms of each body, without surfaces inside another geom.
+    """Touch sensors on the merged geoms of each body, except on surfaces inside another geom.
 
     Vectors are in the frame of the sensing body, except those of ``force_vector_global``. Changes to
     ``sensor_positions`` have no effect.
 
-    In all methods ``contact_id`` is an index into ``m_data.contact``, ``body_id`` the id of a sensing body,
-    and ``force`` the output (channels,) of the touch function.
+    In all methods ``contact_id`` is an index into ``m_data.contact``, ``body_id`` is the id of a sensing
+    body, and ``force`` is the output (channels,) of the touch function.
     """
 
     def add_body(
@@ -75,7 +75,7 @@ class TrimeshTouch(SkinTouch):
             body_id: Id of the body.
 
         Returns:
-            Index and distance [m] of the sensor; arrays (m,) of both for several positions.
+            Index and distance [m] of the sensor, or arrays (m,) of both for several positions.
         """
         points = arguments.positions("contact_pos", contact_pos)
         indices, distances = self.skin.nearest_taxels(self._slot(body_id), points)
@@ -90,7 +90,7 @@ class TrimeshTouch(SkinTouch):
             contact_pos: Position (3,), or positions (m, 3), in the body's frame [m].
             body_id: Id of the body.
             k: Number of sensors.
-            k_margin: Ignored; set the size of MIMo's cache.
+            k_margin: Ignored. In MIMo it determines the size of the cache.
 
         Returns:
             Indices (k,) and distances (k,) [m], or (m, k) for several positions; fewer than k if the body has
@@ -112,10 +112,10 @@ class TrimeshTouch(SkinTouch):
             contact_pos: Position (3,), or positions (m, 3), in the body's frame [m].
             body_id: Id of the body.
             distance_limit: Maximum distance [m].
-            distance_margin: Ignored; set the size of MIMo's cache.
+            distance_margin: Ignored. In MIMo it determines the size of the cache.
 
         Returns:
-            Indices and distances [m]; a list of such pairs for several positions.
+            Indices and distances [m], or a list of such pairs for several positions.
         """
         points = arguments.positions("contact_pos", contact_pos)
         limit = arguments.distance("distance_limit", distance_limit)
@@ -176,11 +176,11 @@ class TrimeshTouch(SkinTouch):
         self._respond("nearest", contact_id, body_id, force)
 
     def spread_linear(self, contact_id: int, body_id: int, force: Any) -> None:
-        """Response function: distribute linearly with distance, to zero at twice the scale."""
+        """Response function: distribute the output, decreasing linearly to zero at twice the scale."""
         self._respond("spread_linear", contact_id, body_id, force)
 
     def hertz(self, contact_id: int, body_id: int, force: Any) -> None:
-        """Response function: distribute like the Hertz pressure between elastic bodies."""
+        """Response function: distribute the output like the Hertz pressure between elastic bodies."""
         self._respond("hertz", contact_id, body_id, force)
 
     # -- the meshes ------------------------------------------------------------------------------------------
@@ -192,7 +192,7 @@ class TrimeshTouch(SkinTouch):
 
     @property
     def active_vertices(self) -> dict[int, np.ndarray]:
-        """Masks of the vertices of each body's mesh that are sensors, not inside another geom."""
+        """Boolean mask over the vertices of each body's mesh; True for sensors, False inside another geom."""
         return self._sensor_meshes.active_vertices
 
     @property
@@ -202,7 +202,7 @@ class TrimeshTouch(SkinTouch):
 
     @property
     def _active_subvertices(self) -> dict[int, list[np.ndarray]]:
-        """As `active_vertices`, for each geom."""
+        """Same as `active_vertices`, but for each geom's mesh."""
         return self._sensor_meshes.active_subvertices
 
     @property
@@ -215,7 +215,7 @@ class TrimeshTouch(SkinTouch):
     def plot_sensors_body(
         self, body_id: int | None = None, body_name: str | None = None, title: str = ""
     ) -> tuple[Figure, Axes]:
-        """Plot the sensor positions of a body, see `tactile_sim.plots`."""
+        """Plot the sensor positions of a body; see `tactile_sim.plots`."""
         from tactile_sim import plots
 
         return plots.plot_sensors_body(self, body_id, body_name, title)
@@ -236,7 +236,7 @@ class TrimeshTouch(SkinTouch):
         focus: str = "world",
         show_contact_points: bool = True,
     ) -> tuple[Figure, Axes]:
-        """Plot the readings of several bodies in the frame ``focus``, "world" or "first" (body)."""
+        """Plot the readings of several bodies in the frame ``focus``: "world" or "first" (the first body)."""
         from tactile_sim import plots
 
         return plots.plot_force_bodies(self, body_ids, body_names, title, focus, show_contact_points)
@@ -261,7 +261,7 @@ class TrimeshTouch(SkinTouch):
         focus_body: str | None = None,
         camera_offset: np.ndarray | None = None,
     ) -> tuple[Figure, Axes]:
-        """Render a body and its descendants with readings as colour and size of the sensors."""
+        """Render a body and its descendants; readings set the colour and size of the sensors."""
         from tactile_sim import plots
 
         return plots.visualize_contacts_subtree(

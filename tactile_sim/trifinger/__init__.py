@@ -1,8 +1,8 @@
 """The TriFinger robots in MuJoCo, with the interface of trifinger_simulation, which uses PyBullet.
 
-The modules of this package have the names of that interface. The packages in it implement them: `robot`,
-`workspace` (table, border and objects), `physics`, `control`, `images`, `running` (state of running
-simulations) and `tasks`. `plugin` makes it an engine of tactile_sim.
+The modules of this package have the same names as in trifinger_simulation. Subpackages implement them:
+`robot`, `workspace` (table, border and objects), `physics`, `control`, `images`, `running` (state of running
+simulations) and `tasks`. `plugin` makes the robots available as an engine of tactile_sim.
 """
 
 from pathlib import Path
@@ -37,9 +37,9 @@ __all__ = [
 
 
 __version__ = "2.0.0"
-"""Version of trifinger_simulation with this interface."""
+"""Version of trifinger_simulation whose interface this package has."""
 
 
 def get_data_dir() -> Path:
-    """Return the folder of the package's data files, such as camera calibrations."""
+    """Return the folder that contains the package's data files, such as camera calibrations."""
     return Path(__file__).parent / "data"

@@ -1,4 +1,4 @@
-"""Actions: commands for one time step."""
+"""Actions, which are joint commands for one time step."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 
 class Action:
-    """Torque and position commands of all joints; arrays (n_joints,)."""
+    """Torque and position commands for all joints, as arrays (n_joints,)."""
 
     torque: np.ndarray
     """Torques [N m]."""

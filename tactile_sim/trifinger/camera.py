@@ -1,8 +1,8 @@
 """Cameras of the TriFinger platform, rendered by MuJoCo.
 
-`Camera` is a pinhole camera with a field of view. `CalibratedCamera` has the camera matrix and the lens
-distortion of a real camera. Both belong to a simulation, by default the first one. If this machine cannot
-render, the first image raises an error.
+`Camera` is a pinhole camera with a specified field of view. `CalibratedCamera` has the camera matrix and the
+lens distortion of a real camera. Each camera belongs to a simulation, by default the first one. On a machine
+that cannot render, requesting an image raises `RenderingError`.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ class BaseCamera:
         """Return an image of the current state.
 
         Args:
-            renderer: Ignored; PyBullet's renderer in trifinger_simulation.
+            renderer: Ignored; trifinger_simulation uses it to select PyBullet's renderer.
 
         Returns:
             uint8 (height, width, 3), RGB.
@@ -121,7 +121,7 @@ class Camera(BaseCamera):
 class CalibratedCamera(BaseCamera):
     """Camera with the matrix and the lens distortion of a real camera.
 
-    A larger image of a pinhole camera is rendered and then distorted.
+    A larger pinhole image is rendered and then distorted.
     """
 
     def __init__(
@@ -155,8 +155,8 @@ class CalibratedCamera(BaseCamera):
         focal, center = matrix[[0, 1], [0, 1]], matrix[:2, 2]
         pixels = np.stack(np.meshgrid(*map(np.arange, shown)), axis=-1)
         rays = undistort((pixels - center) / focal, coefficients)
-        # The rays are those of pixel centres; the image extends half a pixel beyond them. Its resolution is
-        # that of the calibrated image at the centre.
+        # The rays pass through pixel centres; the image extends half a pixel beyond them. At the centre it
+        # has the same resolution as the calibrated image.
         first = np.nanmin(rays, axis=(0, 1))
         size = np.ceil((np.nanmax(rays, axis=(0, 1)) - first) * focal).astype(int) + 1
         self._seen = np.isfinite(rays).all(axis=-1, keepdims=True)
@@ -174,7 +174,7 @@ class CalibratedCamera(BaseCamera):
         self._size = shown
 
     def distort_image(self, image: np.ndarray) -> np.ndarray:
-        """Distort an image of the pinhole camera.
+        """Apply the lens distortion to an image of the pinhole camera.
 
         Args:
             image: (rows, columns, channels) image of the pinhole camera.
@@ -194,17 +194,17 @@ class CalibratedCamera(BaseCamera):
 
 
 class CameraArray:
-    """Several cameras that take images together."""
+    """Several cameras that take images at the same time."""
 
     def __init__(self, cameras: Sequence[BaseCamera]):
         self.cameras = cameras
 
     def get_images(self, renderer: object = None) -> list[np.ndarray]:
-        """Return an image of each camera; see `BaseCamera.get_image`."""
+        """Return the image of each camera; see `BaseCamera.get_image`."""
         return [camera.get_image(renderer) for camera in self.cameras]
 
     def get_bayer_images(self, renderer: object = None) -> list[np.ndarray]:
-        """Return an image of each camera as a Bayer pattern; see `rbg_to_bayer_bg`."""
+        """Return the image of each camera as a Bayer pattern; see `rbg_to_bayer_bg`."""
         return [rbg_to_bayer_bg(image) for image in self.get_images(renderer)]
 
 
@@ -215,7 +215,7 @@ class TriFingerCameras(CameraArray):
         """Create the cameras.
 
         Args:
-            kwargs: Arguments of each `Camera`, except position and orientation.
+            kwargs: Arguments for each `Camera`, except position and orientation.
         """
         places = (
             ([0.2496, 0.2458, 0.4190], [0.3760, 0.8690, -0.2918, -0.1354]),
@@ -235,7 +235,7 @@ def create_trifinger_camera_array(
         pybullet_client_id: Id of the simulation.
 
     Raises:
-        InvalidValueError: A calibration has the name of another camera.
+        InvalidValueError: A calibration has a wrong camera name.
     """
     cameras = []
     for number, parameters in zip(CAMERA_IDS, camera_parameters, strict=False):
@@ -260,11 +260,11 @@ def create_trifinger_camera_array(
 def create_trifinger_camera_array_from_config(
     config_dir: Path, calib_filename_pattern: str = "camera{id}.yml", pybullet_client_id: int = 0
 ) -> CameraArray:
-    """Return the three calibrated cameras of the platform.
+    """Load calibration files and return the three calibrated cameras of the platform.
 
     Args:
-        config_dir: Folder of the calibrations.
-        calib_filename_pattern: Name of a calibration file, with ``{id}`` for 60, 180 and 300.
+        config_dir: Folder that contains the calibration files.
+        calib_filename_pattern: Name of the calibration files; ``{id}`` is replaced by 60, 180 and 300.
         pybullet_client_id: Id of the simulation.
     """
     parameters = load_camera_parameters(config_dir, calib_filename_pattern)
@@ -289,7 +289,7 @@ def rbg_to_bayer_bg(image: np.ndarray) -> np.ndarray:
 
 
 def _size(image_size: Sequence[int]) -> tuple[int, int]:
-    """Return width and height in whole pixels."""
+    """Return the width and height as integers [pixels]."""
     width, height = sizes("image_size", image_size, 2)
     return int(width), int(height)
 
@@ -303,7 +303,7 @@ def _planes(near: float, far: float) -> tuple[float, float]:
 
 
 def _renderer(simulation: SimFinger) -> Renderer:
-    """Return the renderer of the simulation's present model."""
+    """Return the renderer for the simulation's current model."""
     model = simulation.physics.model
     known = _renderers.get(simulation)
     if known is None or known[0] is not model:

@@ -1,6 +1,6 @@
 """Objects for the fingers to manipulate, with the interface of ``trifinger_simulation``.
 
-An object belongs to a simulation, by default the first one. Creating an object recompiles the model and keeps
+An object belongs to a simulation, by default the first one. Creating an object recompiles the model but keeps
 the state. When the object is garbage collected, it is removed from the simulation before the next step.
 """
 
@@ -28,10 +28,10 @@ def import_mesh(
     color_rgba: Sequence[float] | None = None,
     pybullet_client_id: int = 0,
 ) -> int:
-    """Add a fixed mesh permanently.
+    """Add a fixed mesh, which cannot be removed.
 
     Args:
-        mesh_file_path: STL, OBJ or MSH file [m].
+        mesh_file_path: STL, OBJ or MSH file with lengths in metres.
         position: (3,) position in the world [m].
         orientation: Quaternion (x, y, z, w).
         is_concave: Must be False, because meshes collide by their convex hulls.
@@ -39,7 +39,7 @@ def import_mesh(
         pybullet_client_id: Id of the simulation.
 
     Returns:
-        Present id of the body of the mesh.
+        Current id of the mesh's body.
 
     Raises:
         InvalidValueError: The mesh is concave, or the simulation or another argument is invalid.
@@ -63,7 +63,7 @@ class BaseCollisionObject:
     """
 
     def __init__(self, pybullet_client_id: int, name: str):
-        """Refer to a body of a simulation.
+        """Create an object for an existing body.
 
         Args:
             pybullet_client_id: Id of the simulation.
@@ -88,14 +88,14 @@ class BaseCollisionObject:
             physics.restart()
 
     def get_state(self) -> tuple[list[float], list[float]]:
-        """Return position [m] and orientation (x, y, z, w) in the world."""
+        """Return the position [m] and the orientation (x, y, z, w) in the world."""
         physics = self._simulation.physics
         position, orientation = objects.get_pose(physics.model, physics.data.qpos, self.name)
         return position.tolist(), orientation.tolist()
 
 
 class Cuboid(BaseCollisionObject):
-    """Box."""
+    """Box of uniform density."""
 
     def __init__(
         self,
@@ -161,7 +161,7 @@ Block = Cube
 
 
 class ColoredCubeV2(BaseCollisionObject):
-    """Cube of 0.065 m and 0.094 kg with six colours."""
+    """Cube with six colours, a width of 0.065 m and a mass of 0.094 kg."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""Engine of the TriFinger: MuJoCo with its action rules in each step."""
+"""TriFinger engine: MuJoCo with the robot's action rules applied in each step."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tactile_sim.trifinger.physics.fingers import FingerPhysics
 
 
 class TrifingerEngine(MujocoEngine):
-    """Robot in its workspace.
+    """Engine that simulates a TriFinger robot in its workspace.
 
-    ``physics.rules`` contains the desired action. The motor torques act as applied forces.
+    ``physics.rules`` holds the desired action. Motor torques are written to ``qfrc_applied``.
     """
 
     name = "trifinger"
@@ -25,7 +25,7 @@ class TrifingerEngine(MujocoEngine):
         Args:
             spec: Scene from `robot.spec.load_spec`, possibly with added objects.
             model: The compiled scene.
-            link_drag: Whether links and objects have Bullet's drag.
+            link_drag: Whether to apply Bullet's drag to links and objects.
         """
         self.finger_type = spec.modelname
         self.physics = FingerPhysics(spec, self.finger_type, link_drag=link_drag, model=model)
@@ -37,7 +37,7 @@ class TrifingerEngine(MujocoEngine):
             self.physics.step()
 
     def forward(self) -> None:
-        """Compute everything that follows from the current state and the desired action."""
+        """Compute poses, contacts and forces for the current state and the desired action."""
         self.physics.forward()
 
     def integrate(self) -> None:
@@ -61,16 +61,16 @@ class TrifingerEngine(MujocoEngine):
 
     @property
     def state_size(self) -> int:
-        """Length of the vector of `get_state`."""
+        """Length of the vector that `get_state` writes."""
         return super().state_size + self.physics.rules.desired.size
 
     def get_state(self, out: np.ndarray) -> None:
-        """Write state, inputs and the desired action to a vector (state_size,)."""
+        """Write the state, the inputs and the desired action to a vector (state_size,)."""
         super().get_state(out[: super().state_size])
         out[super().state_size :] = self.physics.rules.desired.ravel()
 
     def set_state(self, values: np.ndarray) -> None:
-        """Set state, inputs and the desired action from a vector of `get_state`."""
+        """Restore the state, the inputs and the desired action from a vector written by `get_state`."""
         super().set_state(values[: super().state_size])
         desired = self.physics.rules.desired
         desired[:] = values[super().state_size :].reshape(desired.shape)

@@ -1,6 +1,6 @@
 """Errors of the TriFinger interface.
 
-Each is a `TactileSimError` and also the built-in error that trifinger_simulation raises.
+Each error is a `TactileSimError` and a subclass of the built-in error that trifinger_simulation raises.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ class InvalidValueError(TactileSimError, ValueError):
 
 
 class MissingKeyError(InvalidValueError, KeyError):
-    """A key that is missing in a mapping."""
+    """A key that is missing from a mapping."""
 
     __str__ = Exception.__str__  # KeyError would add quotes
 
@@ -27,7 +27,7 @@ class MissingAttributeError(TactileSimError, AttributeError):
 
 
 class GoalFileError(TactileSimError, RuntimeError):
-    """A file without a valid goal."""
+    """A file that does not contain a valid goal."""
 
 
 class InvalidGoalError(TactileSimError):

@@ -39,13 +39,13 @@ def get_valid_finger_types() -> KeysView[str]:
 
 
 def check_finger_type(name: str) -> str:
-    """Return the name if it is that of a finger type.
+    """Return the name if it is a valid finger type.
 
     Args:
-        name: Name of a finger type.
+        name: Name to check.
 
     Raises:
-        InvalidValueError: The name is unknown. This is a ``ValueError``.
+        InvalidValueError: The name is unknown. The error is also a ``ValueError``.
     """
     if not isinstance(name, str) or name not in finger_types_data:
         raise InvalidValueError(f"no finger type {name!r}{suggest(str(name), finger_types_data)}")
@@ -58,10 +58,10 @@ def get_finger_urdf(name: str) -> str:
 
 
 def get_number_of_fingers(name: str) -> int:
-    """Return the number of fingers of a type, 1 or 3."""
+    """Return the number of fingers of a finger type (1 or 3)."""
     return finger_types_data[check_finger_type(name)].number_of_fingers
 
 
 def get_initial_joint_positions(name: str) -> Sequence[float]:
-    """Return the initial joint positions of a type [rad], finger by finger."""
+    """Return the initial joint positions of a finger type [rad], finger by finger."""
     return finger_types_data[check_finger_type(name)].initial_joint_positions

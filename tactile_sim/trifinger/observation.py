@@ -10,7 +10,7 @@ NO_CONTACT = 0.05
 """Reading of a push sensor without contact."""
 
 PUSH_SENSORS = ("fingerpro", "trifingerpro")
-"""Types whose push sensors react to contact, as in PyBullet. The others always read `NO_CONTACT`."""
+"""Finger types whose push sensors react to contact, as in PyBullet. All others read `NO_CONTACT`."""
 
 
 class Observation:
@@ -23,7 +23,7 @@ class Observation:
     torque: np.ndarray
     """(n_joints,) joint torques [N m]."""
     tip_force: np.ndarray
-    """(n_fingers,) readings of the push sensors, `NO_CONTACT` to 1; `SimFinger.tip_forces` has newtons."""
+    """(n_fingers,) push sensor readings, `NO_CONTACT` to 1; `SimFinger.tip_forces` returns newtons."""
 
     def __init__(self) -> None:
         """Create an empty observation."""
@@ -31,10 +31,10 @@ class Observation:
 
 
 def push_sensors(finger_type: str, forces: np.ndarray) -> np.ndarray:
-    """Return the readings of the push sensors.
+    """Convert normal forces on the tips to push sensor readings.
 
     Args:
-        finger_type: Type of the robot.
+        finger_type: Finger type of the robot.
         forces: (n_fingers,) sum of the normal forces on each tip [N].
 
     Returns:

@@ -1,4 +1,4 @@
-"""The engine ``trifinger``, with everything that it adds to a simulation."""
+"""Plugin for the engine ``trifinger``: its scene, commander, motion and topics."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ class TrifingerPlugin(EnginePlugin):
         options: TrifingerSettings | None,
         bodies: Collection[int] | None,
     ) -> TrifingerEngine:
-        """Return the robot in its workspace."""
+        """Return the engine for a robot in its workspace."""
         return TrifingerEngine(spec, model, options.link_drag if options else True)
 
     def scene_name(self, options: TrifingerSettings) -> str:
-        """Return the type of the robot."""
+        """Return the finger type of the robot."""
         return options.type
 
     def make_scene(self, name: str, options: TrifingerSettings | None, where: str) -> mujoco.MjSpec:
-        """Return the robot alone, or with options the robot with the table and its object."""
+        """Return the configured workspace, or only the robot on its stage if ``options`` is None."""
         return load_spec(name) if options is None else workspace_spec(options, where)
 
     def default_scales(self, options: TrifingerSettings) -> Mapping[str, float]:
-        """Return the spacings of tips and lower links [m]."""
+        """Return the default taxel spacings of tips and lower links [m]."""
         return {f"{link}*": spacing for link, spacing in SPACINGS.items()}
 
     def make_commander(
         self, engine: Engine, names: Names, control: Mapping[str, Mapping[str, Any]], where: str
     ) -> FingerCommander:
-        """Return a commander that follows the action rules."""
+        """Return a commander that applies the action rules."""
         assert isinstance(engine, TrifingerEngine)
         return FingerCommander(engine.model, names, control, engine.physics.rules, where)
 
@@ -62,7 +62,7 @@ class TrifingerPlugin(EnginePlugin):
         return GraspMotion(options.type, engine.physics) if options.grasp else None
 
     def topics(self, engine: Engine) -> Iterable[EngineTopic]:
-        """Return the topics of the motor torques [N m] and of the push sensors in the tips."""
+        """Return the topics for the motor torques [N m] and the push sensors in the tips."""
         assert isinstance(engine, TrifingerEngine)
         names: dict[str, Any] = {"name": joint_names(engine.finger_type)}
         return (

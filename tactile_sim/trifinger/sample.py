@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger
 
 _STRATEGIES = ("separated", "uniform", "triangle")
-_TRIES = 100_000  # about one in forty succeeds with the limits of the robots
-_TIP_DISTANCE = 0.05  # distance of three tips from the position between them [m]
+_TRIES = 100_000  # about one in forty succeeds within the robots' joint limits
+_TIP_DISTANCE = 0.05  # distance of each of three tips from the position between them [m]
 
 
 def random_position_in_arena(
@@ -32,7 +32,7 @@ def random_position_in_arena(
 
     Args:
         height_limits: Minimum and maximum z, or a fixed z [m].
-        angle_limits: Minimum and maximum angle about z [rad].
+        angle_limits: Minimum and maximum angle about the z axis [rad].
         radius_limits: Minimum and maximum distance from the z axis [m].
 
     Returns:
@@ -50,7 +50,7 @@ def random_joint_positions(
     lower_bounds: Sequence[float] = (-math.radians(30), -math.radians(60), -math.radians(100)),
     upper_bounds: Sequence[float] = (math.radians(30), math.radians(60), math.radians(2)),
 ) -> list[float]:
-    """Return random joint positions, uniformly distributed between bounds.
+    """Return random joint positions, uniformly distributed between the bounds.
 
     Args:
         number_of_fingers: Number of fingers.
@@ -74,10 +74,11 @@ def feasible_random_joint_positions_for_reaching(
 
     Args:
         finger: The robot.
-        action_bounds: ``low`` and ``high``, bounds of the joint positions [rad]. Those of the first finger
-            apply to all fingers.
-        sampling_strategy: ``separated``: each tip in its own third of the arena. ``uniform``: each joint
-            within the bounds of `random_joint_positions`. ``triangle``: three tips around a position.
+        action_bounds: Bounds ``low`` and ``high`` of the joint positions [rad], used by ``separated``. The
+            bounds of the first finger apply to all fingers.
+        sampling_strategy: ``separated`` places each tip in its own third of the arena. ``uniform`` draws each
+            joint position within the default bounds of `random_joint_positions`. ``triangle`` places three
+            tips around a random position.
 
     Returns:
         Joint positions [rad], finger by finger.
@@ -107,7 +108,7 @@ def _around_a_position(finger: SimFinger) -> np.ndarray:
 
 
 def _in_own_third(finger: SimFinger, low: np.ndarray, high: np.ndarray) -> np.ndarray:
-    """Return joint positions (3,) of the first finger [rad] with its tip in its third of the arena.
+    """Return joint positions (3,) [rad] that put the first finger's tip in its third of the arena.
 
     The tip is between 30° and 150° about z and 2 to 20 cm from the z axis.
     """
@@ -126,14 +127,14 @@ def _in_own_third(finger: SimFinger, low: np.ndarray, high: np.ndarray) -> np.nd
 
 
 def get_tip_positions_around_position(number_of_fingers: int, position: ArrayLike) -> list[np.ndarray]:
-    """Return tip positions around a position.
+    """Return tip positions that surround a position.
 
     Args:
         number_of_fingers: 1 or 3.
         position: (3,) position [m].
 
     Returns:
-        Tip positions (3,) [m]: the position itself for one finger, three points at 0.05 m from it for three.
+        Tip positions (3,) [m]: for one finger the position itself, for three fingers points 0.05 m from it.
 
     Raises:
         InvalidValueError: The number of fingers is neither 1 nor 3.

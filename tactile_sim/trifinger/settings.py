@@ -1,4 +1,4 @@
-"""Keys of a configuration below ``trifinger``."""
+"""Settings in the ``trifinger`` section of a configuration."""
 
 from __future__ import annotations
 

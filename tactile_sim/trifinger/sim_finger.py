@@ -39,10 +39,10 @@ MAX_TIME_STEP = 1 / 60
 class SimFinger(TactileFinger):
     """Robot with one or three fingers and a tactile skin.
 
-    Only `append_desired_action` advances time, by one time step. Time indices count these steps.
+    Only `append_desired_action` advances time; each call is one time step. Time indices count these steps.
 
     Attributes:
-        finger_type: Type of the robot.
+        finger_type: Finger type of the robot.
         number_of_fingers: 1 or 3.
         time_step_s: Time step [s].
         robot_properties_path: Folder of the robot's files.
@@ -63,16 +63,16 @@ class SimFinger(TactileFinger):
         """Create a robot at the initial joint positions of its type.
 
         Args:
-            finger_type: Type of the robot, see `finger_types_data.get_valid_finger_types`.
-            time_step: Time step [s], at most 1/60. The gains are tuned for 0.001.
+            finger_type: Finger type of the robot; see `finger_types_data.get_valid_finger_types`.
+            time_step: Time step [s], at most 1/60. The gains were tuned for 0.001.
             enable_visualization: Whether to show the robot in a browser view and print its URL.
             robot_position_offset: (3,) position of the robot's base in the world [m].
-            link_drag: Whether links and objects have Bullet's drag, for which the gains were tuned.
-            furnish: Adds objects to the scene; called with the spec before it is compiled.
-            spacings: Spacing of the taxels [m] by the link's name without the suffix of the finger.
+            link_drag: Whether to apply Bullet's drag to links and objects. The gains were tuned with it.
+            furnish: Function that adds objects to the scene; called with the spec before it is compiled.
+            spacings: Taxel spacing [m] by the link's name without the finger's suffix.
 
         Raises:
-            InvalidValueError: The type, the time step, the offset, a link or a spacing is invalid.
+            InvalidValueError: The finger type, the time step, the offset, a link or a spacing is invalid.
             SceneError: The robot's files are not installed.
             CommandError: The browser view cannot be served.
         """
@@ -110,7 +110,7 @@ class SimFinger(TactileFinger):
 
     @property
     def max_motor_torque(self) -> float:
-        """Maximum torque of a motor [N m]; one value or (n_joints,)."""
+        """Maximum motor torque [N m]: one value for all joints, or (n_joints,)."""
         return self._max_motor_torque
 
     @max_motor_torque.setter
@@ -137,15 +137,15 @@ class SimFinger(TactileFinger):
         """Apply an action for one time step. The action is not modified.
 
         Args:
-            action: An `Action`, or an object of a class with equal attributes and constructor.
+            action: An `Action`, or an object of a class with the same attributes and constructor.
 
         Returns:
             Time index of the step.
 
         Raises:
             InvalidValueError: The action does not fit the robot, or a torque is NaN. Time does not advance.
-            EngineError: The physics became unstable; reset the robot. The previous action remains the last
-                one.
+            EngineError: The physics became unstable and the robot must be reset. The previous action is
+                kept as the last one.
         """
         if self._gone:
             self.edit_scene(lambda _: None)
@@ -161,7 +161,7 @@ class SimFinger(TactileFinger):
             physics.step()
         try:
             physics.check()
-        except EngineError:  # the previous action remains the last one
+        except EngineError:  # keep the previous action as the last one
             rules.desired, rules.applied[:] = done
             raise
         self._action_type, self._before = type(action), before
@@ -169,25 +169,25 @@ class SimFinger(TactileFinger):
         return self._t
 
     def get_observation(self, t: int) -> Observation:
-        """Return the state at the beginning of the step with time index t.
+        """Return the observed state at the beginning of the step with time index ``t``.
 
         Args:
             t: Index of the last step, or that index + 1 for the current state.
 
         Raises:
-            InvalidValueError: The time index has another value.
+            InvalidValueError: ``t`` has any other value.
         """
         check_time_index(t, self._t, upcoming=True)
         return self._observe(*(self._before if t == self._t else self._state()))
 
     def get_desired_action(self, t: int) -> Any:
-        """Return the action of the last step as it was passed to `append_desired_action`.
+        """Return the action of the last step, as it was passed to `append_desired_action`.
 
         Args:
             t: Index of the last step.
 
         Raises:
-            InvalidValueError: The time index has another value.
+            InvalidValueError: ``t`` has any other value.
         """
         check_time_index(t, self._t)
         return self._make_action(*self.physics.rules.desired)
@@ -199,20 +199,20 @@ class SimFinger(TactileFinger):
             t: Index of the last step.
 
         Raises:
-            InvalidValueError: The time index has another value.
+            InvalidValueError: ``t`` has any other value.
         """
         check_time_index(t, self._t)
         torque, kp, kd = self.physics.rules.applied
         return self._make_action(torque, self.physics.rules.desired[1], kp, kd)
 
     def get_timestamp_ms(self, t: int) -> float:
-        """Return the time at the beginning of the step with time index t, which is 0 for the first step [ms].
+        """Return the time [ms] at the beginning of the step with time index ``t``; the first is at 0.
 
         Args:
             t: Index of the last step, or that index + 1.
 
         Raises:
-            InvalidValueError: The time index has another value.
+            InvalidValueError: ``t`` has any other value.
         """
         check_time_index(t, self._t, upcoming=True)
         return self.time_step_s * 1000 * t
@@ -221,7 +221,7 @@ class SimFinger(TactileFinger):
         """Return the time index of the last step.
 
         Raises:
-            InvalidValueError: There was no step yet.
+            InvalidValueError: No step has been taken yet.
         """
         if self._t < 0:
             raise InvalidValueError("time index: not available before the first action")
@@ -230,7 +230,7 @@ class SimFinger(TactileFinger):
     def reset_finger_positions_and_velocities(
         self, joint_positions: ArrayLike, joint_velocities: ArrayLike | None = None
     ) -> Observation:
-        """Set positions and velocities of the joints. Objects and the time index do not change.
+        """Set the positions and velocities of the joints. Objects and the time index do not change.
 
         Args:
             joint_positions: (n_joints,) positions [rad].
@@ -240,7 +240,7 @@ class SimFinger(TactileFinger):
             Observation of the new state.
 
         Raises:
-            InvalidValueError: The arrays have another shape or are not finite.
+            InvalidValueError: The arrays have the wrong shape or are not finite.
         """
         n = self.physics.rules.n
         velocities = np.zeros(n) if joint_velocities is None else joint_velocities
@@ -255,8 +255,8 @@ class SimFinger(TactileFinger):
         """Add objects to the scene or remove them. The state of everything else is kept.
 
         Args:
-            edit: Called with the spec. Afterwards ``physics.spec``, ``physics.model`` and ``physics.data``
-                are other objects.
+            edit: Function that edits the spec. Afterwards ``physics.spec``, ``physics.model`` and
+                ``physics.data`` are new objects.
 
         Raises:
             SceneError: The edited scene is invalid. Nothing changes.
@@ -280,7 +280,7 @@ class SimFinger(TactileFinger):
                 self._view = FingerView(self)
 
     def close(self) -> None:
-        """Close the browser view, if open. It also closes when the robot is garbage collected."""
+        """Close the browser view if it is open. It also closes when the robot is garbage collected."""
         if self._view is not None:
             self._view.close()
             self._view = None

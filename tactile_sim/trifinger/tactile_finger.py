@@ -15,27 +15,27 @@ from tactile_sim.trifinger.robot.skin import check_spacings, make_skin
 
 
 class TactileFinger:
-    """The part of `SimFinger` that trifinger_simulation does not have."""
+    """Contact and skin functions of `SimFinger`, which trifinger_simulation does not have."""
 
     def __init__(self, physics: FingerPhysics, spacings: Mapping[str, float]):
         """Prepare the skin, which is created at first use.
 
         Args:
             physics: Physics of the robot.
-            spacings: Spacing of the taxels [m] by the link's name without the suffix of the finger.
+            spacings: Taxel spacing [m] by the link's name without the finger's suffix.
 
         Raises:
             InvalidValueError: A link or a spacing is invalid.
         """
         self.physics = physics
-        """MuJoCo's ``spec``, ``model`` and ``data``, and the physics of a step."""
+        """Physics of the robot, with MuJoCo's ``spec``, ``model`` and ``data``."""
         self.stepping = RLock()
-        """Lock held while the state changes or is read; for access from other threads."""
+        """Lock to hold while the state is changed or read, because other threads access it."""
         self._spacings = check_spacings(spacings)
         self._skin: Skin | None = None
 
     def contacts(self) -> Contacts:
-        """Return all contacts with a force in the last step."""
+        """Return all contacts that carried a force in the last step."""
         return read_contacts(self.physics.model, self.physics.data)
 
     def tip_forces(self) -> np.ndarray:
@@ -47,7 +47,7 @@ class TactileFinger:
 
     @property
     def skin(self) -> Skin:
-        """Skin of tips and lower links, finger by finger; created at first use."""
+        """Skin on tips and lower links, finger by finger; it is created at first use."""
         if self._skin is None:
             self._skin = make_skin(self.physics.model, len(self.physics.tips), self._spacings)
         return self._skin
@@ -58,8 +58,8 @@ class TactileFinger:
         """Return the readings of the skin in the last step.
 
         Args:
-            touch_function: Touch function of `tactile_sim.skin`.
-            response_function: Response function of `tactile_sim.skin`.
+            touch_function: Name of a touch function of `tactile_sim.skin`.
+            response_function: Name of a response function of `tactile_sim.skin`.
 
         Returns:
             (taxels, channels) readings; by default forces in the frames of the links [N].
@@ -74,5 +74,5 @@ class TactileFinger:
             return self.skin.feel(self.contacts(), data.xpos, data.xmat.reshape(-1, 3, 3), touch, response)
 
     def forget_skin(self) -> None:
-        """Create the skin again at its next use, after the scene was edited."""
+        """Discard the skin after a scene edit; it is created again at its next use."""
         self._skin = None

@@ -52,14 +52,14 @@ class ObjectType(enum.Enum):
 class TriFingerPlatform:
     """`SimFinger` with an object and cameras, with the interface of the real platform.
 
-    Camera images and the object's pose are taken ``camera_rate_fps`` times a second and observed
-    ``camera_delay_steps`` steps later. The next ones are not taken before the last ones are observed.
+    Camera images and the object's pose are captured ``camera_rate_fps`` times per second and become available
+    ``camera_delay_steps`` steps later. The next capture waits until the previous one is available.
 
     Attributes:
         simfinger: The robot.
         object_type: Object on the table.
-        cube: The cube, if that is the object.
-        dice: The dice, if they are the object.
+        cube: The cube, if it is the selected object.
+        dice: The dice, if they are the selected object.
         tricamera: The cameras.
     """
 
@@ -70,7 +70,7 @@ class TriFingerPlatform:
         object_position=trifingerpro_limits.object_position,
         object_orientation=trifingerpro_limits.object_orientation,
     )
-    """Limits of actions and observations. The ``gym`` property of each requires gymnasium."""
+    """Limits of actions and observations. The ``gym`` property of each requires gym or gymnasium."""
 
     def __init__(
         self,
@@ -94,7 +94,7 @@ class TriFingerPlatform:
             enable_cameras: Whether to render camera images. Otherwise images are ``None``.
             time_step_s: Time step [s].
             object_type: Object on the table. Only the cube is tracked.
-            camera_delay_steps: Number of steps between taking and observing an image.
+            camera_delay_steps: Number of steps between the capture and the availability of an image.
             action_log: Maximum number of steps in the action log; 0 disables it.
 
         Raises:
@@ -102,9 +102,9 @@ class TriFingerPlatform:
             SceneError: The robot's files are not installed.
         """
         self.camera_rate_fps = 10
-        """Rate of images and object poses [Hz]."""
+        """Rate at which images and object poses are captured [Hz]."""
         self.enable_cameras = enable_cameras
-        """True if images are rendered."""
+        """Whether images are rendered."""
         self.object_type = ObjectType(object_type)
         self._time_step = time_step_s
         self._camera_delay_steps = count("camera_delay_steps", camera_delay_steps)
@@ -173,13 +173,13 @@ class TriFingerPlatform:
         return t
 
     def get_camera_observation(self, t: int) -> TriCameraObservation | TriCameraObjectObservation:
-        """Return the camera observation at a time index, with the pose of the cube if it is the object.
+        """Return the camera observation at a time index, including the cube's pose if there is a cube.
 
         Args:
             t: Index of the last step, or that index + 1.
 
         Raises:
-            InvalidValueError: The time index has another value.
+            InvalidValueError: ``t`` has any other value.
             RenderingError: Cameras are enabled and this machine cannot render.
         """
         check_time_index(t, self.simfinger._t, upcoming=True)
@@ -189,17 +189,17 @@ class TriFingerPlatform:
         return self._seen
 
     def store_action_log(self, filename: str | os.PathLike[str]) -> None:
-        """Write the action log to a pickle file, which is overwritten if it exists.
+        """Write the action log to a pickle file, overwriting an existing file.
 
         The file contains a mapping with ``initial_robot_position``, ``initial_object_pose`` and ``actions``,
-        a list of mappings with ``t``, ``action`` and ``robot_observation``. With the cube there are also
-        ``object_pose`` in each action and ``final_object_pose`` with ``t`` and ``pose``.
+        a list of mappings with ``t``, ``action`` and ``robot_observation``. With a cube, each of these
+        also has an ``object_pose``, and the file has a ``final_object_pose`` with ``t`` and ``pose``.
 
         Args:
             filename: File to write.
 
         Raises:
-            InvalidValueError: There was no step yet.
+            InvalidValueError: No step has been taken yet.
             TactileSimError: The action log is disabled.
         """
         t = self.get_current_timeindex()
@@ -211,7 +211,7 @@ class TriFingerPlatform:
             pickle.dump(log, file)
 
     def _update_cameras(self) -> None:
-        """Take and release the camera observations that are due before a step."""
+        """Before a step, capture a camera observation or make it available, if that is due."""
         t = self.simfinger._t + 1
         if self._camera_ready_t is None and t >= self._next_camera_trigger_t:
             self._taken = self._take()
@@ -225,7 +225,7 @@ class TriFingerPlatform:
             self._camera_ready_t = None
 
     def _take(self) -> TriCameraObservation | TriCameraObjectObservation:
-        """Return an observation of the current state without time stamps."""
+        """Capture an observation of the current state, without time stamps."""
         cameras = [CameraObservation() for _ in camera.CAMERA_IDS]
         if self.enable_cameras:
             for observation, image in zip(cameras, self.tricamera.get_images(), strict=True):

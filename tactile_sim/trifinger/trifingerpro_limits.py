@@ -1,4 +1,4 @@
-"""Limits and defaults of the joints of the TriFingerPro, and of the object on its platform."""
+"""Limits and default values for the TriFingerPro's joints and for the object on its platform."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ max_velocity_radps = 10
 
 @dataclass(frozen=True)
 class Limits:
-    """Minimum, maximum and default of each element; float32 arrays of equal shape."""
+    """Minimum, maximum and default of each element, as float32 arrays of the same shape."""
 
     low: np.ndarray
     high: np.ndarray
@@ -32,7 +32,7 @@ class Limits:
         """Limits as a ``spaces.Box`` of ``gym``, or of ``gymnasium`` if ``gym`` is not installed.
 
         Raises:
-            MissingPackageError: Neither is installed. This is an ``ImportError``.
+            MissingPackageError: Neither is installed. The error is also an ``ImportError``.
         """
         for package in ("gym", "gymnasium"):
             try:

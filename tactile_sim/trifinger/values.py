@@ -1,4 +1,4 @@
-"""Checks of arguments. Errors name the argument, the requirement and the value."""
+"""Argument checks. Error messages name the argument, the requirement and the value."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from tactile_sim.trifinger.errors import InvalidValueError
 
 
 def numbers(what: str, values: Any, *shape: int) -> np.ndarray:
-    """Return values as an array of floats.
+    """Convert values to an array of floats.
 
     Args:
-        what: Name of the argument for errors.
+        what: Name of the argument, for error messages.
         values: Numbers of any real type.
-        shape: Required shape; none for a single number.
+        shape: Required shape; omit it for a single number.
 
     Raises:
-        InvalidValueError: The values have another shape or are not finite real numbers.
+        InvalidValueError: The values have the wrong shape or are not finite real numbers.
     """
     try:
         array = np.asarray(values)
@@ -32,7 +32,7 @@ def numbers(what: str, values: Any, *shape: int) -> np.ndarray:
 
 
 def sizes(what: str, values: Any, *shape: int) -> np.ndarray:
-    """Return values as an array of floats > 0; arguments and errors as in `numbers`."""
+    """Convert values to an array of floats > 0. Arguments and errors are the same as in `numbers`."""
     array = numbers(what, values, *shape)
     if not (array > 0).all():
         raise InvalidValueError(f"{what}: must be > 0, got {values!r}")
@@ -40,15 +40,15 @@ def sizes(what: str, values: Any, *shape: int) -> np.ndarray:
 
 
 def limits(what: str, values: Any, n: int) -> np.ndarray:
-    """Return one value for each of n joints.
+    """Convert a limit to an array (n,) with one value per joint.
 
     Args:
-        what: Name of the argument for errors.
+        what: Name of the argument, for error messages.
         values: One number for all joints, or (n,) numbers.
         n: Number of joints.
 
     Raises:
-        InvalidValueError: The values have another shape or are not finite real numbers.
+        InvalidValueError: The values have the wrong shape or are not finite real numbers.
     """
     return np.full(n, numbers(what, values)) if np.isscalar(values) else numbers(what, values, n)
 
@@ -57,8 +57,8 @@ def count(what: str, value: Any) -> int:
     """Return a value as an integer >= 0.
 
     Args:
-        what: Name of the argument for errors.
-        value: The argument.
+        what: Name of the argument, for error messages.
+        value: Value to check.
 
     Raises:
         InvalidValueError: The value is negative or not an integer.
@@ -73,11 +73,11 @@ def count(what: str, value: Any) -> int:
 
 
 def quaternion(what: str, values: Any) -> np.ndarray:
-    """Return the unit quaternion (4,) of a quaternion of any norm > 0.
+    """Normalize a quaternion (4,) of any norm > 0.
 
     Args:
-        what: Name of the argument for errors.
-        values: The argument (x, y, z, w).
+        what: Name of the argument, for error messages.
+        values: Quaternion (x, y, z, w).
 
     Raises:
         InvalidValueError: The values are not four finite numbers, or all are 0.

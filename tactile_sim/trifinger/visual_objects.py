@@ -1,7 +1,7 @@
 """Visual markers without contact, with the interface of ``trifinger_simulation``.
 
 A marker shows the goal of a tip or an object in camera images and browser views. It belongs to a simulation,
-by default the first one, and is removed when it is garbage collected, like objects of `collision_objects`.
+by default the first one, and is removed when it is garbage collected, like objects in `collision_objects`.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ SHAPES = {
     4: (mujoco.mjtGeom.mjGEOM_CYLINDER, ("radius", "length")),
     7: (mujoco.mjtGeom.mjGEOM_CAPSULE, ("radius", "length")),
 }
-"""MuJoCo's geom type and the size arguments, by PyBullet's number (``GEOM_SPHERE``, ...)."""
+"""MuJoCo geom type and names of the size arguments, by PyBullet's shape number (``GEOM_SPHERE``, ...)."""
 
 
 class Marker:
-    """Balls in red, green and blue.
+    """Red, green and blue balls that mark goals.
 
     Attributes:
         names: Names of the bodies.
@@ -74,17 +74,17 @@ class Marker:
         simulations.join(self._simulation, self, names, add)
 
     def set_state(self, positions: Sequence[ArrayLike]) -> None:
-        """Set the positions (3,) of the balls in the world [m].
+        """Set the positions of the balls.
 
         Args:
-            positions: One position for each ball.
+            positions: Position (3,) in the world [m] for each ball.
         """
         for name, position in zip(self.names, positions, strict=False):
             _move(self._simulation, name, position, _UPRIGHT)
 
 
 class ObjectMarker:
-    """Ball, box, cylinder or capsule.
+    """Marker in the shape of a ball, box, cylinder or capsule.
 
     Attributes:
         name: Name of the body.
@@ -102,7 +102,7 @@ class ObjectMarker:
         """Add a marker.
 
         Args:
-            shape_type: PyBullet's number of the shape, a key of `SHAPES`.
+            shape_type: PyBullet's shape number; must be a key of `SHAPES`.
             position: (3,) position in the world [m].
             orientation: Quaternion (x, y, z, w).
             color: (4,) red, green, blue and alpha, 0 to 1.

@@ -1,1 +1,1 @@
-"""UV maps: the points of an image that show the points of a surface."""
+"""UV maps, which relate the points on a geom's surface to the pixels of an image."""

@@ -27,9 +27,9 @@ def can_have_map(model: mujoco.MjModel, geom: int) -> bool:
 
 
 def painted_map(model: mujoco.MjModel, geom: int) -> UvMap:
-    """Return the map on which a geom is painted.
+    """Return the UV map to use for an image painted for a geom.
 
-    It consists of a mesh's UV coordinates or of a primitive's unfolded surface.
+    For a mesh these are its UV coordinates, for a primitive its unfolded surface.
 
     Args:
         model: The model.
@@ -54,9 +54,9 @@ def painted_map(model: mujoco.MjModel, geom: int) -> UvMap:
 
 
 def own_map(model: mujoco.MjModel, geom: int, laid_out: bool = False) -> UvMap:
-    """Return the map of a geom that is not painted.
+    """Return a UV map of a geom that shows each point of its surface once.
 
-    This is `painted_map` if that shows each point of the surface once, else a map that is computed here.
+    This is `painted_map` if it meets this condition; otherwise the map is computed by `unwrap`.
 
     Args:
         model: The model.
@@ -102,13 +102,13 @@ def _mesh_map(model: mujoco.MjModel, geom: int) -> Triangles | None:
         return None
     if not np.isfinite(uv).all():
         raise SceneError(f"{_mesh_name(model, geom)} has UV coordinates that are not finite; export it again")
-    # The image repeats, so each triangle is moved to start in the first repeat.
+    # The image repeats, so each triangle is moved into the first repeat.
     uv -= np.floor(uv.min(axis=1, keepdims=True) + 1e-6)
     return Triangles(corners, uv, _extent(corners, uv), _mesh_name(model, geom))
 
 
 def _extent(corners: np.ndarray, uv: np.ndarray) -> np.ndarray:
-    """Return the lengths of u and v on the surface (2,) [m]: root mean squares over its area."""
+    """Return the lengths on the surface of a unit step in u and in v (2,) [m], as RMS over its area."""
     sides, over = corners[:, 1:] - corners[:, :1], uv[:, 1:] - uv[:, :1]
     area = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
     turn = over[:, 0, 0] * over[:, 1, 1] - over[:, 0, 1] * over[:, 1, 0]

@@ -1,10 +1,10 @@
-"""UV maps of primitives: their surfaces unfolded, seen from outside.
+"""UV maps of primitives, which show their unfolded surfaces from outside.
 
-A box is a cross of its six faces: -x, -y, +x and +y from left to right, +z above -y, and -z below it. A
-round shape is a disc for its upper end, below it the band around its side, and a disc for its lower end;
-the middle of the band faces -y, where the discs touch it. A half sphere is projected to a disc of the same
-area (Lambert's azimuthal projection), so all pixels of a sphere, capsule or cylinder have the same area. An
-ellipsoid is a stretched sphere, cut along its two longer axes.
+A box is unfolded to a cross of its six faces: -x, -y, +x and +y from left to right, +z above -y, and -z below
+it. A round shape is unfolded to a disc for its upper end, a band for its side, and a disc for its lower end,
+from top to bottom; the middle of the band, where the discs touch it, faces -y. A half sphere is projected to
+a disc of the same area (Lambert's azimuthal projection), so all pixels of a sphere, capsule or cylinder have
+the same area. An ellipsoid is mapped like a stretched sphere that is cut along its two longer axes.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SIDES = np.array(
     ],
     float,
 )
-"""(6, 3, 3) directions of the faces of a box: outward, right on the map and up on the map."""
+"""(6, 3, 3) directions at each face of a box: outward, right on the map and up on the map."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class BoxMap(Triangles):
 
         Args:
             half: Half sizes (3,) [m].
-            name: Name of the geom for errors.
+            name: Name of the geom for error messages.
         """
         a, b, c = 2 * half
         lower_left = np.array([[0, b], [b, b], [a + b, b], [a + 2 * b, b], [b, b + c], [b, 0]])
@@ -80,7 +80,7 @@ class RoundMap(UvMap):
     """The two ends of a round shape and the band between them."""
 
     kind: str
-    """sphere, ellipsoid, capsule or cylinder."""
+    """Kind of the geom: sphere, ellipsoid, capsule or cylinder."""
     half_sizes: np.ndarray
     """(3,) sizes as in MuJoCo's geom_size [m]."""
     radii: np.ndarray
@@ -174,7 +174,7 @@ class RoundMap(UvMap):
 
 
 def _stretch(radii: np.ndarray) -> float:
-    """Return the radius of an end's disc on the map relative to that of the end.
+    """Return the ratio of the radius of an end's disc on the map to the radius of the end.
 
     A half sphere has twice the area of its base.
     """

@@ -9,18 +9,21 @@ import numpy as np
 from tactile_sim.compilation import kernel
 
 EDGE = 1e-9
-"""Distance within which a pixel's centre counts as on the edge of a triangle, and so in it [pixels]."""
+"""A pixel whose centre is within this distance of a triangle's edge belongs to the triangle [pixels]."""
 FLAT = 1e-6
 """Triangles thinner than this contain no pixels [pixels]."""
 OVERLAP = 1e-3
-"""Depth inside two triangles from which they overlap at a pixel; above the rounding of float32 [pixels]."""
+"""Triangles overlap if a pixel's centre is at least this deep inside both [pixels].
+
+It is larger than the rounding errors of float32.
+"""
 
 
 class Filled(NamedTuple):
-    """Result of `fill`; if it found an overlap, that pixel and its two triangles."""
+    """Result of `fill`: the triangle of each pixel, and the first overlap of two triangles, if any."""
 
     owner: np.ndarray
-    """(height, width) int32 triangle of each pixel; -1 without one or if the pixel is not wanted."""
+    """(height, width) int32 triangle of each pixel; -1 if it has none or is not wanted."""
     row: int
     """Row of the first pixel that is in more than one triangle, where `fill` stops, or -1."""
     column: int
@@ -34,7 +37,7 @@ class Filled(NamedTuple):
 def fill(triangles: np.ndarray, wanted: np.ndarray) -> Filled:
     """Return the triangle that contains the centre of each pixel.
 
-    On shared edges and corners it is the triangle with the lowest index.
+    A centre on a shared edge or corner belongs to the triangle with the lowest index.
 
     Args:
         triangles: (t, 3, 2) corners in either winding, x right and y down from the upper left [pixels].
@@ -42,7 +45,8 @@ def fill(triangles: np.ndarray, wanted: np.ndarray) -> Filled:
         wanted: (height, width) bool, the pixels of interest; all others have no owner.
 
     Returns:
-        The owner of each pixel, or an incomplete result with the first overlap.
+        The triangle of each pixel. The result is incomplete if two triangles overlap, because the search
+        stops there.
     """
     owner = np.full(wanted.shape, -1, np.int32)
     return Filled(owner, *_fill(np.ascontiguousarray(triangles, float), wanted, owner))
@@ -80,7 +84,7 @@ def _clip(x, size):
 
 @kernel
 def _span(corners, y, width):
-    """Return columns [begin, end) that may be in a triangle at height y, with one to spare."""
+    """Return the columns [begin, end) that may be in a triangle at height y, with a margin of one."""
     left, right = np.inf, -np.inf
     for k in range(3):
         x0, y0, x1, y1 = corners[k - 1, 0], corners[k - 1, 1], corners[k, 0], corners[k, 1]

@@ -1,7 +1,7 @@
 """Distribute points evenly where `tactile_sim.skin.placement.even` does not suit feelers.
 
-These are points on the triangles of a mesh rather than on its convex hull, and points on a cylinder without
-its rims, where a feeler would have no normal.
+The functions place points on the triangles of a mesh rather than on its convex hull, and on a cylinder
+without its rims, where a feeler would have no unique normal.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ APART = 0.8
 """Minimum distance between points [spacings].
 
 Random points that keep a distance d to all earlier ones have a density of 0.70 per d² when no more fit
-(Feder 1980). With a limited number of candidates (`DRAWN`) it is slightly less: about one per spacing².
+(Feder 1980). With a limited number of candidates (`DRAWN`), it is slightly lower: about one per spacing².
 """
 DRAWN = 40
-"""Candidates for each point; with many, few gaps remain."""
+"""Number of candidates for each point; a large number leaves few gaps."""
 
 
 def over_triangles(corners: np.ndarray, spacing: float) -> tuple[np.ndarray, np.ndarray]:
@@ -54,7 +54,7 @@ def over_triangles(corners: np.ndarray, spacing: float) -> tuple[np.ndarray, np.
 
 
 def over_cylinder(radius: float, half: float, spacing: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return points on a cylinder along z: in rows on its side, in spirals on its ends.
+    """Return points on a cylinder along z, in rows on its side and in spirals on its ends.
 
     Args:
         radius: Radius [m].
@@ -82,9 +82,10 @@ def over_cylinder(radius: float, half: float, spacing: float) -> tuple[np.ndarra
 
 @kernel
 def _take(points, normals, face, order, distance, cell, corner, shape, first, sorted_points):
-    """Return the indices of points that keep a distance to points with similar normals.
+    """Select points that keep a minimum distance from each other; return their indices.
 
-    A point is taken unless it is too close to a point that was taken before and faces the same way.
+    A candidate is selected unless it is too close to an already selected point. Points that face about the
+    opposite way are ignored.
 
     Args:
         points: (n, 3) candidates [m].
@@ -94,9 +95,9 @@ def _take(points, normals, face, order, distance, cell, corner, shape, first, so
         distance: Minimum distance [m].
         cell: Size of the cells of the grid, see `tactile_sim.geometry.grid`.
         corner: Corner of the grid.
-        shape: Numbers of cells.
-        first: First point of each cell.
-        sorted_points: Points in the order of the cells.
+        shape: Number of cells along each axis.
+        first: Start of each cell in ``sorted_points``.
+        sorted_points: Indices of the points, cell by cell.
     """
     blocked = np.zeros(len(points), np.bool_)
     taken = np.zeros(len(points), np.bool_)

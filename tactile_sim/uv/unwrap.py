@@ -1,8 +1,9 @@
 """Unwrap a mesh without UV coordinates.
 
-Connected faces whose normals are nearest to the same of the six axis directions form a chart, which is
-projected along that axis; faces that would hide others go into another chart. Charts are packed in rows at
-one scale. So nothing overlaps, and a length on the map is at least 0.58 of that on the surface.
+Each face is assigned to the axis direction (one of six) that is nearest to its normal. Connected faces with
+the same direction form a chart, which is projected along that axis; faces that would hide others go into
+another chart. Charts are packed in rows at one scale. Therefore nothing overlaps, and a length on the map is
+at least 0.58 of that on the surface.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ def _adjacent(corners: np.ndarray) -> np.ndarray:
 
 
 def _charts(adjacent: np.ndarray, label: np.ndarray) -> np.ndarray:
-    """Return the chart (t,) of each triangle: adjacent ones with equal labels share a chart."""
+    """Return the chart (t,) of each triangle; adjacent triangles with equal labels share a chart."""
     joined = adjacent[label[adjacent[:, 0]] == label[adjacent[:, 1]]]
     graph = coo_array((np.ones(len(joined), bool), joined.T), shape=(len(label), len(label)))
     return np.asarray(connected_components(graph, directed=False)[1])
@@ -97,7 +98,7 @@ def _pack(flat: np.ndarray, chart: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel
 def _covers(triangles, chart, slack):
-    """Return whether each triangle hides another one of its chart that is kept.
+    """Return whether each triangle overlaps an earlier one of its chart that is kept.
 
     Args:
         triangles: (n, 3, 2) projected triangles [m], sorted by chart and then by least x.

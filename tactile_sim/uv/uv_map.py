@@ -1,9 +1,9 @@
 """The UV map of a geom: the point on its surface that each pixel of an image shows.
 
-u points right and v points up, from 0 to 1 over the image, which repeats in both directions. MuJoCo counts a
-mesh's v downwards from the first row of an image and converts OBJ files, whose v counts upwards. So ``1 - v``
-of the compiled model is right for every mesh format: each pixel is where MuJoCo shows it if the image is the
-geom's texture.
+u increases to the right and v upwards, from 0 to 1 over the image, which repeats in both directions. In a
+compiled model, v increases downwards from the first row of the image; MuJoCo converts OBJ files, in which it
+increases upwards. Therefore ``1 - v`` of the compiled model is right for every mesh format: each pixel is
+where MuJoCo shows it if the image is the geom's texture.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tactile_sim.uv.raster import fill
 from tactile_sim.uv.spread import over_triangles
 
 MOST_REPEATS = 2**20
-"""Largest number of repeats of the image that all triangles of a mesh may span, beyond one for each."""
+"""Maximum number of repeats of the image that a mesh's triangles may span in total, beyond one for each."""
 
 
 class SurfacePoints(NamedTuple):
-    """Points on the surface of a geom, in one frame: the geom's or its body's."""
+    """Points on the surface of a geom, in the frame of the geom or of its body."""
 
     uv: np.ndarray
     """(n, 2) u and v."""
@@ -36,7 +36,7 @@ class SurfacePoints(NamedTuple):
 
 
 class UvMap(ABC):
-    """The map of one geom."""
+    """The UV map of one geom."""
 
     size: np.ndarray
     """(2,) approximate width and height of the map, measured on the surface [m]."""
@@ -54,8 +54,8 @@ class UvMap(ABC):
             wanted: (height, width) bool, the pixels of interest.
 
         Returns:
-            row * width + column of the n wanted pixels whose centres are on the map, ascending, and their
-            points in the geom's frame.
+            The n wanted pixels whose centres are on the map, as row * width + column in ascending order, and
+            their surface points in the geom's frame.
 
         Raises:
             SceneError: Two parts of the map overlap at one of the pixels.
@@ -130,7 +130,7 @@ class Triangles(UvMap):
         )
 
     def _repeated(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return copies of the triangles so that every part of them is in the image once.
+        """Copy triangles that extend beyond the image, so that each of their parts is in the image once.
 
         Triangles without an area on the surface are left out, because they have no normal.
 

@@ -1,1 +1,1 @@
-"""The browser view of a running simulation or of a bag."""
+"""Show a running simulation or a bag in a browser."""

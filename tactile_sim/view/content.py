@@ -1,4 +1,7 @@
-"""The content of a view: a scene, which is constant, and its frames. Independent of browsers and engines."""
+"""Data classes for the content of a view: a constant scene and its frames.
+
+They do not depend on browsers or physics engines.
+"""
 
 from __future__ import annotations
 
@@ -23,21 +26,21 @@ class Shape:
     faces: np.ndarray
     """Vertex indices of the triangles (f, 3), wound outward."""
     color: np.ndarray
-    """Red, green, blue and alpha (4,), 0 to 1."""
+    """RGBA colour (4,), 0 to 1."""
 
 
 @dataclass(frozen=True)
 class ImageInfo:
-    """The tactile image of a body, without its pixels."""
+    """Description of a body's tactile image, without its pixels."""
 
     body: int
     """Index into ``ViewScene.bodies``."""
     width: int
-    """[px]"""
+    """Width [px]."""
     height: int
-    """[px]"""
+    """Height [px]."""
     source: str = "skin"
-    """``skin`` or ``feelers``."""
+    """Source of the readings, ``skin`` or ``feelers``."""
 
 
 @dataclass(frozen=True)
@@ -49,35 +52,35 @@ class ViewScene:
 
     title: str
     bodies: tuple[str, ...]
-    """Body names, the world first."""
+    """Body names, starting with the world."""
     shapes: tuple[Shape, ...] = ()
     timestep: float = 0.0
-    """[s]; 0: unknown."""
+    """Timestep of the simulation [s]; 0 if unknown."""
     real_time_factor: float = 1.0
-    """Requested at the start; 0: as fast as possible."""
+    """Initial requested real-time factor; 0 means as fast as possible."""
     center: np.ndarray = _empty(3)
     """Center of the region of interest (3,), world frame [m]."""
     extent: float = 0.0
-    """Diameter of that region [m]; 0: computed from the skin and the shapes."""
+    """Diameter of the region of interest [m]; 0 computes it from the skin and the shapes."""
     camera: np.ndarray | None = None
-    """Initial camera position (3,), world frame [m]; None: in front, on the right, slightly above."""
+    """Initial camera position (3,), world frame [m]. By default in front, on the right, slightly above."""
     cameras: tuple[tuple[str, np.ndarray, np.ndarray], ...] = ()
-    """Name, position (3,) and the point looked at (3,) of fixed cameras, world frame [m]."""
+    """Name, position (3,) and look-at point (3,) of each fixed camera, world frame [m]."""
 
     skin_bodies: np.ndarray = _empty(0)
-    """Index of the body of each pad (s,)."""
+    """Body index of each pad (s,)."""
     pads: tuple[str, ...] = ()
     """Names of the pads (s,)."""
     taxel_counts: np.ndarray = _empty(0)
     """Number of taxels of each pad (s,). Taxel arrays list one pad after another."""
     taxel_positions: np.ndarray = _empty(0, 3)
-    """(n, 3) [m]"""
+    """Positions of the taxels (n, 3) [m]."""
     taxel_normals: np.ndarray = _empty(0, 3)
     """Outward unit normals (n, 3)."""
     taxel_ids: np.ndarray = _empty(0)
-    """Ids of the taxels in the numbering of their sensors (n,)."""
+    """Taxel ids (n,), as numbered by their sensors."""
     taxel_triangles: np.ndarray = _empty(0, 3)
-    """Taxel indices of the triangles between taxels (t, 3), wound outward."""
+    """Taxel indices (t, 3) of the triangles that connect taxels, wound outward."""
     taxel_spacings: np.ndarray = _empty(0)
     """Taxel spacing of each pad (s,) [m]."""
     taxel_scale: float = 1.0
@@ -86,48 +89,48 @@ class ViewScene:
     feeler_bodies: np.ndarray = _empty(0)
     """Body index of each feeler (f,)."""
     feeler_positions: np.ndarray = _empty(0, 3)
-    """Roots (f, 3) [m]."""
+    """Roots of the feelers (f, 3) [m]."""
     feeler_normals: np.ndarray = _empty(0, 3)
-    """Unit directions (f, 3)."""
+    """Unit directions of the feelers (f, 3)."""
     feeler_lengths: np.ndarray = _empty(0)
-    """(f,) [m]"""
+    """Full lengths of the feelers (f,) [m]."""
     images: tuple[ImageInfo, ...] = ()
 
     actuators: tuple[str, ...] = ()
     """Actuator names."""
     control_ranges: np.ndarray = _empty(0, 2)
-    """Lower and upper control limits (a, 2), infinite if unlimited."""
+    """Lower and upper control limits (a, 2). They are infinite if unlimited."""
     pushable_bodies: tuple[int, ...] = ()
     """Indices of the bodies that can be pushed."""
     choices: tuple[tuple[str, tuple[str, ...], str], ...] = ()
-    """Name, options and initial value of live parameters that are texts."""
+    """Name, options and initial value of each live parameter with text values."""
     keyframes: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
-    """Names of the actions that the panel has buttons for."""
+    """Names of the actions for which the panel has buttons."""
 
 
 @dataclass(frozen=True)
 class ViewFrame:
-    """The variable part of a view at one time. Vectors are in the world frame."""
+    """The variable content of a view at one time. Vectors are in the world frame."""
 
     time: float
     """Simulation time [s]."""
     body_positions: np.ndarray
-    """(bodies, 3) [m]"""
+    """Positions of the bodies (bodies, 3) [m]."""
     body_quaternions: np.ndarray
-    """(bodies, 4) wxyz"""
+    """Orientations of the bodies (bodies, 4), wxyz."""
     readings: np.ndarray = _empty(0)
     """Magnitude of each taxel's reading (n,)."""
     valid: np.ndarray = _empty(0)
-    """Whether each reading is valid (n,) bool; empty: all are."""
+    """Whether each reading is valid (n,) bool. If empty, all readings are valid."""
     unit: str = "N"
     """Unit of the readings."""
     taxel_scale: float = 0.0
-    """Reading at the end of the colour scale if one was set; 0: it follows the readings."""
+    """Reading at the end of the colour scale; 0 adapts the scale to the readings."""
     forces: np.ndarray = _empty(0, 3)
     """Net force on each body with skin (s, 3) [N]."""
     contact_points: np.ndarray = _empty(0, 3)
-    """(c, 3) [m]"""
+    """Positions of the contacts (c, 3) [m]."""
     arrows: np.ndarray = _empty(0, 2, 3)
     """Start and end points of the force arrows (k, 2, 3) [m]."""
     arrow_kinds: np.ndarray = _empty(0)
@@ -135,7 +138,7 @@ class ViewFrame:
     arrow_scale: float = 0.0
     """Length of an arrow per force [m/N]."""
     pull_force: float = 0.0
-    """Force of the spring by which a user drags a body [N]."""
+    """Force of the spring with which a user drags a body [N]."""
     free_lengths: np.ndarray = _empty(0)
     """Free length of each feeler (f,) [m]."""
     images: tuple[np.ndarray, ...] = ()
@@ -143,9 +146,9 @@ class ViewFrame:
     controls: np.ndarray = _empty(0)
     """Actuator controls (a,)."""
     real_time_factor: float = 0.0
-    """Measured."""
+    """Measured real-time factor."""
     paused: bool = False
     discontinuous: bool = False
-    """True if this frame does not continue the last one: after a jump in time, a reset, a throw or a push."""
+    """Whether motion is interrupted before this frame, by a jump in time, a reset, a throw or a push."""
     fault: str = ""
-    """Why the physics stopped, if it did."""
+    """Description of the physics fault that stopped time, or an empty string."""

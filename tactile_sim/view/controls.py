@@ -1,4 +1,4 @@
-"""The requests that a browser can send to a simulation."""
+"""Interface for requests from a browser to a simulation."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ from typing import Any, Protocol
 
 
 class Controls(Protocol):
-    """Receives requests."""
+    """Receives requests from browsers."""
 
     def ask(self, action: str, *arguments: Any) -> None:
-        """Request one of `tactile_sim.simulation.actions.ACTIONS` and return at once.
+        """Request an action from `tactile_sim.simulation.actions.ACTIONS` without waiting for its result.
 
-        The result appears in later frames or as a notice.
+        The result is visible in later frames or reported in a notice.
         """

@@ -1,4 +1,4 @@
-"""A view in browsers: web server, scene and panel."""
+"""Show a scene in browsers, with web server, 3D scene and panel."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ from tactile_sim.view.web.access import Access
 from tactile_sim.view.web.address import Endpoint
 from tactile_sim.view.web.guard import Guard
 
-# Browsers may disconnect at any time, also while the view sends their initial camera position.
+# Browsers may disconnect at any time, even while the view sends their initial camera position.
 warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
 
 FIELD_OF_VIEW = np.radians(45.0)
 TOP_COLOR, BOTTOM_COLOR = (30, 34, 42), (12, 14, 18)
-"""Background, dark for contrast with bright taxels."""
+"""Background colours, which are dark for contrast with bright taxels."""
 AMBIENT_INTENSITY = 2.0
-"""Light from all directions, so that colours are visible on all sides."""
+"""Intensity of the light from all directions, which makes colours visible on all sides."""
 
 
 class Viewer:
-    """Shows a scene in any number of browsers. All show the same, and each can send requests.
+    """Shows a scene in any number of browsers. All browsers show the same state and can send requests.
 
     Attributes:
-        url: To open in a browser on this machine.
+        url: URL to open in a browser on this machine.
         content: The scene.
         server: viser's server.
         panel: The panel.
@@ -52,8 +52,8 @@ class Viewer:
 
         Args:
             scene: The scene.
-            endpoint: Where to listen.
-            controls: Receives the users' requests; None if there is nothing to request.
+            endpoint: Address at which the server listens.
+            controls: Receives the users' requests, or None if the view accepts no requests.
 
         Raises:
             CommandError: The endpoint cannot be served.
@@ -89,7 +89,7 @@ class Viewer:
         return len(self.server.get_clients())
 
     def show(self, frame: ViewFrame) -> None:
-        """Draw a frame. Without browsers it is only stored for the next one that connects."""
+        """Draw a frame. While no browser is connected, only store it for the next browser that connects."""
         with self._lock:
             if not frame.taxel_scale:
                 frame = replace(frame, taxel_scale=self.scale.update(frame.readings, frame.time))
@@ -99,7 +99,7 @@ class Viewer:
                 self.draw(frame)
 
     def show_pending(self) -> None:
-        """Draw what is left of the last frame; the panel and its images are updated less often."""
+        """Draw the remaining content of the last frame. The panel is updated less often than the scene."""
         with self._lock:
             self.panel.draw_pending()
 
@@ -120,7 +120,7 @@ class Viewer:
                 self.draw(self._latest)
 
     def _set_initial_camera(self, viewpoint: Viewpoint) -> None:
-        """Set the camera of browsers that connect from now on."""
+        """Set the initial camera for browsers that connect later."""
         camera = self.server.initial_camera
         camera.fov = FIELD_OF_VIEW
         camera.near = viewpoint.radius / 50.0
@@ -128,7 +128,7 @@ class Viewer:
         camera.look_at = viewpoint.center
 
     def draw(self, frame: ViewFrame) -> None:
-        """Draw a frame with the colour scale that it has."""
+        """Draw a frame with the end of the colour scale that the frame specifies."""
         if self._markers is None:
             self._markers = self._add_markers(frame)
         with self.server.atomic():
@@ -138,7 +138,10 @@ class Viewer:
         self.panel.draw(frame)
 
     def _add_markers(self, frame: ViewFrame) -> ForceMarkers:
-        """Add what depends on the first poses: the camera and the size of the arrows."""
+        """Add the elements that depend on the poses in the first frame, and return the force markers.
+
+        These are the initial camera, the force markers, and the inputs for layers and cameras.
+        """
         viewpoint = Viewpoint.of(self.content, [frame])
         if not self.content.extent:
             self._set_initial_camera(viewpoint)
@@ -148,21 +151,21 @@ class Viewer:
         return markers
 
     def _redraw(self) -> None:
-        """Draw the last frame with a colour scale that a user has changed."""
+        """Redraw the last frame after a user has changed the colour scale."""
         with self._lock:
             if self._latest:
                 end = self.scale.update(self._latest.readings, self._latest.time)
                 self.show(replace(self._latest, taxel_scale=end))
 
     def _set_theme(self) -> None:
-        """Set colours, light and background, without links to other sites."""
+        """Set colours, light and background, and hide links to other sites."""
         server = self.server
         server.gui.configure_theme(
             dark_mode=True, show_logo=False, show_share_button=False, control_width="medium"
         )
         server.gui.main_panel.dock_right()
         shade = np.linspace(TOP_COLOR, BOTTOM_COLOR, 128).round().astype(np.uint8)
-        # viser's environment map is an image that has to be loaded; plain lights act at once.
+        # viser's environment map is an image that must be loaded first; plain lights work immediately.
         server.scene.configure_environment_map(None)
         server.scene.add_light_hemisphere(
             "/sky", sky_color=(255, 255, 255), ground_color=(150, 145, 140), intensity=AMBIENT_INTENSITY

@@ -37,13 +37,13 @@ class Assembler:
     """The compiled parts of a message template.
 
     Attributes:
-        operations: Rows (4,) of integers as defined in :mod:`tactile_sim.wire.program`.
+        operations: Code and three operands of each operation, see :mod:`tactile_sim.wire.program`.
         paths: Path of the field that each operation writes.
-        pieces: Constant bytes.
+        pieces: Bytes of all constant pieces.
         spans: Start and end of each piece in ``pieces``.
-        max_size: Largest size of a message without its rows, points and data [bytes].
-        max_row_size: Largest size that each row adds [bytes].
-        payloads: Number of Payloads.
+        max_size: Maximum size of a message, excluding rows, points and payloads [bytes].
+        max_row_size: Maximum size that each row adds [bytes].
+        payloads: Number of ``Payload`` placeholders.
     """
 
     def __init__(self, kind: Struct, fields: Mapping[str, Any]) -> None:
@@ -57,7 +57,7 @@ class Assembler:
         self._fixed: list[tuple[str, Encoder, Any]] = []
         """Paths, encoders and values of the constant fields since the last placeholder."""
         self._keys = self._values = 0
-        """Numbers of columns in use."""
+        """Numbers of columns that the keys and the values must have."""
         self._in_repeat = self._has_repeat = False
         self._least_rows = 0
 
@@ -180,7 +180,11 @@ class Assembler:
             self._fixed = []
 
     def _add_piece(self, fields: list[tuple[str, Encoder, Any]]) -> int:
-        """Add consecutive fields, encoded for each offset modulo 8; return the largest size [bytes]."""
+        """Add consecutive fields as a piece, encoded for each start offset modulo 8.
+
+        Returns:
+            The largest encoded size [bytes].
+        """
         for offset in range(8):
             parts: list[Any] = []
             position = offset

@@ -4,7 +4,8 @@
 - Sequences and fixed arrays of numbers become read-only arrays, views into the message if aligned.
 - A struct of numbers of one type (Point, Quaternion, ColorRGBA, ...) becomes a row (k,); a sequence of them
   becomes an array (n, k).
-- Other structs become a :class:`Record`, sequences of them :class:`Columns`, with one attribute per field.
+- Other structs become a :class:`Record`, and sequences of them become :class:`Columns`. Both have one
+  attribute per field.
 """
 
 from __future__ import annotations
@@ -31,10 +32,11 @@ class Record(SimpleNamespace):
 
 
 class Columns(SimpleNamespace):
-    """A sequence of decoded structs: an array, list or Columns per field, as long as the sequence.
+    """A sequence of decoded structs, stored as one array, list or Columns per field.
 
-    Fields are fast: ``m.transforms.child_frame_id``. Indices and iteration make a :class:`Record` for each
-    struct, a slice makes Columns: ``for transform in m.transforms``.
+    Accessing a field of all structs, as in ``m.transforms.child_frame_id``, is fast. Indexing and iterating,
+    as in ``for transform in m.transforms``, create a :class:`Record` for each struct. Slicing creates
+    Columns.
     """
 
     def __len__(self) -> int:
@@ -49,7 +51,7 @@ class Columns(SimpleNamespace):
 
 
 class Decoder:
-    """A compiled decoder of one struct type."""
+    """Compiled decoder for a struct type."""
 
     def __init__(self, kind: Struct) -> None:
         self.kind = kind
@@ -66,7 +68,7 @@ class Decoder:
             data: The message with its encapsulation header.
 
         Returns:
-            The message, see the module docstring.
+            The decoded message; see the module docstring for its form.
 
         Raises:
             WireError: If ``data`` is not a little-endian CDR message of this type.
@@ -97,13 +99,13 @@ class Decoder:
         return self.build(iter(flat)), position
 
     def read_columns(self, data: memoryview, position: int) -> tuple[Any, int]:
-        """Read a count and that many structs; return a Columns and the position after them."""
+        """Read an element count and the structs; return Columns and the position after the last struct."""
         count, position = _read_count(data, position)
         if len(self.parts) == 1 and isinstance(self.parts[0], Run):
             columns, position = _read_run_sequence(self.parts[0], data, position, count)
             return self.build_columns(iter(columns)), position
         gathered: list[list[Any]] = [[] for _ in self.parts]
-        """For each part its start positions if it is a Run, else its values."""
+        """Start positions of each part that is a Run, and values of each other part."""
         for _ in range(count):
             for part, found in zip(self.parts, gathered, strict=True):
                 if isinstance(part, Run):
@@ -125,7 +127,7 @@ class Decoder:
 
 @cache
 def decoder(kind: Struct) -> Decoder:
-    """Return the compiled decoder of a struct type."""
+    """Return the compiled decoder for a struct type."""
     return Decoder(kind)
 
 
@@ -188,7 +190,7 @@ def _reader(kind: String | Sequence) -> Read:
 
 
 def _read_run_sequence(run: Run, data: memoryview, position: int, count: int) -> tuple[list[Any], int]:
-    """Read adjacent structs of fixed size; from the second on, all have the same offset modulo 8."""
+    """Read adjacent fixed-size structs; all except the first start at the same offset modulo 8."""
     if count == 0:
         return _columns_of(np.zeros(0, run.dtypes[0])), position
     first = run.dtypes[position & 7]
@@ -223,7 +225,7 @@ def _columns_of(array: np.ndarray) -> list[Any]:
 
 
 def is_row(kind: Any) -> bool:
-    """Return whether a struct is decoded as a row: several numbers of one type, not nested."""
+    """Return whether a type is decoded as a row: a flat struct with several numbers of one type."""
     return isinstance(kind, Struct) and kind.uniform is not None and all(
         isinstance(inner, Primitive) for _, inner, _ in kind.fields
     ) and len(kind.fields) > 1  # fmt: skip
@@ -251,7 +253,7 @@ def _builder(kind: Any) -> Callable[[Iterator[Any]], Any]:
 
 
 def _column_builder(kind: Any) -> Callable[[Iterator[Any]], Any]:
-    """Return a function that builds the columns of a struct from an iterator over its columns."""
+    """Return a function that builds the Columns of a struct from an iterator over decoded columns."""
     if not isinstance(kind, Struct) or is_row(kind):
         return next
     if kind.uniform is not None:

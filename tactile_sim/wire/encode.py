@@ -24,7 +24,7 @@ ENCAPSULATION = b"\x00\x01\x00\x00"  # CDR version 1, little endian
 
 
 class Encoder:
-    """A compiled encoder of one struct type, or of a field with its default."""
+    """Compiled encoder for a struct type, or for one field and its default value."""
 
     def __init__(self, kind: Any, default: Any = None) -> None:
         self.put = putter(kind, default)
@@ -36,10 +36,10 @@ class Encoder:
         """Encode a whole message with its encapsulation header.
 
         Args:
-            value: A mapping, a message or, for a struct of one numeric type, a row.
+            value: A mapping or a message. A struct whose fields have one numeric type can also be a row.
 
         Raises:
-            WireError: If a field does not exist or its value does not fit; names the field.
+            WireError: If a field does not exist or its value does not fit. The error names the field.
         """
         parts: Parts = [ENCAPSULATION]
         self.write(parts, 0, value)
@@ -72,7 +72,7 @@ class Encoder:
 
 @cache
 def encoder(kind: Struct) -> Encoder:
-    """Return the compiled encoder of a struct type."""
+    """Return the compiled encoder for a struct type."""
     return Encoder(kind)
 
 

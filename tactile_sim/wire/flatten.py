@@ -1,4 +1,4 @@
-"""Flatten a value, given as a mapping, message or row, into its numbers, strings and sequences."""
+"""Flatten a mapping, message or row into a list of numbers, strings and sequences."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Put = Callable[[Any, list[Any]], None]
 
 
 def putter(kind: Any, default: Any) -> Put:
-    """Return a function that appends the leaves of a value to a list; MISSING means the default."""
+    """Return a function that appends the leaves of a value, or the default for MISSING, to a list."""
     if isinstance(kind, Primitive):
         return _primitive_putter(kind, default)
     if isinstance(kind, Array):
@@ -60,7 +60,7 @@ def _primitive_putter(kind: Primitive, default: Any) -> Put:
 
 
 def _row_putter(kind: Any, name: str, default: list[Any]) -> Put:
-    """Return a putter for a value that can be given as a row of numbers."""
+    """Return a putter that accepts a row of numbers."""
     width = kind.width
 
     def put(value: Any, flat: list[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Layout of fields in CDR bytes: the leaves of a struct, and runs of leaves of fixed size.
+"""Layout of a struct in CDR bytes: its leaf fields, and runs of fixed-size leaf fields.
 
 CDR (version 1, little endian) aligns each number to its own size, counted from the start of the message.
 The padding inside a run therefore depends only on the offset modulo 8 at which the run starts.
@@ -19,7 +19,7 @@ from tactile_sim.wire.types import Primitive, Sequence, String, Struct
 
 @dataclass(frozen=True)
 class Block:
-    """A leaf of fixed size: one number (shape ``()``) or a row of numbers of one type (``(k,)``)."""
+    """A fixed-size leaf: one number (shape ``()``) or a row of numbers of one type (``(k,)``)."""
 
     path: str
     primitive: Primitive
@@ -49,7 +49,7 @@ def leaves(kind: Any, path: str = "") -> list[Block | Variable]:
 
 
 class Run:
-    """Adjacent blocks that are packed or unpacked in one call, for one struct or for many.
+    """Adjacent blocks that are packed or unpacked in one call.
 
     ``packers``, ``sizes`` and ``dtypes`` have one entry for each start offset modulo 8.
     """
@@ -63,7 +63,7 @@ class Run:
 
     @cached_property
     def dtypes(self) -> list[np.dtype]:
-        """The same layouts as numpy dtypes, with a field f0, f1, ... for each block."""
+        """Structured numpy dtypes of the run, with a field f0, f1, ... for each block."""
         return [
             np.dtype(
                 {
@@ -95,7 +95,7 @@ class Run:
 
 
 def segments(kind: Any) -> list[Run | Variable]:
-    """Split a struct into parts that are written at once: runs of blocks, strings and sequences."""
+    """Split a struct into runs of fixed-size leaves and separate strings and sequences."""
     found: list[Run | Variable] = []
     for fixed, group in groupby(leaves(kind), lambda leaf: isinstance(leaf, Block)):
         members: list[Any] = list(group)

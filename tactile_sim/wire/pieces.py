@@ -1,4 +1,4 @@
-"""Writers for the parts of a CDR message: counts, strings and numbers."""
+"""Write the element counts, strings and numbers in a CDR message."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def write_count(parts: Parts, position: int, count: int) -> int:
 
 
 def write_string(parts: Parts, position: int, text: Any) -> int:
-    """Append an aligned length, the UTF-8 bytes and a terminating zero, which the length includes."""
+    """Append the aligned length of a string, its UTF-8 bytes and a zero; the length includes the zero."""
     if not isinstance(text, str):
         raise WireError(f"expected a string, got {shown(text)}")
     try:
@@ -39,7 +39,7 @@ def write_string(parts: Parts, position: int, text: Any) -> int:
 
 
 def write_string_sequence(parts: Parts, position: int, value: Any) -> int:
-    """Append a count and that many strings."""
+    """Append an element count and the strings."""
     if isinstance(value, str) or not isinstance(value, list | tuple | np.ndarray):
         raise WireError(f"expected a list of strings, got {shown(value)}")
     position = write_count(parts, position, len(value))
@@ -52,7 +52,13 @@ def write_string_sequence(parts: Parts, position: int, value: Any) -> int:
 
 
 def number_writer(primitive: Primitive, rows: Struct | None) -> Write:
-    """Return a writer for numbers of any shape in C order, or for uniform structs as an (n, width) array."""
+    """Return a function that writes a sequence of numbers or of uniform structs.
+
+    Args:
+        primitive: Type of the numbers.
+        rows: Type of the structs, which must be an array (n, width). If None, the values are numbers of any
+            shape, written in C order.
+    """
     item = primitive.dtype.itemsize
 
     def write(parts: Parts, position: int, value: Any) -> int:

@@ -39,7 +39,7 @@ class Value(Placeholder):
 
 @dataclass(frozen=True)
 class Lookup(Placeholder):
-    """One of several constant values of any type; a column of the keys has its index.
+    """One of several constant values of any type, selected by an index in a column of the keys.
 
     Negative indices count from the end: -1 is the last value.
     """
@@ -53,8 +53,8 @@ class RowRange(Placeholder):
     """A sequence of float64, or of structs of float64, copied from a range of rows of the points.
 
     Attributes:
-        begin: Column of the keys with the first row.
-        count: Column of the keys with the number of rows.
+        begin: Column of the keys that contains the index of the first row.
+        count: Column of the keys that contains the number of rows.
     """
 
     begin: int
@@ -65,7 +65,7 @@ class RowRange(Placeholder):
 class Payload(Placeholder):
     """A sequence of numbers, or of structs of one numeric type, copied from the data.
 
-    It must be outside a Repeat.
+    It must not be inside a Repeat.
     """
 
 

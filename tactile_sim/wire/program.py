@@ -10,16 +10,18 @@ from tactile_sim.wire.types import NANOSECONDS
 CHECK, PIECE, STAMP, INT, DOUBLES, SINGLES, ROWS, PAYLOAD, REPEAT, NEXT, RESERVE = range(11)
 """Operation codes. Each is followed by up to three operands:
 
-- CHECK: number of columns of the keys and of the values, minimum number of rows. Always first.
-- PIECE: column of the keys with the index (-1: always 0), first span, number of values to choose from. Each
-  value has eight spans, one for each start offset modulo 8, with the padding before it.
-- INT: column of the keys, size of the number [bytes].
-- DOUBLES, SINGLES: first column of the values, number of columns.
-- ROWS: columns of the keys with first row and number of rows, width of a row.
-- PAYLOAD: size of a number, size of an element [bytes], index of the payload.
-- REPEAT: the operation after its NEXT. NEXT: the operation after its REPEAT.
-- RESERVE: number of payloads after the first. ``out`` then begins with one int64 for each of these: on input
-  its size [bytes], on output the offset at which it is inserted. Follows CHECK.
+- CHECK: required number of key columns, required number of value columns, minimum number of rows. It is the
+  first operation.
+- PIECE: key column with the index of the value (-1 for a single value), first span, number of values. Each
+  value has eight spans, one for each start offset modulo 8. They include the padding before the value.
+- INT: key column, size of the number [bytes].
+- DOUBLES, SINGLES: first value column, number of columns.
+- ROWS: key column with the first row, key column with the number of rows, width of a row.
+- PAYLOAD: size of a number [bytes], size of an element [bytes], index of the payload.
+- REPEAT: index of the operation after the matching NEXT.
+- NEXT: index of the operation after the matching REPEAT.
+- RESERVE: number of payloads after the first. ``out`` then begins with one int64 for each of them: on input
+  its size [bytes], on output the offset at which it is inserted. This operation follows CHECK.
 """
 
 
@@ -27,8 +29,8 @@ CHECK, PIECE, STAMP, INT, DOUBLES, SINGLES, ROWS, PAYLOAD, REPEAT, NEXT, RESERVE
 def run(program, pieces, spans, stamp, keys, values, points, payload, out):
     """Write a message into ``out``.
 
-    The bytes after a payload are written ``size % 8`` bytes after its offset, so that each number has the
-    same alignment in ``out`` as in the message.
+    Payloads are not copied; the caller inserts them. The bytes that follow a payload are written ``size % 8``
+    bytes after its offset, so that each number has the same alignment in ``out`` as in the message.
 
     Args:
         program: Operations (n, 4).
@@ -39,11 +41,11 @@ def run(program, pieces, spans, stamp, keys, values, points, payload, out):
         values: Real numbers (r, v).
         points: Real numbers (m, w).
         payload: Size of the first payload [bytes].
-        out: Buffer (float64) that is large enough; its previous content matters only for RESERVE.
+        out: Buffer (float64), which must be large enough. Only RESERVE reads its previous content.
 
     Returns:
-        The offset in ``out`` at which the first payload is inserted, and the end of the message. If a row is
-        out of range: that row, and -1 - the index of the operation.
+        The offset in ``out`` at which the first payload is inserted, and the end of the message. If an
+        operation fails, the current row and ``-1 - index`` of the operation.
     """
     octets, singles, words = out.view(np.uint8), out.view(np.float32), out.view(np.uint32)
     others = out.view(np.int64)

@@ -18,9 +18,9 @@ from tactile_sim.wire.types import (
 )
 
 MOST_CHARACTERS = 200_000
-"""Longest definition without comments, as rosbags parses about 100,000 characters per second."""
+"""Maximum length of a definition without comments. Rosbags parses about 100,000 characters per second."""
 MOST_NUMBERS = 1_000_000
-"""Largest number of fields of fixed size in a type, with the elements of fixed arrays."""
+"""Maximum number of fields in a type; each element of a fixed array counts."""
 DEEPEST = 50
 """Maximum nesting depth of types."""
 
@@ -30,7 +30,7 @@ def of_class(message_type: Any) -> Struct:
     """Return the type tree of a generated ROS message class.
 
     Raises:
-        WireError: If it is not a message class, or has fields of an unsupported type.
+        WireError: If ``message_type`` is not a message class, or has fields of an unsupported type.
     """
     if not hasattr(message_type, "get_fields_and_field_types"):
         raise WireError(f"{message_type!r} is not a ROS message class")
@@ -49,7 +49,7 @@ def of_class(message_type: Any) -> Struct:
 
 
 def _of_slot(slot: Any, place: str) -> Any:
-    """Return the tree of one field as described by ``rosidl_parser.definition``."""
+    """Return the type tree of a field from its ``rosidl_parser.definition`` object."""
     described = type(slot).__name__
     if described == "BasicType" and slot.typename in PRIMITIVES:
         return PRIMITIVES[slot.typename]
@@ -70,12 +70,13 @@ def of_definition(name: str, text: str) -> Struct:
 
     Args:
         name: Type name, such as ``std_msgs/msg/Header``.
-        text: The definition, followed by those of the types it uses, each after a line of ``=`` and a line
-            ``MSG: package/Type``. Default values in the definition are ignored: they are zero or empty.
+        text: The definition, followed by the definitions of the types it uses. Each of these comes after a
+            line of ``=`` and a line ``MSG: package/Type``. Default values in the text are ignored; the
+            defaults in the tree are zero or empty.
 
     Raises:
-        WireError: If a definition is missing or invalid, has fields of an unsupported type, or is larger
-            than any real message.
+        WireError: If a definition is missing or invalid, has fields of an unsupported type, or is too long,
+            too deeply nested or has too many fields.
     """
     from rosbags.typesys import get_types_from_msg  # only where a bag is read
 
@@ -93,20 +94,20 @@ def of_definition(name: str, text: str) -> Struct:
 
 
 class _Trees:
-    """The trees of the types that a definition describes."""
+    """Builds the type trees of the types in a parsed definition."""
 
     def __init__(self, types: Any) -> None:
         self._types = types
         self._made: dict[str, Struct] = {}
         self._numbers: dict[str, int] = {}
-        """How many leaves and elements of fixed arrays each type has."""
+        """Number of leaf fields in each type; each element of a fixed array counts."""
 
     def of(self, name: str, outer: tuple[str, ...] = ()) -> Struct:
-        """Return the tree of a type.
+        """Return the type tree of a type.
 
         Args:
-            name: The type.
-            outer: The types that contain it.
+            name: Name of the type.
+            outer: Names of the types that contain it.
         """
         if name in self._made:
             return self._made[name]
@@ -137,7 +138,7 @@ class _Trees:
         return kind.length if isinstance(kind, Array) else 1
 
     def _of_node(self, node: Any, place: str, outer: tuple[str, ...]) -> Any:
-        """Return the tree of one field as rosbags parses it: a kind of node and its content."""
+        """Return the type tree of a field from its rosbags parser node, a pair of kind and content."""
         described, content = node[0].name, node[1]
         if described == "NAME":
             return self.of(content, outer)

@@ -26,7 +26,7 @@ def stamp_of(kind: Struct, data: bytes | memoryview) -> int | None:
         data: The encoded message.
 
     Returns:
-        The stamp [ns]; None for a message without stamp.
+        The stamp [ns], or None if the message has no stamp.
     """
     counts = counts_before_stamp(kind)
     if counts is None:
@@ -38,7 +38,7 @@ def stamp_of(kind: Struct, data: bytes | memoryview) -> int | None:
 
 
 def nanoseconds(sec: Any, nanosec: Any) -> Any:
-    """Convert seconds and nanoseconds of a ROS time, numbers or arrays, to integer nanoseconds."""
+    """Convert the seconds and nanoseconds of ROS times (ints or arrays) to integer nanoseconds."""
     if isinstance(sec, int):
         return sec * NANOSECONDS + nanosec
     # Decoded seconds have 32 bits; 3 s in nanoseconds do not fit into them.
@@ -46,14 +46,14 @@ def nanoseconds(sec: Any, nanosec: Any) -> Any:
 
 
 def _is_time(kind: Any) -> bool:
-    """Return whether a type has the fields of a ROS time; a bag may define other types with these names."""
+    """Return whether a type has the fields of a ROS time; a bag may define them differently."""
     fields = kind.fields if isinstance(kind, Struct) else ()
     return [getattr(inner, "code", "") for _, inner, _ in fields] == ["i", "I"]
 
 
 @cache
 def counts_before_stamp(kind: Any) -> int | None:
-    """Return the number of sequence counts before the stamp at the beginning of a message type.
+    """Return how many sequence counts precede the stamp in messages of a type.
 
     Returns:
         The number of counts; None if messages of this type do not begin with a stamp.

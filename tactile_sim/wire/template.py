@@ -24,15 +24,15 @@ _NO_POINTS, _NO_DATA = np.zeros((0, 0)), np.zeros(0, np.uint8)
 class MessageTemplate:
     """A message type with constant values and placeholders for its fields.
 
-    Fields that are not given have their ROS defaults. A list with placeholders in its elements is a sequence
-    of constant length. A template is not thread-safe.
+    Omitted fields have their ROS defaults. A list whose elements contain placeholders is a sequence of
+    constant length. A template is not thread-safe.
 
     Args:
         kind: The message type.
-        fields: Values and placeholders by field name, nested as the message is.
+        fields: Values and placeholders by field name, nested like the message.
 
     Raises:
-        WireError: If a value or placeholder does not fit its field; names the field.
+        WireError: If a value or placeholder does not fit its field. The error names the field.
     """
 
     def __init__(self, kind: Struct, fields: Mapping[str, Any]) -> None:
@@ -59,20 +59,20 @@ class MessageTemplate:
         points: np.ndarray = _NO_POINTS,
         data: np.ndarray | tuple[np.ndarray, ...] = _NO_DATA,
     ) -> bytes:
-        """Return the encoded message.
+        """Fill in the placeholders and return the encoded message.
 
         Arrays must be C-contiguous. Values are not range-checked.
 
         Args:
             stamp: Time of the message [ns].
-            keys: Integers (n, k) int32, one row per element; one row for a template without Repeat.
-            values: Real numbers (n, v) float64, one row per element as for ``keys``.
-            points: Rows (m, w) float64 for RowRange; each row can be used once.
-            data: Content of the Payload, with the dtype of the field; a tuple of the contents of several
-                Payloads, in the order of the fields.
+            keys: Integers (n, k) int32, one row per element of the Repeat, or one row without a Repeat.
+            values: Real numbers (n, v) float64, with rows as in ``keys``.
+            points: Rows (m, w) float64 for RowRange. Each row can be used only once.
+            data: Content of the Payload, with the dtype of its field. For several Payloads, a tuple of their
+                contents in the order of the fields.
 
         Raises:
-            WireError: If rows or columns are missing, or a key is out of range; names the field.
+            WireError: If rows or columns are missing, or a key is out of range. The error names the field.
         """
         size = max(len(keys), len(values)) * self._max_row_size + self._max_size + 8 * points.size
         if size > self._out.nbytes:
@@ -102,7 +102,7 @@ class MessageTemplate:
         return b"".join((*parts, octets[rest:end]))
 
     def _allocate(self, size: int) -> None:
-        """Allocate a buffer for ``size`` bytes, twice as large to allow for slightly larger messages."""
+        """Allocate a buffer of twice ``size`` bytes, so that slightly larger messages also fit."""
         self._out = np.empty(size // 4)
         self._octets = self._out.data.cast("B")
         self._others = self._out.view(np.int64)[: self._more]
@@ -110,7 +110,7 @@ class MessageTemplate:
     def _raise(
         self, row: int, operation: int, keys: np.ndarray, values: np.ndarray, points: np.ndarray
     ) -> None:
-        """Raise the WireError for an operation that failed at a row."""
+        """Raise a WireError that explains why an operation failed at a row."""
         code, a, b, c = self._program[operation].tolist()
         if code == PIECE:
             reason = f"keys[{row}, {a}] must be from {-c} to {c - 1}, got {keys[row, a]}"

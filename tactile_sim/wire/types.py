@@ -46,8 +46,8 @@ class Kind:
     """The type of a field.
 
     Attributes:
-        uniform: The only primitive type of a field of fixed size (as in Point, Wrench, ColorRGBA), which is
-            then a row of ``width`` numbers; None for all other types.
+        uniform: The primitive type of all values in a fixed-size field with a single primitive type, such as
+            Point, Wrench or ColorRGBA. Such a field is a row of ``width`` numbers. None for all other fields.
         width: Number of values of a uniform type.
         shape: ``(width,)``, or ``()`` for one number.
     """
@@ -87,7 +87,7 @@ class Array(Kind):
 
 @dataclass(frozen=True, eq=False)
 class Sequence(Kind):
-    """A sequence of elements of one type, of at most ``bound`` elements if given."""
+    """A sequence of elements of one type. ``bound`` is the maximum number of elements, or None."""
 
     element: Any
     bound: int | None = None
@@ -95,7 +95,7 @@ class Sequence(Kind):
 
 @dataclass(frozen=True, eq=False)
 class Struct(Kind):
-    """A message: names, types and default values of its fields in wire order."""
+    """A message type. ``fields`` has the name, type and default of each field in wire order."""
 
     name: str
     fields: tuple[tuple[str, Any, Any], ...]

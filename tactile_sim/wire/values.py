@@ -1,4 +1,4 @@
-"""Convert the values given for fields: structs by field name, numbers of any shape, or nothing."""
+"""Check and convert field values: numbers of any shape, structs, and omitted fields."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ from tactile_sim.errors import suggest
 from tactile_sim.wire.types import Primitive, Struct, WireError, shown
 
 MISSING = object()
-"""Marks a field that is not given and has its ROS default."""
+"""Marks an omitted field, which has its ROS default."""
 
 
 def numbers(primitive: Primitive, value: Any) -> np.ndarray:
-    """Convert ``value`` to an array of the primitive's dtype and of the same shape.
+    """Convert ``value`` to an array with the dtype of ``primitive`` and the same shape.
 
     Raises:
-        WireError: If values are not numbers, are out of range, or would lose more than precision.
+        WireError: If values are not numbers, have the wrong type (such as floats for integers), or are out
+            of range.
     """
     if isinstance(value, bytes | bytearray) and primitive.dtype.itemsize == 1:
         value = np.frombuffer(value, primitive.dtype)
@@ -47,14 +48,14 @@ def numbers(primitive: Primitive, value: Any) -> np.ndarray:
 
 
 def _describe(value: Any, array: np.ndarray) -> str:
-    """Describe an invalid value in an error message."""
+    """Describe an invalid value for an error message."""
     if array.dtype.kind in "OUS" and not isinstance(value, np.ndarray):
         return shown(value)
     return f"{array.dtype} values"
 
 
 def fields_of(kind: Struct, value: Any) -> list[Any]:
-    """Return the fields of a value in the struct's order; MISSING for those that a mapping omits."""
+    """Return the values of a struct's fields in wire order; MISSING for fields that a mapping omits."""
     if isinstance(value, Mapping):
         found = [value.get(name, MISSING) for name, _, _ in kind.fields]
         if sum(field is not MISSING for field in found) != len(value):
@@ -75,7 +76,7 @@ def fields_of(kind: Struct, value: Any) -> list[Any]:
 
 
 def default_row(kind: Any, default: Any = None) -> np.ndarray:
-    """Return the defaults of a uniform struct or array as a row, or of a primitive as a number."""
+    """Return the default of a uniform struct or array as a row, or of a primitive as a number."""
     return _struct_defaults(kind) if isinstance(kind, Struct) else numbers(kind.uniform, default)
 
 

@@ -1,1 +1,1 @@
-"""Batches on NVIDIA Warp: physics by MuJoCo Warp, skins by our own kernels, on a GPU or the processor."""
+"""Run batches with NVIDIA Warp on a GPU or CPU: MuJoCo Warp for physics, and our own kernels for the skin."""

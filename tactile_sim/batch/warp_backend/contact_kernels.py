@@ -1,4 +1,4 @@
-"""Warp kernels over environments and contacts: guarding of states, and contacts and wrenches of each one."""
+"""Warp kernels that check the states of environments, and collect their contacts and net wrenches."""
 
 from typing import Any
 
@@ -12,13 +12,13 @@ WRENCH_WORLD, WRENCH, VELOCITY = Contacts.WRENCH_WORLD, Contacts.WRENCH, Contact
 FRICTION = Contacts.FRICTION
 BODIES, GEOMS, INDEX = Contacts.BODIES, Contacts.GEOMS, Contacts.INDEX
 FAULTS = ("", "bad position", "bad velocity", "bad control", "bad applied force")
-"""Meaning of the codes that `guard` writes."""
+"""Meanings of the fault codes that `guard` writes."""
 _LARGEST = wp.constant(LARGEST)
 
 
 @wp.func
 def is_bad(x: float):
-    """Return whether a number is NaN or too large for physics."""
+    """Return whether a value is NaN or too large for the physics."""
     return not wp.abs(x) <= _LARGEST
 
 
@@ -34,7 +34,7 @@ def guard(
     qacc_warmstart: wp.array2d[float],
     fault: wp.array[int],
 ):
-    """Put environments with invalid numbers at rest in the initial position, and note their faults."""
+    """Reset environments with invalid values to the initial position at rest, and write their fault codes."""
     env = wp.tid()
     code = int(0)
     for i in range(qfrc_applied.shape[1]):
@@ -82,7 +82,7 @@ def restart(
     qacc_warmstart: wp.array2d[float],
     fault: wp.array[int],
 ):
-    """Reset what only the device holds, in some environments."""
+    """Reset the state that exists only on the device, in the chosen environments."""
     env = chosen[wp.tid()]
     time[env] = start
     fault[env] = 0
@@ -98,7 +98,7 @@ def list_contacts(
     counts: wp.array[int],
     slots: wp.array2d[int],
 ):
-    """List the contacts of each environment that carry a force, in any order."""
+    """List the contacts with a force in each environment, in arbitrary order."""
     c = wp.tid()
     if c >= number[0] or address[c, 0] < 0:
         return
@@ -110,7 +110,7 @@ def list_contacts(
 
 @wp.func
 def precedes(a: int, b: int, geom: wp.array[wp.vec2i], number: wp.array[int]):
-    """Return whether a contact comes before another of the same environment."""
+    """Return whether contact ``a`` sorts before contact ``b`` of the same environment."""
     if geom[a][0] != geom[b][0]:
         return geom[a][0] < geom[b][0]
     if geom[a][1] != geom[b][1]:
@@ -126,7 +126,7 @@ def sort_contacts(
     slots: wp.array2d[int],
     most: wp.array[int],
 ):
-    """Sort the contacts of each environment by geoms, so that sums do not depend on their order."""
+    """Sort the contacts of each environment by geoms, so that sums are reproducible."""
     env = wp.tid()
     wp.atomic_max(most, 0, counts[env])
     for k in range(1, wp.min(counts[env], slots.shape[1])):
@@ -190,7 +190,7 @@ def record_contacts(
 
 @wp.func
 def vector_at(values: wp.array3d[float], env: int, slot: int, column: int):
-    """Return three columns of a contact."""
+    """Return three consecutive columns of a contact as a vector."""
     return wp.vec3(values[env, slot, column], values[env, slot, column + 1], values[env, slot, column + 2])
 
 
@@ -204,7 +204,7 @@ def net_wrenches(
     bodies: wp.array[int],
     out: wp.array3d[float],
 ):
-    """Write the net wrench of the contacts of each environment and body, about its origin, in its frame."""
+    """Write the net contact wrench on each body of each environment, about its origin and in its frame."""
     env, k = wp.tid()
     body = bodies[k]
     force, torque = wp.vec3(), wp.vec3()

@@ -1,4 +1,4 @@
-"""The contacts of all environments of MuJoCo Warp, in the layout of `engines.Contacts`."""
+"""Collect the contacts of all MuJoCo Warp environments in the layout of `engines.Contacts`."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ _ROOM = 48
 
 
 class WarpContacts:
-    """Reads the contacts that carry a force, sorted, so that sums do not depend on the order of threads."""
+    """Contacts with a force, sorted so that sums do not depend on the order of threads."""
 
     def __init__(self, model: mujoco.MjModel, num_envs: int, device: Any):
-        """Make room for the contacts of the environments on a device of Warp."""
+        """Allocate arrays for the contacts of all environments on a Warp device."""
         self.num_envs, self.device = num_envs, device
         with wp.ScopedDevice(device):
             self._bodies = [wp.array(array, dtype=int) for array in (model.geom_bodyid, model.body_rootid)]
             self._most = wp.zeros(1, dtype=int)
             self._ids = wp.zeros(0, dtype=int)
             self.counts = wp.zeros(num_envs, dtype=int)
-            """(num_envs,) number of contacts."""
+            """(num_envs,) number of contacts in each environment."""
         self._make_room(_ROOM)
 
     def read(self, warp_model: Any, data: Any) -> None:
-        """Read the contacts of the last forward step of MuJoCo Warp; see `fit`."""
+        """Read the contacts of MuJoCo Warp's last forward step. Call `fit` to check that all were stored."""
         contact = data.contact
         if len(self._ids) != data.naconmax:
             with wp.ScopedDevice(self.device):
@@ -55,7 +55,7 @@ class WarpContacts:
         )  # fmt: skip
 
     def fit(self) -> bool:
-        """Return whether the last `read` had room for all contacts; if not, make room for the next."""
+        """Return whether the arrays held all contacts of the last `read`; if not, enlarge them."""
         if (most := int(self._most.numpy()[0])) <= self.values.shape[1]:
             return True
         self._make_room(2 * most)
@@ -66,6 +66,6 @@ class WarpContacts:
         with wp.ScopedDevice(self.device):
             self._slots = wp.zeros(shape, dtype=int)
             self.values = wp.zeros((*shape, Contacts.WIDTH), dtype=float)
-            """(num_envs, k, Contacts.WIDTH)"""
+            """(num_envs, k, Contacts.WIDTH) float columns of `engines.Contacts`."""
             self.ids = wp.zeros((*shape, Contacts.IDS), dtype=int)
-            """(num_envs, k, Contacts.IDS)"""
+            """(num_envs, k, Contacts.IDS) integer columns of `engines.Contacts`."""

@@ -7,7 +7,7 @@ from tactile_sim.geometry import curvature
 
 @wp.struct
 class Geom:
-    """A geom, with the fields of `curvature.GEOM`."""
+    """Geom with the same fields as `curvature.GEOM`."""
 
     patch: int
     body: int
@@ -20,7 +20,7 @@ class Geom:
 
 @wp.func
 def curvature_of(geom: Geom, body_rotation: wp.mat33, frame: wp.mat33):
-    """Return the components 11, 12, 22 of a geom's curvature along the tangents of a contact [1/m]."""
+    """Return the components 11, 12 and 22 of a geom's curvature in the tangent plane of a contact [1/m]."""
     if geom.kind == wp.static(curvature.FLAT):
         return wp.vec3(0.0, 0.0, 0.0)
     weight = 1.0 / geom.size[0]

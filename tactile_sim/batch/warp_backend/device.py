@@ -1,4 +1,4 @@
-"""Warp's devices, and arrays on them."""
+"""Warp devices, arrays that are mirrored on the host, and CUDA graphs."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tactile_sim.errors import EngineError
 
 
 def device_named(name: str | None) -> Any:
-    """Return a device of Warp.
+    """Return a Warp device.
 
     Args:
-        name: ``cpu``, ``cuda`` or ``cuda:N``; None: the first GPU, or the processor without one.
+        name: ``cpu``, ``cuda`` or ``cuda:N``; None selects the first GPU, or the CPU if there is no GPU.
 
     Raises:
         EngineError: The machine has no such device.
@@ -34,10 +34,10 @@ def device_named(name: str | None) -> Any:
 
 
 class Mirror:
-    """A device array with a NumPy array of the same values: the same memory on the processor."""
+    """Device array with a NumPy copy of its values; on the CPU, both share the same memory."""
 
     def __init__(self, array: Any):
-        """Make the NumPy array ``host`` (n, ...); vectors and matrices become trailing axes."""
+        """Create the NumPy array ``host`` (n, ...), in which vectors and matrices are trailing axes."""
         self.array = array
         self._copy = None
         if array.device.is_cuda:
@@ -45,26 +45,31 @@ class Mirror:
         self.host: np.ndarray = (array if self._copy is None else self._copy).numpy()
 
     def upload(self) -> None:
-        """Copy the values of the NumPy array to the device."""
+        """Copy the NumPy array to the device."""
         if self._copy is not None:
             wp.copy(self.array, self._copy)
 
     def download(self) -> None:
-        """Copy the values of the device to the NumPy array; valid after the device is synchronized."""
+        """Copy the device array to the NumPy array; the values are valid once the device is synchronized."""
         if self._copy is not None:
             wp.copy(self._copy, self.array)
 
 
 class Graphs:
-    """Runs sequences of kernels: on a GPU as CUDA graphs, captured when a sequence runs again."""
+    """Runs sequences of kernels. On a GPU, a sequence is captured as a CUDA graph when it runs again."""
 
     def __init__(self, device: Any):
-        """Make it for a device."""
+        """Initialize without any captured graphs."""
         self._device = device
         self._captured: dict[str, Any] = {}
 
     def run(self, name: str, work: Callable[[], None]) -> None:
-        """Run a sequence of launches that has this name."""
+        """Run a sequence of kernel launches.
+
+        Args:
+            name: Name of the sequence; runs with the same name reuse its graph.
+            work: Launches the kernels.
+        """
         with wp.ScopedDevice(self._device):
             if not self._device.is_cuda:
                 work()
@@ -79,5 +84,5 @@ class Graphs:
                 wp.capture_launch(self._captured[name])
 
     def clear(self) -> None:
-        """Forget all graphs, because arrays were replaced."""
+        """Discard all captured graphs. Call this after arrays are replaced."""
         self._captured.clear()

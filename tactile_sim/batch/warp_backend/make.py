@@ -1,4 +1,4 @@
-"""Make the environments and readings of a batch on a device of Warp."""
+"""Create the environments and readings of a batch on a Warp device."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tactile_sim.simulation import Simulation
 def make(
     simulation: Simulation, num_envs: int, device: str | None, seed: int
 ) -> tuple[WarpWorlds, WarpReadings]:
-    """Make environments and readings on a device of Warp; see `Batch`.
+    """Create environments and readings on a Warp device; see `Batch`.
 
     Raises:
-        EngineError: There is no such device, its memory does not hold the environments, or MuJoCo Warp does
+        EngineError: The device does not exist, the environments do not fit in its memory, or MuJoCo Warp does
             not support the scene.
         ConfigError: The skin uses functions that are not supported.
     """

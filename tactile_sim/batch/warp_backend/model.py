@@ -1,4 +1,4 @@
-"""Models of MuJoCo Warp: what is supported, and how much memory they need."""
+"""Create MuJoCo Warp models, check that they are supported, and compute the memory they need."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import EngineError
 
 CONTACTS, CONSTRAINTS = 48, 64
-"""Contacts and constraints of each environment for which there is room at first."""
+"""Initial capacity for contacts and constraints per environment."""
 _IRRELEVANT = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET | mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
-"""Flags that MuJoCo Warp rejects and that change nothing here: `guard` resets environments."""
+"""Flags that MuJoCo Warp rejects. They can be cleared, because `guard` resets unstable environments."""
 
 
 def bytes_of_data(model: mujoco.MjModel) -> int:
-    """Return how much memory MuJoCo Warp needs for an environment, in bytes."""
+    """Return the memory that MuJoCo Warp needs per environment [bytes]."""
     with wp.ScopedDevice("cpu"):
         one, two = (
             _bytes(mjw.make_data(model, count, nconmax=CONTACTS, njmax=CONSTRAINTS)) for count in (1, 2)
@@ -35,10 +35,10 @@ def _bytes(data: Any) -> int:
 
 
 def put_model(model: mujoco.MjModel) -> Any:
-    """Return a model of MuJoCo Warp on the current device.
+    """Copy a model to the current device as a MuJoCo Warp model.
 
     Raises:
-        EngineError: The model has something that is not supported.
+        EngineError: The model has features that MuJoCo Warp does not support.
     """
     for what, present in (
         ("flexes", model.nflex),

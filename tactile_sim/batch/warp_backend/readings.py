@@ -1,4 +1,4 @@
-"""Readings of a skin in the environments of MuJoCo Warp."""
+"""Compute the readings of a skin in MuJoCo Warp environments."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from tactile_sim.skin.many import ManyReadings
 
 
 class WarpReadings(Readings):
-    """Readings that Warp computes. Sampling and signal chains run on the processor, as for MuJoCo."""
+    """Readings computed by Warp. Sampling and signal chains run on the CPU, as with backend ``mujoco``."""
 
     def __init__(self, simulation: Simulation, worlds: WarpWorlds, seed: int):
-        """Make the skin on the device and the chains; environment k has the seed ``seed + k``."""
+        """Create the skin on the device and the signal chains. Environment k uses the seed ``seed + k``."""
         settings = simulation.settings.skin
         self.skin = WarpSkin(
             simulation.skin, settings.touch_function, settings.response_function, worlds.device_contacts,
@@ -28,19 +28,19 @@ class WarpReadings(Readings):
 
     @property
     def ideal(self) -> ManyReadings:
-        """Readings of the recorded states, copied from the device if it is a GPU."""
+        """Readings of the recorded states before sampling and signal chain, copied from a GPU if needed."""
         if self._stale:
             self._felt, self._stale = self._make_readings(), False
         return self._felt
 
     @property
     def sparse(self) -> bool:
-        """False: reductions visit all taxels."""
+        """Always False, so reductions visit all taxels."""
         return False
 
     @property
     def device_arrays(self) -> dict[str, Any]:
-        """Arrays of the device by name; ``readings`` only without sampling and signal chain."""
+        """Device arrays by name; includes ``readings`` only without sampling and signal chain."""
         arrays = {"wrenches": self.skin.wrenches}
         return arrays | {"readings": self.skin.readings} if self.exact else arrays
 

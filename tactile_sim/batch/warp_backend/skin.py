@@ -1,4 +1,4 @@
-"""A skin on a device of Warp: its taxels, and their readings in all environments."""
+"""Skin on a Warp device: its taxels, and their readings in all environments."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _ROOM = 32
 
 
 class WarpSkin:
-    """Taxels on a device, and their ideal readings of the recorded states."""
+    """Taxels on a device, with their ideal readings (before sampling and signal chain)."""
 
     def __init__(self, skin: Skin, touch: str, response: str, contacts: WarpContacts, source: str):
         """Copy the taxels to the device of the environments.
@@ -45,14 +45,19 @@ class WarpSkin:
             self._taxels = _taxels(skin, factor)
             self._bodies = wp.array(skin.body_ids, dtype=int)
             self.readings = wp.zeros((contacts.num_envs, len(skin.positions), function.channels), dtype=float)
-            """(num_envs, taxels, channels) on the device."""
+            """Readings (num_envs, taxels, channels) on the device."""
             self.wrenches = wp.zeros((contacts.num_envs, len(skin.body_ids), 6), dtype=float)
-            """(num_envs, bodies, 6) on the device."""
+            """Net wrenches (num_envs, bodies, 6) on the device [N, N m]."""
             self._full = wp.zeros(1, dtype=int)
         self._make_room(_ROOM)
 
     def feel(self, xpos: Any, xmat: Any) -> None:
-        """Compute the readings of the contacts, with poses (num_envs, nbody) on the device."""
+        """Compute readings and wrenches from the contacts.
+
+        Args:
+            xpos: Positions (num_envs, nbody) of the bodies, a device array of vectors [m].
+            xmat: Rotations (num_envs, nbody) of the bodies, a device array of matrices.
+        """
         own = self._contacts
         contacts = own.counts, own.values, own.ids, xpos, xmat
         wp.launch(
@@ -72,7 +77,11 @@ class WarpSkin:
             self._make_room(4 * self._queue.shape[1])
 
     def _make_room(self, taxels: int) -> None:
-        """Make room for the taxels around a load."""
+        """Allocate the arrays for the taxels around a load.
+
+        Args:
+            taxels: Maximum number of taxels that a load can reach.
+        """
         own = self._contacts
         shape = (
             own.num_envs * self._taxels.patches.shape[0],
@@ -98,7 +107,7 @@ def _taxels(skin: Skin, factor: np.ndarray) -> Any:
 
 
 def _structs(kind: Any, table: np.ndarray) -> Any:
-    """Copy a table with the fields of a struct of Warp to the device."""
+    """Copy a table to the device as an array of Warp structs with the same fields."""
     rows = np.zeros(len(table), kind.numpy_dtype())
     for name in rows.dtype.names or ():
         rows[name] = table[name]

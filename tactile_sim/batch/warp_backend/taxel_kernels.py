@@ -1,4 +1,4 @@
-"""Warp kernels that distribute contacts over taxels, with the rules of `tactile_sim.skin`."""
+"""Warp kernels that distribute contact loads over taxels, with the same rules as `tactile_sim.skin`."""
 
 import warp as wp
 
@@ -17,7 +17,7 @@ from tactile_sim.skin.patches import FACING
 
 @wp.struct
 class Patch:
-    """A patch and its grid, with the fields of `patches.PATCH`."""
+    """Patch of skin and its search grid, with the same fields as `patches.PATCH`."""
 
     start: int
     stop: int
@@ -47,7 +47,7 @@ class Taxels:
 
 @wp.struct
 class Load:
-    """A contact on a patch of skin, in the frame of its body; see `loads.Loads`."""
+    """Contact load on a patch of skin, in the frame of the patch's body; see `loads.Loads`."""
 
     point: wp.vec3
     normal: wp.vec3
@@ -59,19 +59,19 @@ class Load:
 
 @wp.func
 def faces(taxels: Taxels, taxel: int, load_normal: wp.vec3):
-    """Return whether a taxel is on the side of the surface that a load presses on."""
+    """Return whether a taxel is on the side of the surface to which the load is applied."""
     return wp.dot(taxels.normals[taxel], load_normal) < wp.static(FACING)
 
 
 @wp.func
 def cell_of(x: float, corner: float, cell: float, number: int):
-    """Return the cell of a coordinate, clamped to the grid."""
+    """Return the index of the grid cell that contains a coordinate, clamped to the grid."""
     return int(wp.clamp(wp.floor((x - corner) / cell), 0.0, float(number - 1)))
 
 
 @wp.func
 def find_nearest(load: Load, patch: Patch, taxels: Taxels):
-    """Return the taxel that takes a load; see `responses` for the rule."""
+    """Return the index of the taxel nearest to a load; see `responses` for the rule."""
     if not wp.length_sq(load.point) < wp.static(1e30):
         return patch.start
     reach = 2.0 * patch.spacing
@@ -118,7 +118,7 @@ def walk(
     queue: wp.array2d[int],
     distances: wp.array2d[float],
 ):
-    """Write the taxels around a load and their distances; return how many there are, or -1 if too many."""
+    """Write the taxels around a load and their distances; return their number, or -1 if the row is full."""
     queue[row, 0] = start
     distances[row, 0] = wp.length(taxels.positions[start] - load.point)
     head, tail = int(0), int(1)
@@ -152,7 +152,7 @@ def load_of(
     xpos: wp.array2d[wp.vec3],
     xmat: wp.array2d[wp.mat33],
 ):
-    """Return the load of a contact on the skin of one side."""
+    """Return the load that a contact applies to the skin of one of its two geoms."""
     frame = wp.matrix_from_rows(
         vector_at(values, env, slot, wp.static(FRAME)),
         vector_at(values, env, slot, wp.static(FRAME) + 3),
@@ -175,7 +175,7 @@ def load_of(
 
 @wp.func
 def value_of(load: Load, quantity: int):
-    """Return the value of a load, as `loads.evaluate`; a scalar is the first component."""
+    """Return the value of a load, as `loads.evaluate` does; scalar values are in the first component."""
     along = wp.dot(load.force, load.normal)
     if quantity == wp.static(loads.NORMAL):
         return wp.vec3(along, 0.0, 0.0)
@@ -190,7 +190,7 @@ def value_of(load: Load, quantity: int):
 
 @wp.func
 def weight_of(distance: float, limit: float, area: float, law: int):
-    """Return the weight of a taxel in a load, as `responses.spread`."""
+    """Return the weight with which a load acts on a taxel, as `responses.spread` does."""
     if law == wp.static(responses.LINEAR):
         return wp.max(1.0 - distance / limit, 0.0)
     if distance < limit:
@@ -216,10 +216,11 @@ def feel(
     out: wp.array3d[float],
     full: wp.array[int],
 ):
-    """Add the loads of each environment and patch to the readings of its taxels, which are zero.
+    """Add the loads on each patch of each environment to the readings of its taxels.
 
-    Each patch has its own taxels, so one thread writes each reading, contact after contact. If a load
-    reaches more taxels than a row of the queue holds, ``full`` is set.
+    The readings must be zero at the start. One thread handles a patch and adds its contacts in sequence, so
+    each reading is written by one thread. ``full`` is set if a load reaches more taxels than fit in a row of
+    the queue.
     """
     env, p = wp.tid()
     patch = taxels.patches[p]

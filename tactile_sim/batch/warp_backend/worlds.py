@@ -1,4 +1,4 @@
-"""Environments of one model, stepped by MuJoCo Warp."""
+"""Environments of one model that MuJoCo Warp steps."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tactile_sim.engines.mujoco.sensors import MujocoSensors
 
 _STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
 _OWN_STATE = ("time", "qacc_warmstart")
-"""State that only the device holds."""
+"""Names of the state arrays that exist only on the device."""
 _RECORDED = ("xpos", "xmat", "qfrc_actuator", "sensordata")
 _OVERFLOW = (
     mjw.OverflowType.NEFC
@@ -31,10 +31,11 @@ _OVERFLOW = (
 
 
 class WarpWorlds(MujocoSensors):
-    """Environments of one model on a device of Warp, in float32.
+    """Environments of one model on a Warp device, in float32.
 
-    The NumPy arrays are those of `engines.mujoco.worlds.Worlds`. On the processor they share the memory of
-    the device. On a GPU, states and inputs are copied to it before steps and back after them.
+    The NumPy arrays have the same names as in `engines.mujoco.worlds.Worlds`. On the CPU they share memory
+    with the Warp arrays. With a GPU, states and inputs are copied to the device before steps and back
+    afterwards.
     """
 
     name = "warp"
@@ -48,12 +49,12 @@ class WarpWorlds(MujocoSensors):
     mocap_quat: np.ndarray
 
     def __init__(self, model: mujoco.MjModel, num_envs: int, device: Any):
-        """Make the environments in the initial state.
+        """Create the environments in the initial state.
 
         Args:
-            model: The model.
+            model: MuJoCo model of one environment.
             num_envs: Number of environments.
-            device: Device of Warp.
+            device: Warp device.
 
         Raises:
             EngineError: MuJoCo Warp does not support the model.
@@ -95,10 +96,10 @@ class WarpWorlds(MujocoSensors):
         self.time += n * self.model.opt.timestep
 
     def record(self, steps: int = 0) -> None:
-        """Compute and record contacts, poses, forces and sensors of the present states, then advance.
+        """Compute and record contacts, poses, forces and sensors of the current states, then advance.
 
         Args:
-            steps: Number of time steps to take after the present state.
+            steps: Number of time steps to advance afterwards.
         """
         self._upload()
         while True:
@@ -118,8 +119,8 @@ class WarpWorlds(MujocoSensors):
         """Reset environments to the initial state or to a keyframe.
 
         Args:
-            envs: Ascending int32 indices; None: all.
-            keyframe: Name of the keyframe.
+            envs: Indices of the environments, ascending int32; None resets all.
+            keyframe: Name of the keyframe; None uses the initial state.
 
         Raises:
             EngineError: The keyframe does not exist.
@@ -142,12 +143,12 @@ class WarpWorlds(MujocoSensors):
                 )  # fmt: skip
 
     def faults(self) -> dict[int, str]:
-        """Return what made the physics of environments fail since their last reset, by environment."""
+        """Return the reason for each environment that became unstable since its last reset, by index."""
         codes = self._fault.numpy()
         return {env: kernels.FAULTS[codes[env]] for env in np.flatnonzero(codes).tolist()}
 
     def contacts(self, env: int) -> Contacts:
-        """Return the recorded contacts of an environment that carry a force."""
+        """Return the recorded contacts with a nonzero force in one environment."""
         own = self.device_contacts
         count = int(own.counts.numpy()[env])
         values = own.values.numpy()[env, :count].astype(float)
@@ -157,12 +158,12 @@ class WarpWorlds(MujocoSensors):
 
     @property
     def device_arrays(self) -> dict[str, Any]:
-        """States and recorded arrays of the device by name."""
+        """Device arrays of states and recorded quantities, by name."""
         return {name: getattr(self.data, name) for name in _STATE} | self.recorded
 
     @property
     def xpos(self) -> np.ndarray:
-        """(num_envs, nbody, 3) origins of the bodies in the world [m]."""
+        """(num_envs, nbody, 3) positions of the body origins in the world [m]."""
         return self.recorded["xpos"].numpy()
 
     @property
@@ -172,7 +173,7 @@ class WarpWorlds(MujocoSensors):
 
     @property
     def qfrc_actuator(self) -> np.ndarray:
-        """(num_envs, nv) forces of actuators [N, N m]."""
+        """(num_envs, nv) actuator forces [N, N m]."""
         return self.recorded["qfrc_actuator"].numpy()
 
     @property
@@ -194,7 +195,7 @@ class WarpWorlds(MujocoSensors):
         mjw.step(self._warp_model, self.data)
 
     def _overflows(self) -> bool:
-        """Return whether contacts or constraints were left out since ``overflow`` was zero."""
+        """Return whether contacts or constraints have been dropped since ``overflow`` was last cleared."""
         data = self.data
         if (data.overflow.numpy() & int(_OVERFLOW)).any():
             return True
@@ -226,14 +227,14 @@ class WarpWorlds(MujocoSensors):
             wp.synchronize_device(self.device)
 
     def _make_copies(self) -> None:
-        """Make the arrays into which `record` copies."""
+        """Allocate the arrays to which `record` copies its results."""
         with wp.ScopedDevice(self.device):
             self.recorded = {name: wp.clone(getattr(self.data, name)) for name in _RECORDED}
-            """Arrays of the device that belong to the recorded states."""
+            """Device arrays of the recorded states, by name."""
         self._graphs.clear()
 
     def _make_room(self) -> None:
-        """Double the contacts and constraints for which MuJoCo Warp has room; states are kept."""
+        """Double MuJoCo Warp's capacity for contacts and constraints; states are kept."""
         old = self.data
         self._room = 2 * self._room[0], 2 * self._room[1]
         with wp.ScopedDevice(self.device):

@@ -1,1 +1,1 @@
-"""MotrixSim behind the engine protocol."""
+"""Engine that simulates with MotrixSim."""

@@ -1,4 +1,4 @@
-"""Activations of actuators with a state, which motrixsim can neither report nor set."""
+"""Integrate the activations of stateful actuators, which motrixsim can neither report nor set."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ import numpy as np
 _INTEGRATOR = int(mujoco.mjtDyn.mjDYN_INTEGRATOR)
 _EXACT = int(mujoco.mjtDyn.mjDYN_FILTEREXACT)
 DYNAMICS = (_INTEGRATOR, int(mujoco.mjtDyn.mjDYN_FILTER), _EXACT)
-"""Types of dynamics (mjtDyn) that are computed here; motrixsim has no others."""
+"""Types of dynamics (mjtDyn) that are computed here; motrixsim supports no others."""
 _LEAST = 1e-15  # MuJoCo's mjMINVAL
 
 
 class Activations:
-    """Advance the activations of all environments as MuJoCo does.
+    """Integrator for the activations in all environments, which computes the same as MuJoCo.
 
-    motrixsim gets actuators without dynamics, and activations as their controls.
+    In motrixsim these actuators have no dynamics, and their activations are passed as controls.
     """
 
     def __init__(self, model: mujoco.MjModel):
@@ -56,7 +56,7 @@ class Activations:
         return out
 
     def inputs(self, ctrl: np.ndarray, act: np.ndarray) -> np.ndarray:
-        """Return the controls (..., nu) for motrixsim; arguments as in `next`."""
+        """Return the controls (..., nu) to pass to motrixsim; arguments as in `next`."""
         if not len(self):
             return ctrl
         out = ctrl.copy()
@@ -68,5 +68,5 @@ class Activations:
 
 
 def _range(limits: np.ndarray, limited: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper bounds (k,), infinite without a limit."""
+    """Return lower and upper bounds (k,), which are infinite where there is no limit."""
     return np.where(limited, limits[:, 0], -np.inf), np.where(limited, limits[:, 1], np.inf)

@@ -1,4 +1,4 @@
-"""Many environments of one scene, stepped by motrixsim."""
+"""Step many environments of one scene with motrixsim."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _INPUTS = ("qpos", "qvel", "act", "ctrl", "qfrc_applied")
 
 @dataclass
 class BatchData:
-    """State and controls of n environments, with MuJoCo's names and order."""
+    """State and controls of n environments, with the names and order that MuJoCo uses."""
 
     qpos: np.ndarray
     """(n, nq) positions [m, rad]."""
@@ -36,16 +36,16 @@ class BatchData:
     ctrl: np.ndarray
     """(n, nu) controls."""
     qfrc_applied: np.ndarray
-    """(n, nv) forces applied to joints [N m, N]."""
+    """(n, nv) generalized forces applied to joints [N m, N]."""
     time: np.ndarray
     """(n, 1) time since the last reset [s]."""
 
 
 class MotrixBatch(PartialSensors, Environments):
-    """``num_envs`` environments of one model, with their states in the arrays of ``data``.
+    """``num_envs`` environments of one model, whose states are stored in the arrays of ``data``.
 
-    Only ``<contact>`` sensors are supported. As in MuJoCo, after ``step`` they belong to the state before its
-    last time step. A sensor is computed when it is read.
+    Only ``<contact>`` sensors are supported. As in MuJoCo, readings after ``step`` belong to the state before
+    its last time step. A sensor is computed when it is read.
     """
 
     name = "motrix"
@@ -57,7 +57,7 @@ class MotrixBatch(PartialSensors, Environments):
             spec: The scene.
             model: The compiled scene.
             num_envs: Number of environments.
-            threads: Number of threads of the process; 0: motrixsim decides.
+            threads: Number of threads in the process. 0 lets motrixsim decide.
 
         Raises:
             EngineError: Motrixsim is not installed or rejects the scene.
@@ -88,7 +88,7 @@ class MotrixBatch(PartialSensors, Environments):
             *self._motrix.unsupported, *unsupported_features(model), *self.unsupported_sensor_lines(),
             "an environment that is reset alone keeps the solver's starting values of its earlier steps",
         ]  # fmt: skip
-        """Features of the scene that the engine ignores or cannot report, one line for each."""
+        """Scene features that the engine ignores or cannot report, one line each."""
         start = mujoco.MjData(model)
         rows = (start.qpos, start.qvel, start.act, start.ctrl, start.qfrc_applied, np.zeros(1))
         self.data = BatchData(*(np.tile(row, (num_envs, 1)) for row in rows))
@@ -97,9 +97,9 @@ class MotrixBatch(PartialSensors, Environments):
         self._at_address = {layout.address: sensor for sensor, layout in self._layouts.items()}
         self._sites = Sites(model, num_envs) if SITE in model.sensor_objtype[supported] else None
         self._start = self.data.qpos.copy()
-        """Positions at which the contacts are."""
+        """``qpos`` of the states to which the contacts belong."""
         self._ahead = np.zeros(num_envs, bool)
-        """True if motrixsim is one step ahead of ``data`` in each environment, after ``forward``."""
+        """(num_envs,) True where motrixsim is one step ahead of ``data``, as it is after ``forward``."""
         self.reset()
 
     @property
@@ -121,7 +121,10 @@ class MotrixBatch(PartialSensors, Environments):
             self._accept(steps)
 
     def _strides(self, n: int) -> list[int]:
-        """Return how n steps are divided: activations change at each, sites are placed at the last one."""
+        """Divide n steps into calls of motrixsim.
+
+        Activations must be updated at every step, and sites must be placed before the last one.
+        """
         if len(self._motrix.activations):
             return [1] * n
         return [n - 1, 1] if self._sites and n > 1 else [n] * (n > 0)
@@ -159,7 +162,7 @@ class MotrixBatch(PartialSensors, Environments):
         self._advance(chosen)
 
     def fault(self) -> str | None:
-        """Return what made the physics unstable since the last reset and where, or None."""
+        """Return why and in which environment the physics became unstable since the last reset, or None."""
         for what, values in (("position", self.data.qpos), ("velocity", self.data.qvel)):
             bad = ~(np.abs(values) < LARGEST).all(axis=1)
             if bad.any():
@@ -195,14 +198,18 @@ class MotrixBatch(PartialSensors, Environments):
         return unsupported_sensors(self.model).get(sensor)
 
     def _changed(self, names: Sequence[str] = _INPUTS) -> np.ndarray:
-        """Return in which environments (n,) inputs differ from those that motrixsim received last."""
+        """Return a mask (n,) of environments whose inputs differ from those last passed to motrixsim."""
         changed = np.zeros(self.num_envs, bool)
         for name in names:
             changed |= (getattr(self._inputs, name) != getattr(self.data, name)).any(axis=1)
         return changed
 
     def _advance(self, envs: np.ndarray) -> None:
-        """Take one step from ``data`` in environments (n,), which motrixsim is then ahead."""
+        """Step motrixsim once from ``data``, so that it is one step ahead.
+
+        Args:
+            envs: (n,) mask of the environments to step.
+        """
         if not envs.any():
             return
         data = self.data
@@ -228,7 +235,7 @@ class MotrixBatch(PartialSensors, Environments):
         self._state.control(self.data.ctrl, self.data.act, self.data.qfrc_applied)
 
     def _accept(self, n: int) -> None:
-        """Accept the states after n steps, in environments that are not unstable."""
+        """Copy motrixsim's states after n steps to ``data``, except in unstable environments."""
         data = self.data
         stable = np.isfinite(data.qpos).all(axis=1) & np.isfinite(data.qvel).all(axis=1)
         qpos, qvel = self._state.read()
@@ -244,7 +251,7 @@ class MotrixBatch(PartialSensors, Environments):
 
     @property
     def _sensordata(self) -> np.ndarray:  # type: ignore[override]
-        """(num_envs, nsensordata) values of the contact sensors; all others are 0."""
+        """(num_envs, nsensordata) values of the contact sensors; those of other sensors are 0."""
         for address in self._at_address:
             self._values_at(address)
         return self._values
@@ -262,7 +269,7 @@ class MotrixBatch(PartialSensors, Environments):
         return self._values
 
     def _compute(self, sensor: int) -> None:
-        """Write the values of a sensor in all environments."""
+        """Compute and store the values of a sensor in all environments."""
         contacts, layout = self._contacts_found, self._layouts[sensor]
         pairs = max(1, len(self._motrix.pairs))
         envs, pair = contacts.pair // pairs, contacts.pair % pairs

@@ -24,7 +24,7 @@ def motrixsim() -> ModuleType:
         The package.
 
     Raises:
-        EngineError: It is not installed or cannot be loaded; the message names the command that installs it.
+        EngineError: Motrixsim is not installed or cannot be loaded. The message names the install command.
     """
     try:
         with captured_output():
@@ -39,16 +39,16 @@ def motrixsim() -> ModuleType:
 
 
 def is_panic(error: BaseException) -> bool:
-    """Return whether an error is a panic of motrixsim, which is a BaseException."""
+    """Return whether an exception is a panic of motrixsim, which derives from BaseException."""
     return type(error).__name__ == "PanicException"
 
 
 @contextmanager
 def engine_errors(failure: str) -> Iterator[None]:
-    """Convert all errors of motrixsim, including panics, to EngineError with a single line.
+    """Convert all errors of motrixsim, including panics, to EngineError with a one-line message.
 
     Args:
-        failure: Failed action, for the message "engine 'motrix' <failure>: ...".
+        failure: Description of the failed action, for the message "engine 'motrix' <failure>: ...".
     """
     try:
         yield
@@ -62,7 +62,10 @@ def engine_errors(failure: str) -> Iterator[None]:
 
 @contextmanager
 def captured_output() -> Iterator[list[str]]:
-    """Capture terminal output, also that of native code; the list has its lines afterwards."""
+    """Capture terminal output, including that of native code.
+
+    The yielded list contains the lines when the block has ended.
+    """
     lines: list[str] = []
     sys.stdout.flush()
     sys.stderr.flush()
@@ -81,13 +84,13 @@ def captured_output() -> Iterator[list[str]]:
 
 
 def ignored_features(lines: list[str]) -> list[str]:
-    """Return the elements and attributes of a scene that motrixsim reports as ignored.
+    """Return the scene elements and attributes that motrixsim reports as ignored.
 
     Args:
         lines: Terminal output of motrixsim.
 
     Returns:
-        Each feature once, in the terms of the scene.
+        Each ignored feature once, with its name in MJCF.
     """
     found: dict[str, None] = {}
     listing = False

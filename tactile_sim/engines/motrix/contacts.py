@@ -1,4 +1,4 @@
-"""Contacts from motrixsim's contact sensors, with frames and signs corrected."""
+"""Read contacts from motrixsim's contact sensors, and correct their frames and signs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tactile_sim.compilation import kernel
 from tactile_sim.engines.motrix.scene import SLOTS
 
 _FORCE, _TORQUE, _DIST, _POS, _NORMAL, _TANGENT, STRIDE = 0, 3, 6, 7, 10, 13, 16
-"""First columns of the fields in a slot, and the number of values in it."""
+"""First column of each field in a slot, and the number of values in a slot."""
 WIDTH = 1 + SLOTS * STRIDE
-"""Number of values of a sensor: the number of contacts, then its slots."""
+"""Number of values in a sensor, which are the number of contacts followed by the slots."""
 
 
 class RawContacts(NamedTuple):
@@ -24,23 +24,23 @@ class RawContacts(NamedTuple):
     """
 
     position: np.ndarray
-    """(n, 3) position, world [m]."""
+    """(n, 3) contact position in the world frame [m]."""
     frame: np.ndarray
-    """(n, 9) unit normal from geom 1 to geom 2, first and second tangent, world."""
+    """(n, 9) unit normal from geom 1 to geom 2, first and second tangent, in the world frame."""
     distance: np.ndarray
-    """(n,) distance [m], negative in penetration."""
+    """(n,) distance between the surfaces [m], negative if they penetrate."""
     wrench: np.ndarray
-    """(n, 6) force and torque on geom 2 along the frame [N, N m]."""
+    """(n, 6) force and torque on geom 2, expressed in the contact frame [N, N m]."""
     pair: np.ndarray
-    """(n,) index of the pair of geoms."""
+    """(n,) index of the geom pair that each contact belongs to."""
 
 
 def read_raw(raw: np.ndarray, flipped: np.ndarray) -> RawContacts:
-    """Return the contacts that the sensors of p pairs of geoms measure.
+    """Return the contacts measured by the sensors on p pairs of geoms.
 
     Args:
         raw: (p, WIDTH) float32 values of the sensors.
-        flipped: (p,) whether the pair is in the opposite order to motrixsim's.
+        flipped: (p,) bool, True if motrixsim has the two geoms in the opposite order.
 
     Returns:
         The contacts of all pairs.
@@ -98,7 +98,10 @@ def _correct(raw, flipped, position, frame, distance, wrench, pair):
 
 
 def _sliding_friction(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:
-    """Return the coefficient of each contact (n,): of the geom with the higher priority, else the larger."""
+    """Return the sliding friction of each contact (n,).
+
+    It is that of the geom with the higher priority, or the larger value if the priorities are equal.
+    """
     coefficients, priority = model.geom_friction[geoms, 0], model.geom_priority[geoms]
     higher = coefficients[np.arange(len(geoms)), priority.argmax(axis=1)]
     return np.where(priority[:, 0] == priority[:, 1], coefficients.max(axis=1), higher)
@@ -107,7 +110,7 @@ def _sliding_friction(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:
 _ANY = mujoco.MjContact()
 _ANY.efc_address = -1
 _NEAR_ENOUGH = 1e3
-"""Distance up to which MuJoCo takes contacts for active [m]; all contacts here are."""
+"""Margin up to which MuJoCo treats contacts as active [m], large enough to include all contacts."""
 
 
 def write_contacts(
@@ -116,8 +119,8 @@ def write_contacts(
     """Write contacts and their forces to MuJoCo's data.
 
     Args:
-        model: A model with an elliptic cone, for which constraint forces are along the contact frame.
-        data: Data with poses and without contacts.
+        model: A model with elliptic friction cones, whose constraint forces are expressed in contact frames.
+        data: Data with up-to-date poses and no contacts.
         contacts: The contacts.
         geoms: (n, 2) geom ids of each contact.
     """

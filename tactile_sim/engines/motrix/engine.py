@@ -28,7 +28,7 @@ _NO_CONTACTS = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
 
 
 class _StepStart(NamedTuple):
-    """The state at which a step starts, with its time and inputs."""
+    """The state from which a step starts, with its time and inputs."""
 
     time: float
     qpos: np.ndarray
@@ -41,13 +41,13 @@ class _StepStart(NamedTuple):
 class MotrixEngine(PartialSensors, MjDataEngine):
     """One environment stepped by motrixsim.
 
-    MuJoCo's ``data`` mirrors its state. It never steps; poses, velocities, efforts and sensors are computed
-    in it from motrixsim's state and contacts, on demand.
+    MuJoCo's ``data`` mirrors the state of motrixsim and is never stepped. Poses, velocities, efforts and
+    sensors are computed on demand from motrixsim's state and contacts.
 
-    motrixsim computes the contacts of a state in the step that starts from it. So ``forward`` takes that
-    step and ``integrate`` accepts it; if controls or state are changed in between, it is repeated from the
-    same start. As in MuJoCo, values that are read after ``step`` belong to the state before its last time
-    step.
+    motrixsim computes the contacts of a state only in the step that starts from it. Therefore, ``forward``
+    already takes that step and ``integrate`` accepts its result. If controls or state change in between, the
+    step is repeated. As in MuJoCo, values that are read after ``step`` belong to the state before its last
+    time step.
     """
 
     name = "motrix"
@@ -63,7 +63,8 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         Args:
             spec: The scene.
             model: The compiled scene.
-            bodies: Ids of the bodies whose contacts are needed, if the scene has no sensors; None: all.
+            bodies: Ids of the bodies whose contacts are needed, or None for all. Ignored if the scene has
+                sensors.
 
         Raises:
             EngineError: Motrixsim is not installed or rejects the scene.
@@ -80,7 +81,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         self.unsupported = [
             *self._motrix.unsupported, *unsupported_features(model), *self.unsupported_sensor_lines()
         ]  # fmt: skip
-        """Features of the scene that the engine ignores or cannot report, one line for each."""
+        """Scene features that the engine ignores or cannot report, one line each."""
         self._truncated: set[tuple[int, int]] = set()
         self.reset()
 
@@ -130,11 +131,11 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             self._accept(1)
 
     def fault(self) -> str | None:
-        """Return what made the physics unstable since the last reset, or None."""
+        """Return why the physics became unstable since the last reset, or None if it is stable."""
         return self._fault
 
     def _inputs(self) -> tuple[bytes, ...]:
-        """Return everything that a step depends on, for comparison."""
+        """Return everything that a step depends on in a form that can be compared."""
         data = self.data
         return (
             data.qpos.tobytes(), data.qvel.tobytes(), data.act.tobytes(), data.ctrl.tobytes(),
@@ -159,7 +160,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         return True
 
     def _advance(self, n: int) -> None:
-        """Take n steps of motrixsim from ``_start``; the result is ``_next``."""
+        """Step motrixsim n times; store the starting state in ``_start`` and the result in ``_next``."""
         data = self.data
         self._start = _StepStart(data.time, *(getattr(data, name).copy() for name in _StepStart._fields[1:]))
         self._poses_valid = self._contacts_valid = False
@@ -172,7 +173,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             self._fault = " ".join(str(error).split())
 
     def _accept(self, n: int) -> None:
-        """Accept the state after n steps."""
+        """Copy the state after n steps to ``data``."""
         self._ahead = False
         if self._fault or not self._valid(*self._next):
             return
@@ -188,7 +189,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         )  # fmt: skip
 
     def _valid(self, qpos: np.ndarray, qvel: np.ndarray) -> bool:
-        """Return whether all values are valid; otherwise set the fault."""
+        """Return whether all values are valid; set the fault if they are not."""
         for what, values, addresses in (
             ("position", qpos, self.model.jnt_qposadr),
             ("velocity", qvel, self.model.jnt_dofadr),
@@ -204,7 +205,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
     # -- reading the mirror ----------------------------------------------------------------------------------
 
     def contacts(self) -> Contacts:
-        """Return the contacts of the last ``forward`` or of the state before the last time step."""
+        """Return the contacts of the last ``forward``, or after ``step`` those before the last time step."""
         self._update_contacts()
         return super().contacts()
 
@@ -267,12 +268,12 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         if self.model.nsensor:
             mujoco.mj_sensorPos(self.model, self.data)
             mujoco.mj_sensorVel(self.model, self.data)
-            # Otherwise sensors keep the accelerations of an earlier call: MuJoCo's dynamics do not run.
+            # Otherwise, sensors would use old accelerations, because MuJoCo's dynamics do not run.
             self.data.flg_rnepost = False
             mujoco.mj_sensorAcc(self.model, self.data)
 
     def _warn_of_truncation(self, raw: np.ndarray) -> None:
-        """Log once for each pair of geoms that it has more contacts than can be read."""
+        """Log a warning for each pair of geoms with more contacts than can be read, once per pair."""
         for p in np.flatnonzero(raw[:, 0] > SLOTS).tolist():
             pair = tuple(self._motrix.pairs[p].tolist())
             if pair not in self._truncated:

@@ -22,11 +22,11 @@ _HOLDS_BODIES = (_EQUALITY.mjEQ_CONNECT, _EQUALITY.mjEQ_WELD)
 
 
 class PartialSensors(MujocoSensors):
-    """Sensors of an engine that supports only some of them; reading others raises an error."""
+    """Base class of engines that support only some sensors; reading the others raises an error."""
 
     name: str
     _unsupported_sensors: dict[int, str]
-    """Reason for each unsupported sensor, by its id."""
+    """Reason why a sensor is not supported, by sensor id."""
 
     @cached_property
     def _all_sensors(self) -> dict[str, int]:
@@ -38,7 +38,7 @@ class PartialSensors(MujocoSensors):
         return {name: k for name, k in self._all_sensors.items() if k not in self._unsupported_sensors}
 
     def unsupported_sensor_lines(self) -> list[str]:
-        """Return one line for each reason, with the names of the unsupported sensors."""
+        """Return one line for each reason, with the names of the sensors that it affects."""
         names: dict[str, list[str]] = {}
         for name, sensor in self._all_sensors.items():
             if sensor in self._unsupported_sensors:
@@ -58,7 +58,7 @@ class PartialSensors(MujocoSensors):
 
 
 def unsupported_sensors(model: mujoco.MjModel) -> dict[int, str]:
-    """Return the reason for each sensor that a single environment does not support, by id."""
+    """Return the reasons why sensors are not supported in a single environment, by sensor id."""
     why = dict.fromkeys(_LIMIT_FORCES, "motrixsim does not report the forces of limits")
     if np.isin(model.eq_type, _HOLDS_BODIES).any():
         why |= dict.fromkeys(_REACTIONS, "motrixsim does not report the forces of connects and welds")
@@ -70,7 +70,7 @@ def unsupported_sensors(model: mujoco.MjModel) -> dict[int, str]:
 
 
 def _may_exceed_limit(model: mujoco.MjModel) -> np.ndarray:
-    """Return whether the actuators of each joint (njnt,) could exceed the limit of the joint."""
+    """Return for each joint (njnt,) whether its actuators could exceed the joint's force limit."""
     exceeds = np.full(model.njnt, bool((model.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON).any()))
     on_joints = np.isin(model.actuator_trntype, _ON_JOINTS)
     gears = model.actuator_gear[first_outputs(model), :1]
@@ -83,7 +83,7 @@ def _may_exceed_limit(model: mujoco.MjModel) -> np.ndarray:
 
 
 def unsupported_features(model: mujoco.MjModel) -> list[str]:
-    """Return unsupported features that motrixsim does not warn about, except sensors.
+    """Return the unsupported features that motrixsim does not warn about, not including sensors.
 
     Args:
         model: The model.

@@ -1,4 +1,4 @@
-"""A scene in motrixsim and its states, with indices of MuJoCo's model."""
+"""Load a scene into motrixsim and access its states in the order of MuJoCo's model."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tactile_sim.errors import EngineError
 
 _FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 _XYZW = np.array([3, 0, 1, 2])
-"""Indices of w, x, y and z in motrixsim's quaternions."""
+"""Indices of w, x, y and z in motrixsim's quaternions, which are in the order xyzw."""
 
 
 class MotrixModel:
-    """A scene loaded by motrixsim, with the indices of MuJoCo's qpos, qvel and ctrl."""
+    """A scene loaded by motrixsim, with index maps from MuJoCo's qpos, qvel and ctrl."""
 
     def __init__(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: np.ndarray, nets: Sequence[int] = ()
@@ -38,8 +38,8 @@ class MotrixModel:
         Args:
             spec: The scene.
             model: The compiled scene.
-            pairs: (p, 2) geom ids of the pairs whose contacts can be read.
-            nets: Ids of the contact sensors whose net forces can be read, see ``has_net_force``.
+            pairs: (p, 2) geom ids of the pairs whose contacts are to be read.
+            nets: Ids of the contact sensors whose net forces are to be read, see ``has_net_force``.
 
         Raises:
             EngineError: Motrixsim is not installed or rejects the scene.
@@ -73,7 +73,7 @@ class MotrixModel:
             width = {_FREE: 6, _BALL: 3}.get(kind, 1)
             self.velocities[v : v + width] = speed + np.arange(width)
         self.inputs = np.array([_input(name, names) for name in self.scene.actuator_names], int)
-        """Index of each of motrixsim's actuators in ``ctrl`` followed by ``qfrc_applied``."""
+        """Index of each motrixsim actuator into the concatenation of ``ctrl`` and ``qfrc_applied``."""
         self.activations = Activations(model)
         sensors = {sensor.name: sensor for sensor in self.scene.low.low_contact_sensors}
         self._pair_names = [f"{PAIR}{a}/{b}" for a, b in pairs.tolist()]
@@ -85,7 +85,7 @@ class MotrixModel:
                 )
         orders = [sensors[name].collider_pairs[0] for name in self._pair_names]
         self.flipped = np.array([first > second for first, second in orders], bool)
-        """(p,) whether a pair is in the opposite order to motrixsim's."""
+        """(p,) bool, True if motrixsim has the two geoms of a pair in the opposite order."""
         self.nets = [sensor for sensor in nets if f"{NET}{sensor}" in sensors]
         mocaps = [body for body in range(model.nbody) if model.body_mocapid[body] >= 0]
         self.mocaps = [
@@ -94,7 +94,7 @@ class MotrixModel:
         ]
         parts = ignored_features(lines)
         self.unsupported = [f"ignored in the scene: {', '.join(parts)}"] if parts else []
-        """Features that motrixsim reports as ignored, in one line."""
+        """One line with the features that motrixsim reports as ignored; empty if there are none."""
 
     def state_query(self) -> Any:
         """Return a query for positions and velocities."""
@@ -107,7 +107,7 @@ class MotrixModel:
 
 
 def _input(actuator: str, names: mujoco.MjModel) -> int:
-    """Return the index of an actuator in ``ctrl`` followed by ``qfrc_applied``."""
+    """Return an actuator's index into the concatenation of ``ctrl`` and ``qfrc_applied``."""
     if actuator.startswith(MOTOR):
         return names.nu + int(actuator.removeprefix(MOTOR))
     return int(names.actuator(actuator).id)
@@ -130,12 +130,12 @@ class MotrixState:
         self._contact_query = model.contact_query().allocate(self.data) if len(model.pairs) else None
 
     def place(self, qpos: np.ndarray, qvel: np.ndarray, envs: np.ndarray | None = None) -> None:
-        """Set positions (..., nq), with unit quaternions, and velocities (..., nv).
+        """Set positions and velocities.
 
         Args:
-            qpos: Positions.
-            qvel: Velocities.
-            envs: (n,) mask of the environments of these rows; None: all.
+            qpos: (..., nq) positions with unit quaternions.
+            qvel: (..., nv) velocities.
+            envs: (n,) mask of the environments to which the rows belong; None selects all.
         """
         model = self._model
         if not len(model.positions):
@@ -161,7 +161,7 @@ class MotrixState:
             body.set_pose(self.data, np.broadcast_to(pose.astype(np.float32), (*self._shape, 7)))
 
     def step(self, n: int, envs: np.ndarray | None = None) -> None:
-        """Advance n time steps; ``envs`` (n,) is the mask of the environments to advance, None: all."""
+        """Advance n time steps in the environments selected by the mask ``envs``, or in all if it is None."""
         self._model.scene.step_n(self.data if envs is None else self.data[envs], n)
 
     def read(self) -> tuple[np.ndarray, np.ndarray]:
@@ -174,11 +174,11 @@ class MotrixState:
         )
 
     def contacts(self) -> np.ndarray:
-        """Return the sensors (..., p, WIDTH) of the pairs before the last step, as a view."""
+        """Return a view of the pairs' sensor values (..., p, WIDTH) from before the last step."""
         if self._contact_query is None:
             return np.zeros((*self._shape, 0, WIDTH), np.float32)
         return self._contact_query.execute(self.data)["contacts"].reshape(*self._shape, -1, WIDTH)
 
     def net_forces(self, sensor: int) -> np.ndarray:
-        """Return a net force (..., 3) of one of ``nets``, in an internal frame of motrixsim [N]."""
+        """Return the net force (..., 3) of a sensor in ``nets`` [N], in an internal frame of motrixsim."""
         return self._model.scene.get_sensor_value(f"{NET}{sensor}", self.data)

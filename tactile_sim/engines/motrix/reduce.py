@@ -1,4 +1,4 @@
-"""Evaluate contact sensors of many environments from raw contacts, as MuJoCo does."""
+"""Compute contact sensor values of many environments from raw contacts, in the same way as MuJoCo."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tactile_sim.scenes.sensor_layout import WIDTHS, MujocoLayout
 from tactile_sim.scenes.sensor_schema import REDUCTIONS
 
 FOUND, FORCE, TORQUE, DIST, POS, NORMAL, TANGENT, FIELDS = 0, 1, 4, 7, 8, 11, 14, 17
-"""First columns of the fields in a slot in MuJoCo's order, and the number of columns."""
+"""First column of each field in a slot in MuJoCo's order, and the total number of columns."""
 _MINDIST, _MAXFORCE, _NETFORCE = (REDUCTIONS.index(word) for word in ("mindist", "maxforce", "netforce"))
 SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 _UNKNOWN, _GEOM, _BODY, _SUBTREE = (
@@ -23,7 +23,7 @@ _UNKNOWN, _GEOM, _BODY, _SUBTREE = (
 
 
 def matches(model: mujoco.MjModel, sensor: int, pairs: np.ndarray) -> np.ndarray:
-    """Return whether contacts of pairs of geoms belong to a sensor.
+    """Return which pairs of geoms match a contact sensor.
 
     Args:
         model: The model.
@@ -31,7 +31,7 @@ def matches(model: mujoco.MjModel, sensor: int, pairs: np.ndarray) -> np.ndarray
         pairs: (p, 2) geom ids.
 
     Returns:
-        (p,) 1 if a pair matches, -1 if it matches in the opposite order, else 0.
+        (p,) 1 if a pair matches, -1 if it matches in the opposite order, and 0 if it does not match.
     """
     kinds = model.sensor_objtype[sensor], model.sensor_reftype[sensor]
     things = model.sensor_objid[sensor], model.sensor_refid[sensor]
@@ -42,7 +42,7 @@ def matches(model: mujoco.MjModel, sensor: int, pairs: np.ndarray) -> np.ndarray
 
 
 def _is_of(model: mujoco.MjModel, kind: int, thing: int, pairs: np.ndarray) -> np.ndarray:
-    """Return whether geoms (p, 2) belong to one side of a sensor, given by kind and id."""
+    """Return whether geoms (p, 2) belong to the object on one side of a sensor, given its kind and id."""
     if kind in (_UNKNOWN, SITE):
         return np.ones(pairs.shape, bool)
     if kind == _GEOM:
@@ -60,18 +60,18 @@ def _is_of(model: mujoco.MjModel, kind: int, thing: int, pairs: np.ndarray) -> n
 def find(
     contacts: RawContacts, envs: np.ndarray, signs: np.ndarray, reduce: str, num_envs: int, slots: int
 ) -> np.ndarray:
-    """Return the slots of a sensor in all environments.
+    """Reduce contacts to the slots of a sensor in all environments.
 
     Args:
         contacts: The c contacts of all environments.
-        envs: (c,) environment of each contact, ascending.
+        envs: (c,) environment index of each contact, in ascending order.
         signs: (c,) result of ``matches`` for each contact.
-        reduce: Reduction of the sensor.
+        reduce: Reduction of the sensor, such as ``netforce``.
         num_envs: Number of environments.
         slots: Number of slots.
 
     Returns:
-        (num_envs, slots, FIELDS); empty slots are zero.
+        (num_envs, slots, FIELDS) values; empty slots are zero.
     """
     out = np.zeros((num_envs, slots, FIELDS))
     _find(*contacts[:4], envs, signs, REDUCTIONS.index(reduce), out)
@@ -79,7 +79,7 @@ def find(
 
 
 def slot_columns(layout: MujocoLayout) -> list[int]:
-    """Return the columns of a slot that a sensor requests."""
+    """Return the columns of a slot with the fields that a sensor requests."""
     starts = np.cumsum([0, *WIDTHS.values()])
     asked = [k for k in range(len(WIDTHS)) if layout.bits >> k & 1]
     return [column for k in asked for column in range(starts[k], starts[k + 1])]
@@ -138,13 +138,13 @@ def _find(position, frame, distance, wrench, envs, signs, mode, out):
 
 @kernel
 def _square(wrench):
-    """Return the squared norm of the force."""
+    """Return the squared norm of a wrench's force."""
     return wrench[0] ** 2 + wrench[1] ** 2 + wrench[2] ** 2
 
 
 @kernel
 def _sum(position, frame, wrench, signs, chosen, slot):
-    """Write the equivalent contact: world axes, at the mean position weighted by force."""
+    """Write the net contact to a slot, along the world's axes and at the force-weighted mean position."""
     slot[FOUND] = len(chosen)
     slot[NORMAL] = 1.0
     slot[TANGENT + 1] = 1.0

@@ -1,4 +1,4 @@
-"""Convert a scene to MJCF that motrixsim can load, with added sensors and motors."""
+"""Convert a scene to MJCF that motrixsim can load, and add sensors and motors."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from tactile_sim.errors import EngineError
 from tactile_sim.names import Names
 
 PREFIX = "tactile_sim/"
-"""Name prefix of added and of unnamed elements."""
+"""Name prefix of elements that are added or that have no name in the scene."""
 PAIR = PREFIX + "pair/"
-"""Name prefix of contact sensors on two geoms; the ids of the geoms follow."""
+"""Name prefix of contact sensors on pairs of geoms, followed by the ids of the geoms."""
 NET = PREFIX + "net/"
-"""Name prefix of contact sensors with the net force of one of the scene's; its id follows."""
+"""Name prefix of sensors for the net force of the scene's contact sensors, followed by the sensor's id."""
 MOTOR = PREFIX + "motor/"
-"""Name prefix of motors for applied forces; the index of the degree of freedom follows."""
+"""Name prefix of motors for applied forces, followed by the index of the degree of freedom."""
 SLOTS = 8
-"""Largest number of contacts that are read for a pair of geoms."""
+"""Largest number of contacts that are read for each pair of geoms."""
 _REMEDY = "; remove it, or set engine: mujoco"
 FIELDS = "found force torque dist pos normal tangent"
 
 _UNSEEN = ("custom", "extension", "keyframe", "sensor", "size", "statistic", "visual")
-"""Elements that do not affect the motion or are written again."""
+"""Elements to omit, because they do not affect the motion or are written separately."""
 _LOOKS = ("camera", "light", "material", "texture")
 _WIDTHS = {int(mujoco.mjtJoint.mjJNT_FREE): 6, int(mujoco.mjtJoint.mjJNT_BALL): 3}
 _SIDES = {
@@ -39,9 +39,9 @@ _SIDES = {
 
 
 def with_names(spec: mujoco.MjSpec) -> mujoco.MjSpec:
-    """Return a copy in which all bodies, geoms, joints and actuators have names.
+    """Return a copy of a spec in which all bodies, geoms, joints and actuators have names.
 
-    Unnamed elements get the name from `tactile_sim.names.Names` if it is not taken.
+    Unnamed elements get their name in `tactile_sim.names.Names`, unless it is already used.
     """
     copy = spec.copy()
     names = Names(copy.compile())
@@ -56,7 +56,7 @@ def with_names(spec: mujoco.MjSpec) -> mujoco.MjSpec:
 
 
 def pairs_that_may_touch(model: mujoco.MjModel) -> np.ndarray:
-    """Return the pairs of geoms that may collide by MuJoCo's rules, which motrixsim follows.
+    """Return the pairs of geoms that may collide according to MuJoCo's rules, which motrixsim follows.
 
     Args:
         model: The model.
@@ -85,13 +85,16 @@ def pairs_that_may_touch(model: mujoco.MjModel) -> np.ndarray:
 def write_mjcf(
     spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: Iterable[tuple[int, int]], nets: Iterable[int]
 ) -> str:
-    """Return the MJCF for motrixsim, with a contact sensor on each pair of geoms.
+    """Write a scene as MJCF for motrixsim, with a contact sensor on each pair of geoms.
 
     Args:
-        spec: The scene; all elements must have names, see ``with_names``.
+        spec: The scene. All elements must have names, see ``with_names``.
         model: The compiled spec.
         pairs: Geom ids of the pairs.
-        nets: Ids of the scene's contact sensors whose net forces are also measured.
+        nets: Ids of the scene's contact sensors whose net forces are to be measured as well.
+
+    Returns:
+        The MJCF as text.
     """
     scene = ElementTree.fromstring(spec.to_xml())
     _strip(scene)
@@ -121,9 +124,9 @@ def write_mjcf(
 
 
 def has_net_force(model: mujoco.MjModel, sensor: int) -> bool:
-    """Return whether motrixsim supports a contact sensor directly.
+    """Return whether motrixsim can measure the net force of a contact sensor directly.
 
-    It requires two objects of the same kind, neither of them the world.
+    This requires two objects of the same kind, neither of which is the world.
     """
     kinds = model.sensor_objtype[sensor], model.sensor_reftype[sensor]
     things = model.sensor_objid[sensor], model.sensor_refid[sensor]
@@ -154,7 +157,7 @@ def _strip(scene: ElementTree.Element) -> None:
 
 
 def _write_activations_as_controls(actuators: ElementTree.Element, model: mujoco.MjModel) -> None:
-    """Remove the dynamics of stateful actuators, whose activations are passed as controls."""
+    """Remove the dynamics of stateful actuators, because their activations are passed as controls."""
     for element in actuators:
         if model.actuator(element.attrib["name"]).dyntype[0] in DYNAMICS:
             for key in ("dynprm", "actdim", "actlimited", "actrange", "actearly", "ctrlrange"):
@@ -186,12 +189,12 @@ def _write_inertias(scene: ElementTree.Element, model: mujoco.MjModel) -> None:
 
 
 def reject_dropped(model: mujoco.MjModel, joints: set[str], actuators: list[str]) -> None:
-    """Reject a scene if motrixsim dropped a joint or actuator, which changes the motion.
+    """Reject a scene if motrixsim has dropped a joint or an actuator, which would change the motion.
 
     Args:
-        model: The scene with names.
-        joints: Names of motrixsim's joints and floating bases.
-        actuators: Names of motrixsim's actuators.
+        model: The compiled scene with names.
+        joints: Names of the joints and floating bases in motrixsim.
+        actuators: Names of the actuators in motrixsim.
 
     Raises:
         EngineError: A joint or actuator is missing.

@@ -1,4 +1,4 @@
-"""Contacts within the volumes of sites, in many environments."""
+"""Find the contacts that lie within the volumes of sites, in many environments."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ _SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER = (
 
 
 class Sites:
-    """Poses of the sites of all environments, computed by MuJoCo's kinematics."""
+    """Poses of the sites in all environments, computed with MuJoCo's kinematics."""
 
     def __init__(self, model: mujoco.MjModel, num_envs: int):
-        """Create the environments."""
+        """Allocate the poses for ``num_envs`` environments."""
         model = copy.copy(model)
         model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
         self._model = model
@@ -30,12 +30,21 @@ class Sites:
         self._positions, self._rotations = self._batch.bind("site_xpos"), self._batch.bind("site_xmat")
 
     def place(self, qpos: np.ndarray) -> None:
-        """Compute the poses for positions (num_envs, nq)."""
+        """Compute the poses for joint positions ``qpos`` (num_envs, nq)."""
         self._batch.qpos = np.where(np.isfinite(qpos), qpos, self._model.qpos0)
         self._batch.forward(stage=mujoco.mjtStage.mjSTAGE_POS.value)
 
     def contain(self, site: int, points: np.ndarray, envs: np.ndarray) -> np.ndarray:
-        """Return whether points (c, 3) in the world [m] of environments (c,) are within a site, (c,)."""
+        """Return whether points lie within a site.
+
+        Args:
+            site: Id of the site.
+            points: (c, 3) positions in the world frame [m].
+            envs: (c,) environment index of each point.
+
+        Returns:
+            (c,) bool.
+        """
         inside = np.zeros(len(points), bool)
         _contain(
             points, envs, self._positions, self._rotations, site, int(self._model.site_type[site]),

@@ -1,1 +1,1 @@
-"""MuJoCo behind the engine protocol."""
+"""Engine that simulates with MuJoCo."""

@@ -1,4 +1,4 @@
-"""Many environments of one scene, stepped by MuJoCo's batch."""
+"""Step many environments of one scene with MuJoCo's batch."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class MujocoBatch(Environments):
         Args:
             model: The model.
             num_envs: Number of environments.
-            threads: Number of threads that step them; 0: number of processors.
+            threads: Number of threads. 0 uses the number of processors.
         """
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         self.model = model
@@ -67,7 +67,7 @@ class MujocoBatch(Environments):
         self.data.reset(ids=ids, keyframe=keyframe_id(self.model, keyframe) if keyframe else -1)
 
     def fault(self) -> str | None:
-        """Return what made the physics unstable since the last reset and where, or None."""
+        """Return why and in which environment the physics became unstable since the last reset, or None."""
         # For each environment and warning: MuJoCo's last detail and the number of occurrences.
         counts = self.data.warning[:, :, 1]
         for env in np.flatnonzero(counts.any(axis=1)).tolist():

@@ -20,10 +20,10 @@ STABILITY_WARNINGS = {
 
 
 def first_bad(counts: list[int]) -> int | None:
-    """Return the MuJoCo warning that reports what made the physics unstable.
+    """Return the MuJoCo warning that indicates unstable physics.
 
     Args:
-        counts: Number of occurrences of each warning.
+        counts: Number of occurrences of each type of warning.
 
     Returns:
         The index of the warning, or None if the physics is stable.
@@ -31,17 +31,16 @@ def first_bad(counts: list[int]) -> int | None:
     # Called twice for each step, so the usual case comes first.
     if not any(counts) or not any(counts[warning] for warning in STABILITY_WARNINGS):
         return None
-    # An invalid number spreads, so the most frequent warning came first.
+    # Invalid values propagate, so the most frequent warning is the one that occurred first.
     return max(STABILITY_WARNINGS, key=counts.__getitem__)
 
 
 class MujocoEngine(MjDataEngine):
     """One environment stepped by MuJoCo.
 
-    A step can be taken at once (``step``) or in two halves: ``forward`` computes poses, contacts, forces
-    and sensors of the current state, and ``integrate`` advances to the next one. Between the halves
-    everything in ``data`` belongs to one state. Both halves together give bit for bit the same result as
-    ``step``.
+    A step can be taken in one call (``step``) or in two: ``forward`` computes poses, contacts, forces and
+    sensors for the current state, and ``integrate`` advances to the next one. Between these two calls,
+    everything in ``data`` belongs to the same state. Together they give bitwise the same result as ``step``.
     """
 
     name = "mujoco"
@@ -56,8 +55,8 @@ class MujocoEngine(MjDataEngine):
             "mjINT_RK4": lambda m, d: mujoco.mj_RungeKutta(m, d, 4),
             "mjINT_IMPLICIT": mujoco.mj_implicit,
             "mjINT_IMPLICITFAST": mujoco.mj_implicit,
-            # No function of its own is public. mj_step2 solves again from the same warm start, so the
-            # result has the same bits.
+            # This integrator has no public function. mj_step2 solves again from the same warm start, so
+            # the result is bitwise identical.
             "mjINT_DISCRETE": mujoco.mj_step2,
         }[mujoco.mjtIntegrator(model.opt.integrator).name]
         try:
@@ -81,7 +80,7 @@ class MujocoEngine(MjDataEngine):
         self._integrate(self.model, self.data)
 
     def fault(self) -> str | None:
-        """Return what made the physics unstable since the last reset, or None."""
+        """Return why the physics became unstable since the last reset, or None if it is stable."""
         counts = self._warnings.tolist()
         warning = first_bad(counts)
         if warning is None:

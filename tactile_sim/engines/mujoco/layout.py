@@ -1,4 +1,4 @@
-"""Offsets of fields in MuJoCo's C structures, measured on live data of the installed MuJoCo."""
+"""Determine the offsets of fields in MuJoCo's C structures from live data of the installed version."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tactile_sim.errors import EngineError
 _COUNTS = ("ncon", "ne", "nf", "nl", "nefc", "nJ")
 """Fields of mjData that are consecutive 32-bit integers."""
 _FARTHEST = 1 << 17
-"""Number of 8-byte words within which the pointers of mjData are searched."""
+"""Extent of the search for pointers in mjData, in units of 8 bytes."""
 _POINTERS = 1 << 10
 """Upper bound of the number of pointers in mjData."""
 _PROBE = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .05"><freejoint/>
@@ -22,16 +22,16 @@ _PROBE = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .
 
 
 class DataLayout(NamedTuple):
-    """Offsets in bytes."""
+    """Offsets of fields in mjData and mjContact, and the size of mjContact [bytes]."""
 
     pointers: int
     """Offset of the first pointer to an array in mjData."""
     ncon: int
-    """Offset of the number of contacts in mjData."""
+    """Offset of the field ``ncon`` in mjData, the number of contacts."""
     contact: int
-    """Offset of the pointer to the contacts in mjData."""
+    """Offset of the field ``contact`` in mjData, the pointer to the contacts."""
     efc_force: int
-    """Offset of the pointer to the constraint forces in mjData."""
+    """Offset of the field ``efc_force`` in mjData, the pointer to the constraint forces."""
     stride: int
     """Size of mjContact."""
     dist: int
@@ -46,10 +46,10 @@ class DataLayout(NamedTuple):
 
 @cache
 def data_layout() -> DataLayout:
-    """Return the offsets of the fields that contacts are read from.
+    """Return the offsets of the fields that are needed to read contacts.
 
     Raises:
-        EngineError: The installed MuJoCo has another structure.
+        EngineError: The installed MuJoCo has an unexpected memory layout.
     """
     model = mujoco.MjModel.from_xml_string(_PROBE)
     data = mujoco.MjData(model)
@@ -80,14 +80,17 @@ def data_layout() -> DataLayout:
 
 
 def field_offset(data: mujoco.MjData, name: str) -> int:
-    """Return the offset in bytes of the pointer to an array that is not empty in all data of a model."""
+    """Return the offset of the pointer to an array in mjData [bytes].
+
+    The array must never be empty for this model.
+    """
     words = (ctypes.c_int64 * _FARTHEST).from_address(data._address)
     start = data_layout().pointers // 8
     return 8 * _first(words, start, start + _POINTERS, getattr(data, name).ctypes.data)
 
 
 def _first(words: ctypes.Array, begin: int, end: int, value: int) -> int:
-    """Return the index of the first word with a value. Raises ValueError."""
+    """Return the index of the first element that equals a value. Raises ValueError if there is none."""
     for k in range(begin, end):
         if words[k] == value:
             return k

@@ -1,4 +1,4 @@
-"""Batch functions of MuJoCo's C library, which its Python package does not have."""
+"""Access to batch functions in MuJoCo's C library that its Python package does not expose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class BatchConfig(ctypes.Structure):
 
 
 class BatchOwner:
-    """Deletes a batch when no array of it is left."""
+    """Owner of a batch, which deletes it when no array refers to it any more."""
 
     def __init__(self, batch: int):
         self._batch, self._delete = batch, library().mjb_deleteBatch
@@ -29,19 +29,19 @@ class BatchOwner:
         self._delete(self._batch)
 
     def view(self, address: int, shape: tuple[int, ...], kind: Any) -> np.ndarray:
-        """Return the array at an address of the batch, as a view that keeps the batch alive."""
+        """Return a view of an array at an address in the batch, which keeps the batch alive."""
         memory = (kind * int(np.prod(shape))).from_address(address)
         memory.owner = self
         return np.frombuffer(memory, np.dtype(kind)).reshape(shape)
 
 
 def step_function(lib: ctypes.CDLL, name: str, integers: int = 0) -> Any:
-    """Return a function of the library that takes a model, data and integers, for use in a kernel.
+    """Return a library function with the arguments model, data and integers, for use in a kernel.
 
     Args:
         lib: The library.
         name: Name of the function.
-        integers: Number of its integer arguments.
+        integers: Number of integer arguments.
     """
     kinds = [ctypes.c_int64, ctypes.c_int64, *[ctypes.c_int] * integers]
     return ctypes.CFUNCTYPE(None, *kinds)((name, lib))
@@ -49,10 +49,10 @@ def step_function(lib: ctypes.CDLL, name: str, integers: int = 0) -> Any:
 
 @cache
 def library() -> ctypes.CDLL:
-    """Return MuJoCo's library with the types of its batch functions.
+    """Load MuJoCo's library and declare the types of its batch functions.
 
     Raises:
-        EngineError: There is no library, or it is older than MuJoCo 4.0.
+        EngineError: The library is not found, or it is older than MuJoCo 4.0.
     """
     folder = Path(mujoco.__file__).parent
     found = [path for pattern in ("libmujoco.*", "mujoco.dll") for path in folder.glob(pattern)]

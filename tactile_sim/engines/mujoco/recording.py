@@ -1,4 +1,4 @@
-"""The function that MuJoCo's threads run on each environment of a batch: record a state, then step."""
+"""Callback that MuJoCo's threads run on each environment of a batch to record a state and then step."""
 
 from __future__ import annotations
 
@@ -17,14 +17,15 @@ _INTEGRATORS = {
     "mjINT_EULER": "mj_Euler",
     "mjINT_IMPLICIT": "mj_implicit",
     "mjINT_IMPLICITFAST": "mj_implicit",
-    # No function of its own is public. mj_step2 solves again from the same warm start, so the result has the
-    # same bits.
+    # This integrator has no public function. mj_step2 solves again from the same warm start, so the result
+    # is bitwise identical.
     "mjINT_DISCRETE": "mj_step2",
 }
 _WIDTH, _NIDS = Contacts.WIDTH, Contacts.IDS
 (STEPS, ROOM, VALUES, IDS, COUNTS, GEOM_BODY, BODY_ROOT, NGEOM, NBODY, CVEL, COM, IS_ELLIPTIC,
  NCOPIES, COPIES) = range(14)  # fmt: skip
-"""Indices in the table of `new_job`; from COPIES on: source offset, destination and size of each copy."""
+"""Indices into the table of `new_job`. From index COPIES, it has the source offset, destination and size of
+each copy."""
 
 
 def new_job(
@@ -34,16 +35,16 @@ def new_job(
     constants: tuple[np.ndarray, np.ndarray],
     copies: list[tuple[int, int, int]],
 ) -> np.ndarray:
-    """Return the table of addresses and sizes for the callback, int64, without room for contacts.
+    """Create the int64 table of addresses and sizes for the callback.
 
-    It does not keep the arrays alive.
+    The entries for contact buffers remain zero. The table does not keep the arrays alive.
 
     Args:
         model: The model.
         data: Any data of the model.
-        counts: (num_envs,) int32, to be filled with the numbers of contacts.
+        counts: (num_envs,) int32 array that the callback fills with the number of contacts.
         constants: ``geom_bodyid`` and ``body_rootid`` of the model.
-        copies: Arrays to copy, see `COPIES`.
+        copies: Source offset, destination and size of each array to copy, see `COPIES`.
     """
     job = np.zeros(COPIES + 3 * len(copies), np.int64)
     job[COUNTS] = counts.ctypes.data
@@ -90,8 +91,12 @@ def compiled_callback(integrator: int) -> Any:
 def _record(memory, data, env, job_address, where):
     """Record contacts and other arrays of an environment; return False if its contacts do not fit.
 
-    memory: all memory from address 0 as float64, int32 and int64; data, job_address: addresses of mjData and
-    of the table; where: `DataLayout`.
+    Args:
+        memory: The process's memory from address 0, as arrays of float64, int32 and int64.
+        data: Address of mjData.
+        env: Index of the environment.
+        job_address: Address of the table of `new_job`.
+        where: The `DataLayout`.
     """
     floats, ints, longs = memory
     job = longs[job_address >> 3 :]

@@ -1,4 +1,4 @@
-"""Read sensors in MuJoCo's layout, for one or several environments."""
+"""Read sensors from arrays in MuJoCo's layout, for one or several environments."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from tactile_sim.scenes.sensor_layout import (
 
 
 class MujocoSensors:
-    """The part of an engine that reads sensors.
+    """Mixin for engines that implements reading sensors.
 
-    All values are those of the last ``forward``, ``step`` or ``reset``. After ``step`` they belong to the
-    state before its last time step, as in MuJoCo.
+    All values are those of the last ``forward``, ``step`` or ``reset``. As in MuJoCo, after ``step`` they
+    belong to the state before its last time step.
     """
 
     model: mujoco.MjModel
@@ -38,11 +38,11 @@ class MujocoSensors:
 
     @cached_property
     def contact_sensor_names(self) -> list[str]:
-        """Names of the ``<contact>`` sensors among them."""
+        """Names of the ``<contact>`` sensors."""
         return [name for name, sensor in self.sensor_ids.items() if is_contact(self.model, sensor)]
 
     def get_sensor_data(self, name: str) -> np.ndarray:
-        """Return the values of any sensor in MuJoCo's layout.
+        """Return the values of a sensor of any type, in MuJoCo's layout.
 
         Args:
             name: Name of the sensor.
@@ -58,15 +58,15 @@ class MujocoSensors:
         return self._values_at(start)[:, start : start + self.model.sensor_dim[sensor]].copy()
 
     def get_sensor_value(self, name: str) -> np.ndarray:
-        """Return the documented flat array of a sensor.
+        """Return the values of a sensor as a flat array.
 
         Args:
             name: Name of the sensor.
 
         Returns:
-            (1 + slots * width,) float32 for a contact sensor: the number of filled slots, then the
-            requested fields of each slot; (n,) float32 for any other sensor. Several environments add a
-            leading axis (num_envs, ...).
+            For a contact sensor, a (1 + slots * width,) float32 array with the number of filled slots,
+            followed by the requested fields of each slot. For any other sensor, (n,) float32 values. With
+            several environments, the array has an additional leading axis (num_envs, ...).
 
         Raises:
             EngineError: The sensor does not exist.
@@ -78,7 +78,7 @@ class MujocoSensors:
         return values[0] if self.num_envs == 1 else values
 
     def get_contact_sensor(self, name: str) -> ContactSensor:
-        """Return everything that a contact sensor measures.
+        """Return all fields of a contact sensor.
 
         Args:
             name: Name of the sensor.
@@ -97,8 +97,8 @@ class MujocoSensors:
     def get_contact_force_magnitude(self, name: str) -> np.ndarray:
         """Return the magnitude of the force between a contact sensor's two objects.
 
-        With ``netforce`` this is the force of all contacts, with ``maxforce`` that of the strongest
-        contact, with ``none`` and ``mindist`` the vector sum of the contacts in the sensor's slots.
+        With ``netforce``, this is the net force of all contacts. With ``maxforce``, it is the force of the
+        strongest contact. With ``none`` and ``mindist``, it is the vector sum over the sensor's slots.
 
         Args:
             name: Name of the sensor.
@@ -125,16 +125,16 @@ class MujocoSensors:
         return out
 
     def contact_layout(self, name: str) -> MujocoLayout:
-        """Return the configuration of a contact sensor and its place in ``sensordata``."""
+        """Return the configuration of a contact sensor and its position in ``sensordata``."""
         return self._contact_sensor(name)[0]
 
     def _values_at(self, address: int) -> np.ndarray:
-        """Return ``_sensordata`` after the sensor at an address was computed."""
+        """Return ``_sensordata`` with an up-to-date value for the sensor at an address."""
         return self._sensordata
 
     @cached_property
     def _contacts(self) -> dict[str, tuple[MujocoLayout, MujocoLayout | None]]:
-        """Cache of the contact sensors' own layouts and those with all fields."""
+        """Cache of two layouts for each contact sensor: its own and one with all fields."""
         return {}
 
     def _sensor(self, name: str) -> int:
@@ -163,12 +163,12 @@ class MujocoSensors:
 
 WRENCH, DIST = ContactSensor.WRENCH, ContactSensor.DIST
 TORQUE, RAW_DIST, RAW_NORMAL, RAW_TANGENT, RAW_WIDTH = 3, 6, 10, 13, 16
-"""Columns of a slot in ``sensordata`` after ``found``, for a sensor with all fields."""
+"""First columns of fields after ``found`` in a slot of ``sensordata``, for a sensor with all fields."""
 
 
 @kernel
 def _read(sensordata, address, stride, values, found):
-    """Read the slots of a sensor with all fields and rotate their wrenches to the world."""
+    """Read the slots of a sensor with all fields, and rotate their wrenches to the world frame."""
     for n in range(len(values)):
         found[n] = sensordata[n, address]
         for s in range(values.shape[1]):
@@ -183,7 +183,7 @@ def _read(sensordata, address, stride, values, found):
 
 @kernel
 def _to_world(vector, normal, tangent, out):
-    """Rotate a vector from the axes normal, tangent, normal x tangent to the world."""
+    """Rotate a vector from the axes normal, tangent, normal x tangent to the world frame."""
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         across = normal[j] * tangent[k] - normal[k] * tangent[j]

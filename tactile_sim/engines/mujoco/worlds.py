@@ -1,4 +1,4 @@
-"""MuJoCo's batch in C, with the contacts of each environment, which `mujoco.batch` does not expose."""
+"""Wrapper of MuJoCo's C batch that records contacts, which `mujoco.batch` does not expose."""
 
 from __future__ import annotations
 
@@ -34,11 +34,12 @@ _CAPACITY = 32
 
 
 class Worlds(MujocoSensors):
-    """Environments of one model, stepped by MuJoCo's thread pool with results of single environments.
+    """Environments of one model, stepped by MuJoCo's thread pool.
 
-    All arrays have a leading axis for the environments. States and inputs (``qpos``, ``qvel``, ``act``,
-    ``ctrl``, ``qfrc_applied``, ``xfrc_applied``, ``mocap_pos``, ``mocap_quat``, ``time``) are read and set in
-    place. The others are those of the last `record`.
+    The results are the same as with single environments. All arrays have a leading axis for the environments.
+    States and inputs (``qpos``, ``qvel``, ``act``, ``ctrl``, ``qfrc_applied``, ``xfrc_applied``,
+    ``mocap_pos``, ``mocap_quat``, ``time``) can be read and modified in place. The other arrays contain the
+    results of the last `record`.
     """
 
     name = "mujoco"
@@ -57,24 +58,24 @@ class Worlds(MujocoSensors):
     xmat: np.ndarray
     """(num_envs, nbody, 9) rotations from body frames to the world."""
     qfrc_actuator: np.ndarray
-    """(num_envs, nv) forces of actuators [N, N m]."""
+    """(num_envs, nv) generalized forces of the actuators [N, N m]."""
     sensordata: np.ndarray
     """(num_envs, nsensordata) values of all sensors."""
     contact_values: np.ndarray
-    """(num_envs, k, Contacts.WIDTH) contacts that carry a force."""
+    """(num_envs, k, Contacts.WIDTH) quantities of the contacts that carry a force, see `Contacts.values`."""
     contact_ids: np.ndarray
-    """(num_envs, k, Contacts.IDS) their ids."""
+    """(num_envs, k, Contacts.IDS) ids of these contacts, see `Contacts.ids`."""
 
     def __init__(self, model: mujoco.MjModel, num_envs: int, threads: int = 0):
         """Create the environments in the initial state.
 
         Args:
-            model: The model; it is copied.
+            model: The model, which is copied.
             num_envs: Number of environments.
-            threads: Number of threads; 0: number of processors.
+            threads: Number of threads. 0 uses the number of processors.
 
         Raises:
-            EngineError: MuJoCo rejects the model or lacks memory.
+            EngineError: MuJoCo rejects the model or runs out of memory.
         """
         self.model, self.num_envs = model, num_envs
         self._lib = library()
@@ -93,7 +94,7 @@ class Worlds(MujocoSensors):
         self.threads = int(self._lib.mjb_nthread(self._batch))
         width = self._lib.mjb_nstate(self._batch)
         self.state = self._owner.view(self._lib.mjb_state(self._batch), (num_envs, width), ctypes.c_double)
-        """(num_envs, nstate) whole state of each environment."""
+        """(num_envs, nstate) complete state of each environment."""
         first, size, data = self.state.ctypes.data, ctypes.c_int(), mujoco.MjData(model)
         for name, part in _STATE.items():
             address = self._lib.mjb_stateComponent(self._batch, int(part), ctypes.byref(size))
@@ -112,10 +113,10 @@ class Worlds(MujocoSensors):
         self._note(self._lib.mjb_step(self._batch, None, 0, n, 0))
 
     def record(self, steps: int = 0) -> None:
-        """Compute and record contacts, poses, forces and sensors of the current states, then advance.
+        """Compute and record contacts, poses, forces and sensors for the current states, then step.
 
         Args:
-            steps: Number of time steps to take after the current state.
+            steps: Number of time steps to take after recording.
         """
         self._job[STEPS] = steps
         ids: np.ndarray | None = None
@@ -135,7 +136,7 @@ class Worlds(MujocoSensors):
         """Reset environments to the initial state or to a keyframe.
 
         Args:
-            envs: Ascending int32 indices; None: all.
+            envs: Indices (int32) of the environments in ascending order. None resets all.
             keyframe: Name of the keyframe.
 
         Raises:
@@ -150,9 +151,10 @@ class Worlds(MujocoSensors):
             self._errors.pop(env, None)
 
     def faults(self) -> dict[int, str]:
-        """Return what made the physics of environments fail since their last reset, by environment.
+        """Return why environments have failed since their last reset, by environment index.
 
-        Environments in which MuJoCo raised an error keep the state and the readings from before.
+        Environments in which MuJoCo raised an error keep their previous state and readings, but have no
+        contacts.
         """
         counts = self._warnings[:, list(_WARNINGS), 1]
         names = list(_WARNINGS.values())
@@ -160,7 +162,7 @@ class Worlds(MujocoSensors):
         return {env: f"bad {names[int(np.argmax(counts[env]))]}" for env in rows.tolist()} | self._errors
 
     def contacts(self, env: int) -> Contacts:
-        """Return the recorded contacts of an environment, as views."""
+        """Return a view of an environment's recorded contacts."""
         count = int(self.contact_counts[env])
         return Contacts(self.contact_values[env, :count], self.contact_ids[env, :count])
 
@@ -169,7 +171,7 @@ class Worlds(MujocoSensors):
         return self.sensordata
 
     def _record_into(self, data: mujoco.MjData) -> None:
-        """Make the arrays that `record` writes, and the table of their addresses."""
+        """Allocate the arrays that `record` writes, and create the table of their addresses."""
         model = self.model
         copies = []
         for name in _RECORDED:
@@ -186,7 +188,7 @@ class Worlds(MujocoSensors):
         self._callback = compiled_callback(int(model.opt.integrator))
 
     def _make_room(self, contacts: int) -> None:
-        """Make room for a number of contacts in each environment; recorded contacts are kept."""
+        """Allocate memory for a number of contacts per environment; recorded contacts are kept."""
         values = np.zeros((self.num_envs, contacts, Contacts.WIDTH))
         ids = np.zeros((self.num_envs, contacts, Contacts.IDS), np.int32)
         room = self._job[ROOM]
@@ -197,7 +199,7 @@ class Worlds(MujocoSensors):
         self._job[ROOM] = contacts
 
     def _note(self, failed: int) -> None:
-        """Note the errors of environments in which MuJoCo raised some."""
+        """Store the error messages of environments in which MuJoCo raised an error."""
         if failed:
             status = self._owner.view(self._lib.mjb_status(self._batch), (self.num_envs,), ctypes.c_int)
             for env in np.flatnonzero(status).tolist():

@@ -1,4 +1,4 @@
-"""Intersect a ray with a height field, on the same triangles as MuJoCo's contacts."""
+"""Intersect a ray with a height field, using the same triangles as MuJoCo's collision detection."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def hit_hfield(x, y, z, u, v, w, size, heights, reach):
     if not at <= end:
         return np.inf
     rows, columns = heights.shape
-    # In cells, the surface is flat between integer columns, integer rows and integer column - row.
+    # In units of cells, the surface is flat between integer values of column, row and column - row.
     i, di = (x + size[0]) * (columns - 1) / (2 * size[0]), u * (columns - 1) / (2 * size[0])
     j, dj = (y + size[1]) * (rows - 1) / (2 * size[1]), v * (rows - 1) / (2 * size[1])
     above = z + at * w - size[2] * _height(heights, i + at * di, j + at * dj)
@@ -68,7 +68,10 @@ def hit_hfield(x, y, z, u, v, w, size, heights, reach):
 
 @kernel(error_model="numpy")
 def _next(value, rate, at):
-    """Return the next integer that a value reaches after `at`, and the step to the one after."""
+    """Return the next integer that a linearly changing value reaches after `at`, and the step of 1, -1 or 0.
+
+    The value is ``value + at * rate``.
+    """
     now = value + at * rate
     if rate > 0.0:
         return np.floor(now) + 1.0, 1.0

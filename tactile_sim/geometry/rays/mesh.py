@@ -8,7 +8,7 @@ from tactile_sim.compilation import kernel
 from tactile_sim.geometry.rays.tree import BEGIN, END, SKIP
 
 HUGE = 1e200
-"""Replaces 1 / 0, so that its product with 0 is 0."""
+"""Used in place of 1 / 0, so that its product with 0 is 0."""
 
 
 @kernel(error_model="numpy")
@@ -44,7 +44,7 @@ def hit_mesh(x, y, z, u, v, w, first, last, closed, boxes, links, triangles, rea
 def _inside(x, y, z, first, last, boxes, links, triangles):
     """Return whether a point is in a closed mesh.
 
-    The ray that counts crossings takes the shortest way out of the mesh's box.
+    The crossings are counted along the ray that leaves the mesh's bounding box by the shortest way.
     """
     out, u, v, w = np.inf, 0.0, 0.0, 0.0
     for k, value in enumerate((x, y, z)):
@@ -62,8 +62,9 @@ def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, co
     """Return the distance to the nearest crossing of a ray with a mesh, and a crossing number.
 
     The crossing number is the number of triangles crossed from the front minus those crossed from the back.
-    If the ray ends outside a closed mesh, it is 0 for a start outside or in a cavity and not 0 for a start
-    inside, also where parts of the mesh overlap and if all triangles face inwards.
+    If the ray ends outside a closed mesh, the number is 0 for a ray that starts outside or in a cavity, and
+    nonzero for one that starts inside. This also holds where parts of the mesh overlap and if all triangles
+    face inwards.
 
     Args:
         x: Origin of the ray in the frame of the mesh, x component [m].
@@ -140,7 +141,7 @@ def _inverse(value):
 
 @kernel(error_model="numpy")
 def _within(boxes, node, x, y, z, iu, iv, iw, far):
-    """Return where a ray enters and leaves a node's box, up to `far` [m].
+    """Return the distances at which a ray enters and leaves a node's box, up to `far` [m].
 
     If the ray misses the box, the entry is larger than the exit.
     """
@@ -154,10 +155,10 @@ def _within(boxes, node, x, y, z, iu, iv, iw, far):
 
 @kernel(error_model="numpy")
 def _shear(u, v, w):
-    """Return axes (a, b, c), c nearest to the direction, and shear constants for `_crossing`.
+    """Return the order of axes (a, b, c), with c nearest to the direction, and the shear for `_crossing`.
 
-    S. Woop, C. Benthin, I. Wald, Watertight Ray/Triangle Intersection, JCGT 2(1), 2013. The shear aligns the
-    ray with axis c.
+    The shear aligns the ray with axis c, as in S. Woop, C. Benthin, I. Wald, Watertight Ray/Triangle
+    Intersection, JCGT 2(1), 2013.
     """
     d = (u, v, w)
     c = 2
@@ -171,7 +172,7 @@ def _shear(u, v, w):
 
 @kernel(error_model="numpy")
 def _crossing(corners, t, o, a, b, c, sa, sb, sc):
-    """Return where a line crosses a triangle [m] and from which side, 1 or -1; 0 for a miss.
+    """Return the distance at which a line crosses a triangle [m] and the side, 1 or -1; 0 for a miss.
 
     A line through an edge or a corner crosses exactly one of the triangles there, as if it were moved aside
     by an infinitesimal amount: an edge gives the same result with opposite signs for both of its triangles.

@@ -1,4 +1,4 @@
-"""Intersect a line with convex solids, exactly, in the frame of the solid.
+"""Compute the exact intersections of a line with convex solids, in the frame of the solid.
 
 All functions take a point (x, y, z) on the line [m], its unit direction (u, v, w) and sizes as in MuJoCo's
 geom_size [m]. They return the distances from the point, along the direction, at which the line enters and
@@ -17,7 +17,7 @@ MISS = (np.inf, -np.inf)
 
 @kernel(error_model="numpy")
 def intersect_plane(x, y, z, u, v, w):
-    """Intersect with the half space z < 0; as in contacts, a plane has no edges."""
+    """Intersect with the half space z < 0; as in MuJoCo's contacts, the plane is unbounded."""
     if w == 0.0:
         return (-np.inf, np.inf) if z <= 0.0 else MISS
     return (-z / w, np.inf) if w < 0.0 else (-np.inf, -z / w)
@@ -42,7 +42,7 @@ def intersect_sphere(x, y, z, u, v, w, radius):
 
 @kernel(error_model="numpy")
 def intersect_ellipsoid(x, y, z, u, v, w, size):
-    """Intersect with an ellipsoid, as a stretched unit sphere."""
+    """Intersect with an ellipsoid by scaling it to a unit sphere."""
     a, b, c = 1.0 / size[0], 1.0 / size[1], 1.0 / size[2]
     return intersect_sphere(a * x, b * y, c * z, a * u, b * v, c * w, 1.0)
 
@@ -67,7 +67,7 @@ def _intersect_tube(x, y, u, v, radius):
 
 @kernel(error_model="numpy")
 def intersect_cylinder(x, y, z, u, v, w, size):
-    """Intersect with a cylinder along z; size: radius and half length."""
+    """Intersect with a cylinder along z; size holds the radius and the half length."""
     enter, leave = _intersect_tube(x, y, u, v, size[0])
     below, above = _intersect_slab(z, w, size[1])
     return _common(enter, leave, below, above)
@@ -75,7 +75,7 @@ def intersect_cylinder(x, y, z, u, v, w, size):
 
 @kernel(error_model="numpy")
 def intersect_capsule(x, y, z, u, v, w, size):
-    """Intersect with a capsule along z; size: radius and half length of the cylinder.
+    """Intersect with a capsule along z; size holds the radius and the half length of its cylinder.
 
     The spheres at the ends matter where the line enters or leaves the infinite cylinder beyond the half
     length.
@@ -93,7 +93,7 @@ def intersect_capsule(x, y, z, u, v, w, size):
 
 @kernel(error_model="numpy")
 def intersect_box(x, y, z, u, v, w, size):
-    """Intersect with a box; size: half sizes."""
+    """Intersect with a box; size holds its half sizes."""
     enter, leave = _intersect_slab(x, u, size[0])
     a, b = _intersect_slab(y, v, size[1])
     enter, leave = max(enter, a), min(leave, b)

@@ -11,16 +11,16 @@ from tactile_sim.compilation import kernel
 
 
 class Tree(NamedTuple):
-    """A tree of boxes around items in depth-first order: a node's children follow it.
+    """A tree of boxes around items in depth-first order, in which a node's children follow it.
 
-    To visit the items that are near, go through the nodes in order. If a node is not near, continue at its
+    To visit the nearby items, go through the nodes in order. If a node is too far away, continue at its
     `SKIP`.
     """
 
     boxes: np.ndarray
     """(nodes, 6) centre and half sizes of each node's box [m]."""
     links: np.ndarray
-    """(nodes, 3) the next node outside this one's subtree; for a leaf, its items [begin, end) in order."""
+    """(nodes, 3) next node outside this one's subtree; for leaves, the range [begin, end) in ``order``."""
     order: np.ndarray
     """(n,) indices of the items, leaf by leaf."""
 

@@ -1,4 +1,4 @@
-"""Bridges: readings in message types of other packages, enabled by the key ``bridges``."""
+"""Publish readings in message types of other packages, as selected by the key ``bridges``."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def require(settings: Settings) -> None:
     """Check that the packages of the configured bridges are installed.
 
     Args:
-        settings: The settings.
+        settings: The settings, with the key ``bridges``.
 
     Raises:
         ConfigError: A package is not installed.
@@ -39,7 +39,7 @@ def require(settings: Settings) -> None:
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Iterate over the topics of the configured bridges.
+    """Yield the topics of the configured bridges.
 
     Args:
         simulation: The simulation.

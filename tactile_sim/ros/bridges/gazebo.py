@@ -15,11 +15,11 @@ from tactile_sim.ros.topic import Topic
 from tactile_sim.simulation import Simulation, Snapshot
 
 POSITION, NORMAL, DEPTH, WRENCH, REACTION = 0, 3, 6, 7, 13
-"""First column of each value in the template."""
+"""First value column of each field in the template."""
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield ``link/<body>/sensor/skin/contact`` for each skin body, as Gazebo's topics end.
+    """Yield ``link/<body>/sensor/skin/contact`` for each skin body, named like Gazebo's topics.
 
     Args:
         simulation: The simulation.
@@ -35,13 +35,13 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
 
 
 def _from_side(contacts: Contacts, body: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the keys and values of a body's contacts with that body as the first."""
+    """Return template keys and values for the contacts of a body, with that body as the first one."""
     mine = (contacts.bodies == body).any(axis=1)
     second = contacts.bodies[mine, 1] == body
     keys = np.hstack([contacts.bodies[mine], contacts.geoms[mine]])
     keys[second] = keys[second][:, [1, 0, 3, 2]]
-    # Gazebo's normal is that of the force on the first body. Ours points from the first to the second,
-    # on which the wrench acts.
+    # Gazebo's normal has the direction of the force on the first body. Ours points from the first body to the
+    # second, on which the wrench acts.
     sign = np.where(second, 1.0, -1.0)[:, None]
     wrench = sign * contacts.wrench_world[mine]
     values = np.hstack(

@@ -15,10 +15,10 @@ from tactile_sim.simulation.touched import centres_of_touch
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield ``tactile_states`` and ``tactile_contact_states``, filled as by tactile_toolbox's own nodes.
+    """Yield ``tactile_states`` and ``tactile_contact_states``, in the form that tactile_toolbox's nodes use.
 
-    ``tactile_states`` has one channel for each body with the pressing force on each taxel.
-    ``tactile_contact_states`` has one contact for each touched body.
+    ``tactile_states`` has one channel for each pad, with the pressing force on each taxel [N].
+    ``tactile_contact_states`` has one contact for each pad whose body is touched.
 
     Args:
         simulation: The simulation.

@@ -18,11 +18,11 @@ RESOLUTION = 0.001
 MIDDLE = 32768
 """Raw value at zero force."""
 MOST = 255
-"""Maximum number of sensors, because of the type of their number in the message."""
+"""Maximum number of sensors, limited by the type of the sensor number in the message."""
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield ``xServTopic``: one sensor for each pad, with the forces on its taxels in taxel frames.
+    """Yield ``xServTopic``, with one sensor per pad and the forces on its taxels in taxel frames.
 
     Args:
         simulation: The simulation.

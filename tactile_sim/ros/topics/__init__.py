@@ -1,4 +1,4 @@
-"""All topics that publish a simulation. Each module declares those of one kind."""
+"""All topics that publish the state of a simulation. Each module declares one kind of topic."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tactile_sim.ros.topics import (
 from tactile_sim.simulation import Simulation
 
 KINDS = (pads, state, engine, feelers, images, bridges, sensors, markers, skin_markers, scene, transforms)
-"""Modules with a function ``topics(simulation)``. Topics of one stream are published in this order.
+"""Modules with a function ``topics(simulation)``. The topics of a stream are published in this order.
 
 `transforms` is last, because `sensors` adds frames to ``simulation.sensor_frames``.
 """

@@ -1,4 +1,4 @@
-"""Feelers: ``tactile/<body>/feelers`` and ``tactile/<body>/feelers_layout``."""
+"""Topics for feelers: ``tactile/<body>/feelers`` and ``tactile/<body>/feelers_layout``."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tactile_sim.simulation import Simulation
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield the free lengths of the feelers [m] and their layout for each body that has feelers.
+    """Yield two topics for each body with feelers: their free lengths [m] and their layout.
 
     Args:
         simulation: The simulation.

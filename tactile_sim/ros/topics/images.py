@@ -1,4 +1,4 @@
-"""Tactile images: ``tactile/<body>/image``, and ``.../compressed`` as PNG."""
+"""Topics for tactile images: ``tactile/<body>/image``, and ``.../compressed`` as PNG."""
 
 from __future__ import annotations
 
@@ -53,8 +53,8 @@ def _raw(image: TactileImage, name: str, frame: str) -> Topic:
 
 
 def _compressed(image: TactileImage, name: str, frame: str) -> Topic:
-    """Return the topic of an image as PNG, in the convention of compressed_image_transport."""
-    # Its subscribers decode to the order of channels that is named last, which is OpenCV's for colours.
+    """Return the topic that publishes an image as PNG, as compressed_image_transport does."""
+    # Its subscribers decode to the channel order named last, which for colours is OpenCV's order.
     order = "bgr8" if image.encoding == "rgb8" else image.encoding
     fields = {
         "header": header(frame),
@@ -66,7 +66,7 @@ def _compressed(image: TactileImage, name: str, frame: str) -> Topic:
         from PIL import Image as Picture  # imported on demand: only subscribers of this topic need it
 
         file = io.BytesIO()
-        # Level 1 is as small as the others for areas of one colour, and the fastest.
+        # For areas of one colour, level 1 compresses as well as the others and is the fastest.
         Picture.fromarray(image.make(snapshot)).save(file, "PNG", compress_level=1)
         return {"data": np.frombuffer(file.getbuffer(), np.uint8)}
 

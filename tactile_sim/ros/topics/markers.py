@@ -1,4 +1,4 @@
-"""RViz markers of contacts, net touch and feelers."""
+"""RViz markers for contacts, net forces and feelers."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from tactile_sim.ros.topic import Topic, header
 from tactile_sim.simulation import Simulation, Snapshot
 
 LONGEST = 0.5
-"""Length of the longest arrow, over the extent of the scene, so that it stays in the window."""
+"""Maximum length of an arrow, as a fraction of the scene's extent, so that it stays in the window."""
 _LEVELS = 9
-"""Number of colours of feelers; all feelers of one colour are one marker."""
+"""Number of colours for feelers. All feelers of one colour form one marker."""
 _FREE, _COVERED = np.array(unit_rgba(colors.FREE_FEELER)), np.array(unit_rgba(colors.COVERED_FEELER))
 _LOOKS = (
     ("forces", Marker.ARROW, Marker.ADD, unit_rgba(colors.MARKER_NORMAL)),
@@ -32,23 +32,25 @@ _LOOKS = (
         for share in np.linspace(0.0, 1.0, _LEVELS)
     ),
 )
-"""Namespace, type, action and colour of each kind of marker; the first four are those of
-`tactile_sim.drawing.arrows`, in its order.
+"""Namespace, type, action and colour of each kind of marker.
+
+The first four kinds are the arrows of `tactile_sim.drawing.arrows`, in the same order.
 """
 _POINTS, _CLEAR, _FEELERS = 4, 5, 6
 _BALL = (2.0, 2.0, 2.0)
 _LINE = (0.3, 0.3, 0.3)
-"""Width of a line, and two values that LINE_LIST does not use, in radii of a contact point."""
+"""Width of a line in contact point radii, and two values that LINE_LIST does not use."""
 _SHAFT_AND_HEAD = (0.6, 1.5, 2.0)
-"""Diameters of an arrow's shaft and head and length of its head, in radii of a contact point."""
+"""Shaft diameter, head diameter and head length of an arrow, in contact point radii."""
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield ``markers``: contacts, net forces and feelers for RViz.
 
-    Contact points are white, normal forces green, first tangential forces red, second ones blue, and the net
-    force on each body yellow. Forces are those on the second body of a contact. Arrows longer than half of
-    the scene are shortened together. Feelers are grey (free) to yellow (covered).
+    Contact points are white. Normal forces are green, first tangential forces red, second tangential forces
+    blue, and the net force on each body is yellow. Forces are those on the second body of a contact. If an
+    arrow is longer than half the extent of the scene, all arrows are shortened by the same factor. The colour
+    of feelers ranges from grey (free) to yellow (covered).
 
     Args:
         simulation: The simulation.
@@ -94,7 +96,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
 
 
 def _template(world: str, radius: float) -> cdr.MessageTemplate:
-    """Return the template for a radius of the contact points [m]."""
+    """Return the message template for a contact point radius [m]."""
     spaces, types, actions, rgba = zip(*_LOOKS, strict=True)
     sizes = {Marker.ARROW: _SHAFT_AND_HEAD, Marker.SPHERE_LIST: _BALL, Marker.LINE_LIST: _LINE}
     scales = radius * np.array([sizes[kind] for kind in types])
@@ -115,7 +117,7 @@ def _template(world: str, radius: float) -> cdr.MessageTemplate:
 def _with_feelers(
     keys: np.ndarray, points: np.ndarray, lines: np.ndarray, cover: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Append one marker for each colour of feelers.
+    """Append one marker for each feeler colour in use.
 
     Args:
         keys: (m, 4) int32 rows of the markers.

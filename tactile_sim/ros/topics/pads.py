@@ -1,4 +1,4 @@
-"""The skin: topics of each pad, ``tactile/frame`` and ``tactile/points``."""
+"""Topics for the skin: those of each pad, ``tactile/frame`` and ``tactile/points``."""
 
 from __future__ import annotations
 
@@ -177,7 +177,7 @@ def _readings(
     fields: Callable[[Sequence[str]], Mapping[str, Any]],
     read: Callable[[Snapshot], tuple[np.ndarray, np.ndarray]],
 ) -> Topic:
-    """Return a topic with readings; its template follows changes of the touch functions at run time.
+    """Return a topic with readings, whose template adapts to changes of the touch functions at run time.
 
     Args:
         simulation: The simulation.
@@ -185,7 +185,7 @@ def _readings(
         message_type: A message class with the fields ``valid`` and ``data``.
         name: Name of the topic.
         pads: Slice of ``skin.pads`` with the pads in the message.
-        fields: Returns the other fields for the names of the touch functions of these pads.
+        fields: Returns the other fields, given the names of the touch functions of these pads.
         read: Returns the readings (taxels, channels) float32 and `Snapshot.valid` of these taxels.
     """
 
@@ -204,7 +204,7 @@ def _readings(
 
 
 def _points(simulation: Simulation) -> Topic:
-    """Return the topic of all taxels in the world; intensity is the magnitude of the force [N]."""
+    """Return the topic with the world positions of all taxels. Intensity is the force magnitude [N]."""
     skin = simulation.skin
     points = np.zeros(len(skin.positions), POINT)
     points["body"] = skin.pad_index

@@ -1,4 +1,4 @@
-"""The scene as markers, for RViz without a URDF, and as a URDF."""
+"""Topics for the scene: markers, for RViz without a URDF, and the URDF."""
 
 from __future__ import annotations
 
@@ -28,10 +28,11 @@ _GEOM = mujoco.mjtGeom
 def topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield ``scene_markers`` (all visible geoms in the frames of their bodies) and ``robot_description``.
 
-    Where foxglove_msgs is installed, ``scene_update`` has the same geoms.
+    If foxglove_msgs is installed, ``scene_update`` has the same geoms.
 
-    Geoms that MuJoCo's viewer hides by default (groups 3 and up) and those with alpha 0 are left out. RViz
-    drops markers that arrive before their frames, or between the frames of an earlier run and of this one.
+    Geoms that MuJoCo's viewer hides by default (groups 3 and up) and those with alpha 0 are left out. Markers
+    are published again when ``/tf`` gets a new subscriber, because RViz drops markers that arrive before
+    their frames, or between the frames of an earlier run and of this one.
 
     Args:
         simulation: The simulation.

@@ -15,7 +15,7 @@ _PRIMITIVES = {Marker.CUBE: "cubes", Marker.SPHERE: "spheres", Marker.CYLINDER: 
 
 
 def scene_update(markers: Sequence[dict[str, Any]]) -> Topic:
-    """Return ``scene_update``: one entity for each marker of ``scene_markers``.
+    """Return ``scene_update``, which has one entity for each marker of ``scene_markers``.
 
     Args:
         markers: Fields of the markers: cubes, spheres, cylinders and lists of triangles.

@@ -1,4 +1,4 @@
-"""Sensors of the scene: ``contact_sensors/<name>`` and ``sensors/<name>``."""
+"""Topics for the sensors of the scene: ``contact_sensors/<name>`` and ``sensors/<name>``."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ _ROWS: dict[mjtSensor, tuple[type, str, str]] = {
     mjtSensor.mjSENS_SUBTREEANGMOM: (Vector3Stamped, "vector", "world"),
     mjtSensor.mjSENS_GEOMNORMAL: (Vector3Stamped, "vector", "world"),
 }
-"""Sensors whose values fit a message field: message, field and frame.
+"""Message class, field and frame of sensors whose values fit into one message field.
 
 The frame is that of the object the sensor is attached to (``here``), of its reference object (``reference``),
 of the body that a joint moves (``body``), of that body's parent (``parent``), or the world (``world``).
@@ -59,7 +59,7 @@ _JOINTS = {
     mjtSensor.mjSENS_ACTUATORVEL: "velocity",
     mjtSensor.mjSENS_ACTUATORFRC: "effort",
 }
-"""Sensors of joints, tendons and actuators, and the JointState array with their value."""
+"""Name of the JointState array with the value of a joint, tendon or actuator sensor."""
 _UNITS = {
     mjtSensor.mjSENS_TOUCH: "N",
     mjtSensor.mjSENS_RANGEFINDER: "m",
@@ -81,7 +81,7 @@ _Message = tuple[type, _Fields, _Parts]
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield a topic for each sensor; none if the scene disables sensors.
+    """Yield a topic for each sensor, or none if the scene disables sensors.
 
     Args:
         simulation: The simulation.
@@ -120,7 +120,7 @@ def _contact_sensor(simulation: Simulation, name: str) -> tuple[_Fields, _Parts]
 
 
 class _Sensors:
-    """Chooses the messages of MuJoCo's other sensors."""
+    """Declares the messages of all MuJoCo sensors except contact sensors."""
 
     def __init__(self, simulation: Simulation):
         self._simulation = simulation
@@ -128,7 +128,7 @@ class _Sensors:
         self._frames = simulation.sensor_frames
 
     def message(self, sensor: int) -> _Message:
-        """Return the message of a sensor.
+        """Return the declaration of a sensor's message.
 
         Args:
             sensor: Id of the sensor.
@@ -238,7 +238,7 @@ class _Sensors:
         )
 
     def _numbers(self, sensor: int) -> _Message:
-        """Return the message of a sensor without a standard one: a TactileArray with a unit."""
+        """Return a TactileArray with a unit, for a sensor that fits no standard message."""
         model, names = self._model, self._simulation.names
         kind = mjtSensor(model.sensor_type[sensor])
         touch = kind == mjtSensor.mjSENS_TOUCH
@@ -262,7 +262,7 @@ class _Sensors:
 
 
 def _row(message_type: type, frame: str, fields: Mapping[str, Any], columns: np.ndarray) -> _Message:
-    """Return a message with some columns of the sensor data.
+    """Return the declaration of a message that contains some columns of the sensor data.
 
     Args:
         message_type: A ROS message class.

@@ -1,4 +1,4 @@
-"""RViz markers of the skin: the force on taxels, drawn over the skin's own triangles."""
+"""RViz markers for the skin: its triangles, coloured by the forces on the taxels."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from tactile_sim.ros.topic import Topic, header
 from tactile_sim.simulation import Simulation, Snapshot
 
 LIFT = 0.05
-"""Height of the triangles above the surface, over the spacing: RViz draws the geoms at the surface."""
+"""Height of the triangles above the surface, relative to the spacing. RViz draws geoms at the surface."""
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield ``skin_markers``: one list of triangles, those with contact at one corner or more, in the world.
+    """Yield ``skin_markers``: all triangles with contact at one or more corners, in the world frame.
 
-    The colours of the corners are those of the views, on a logarithmic scale that ends at
+    The corners have the same colours as in the views, on a logarithmic scale that ends at
     ``markers.taxel_scale``.
 
     Args:
@@ -28,7 +28,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     """
     engine, world = simulation.engine, simulation.settings.world_frame
     find_lit, largest = LitTriangles(simulation.skin, LIFT), taxel_scale(engine.model)
-    # Delete what was drawn before in the same message; RViz warns of a list without points.
+    # Delete the previous triangles in the same message. RViz warns about a list without points.
     clear = _marker(world, action=Marker.DELETEALL)
     lit = _marker(world, points=cdr.Payload(), colors=cdr.Payload())
     without, with_triangles = (

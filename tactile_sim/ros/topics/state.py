@@ -1,4 +1,4 @@
-"""State of the scene: ``contacts`` and ``joint_states``."""
+"""Topics for the state of the scene: ``contacts`` and ``joint_states``."""
 
 from __future__ import annotations
 

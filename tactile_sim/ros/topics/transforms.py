@@ -1,4 +1,4 @@
-"""Frames: ``/tf`` and ``/tf_static``."""
+"""Topics for frames: ``/tf`` and ``/tf_static``."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from tactile_sim.simulation import Simulation, Snapshot
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield ``/tf`` and ``/tf_static``, or less as configured by the key ``tf``.
+    """Yield ``/tf`` and ``/tf_static``, or fewer topics if configured by the key ``tf``.
 
-    ``/tf`` has moving bodies in the frames of their parents in the model. ``/tf_static`` has bodies without
-    joints and the frames of sensors.
+    ``/tf`` has the poses of moving bodies relative to their parent bodies in the model. ``/tf_static`` has
+    the poses of bodies without joints and of sensor frames.
 
     Args:
         simulation: The simulation, with all its sensor frames.

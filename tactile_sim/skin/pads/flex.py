@@ -1,4 +1,4 @@
-"""Pads on flexes: taxels on the surface triangles of a deformable body."""
+"""Place pads on flexes, with taxels on the surface triangles of a deformable body."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tactile_sim.skin.pads.plan import PadPlan, PlacedPad
 from tactile_sim.skin.placement.surface import BodySurface
 
 MOST_TAXELS = 5000
-"""Largest number of taxels of a pad on a flex."""
+"""Maximum number of taxels in a pad on a flex."""
 CANDIDATES = 20
-"""Number of random points per taxel from which the taxels are chosen."""
+"""Number of random candidate points per taxel."""
 
 
 @dataclass(frozen=True)
 class FlexSurface:
-    """The surface of a flex in its rest shape, the one at ``qpos0``."""
+    """The surface of a flex in its rest shape, which is its shape at ``qpos0``."""
 
     flex: int
     body: int
@@ -62,13 +62,13 @@ def carrier(model: mujoco.MjModel, flex: int) -> int:
     else:
         first, number = model.flex_vertadr[flex], model.flex_vertnum[flex]
         bodies = np.unique(model.flex_vertbodyid[first : first + number])
-    # Pinned vertices are on the carrier itself.
+    # Pinned vertices belong to the carrier itself.
     parents, counts = np.unique(model.body_parentid[bodies], return_counts=True)
     return int(bodies[0] if len(bodies) == 1 else parents[counts.argmax()])
 
 
 def flex_rows(model: mujoco.MjModel) -> np.ndarray:
-    """Return the flexes of a model as flat geoms without a skin, (nflex,) of `curvature.GEOM`."""
+    """Return a table (nflex,) of `curvature.GEOM` that represents flexes as flat geoms without a skin."""
     table = np.zeros(model.nflex, GEOM)
     table["patch"], table["kind"] = -1, FLAT
     table["body"] = [carrier(model, flex) for flex in range(model.nflex)]
@@ -80,11 +80,11 @@ def flex_rows(model: mujoco.MjModel) -> np.ndarray:
 
 
 def place_flex(model: mujoco.MjModel, plan: PadPlan) -> PlacedPad:
-    """Place the evenly spaced taxels of a pad on a flex, in its rest shape.
+    """Place evenly spaced taxels on a flex in its rest shape.
 
     Args:
         model: The model.
-        plan: The pad.
+        plan: The configured pad.
 
     Raises:
         ConfigError: The pad has no taxel, or more than `MOST_TAXELS`.
@@ -134,7 +134,7 @@ def place_flex(model: mujoco.MjModel, plan: PadPlan) -> PlacedPad:
 
 
 def _spread(points: np.ndarray, number: int) -> np.ndarray:
-    """Return the indices of points that are far apart: each is the farthest from all chosen before it."""
+    """Select points that are far apart (farthest-point sampling); return their indices."""
     chosen = np.zeros(number, np.int64)
     chosen[0] = np.argmin(np.linalg.norm(points - points.mean(axis=0), axis=1))
     distances = ((points - points[chosen[0]]) ** 2).sum(axis=1)

@@ -1,4 +1,4 @@
-"""Layouts: poses, ids, rows and columns of the taxels of one sensor, from a grid or from a file."""
+"""Taxel layouts of a sensor (poses, ids, rows and columns), generated as a grid or read from a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from scipy.spatial import cKDTree
 from tactile_sim.errors import ConfigError, suggest
 
 MOST_TAXELS = 100_000
-"""Largest number of taxels of one layout."""
+"""Maximum number of taxels in a layout."""
 COLUMNS = {
     "positions": ("x", "y", "z"),
     "normals": ("nx", "ny", "nz"),
@@ -25,39 +25,39 @@ COLUMNS = {
     "rows": ("row",),
     "columns": ("column",),
 }
-"""Columns of a CSV file, by the name of the array in ``.npz`` and ``.yaml`` files."""
+"""Column names in CSV files for each array name in ``.npz`` and ``.yaml`` files."""
 REQUIRED = ("positions", "normals")
 
 
 @dataclass(frozen=True)
 class Layout:
-    """The n taxels of a sensor in its own order."""
+    """The n taxels of a sensor, in the sensor's order."""
 
     positions: np.ndarray
-    """(n, 3) [m]."""
+    """(n, 3) positions [m]."""
     axes: np.ndarray
     """(n, 3, 3) rows: first tangent, second tangent, outward normal; unit, right-handed."""
     ids: np.ndarray
-    """(n,) uint32."""
+    """(n,) uint32 ids."""
     rows: np.ndarray
-    """(n,) uint32, or empty."""
+    """(n,) uint32 row of each taxel; empty if there is no grid."""
     columns: np.ndarray
-    """(n,) uint32, or empty."""
+    """(n,) uint32 column of each taxel; empty if there is no grid."""
     spacing: float
     """Distance between neighbouring taxels [m]."""
 
     def moved(self, position: np.ndarray, rotation: np.ndarray) -> Layout:
-        """Return the layout after a rotation (3, 3) followed by a translation (3,) [m]."""
+        """Return the layout rotated by ``rotation`` (3, 3) and then translated by ``position`` (3,) [m]."""
         return replace(self, positions=self.positions @ rotation.T + position, axes=self.axes @ rotation.T)
 
 
 def grid(rows: int, columns: int, pitch: tuple[float, float]) -> Layout:
-    """Return a flat grid around the origin, row after row; normals are +z, tangents +x and +y.
+    """Create a flat grid centered at the origin, row by row, with normals along +z and tangents +x and +y.
 
     Args:
         rows: Number of rows, counted along +y.
         columns: Number of columns, counted along +x.
-        pitch: Distance of columns along x and of rows along y [m].
+        pitch: Distance between columns along x and between rows along y [m].
     """
     row, column = np.divmod(np.arange(rows * columns, dtype=np.uint32), np.uint32(columns))
     x, y = (column - (columns - 1) / 2) * pitch[0], (row - (rows - 1) / 2) * pitch[1]
@@ -72,11 +72,11 @@ def grid(rows: int, columns: int, pitch: tuple[float, float]) -> Layout:
 
 
 def read_layout(path: Path, where: str) -> Layout:
-    """Return the layout in a file.
+    """Read a layout from a file.
 
     Args:
-        path: A ``.csv`` file with the columns of `COLUMNS`, or a ``.npz`` or ``.yaml`` file with its arrays.
-        where: The beginning of errors: file and key.
+        path: A ``.csv`` file with the columns in `COLUMNS`, or a ``.npz`` or ``.yaml`` file with its arrays.
+        where: Prefix for error messages (file and key).
 
     Raises:
         ConfigError: The file cannot be read, or its content is invalid.
@@ -94,12 +94,12 @@ def read_layout(path: Path, where: str) -> Layout:
 
 
 def layout_of_arrays(arrays: Mapping[str, Any], where: str) -> Layout:
-    """Return the layout of arrays named as in `COLUMNS`.
+    """Create a layout from arrays, which are named as in `COLUMNS`.
 
     Args:
-        arrays: ``positions`` (n, 3) [m] and ``normals`` (n, 3); optional: ``tangents`` (n, 3), ``ids``,
+        arrays: ``positions`` (n, 3) [m] and ``normals`` (n, 3), and optionally ``tangents`` (n, 3), ``ids``,
             ``rows`` and ``columns`` (n,).
-        where: The beginning of errors.
+        where: Prefix for error messages (file and key).
 
     Raises:
         ConfigError: An array is missing, unknown or invalid.
@@ -141,10 +141,10 @@ def layout_of_arrays(arrays: Mapping[str, Any], where: str) -> Layout:
 
 
 def default_tangents(normals: np.ndarray) -> np.ndarray:
-    """Return a unit tangent (n, 3) for each outward normal (n, 3), unit or 0.
+    """Return a unit tangent (n, 3) for each outward normal (n, 3), which is unit or 0.
 
-    It is the direction on the surface nearest to the body's x axis, or to its y axis where the normal is
-    within 18 degrees of x.
+    The tangent is the direction on the surface that is nearest to the body's x axis, or to its y axis if the
+    normal is within 18 degrees of the x axis.
     """
     wanted = np.where((np.abs(normals[:, 0]) > 0.95)[:, None], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0])
     x = wanted - np.einsum("ni,ni->n", wanted, normals)[:, None] * normals
@@ -152,7 +152,7 @@ def default_tangents(normals: np.ndarray) -> np.ndarray:
 
 
 def spacing_of(positions: np.ndarray) -> float:
-    """Return the median distance of positions (n, 3) to their nearest neighbour [m]; 0 for fewer than two."""
+    """Return the median distance between nearest neighbours [m]; 0 for fewer than two positions (n, 3)."""
     if len(positions) < 2:
         return 0.0
     return float(np.median(cKDTree(positions).query(positions, 2)[0][:, 1]))

@@ -1,4 +1,4 @@
-"""Taxels of pads on the bodies of a model."""
+"""Place the taxels of pads on the bodies of a model."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.placement.surface import BodySurface
 
 FARTHEST = 0.01
-"""Greatest distance of a given taxel from the surface of its body [m]."""
+"""Maximum distance of a layout's taxel from the surface of its body [m]."""
 LINK = 1.75
-"""Taxels of a layout, and those of different pads, are neighbours if closer than this, in spacings."""
+"""Taxels of a layout or of different pads are neighbours if closer to each other than this, in spacings."""
 ALIKE = 0.3
-"""Least cosine between the normals of such neighbours."""
+"""Minimum cosine between the normals of such neighbours."""
 
 
 def place_body(name: str, body: int, spacing: float, surface: BodySurface) -> PlacedPad:
-    """Return the pad of a body that is covered as a whole."""
+    """Return the pad of a body that is completely covered."""
     normals = surface.normals
     tangents = default_tangents(normals)
     axes = np.stack([tangents, np.cross(normals, tangents), normals], axis=1)
@@ -38,7 +38,7 @@ def place_body(name: str, body: int, spacing: float, surface: BodySurface) -> Pl
 
 
 def place_pad(model: mujoco.MjModel, plan: PadPlan, placement: Placement, names: Names) -> PlacedPad:
-    """Return the taxels of a declared pad.
+    """Place the taxels of a configured pad.
 
     Raises:
         SceneError: The body cannot have a skin.
@@ -64,9 +64,9 @@ def place_pad(model: mujoco.MjModel, plan: PadPlan, placement: Placement, names:
 
 
 def links(pads: Sequence[PlacedPad]) -> np.ndarray:
-    """Return pairs (e, 2) of neighbouring taxels of the pads of one body that no mesh connects.
+    """Return pairs (e, 2) of neighbouring taxels on one body that are not connected by a mesh.
 
-    Taxels are numbered pad after pad.
+    Taxels are numbered consecutively over all pads.
     """
     if len(pads) == 1 and pads[0].is_meshed:
         return np.empty((0, 2), np.int64)
@@ -120,10 +120,10 @@ def _place_layout(model: mujoco.MjModel, plan: PadPlan, layout: Layout, names: N
 
 
 def _triangles(layout: Layout) -> np.ndarray:
-    """Return two triangles (t, 3) for each cell of the grid whose four corners exist, wound outward."""
+    """Return two triangles (t, 3), wound outward, for each cell of the grid whose four corners exist."""
     if len(layout.rows) == 0:
         return np.empty((0, 3), np.uint32)
-    # A sensor may number its rows with gaps.
+    # The row numbers of a sensor may have gaps.
     row, column = (np.unique(values, return_inverse=True)[1] for values in (layout.rows, layout.columns))
     index = np.full((row.max() + 1, column.max() + 1), -1)
     index[row, column] = np.arange(len(row))
@@ -139,7 +139,7 @@ def _triangles(layout: Layout) -> np.ndarray:
 
 
 def _part(surface: BodySurface, kept: np.ndarray) -> BodySurface:
-    """Return the kept taxels (n,) of a surface, with the geoms and the mesh between them."""
+    """Return a surface reduced to the taxels to keep (n,), with their geoms and the mesh between them."""
     new = np.cumsum(kept) - 1
     used, geom_index = np.unique(surface.geom_index[kept], return_inverse=True)
     return BodySurface(

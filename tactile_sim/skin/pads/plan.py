@@ -1,4 +1,4 @@
-"""Pads as configured, and with their placed taxels."""
+"""Data classes for configured pads and for pads with placed taxels."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from tactile_sim.skin.placement.surface import BodySurface
 
 @dataclass(frozen=True)
 class Region:
-    """Part of a body's surface."""
+    """A part of a body's surface, selected by its normals, by a box, or by both."""
 
     normal: np.ndarray | None = None
-    """(3,) direction in the body's frame, any length."""
+    """(3,) direction in the body's frame, of any length."""
     within: float = 90.0
-    """Greatest angle between the normal of a taxel and this direction [degrees]."""
+    """Maximum angle between a taxel's normal and this direction [degrees]."""
     box: np.ndarray | None = None
     """(2, 3) opposite corners in the body's frame [m]."""
 
     def contains(self, positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
-        """Return whether taxels are in the region, (n,).
+        """Return whether each taxel (n,) is in the region.
 
         Args:
-            positions: (n, 3) in the body's frame [m].
+            positions: (n, 3) positions in the body's frame [m].
             normals: (n, 3) outward unit normals in the body's frame.
         """
         inside = np.ones(len(positions), bool)
@@ -40,33 +40,33 @@ class Region:
 
 @dataclass(frozen=True)
 class PadPlan:
-    """A pad to place: either taxels at given poses or evenly spaced ones on part of a body's surface."""
+    """A configured pad: either taxels in a layout, or evenly spaced taxels on a part of a body's surface."""
 
     name: str
     body: int
     """Id of the body."""
     where: str
-    """The beginning of errors: file and key."""
+    """Prefix for error messages (file and key)."""
     spacing: float = 0.0
-    """Distance between taxels [m]; 0: that of the layout."""
+    """Distance between taxels [m]; 0 uses the spacing of the layout."""
     layout: Layout | None = None
-    """Taxels in the frame of the body; None: evenly spaced ones."""
+    """Taxels in the frame of the body; None places evenly spaced taxels."""
     geoms: tuple[int, ...] = ()
-    """Ids of the geoms to cover; empty: all that collide."""
+    """Ids of the geoms to cover; if empty, all colliding geoms are covered."""
     region: Region | None = None
-    """Part of the surface to cover; None: all of it."""
+    """Part of the surface to cover; None covers the entire surface."""
     ignores_outside: bool = False
-    """True if loads farther than one spacing from any taxel are left out."""
+    """True if loads farther than one spacing from any taxel are ignored."""
     rate: float = 0.0
-    """Rate of its topics [Hz]; 0: the common one."""
+    """Publishing rate of the pad's topics [Hz]; 0 uses the rate of the skin."""
     touch_function: str | None = None
-    """Name of its touch function; None: that of the whole skin."""
+    """Name of the pad's touch function; None uses that of the skin."""
     response_function: str | None = None
-    """Name of its response function; None: that of the whole skin."""
+    """Name of the pad's response function; None uses that of the skin."""
     sampling: str | None = None
-    """Name of its sampling; None: that of the whole skin."""
+    """Name of the pad's sampling; None uses that of the skin."""
     flex: int = -1
-    """Id of the flex to cover; -1: none."""
+    """Id of the flex to cover, or -1."""
 
 
 @dataclass(frozen=True)
@@ -77,26 +77,26 @@ class PlacedPad:
     body: int
     spacing: float
     surface: BodySurface
-    """The taxels on the collision surface, where loads are looked up."""
+    """The taxels on the collision surface, used to find the taxels near a load."""
     positions: np.ndarray
-    """(n, 3) of the taxels as configured [m]; a layout may have points off the surface."""
+    """(n, 3) positions of the taxels as configured [m]; those of a layout may be off the surface."""
     axes: np.ndarray
     """(n, 3, 3) rows: first tangent, second tangent, outward normal."""
     ids: np.ndarray
-    """(n,) uint32, in the numbering of the sensor."""
+    """(n,) uint32 ids, as numbered by the sensor."""
     rows: np.ndarray
-    """(n,) uint32, or empty."""
+    """(n,) uint32 row of each taxel; empty if there is no grid."""
     columns: np.ndarray
-    """(n,) uint32, or empty."""
+    """(n,) uint32 column of each taxel; empty if there is no grid."""
     ignores_outside: bool = False
     is_whole: bool = False
-    """True if the pad covers its body as a whole."""
+    """True if the pad covers its entire body."""
     is_meshed: bool = True
     """True if the edges of the surface connect the taxels."""
     flex: int = -1
-    """Id of the flex with these taxels; -1: none."""
+    """Id of the flex that carries the taxels, or -1."""
     corners: np.ndarray | None = None
-    """(n, 3) vertices of the triangle with each taxel, as indices into those of the flex; None: no flex."""
+    """(n, 3) flex vertices of the triangle that contains each taxel; None for pads not on a flex."""
     weights: np.ndarray | None = None
     """(n, 3) barycentric weights of the taxel in this triangle, which sum to 1."""
 

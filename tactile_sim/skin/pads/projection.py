@@ -1,4 +1,4 @@
-"""Closest points on the collision surface of a body."""
+"""Find the closest points on the collision surface of a body."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 from tactile_sim.skin.placement.shapes import Hull, Shape
 
 ROUNDS = 30
-"""Iterations on an ellipsoid."""
+"""Number of Newton iterations for an ellipsoid."""
 CHUNK = 2_000_000
-"""Pairs of points and triangles to process at once."""
+"""Number of pairs of points and triangles to process at once."""
 INSIDE = 1e-6
-"""A point deeper than this in another geom is not on the surface of the body [m]."""
+"""A point that is deeper than this inside another geom is not on the surface of the body [m]."""
 
 
 def project(shapes: Sequence[Shape], points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Project points on the surface of a body.
+    """Project points onto the surface of a body.
 
     Args:
         shapes: The colliding geoms of the body.
-        points: (n, 3) in its frame [m].
+        points: (n, 3) points in the body's frame [m].
 
     Returns:
         The closest points (n, 3) [m], their distances (n,) [m], and the index (n,) of their shape.
@@ -39,7 +39,7 @@ def project(shapes: Sequence[Shape], points: np.ndarray) -> tuple[np.ndarray, np
 
 
 def closest_points(shape: Shape, points: np.ndarray) -> np.ndarray:
-    """Return the points (n, 3) on the surface of a geom closest to given ones (n, 3), body frame [m]."""
+    """Return the points (n, 3) on a geom's surface that are closest to points (n, 3), body frame [m]."""
     p = (points - shape.position) @ shape.rotation
     a, b, _ = shape.size
     match shape.kind:
@@ -65,7 +65,7 @@ def closest_points(shape: Shape, points: np.ndarray) -> np.ndarray:
 
 
 def _directions(vectors: np.ndarray) -> np.ndarray:
-    """Return unit vectors; +z for zeros."""
+    """Normalize vectors; zero vectors become +z."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)
     return np.where(lengths > 0, vectors / np.where(lengths > 0, lengths, 1.0), [0.0, 0.0, 1.0])
 
@@ -82,10 +82,13 @@ def _on_cylinder(p: np.ndarray, radius: float, half: float) -> np.ndarray:
 
 
 def _on_ellipsoid(p: np.ndarray, radii: np.ndarray) -> np.ndarray:
-    """Solve q = r² p / (r² + t) with |q / r| = 1 for t by Newton's method, from outside."""
+    """Return the points on an ellipsoid that are closest to the points p (n, 3), in its frame [m].
+
+    The closest point is q = r² p / (r² + t), where t is found from |q / r| = 1 by Newton's method.
+    """
     p = np.where(np.abs(p) > 1e-9 * radii.min(), p, np.copysign(1e-9 * radii.min(), p))
     squares = radii**2
-    # The function decreases and is convex above -min(squares): start where it is positive.
+    # Above -min(squares), the function decreases and is convex, so start at a t where it is positive.
     t = (-squares + radii * np.abs(p)).max(axis=1)
     for _ in range(ROUNDS):
         scaled = radii * p / (squares + t[:, None])
@@ -102,7 +105,7 @@ def _on_hull(p: np.ndarray, hull: Hull) -> np.ndarray:
 
 
 def _on_triangles(p: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Return the closest point (n, 3) on triangles (t, 3, 3)."""
+    """Return the point (n, 3) on any of the triangles (t, 3, 3) that is closest to each point p (n, 3)."""
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     normal = np.cross(u, v)
     kept = np.linalg.norm(normal, axis=1) > 0

@@ -4,9 +4,9 @@ For random sizes with all half-sizes at least twice the spacing, the distance fr
 neighbour, relative to the spacing, is 0.87 to 1.0 on spheres and capsules, 0.84 to 1.08 on ellipsoids, 0.8 to
 1.15 on boxes and 0.68 to 1.25 on cylinders; on hulls it is 0.7 to 1.09 for 99.8 % of the taxels, and down to
 0.2 at acute corners.
-Parts thinner than the spacing have taxels on both sides, as close to each other as the part is thin. Geoms
+Parts thinner than the spacing have taxels on both sides, whose distance is the thickness of the part. Geoms
 smaller than the spacing have six to eight taxels. The number of taxels equals area / spacing² within 3 % if
-that is above 500 and no part is thinner than the spacing. Placement is deterministic.
+this is above 500 and no part is thinner than the spacing. Placement is deterministic.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tactile_sim.skin.placement.surface import Surface
 from tactile_sim.skin.placement.triangulate import triangulate, zip_rings
 
 GOLDEN = (np.sqrt(5) - 1) / 2
-"""Turns from one point of a spiral to the next; the golden ratio keeps points farthest apart."""
+"""Angle between consecutive points of a spiral [turns]; the golden ratio maximizes their distances."""
 FEWEST = 6
 """Minimum number of taxels on a geom smaller than the spacing, to cover all directions."""
 
@@ -72,7 +72,7 @@ def _box(shape: Shape, spacing: float) -> Surface:
 def _box_intervals(lengths: np.ndarray) -> np.ndarray:
     """Return the number of intervals along each axis of a box.
 
-    Rounding up or down is chosen so that the number of taxels is close to one per spacing². The number of
+    Lengths are rounded up or down such that the number of taxels is close to one per spacing². The number of
     taxels has priority over equal spacing along the axes.
 
     Args:
@@ -91,7 +91,7 @@ def _box_intervals(lengths: np.ndarray) -> np.ndarray:
 
 
 def _cylinder(shape: Shape, spacing: float) -> Surface:
-    """Place rings: concentric ones on the caps and staggered ones on the side, with shared rims."""
+    """Place concentric rings on the caps and staggered rings on the side, which share the rims."""
     radius, half = shape.size[:2]
     discs = max(1, round(radius / spacing))
     rim = max(3, round(2 * np.pi * radius / spacing))
@@ -138,14 +138,14 @@ def _cylinder(shape: Shape, spacing: float) -> Surface:
 def _capsule(shape: Shape, spacing: float) -> Surface:
     """Place a golden spiral from tip to tip; a sphere is a capsule without a cylinder.
 
-    On the sphere and the cylinder, area is 2π · radius · height (Archimedes), so equal steps along the axis
-    have equal areas. The golden angle keeps neighbours at least 0.87 of the root of that area apart, since a
-    lattice of the golden ratio is badly approximable.
+    On a sphere and on a cylinder, the area is 2π · radius · height (Archimedes), so equal steps along the
+    axis have equal areas. The golden angle keeps neighbours apart by at least 0.87 times the square root of
+    this area, because the golden ratio is badly approximable by fractions.
     """
     radius = shape.size[0]
     half = shape.size[1] if shape.kind == "capsule" else 0.0
     n = max(FEWEST, round(shape.area / spacing**2), round(2 * (half + radius) / spacing))
-    # Moving the first and last taxel toward the tips avoids a hole there.
+    # Move the first and last taxel toward the tips, to avoid a hole there.
     height = np.linspace(1, -1, n) * (1 - 0.74 / n)
     z = height * (half + radius)
     azimuth = 2 * np.pi * ((GOLDEN * np.arange(n)) % 1.0)
@@ -163,7 +163,7 @@ def _ellipsoid(shape: Shape, spacing: float) -> Surface:
     n = max(FEWEST, round(shape.area / spacing**2))
     along = (np.argmax(shape.size) + np.arange(1, 4)) % 3
     radii = shape.size[along]
-    # Equal shares of area along the height; golden steps through the share of area along the azimuth about
+    # Heights divide the area equally; golden steps through the cumulative area determine the azimuths about
     # the longest axis.
     height, azimuth = sphere_grid()
     element = ellipsoid_element(radii, height, azimuth)
@@ -177,7 +177,7 @@ def _ellipsoid(shape: Shape, spacing: float) -> Surface:
     start = radii * np.stack([ring * np.cos(turn), ring * np.sin(turn), level], axis=1)
 
     def project(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        # Straight to the surface, to first order, then exactly onto it along the ray from the centre.
+        # Project onto the surface to first order, then exactly along the ray from the centre.
         unit = points / radii
         stretch = np.linalg.norm(unit, axis=1, keepdims=True)
         slope = unit / radii

@@ -13,20 +13,20 @@ def project_to_hull(points, at, normals, offsets, first, beside):
 
     Args:
         points: Points (n, 3) near the polytope [m].
-        at: Plane (n,) of each point at the previous call, updated in place.
+        at: Plane (n,) found for each point in the previous call, updated in place.
         normals: Outward unit normals (h, 3) of the planes.
         offsets: Offsets (h,) of the planes [m].
         first: Start (h + 1,) of each plane's list in ``beside``.
-        beside: Adjacent planes.
+        beside: Planes that share an edge with each plane, concatenated.
 
     Returns:
-        Points (n, 3) on the polytope and outward unit normals (n, 3).
+        Points (n, 3) on the polytope [m], and outward unit normals (n, 3).
     """
     places, outward = np.empty_like(points), np.empty_like(points)
     for i in range(len(points)):
         x, y, z = points[i]
         plane = at[i]
-        # Project to the first plane that the ray crosses, repeatedly across edges; then along the ray.
+        # Project to the first plane that the ray crosses, repeatedly across edges, then along the ray.
         for _ in range(8):
             plane, best = _uphill(x, y, z, plane, normals, offsets, first, beside)
             height = (best - 1.0) * offsets[plane]
@@ -56,7 +56,7 @@ def _uphill(x, y, z, plane, normals, offsets, first, beside):
     dual polytope, so hill climbing over adjacent planes finds the maximum.
 
     Returns:
-        The plane, and its (normal · point) / offset: 1 on the surface.
+        The plane, and its (normal · point) / offset, which is 1 on the surface.
     """
     best = (normals[plane, 0] * x + normals[plane, 1] * y + normals[plane, 2] * z) / offsets[plane]
     climbing = True

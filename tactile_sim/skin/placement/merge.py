@@ -1,4 +1,4 @@
-"""The skin of one body, built from the surfaces of its geoms."""
+"""Build the skin of a body from the surfaces of its geoms."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.placement.surface import BodySurface, Surface
 
 Cover = Callable[[Shape, float], Surface]
-"""Places taxels on a geom, in its body's frame. Arguments: the shape and the spacing [m]."""
+"""Function that places taxels on a geom, in its body's frame. Arguments: the shape and the spacing [m]."""
 Join = Callable[[np.ndarray, Sequence[Shape], Sequence[Surface], float], BodySurface]
-"""Builds a body's skin from k geoms. Arguments: ids (k,), shapes, surfaces, and the spacing [m]."""
+"""Function that builds a body's skin from k geoms. Arguments: ids (k,), shapes, surfaces, spacing [m]."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Placement:
     """Places taxels on a geom that is part of a body."""
     join: Join = union.join
     alone: Cover | None = None
-    """Places taxels on a geom with its own skin; defaults to `cover`."""
+    """Places taxels on a geom that has a separate skin; defaults to `cover`."""
 
 
 def merge(
@@ -40,8 +40,8 @@ def merge(
         model: The model.
         body: Id of the body.
         spacing: Distance between taxels [m].
-        placement: The placement.
-        names: Names of bodies and geoms.
+        placement: Method that places the taxels.
+        names: Names of bodies and geoms, for error messages.
 
     Raises:
         SceneError: If the body has no colliding geom, or one that cannot have a skin.

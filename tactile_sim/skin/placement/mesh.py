@@ -17,7 +17,10 @@ TAXEL, SEAM, SPARE, LOST = 0, 1, 2, 3
 """Role of a vertex: a taxel; a vertex of a seam between geoms; a vertex on the surface that can be removed; a
 vertex off the surface."""
 FAIR = 0.11
-"""Quality of an acceptable triangle, also used if a triangle does not get worse; see `quality_after`."""
+"""Minimum quality of an acceptable triangle, also assigned to triangles that do not get worse.
+
+See `quality_after`.
+"""
 FORBIDDEN = -2.0
 
 
@@ -33,15 +36,15 @@ class Mesh(NamedTuple):
     across: np.ndarray
     """Triangle (t, 3) across the edge opposite to each corner."""
     label: np.ndarray
-    """Geom (t,) of each triangle."""
+    """Index (t,) of the geom of each triangle."""
     facing: np.ndarray
     """Unit normal (t, 3) of the geom at each triangle."""
     alive: np.ndarray
     """True if each triangle (t,) still exists."""
     at: np.ndarray
-    """A triangle (n,) of each vertex; -1 for removed vertices."""
+    """One triangle (n,) at each vertex; -1 for removed vertices."""
     longest: float
-    """Maximum length of new edges [m], exceeded only if shape is ignored."""
+    """Maximum length of new edges [m], exceeded only if the quality of triangles is ignored."""
 
     @staticmethod
     def of(
@@ -52,7 +55,7 @@ class Mesh(NamedTuple):
         facing: np.ndarray,
         longest: float,
     ) -> Mesh:
-        """Build the mesh from closed triangles (t, 3) in which every vertex has a triangle."""
+        """Build the mesh from triangles (t, 3) that form a closed surface and use every vertex."""
         start, stop = triangles[:, [1, 2, 0]].ravel(), triangles[:, [2, 0, 1]].ravel()
         there, back = start * len(positions) + stop, stop * len(positions) + start
         order = np.argsort(there)
@@ -98,8 +101,9 @@ def collapse(mesh, u, v):
 def quality_after(mesh, u, v):
     """Return the quality of the worst triangle after moving vertex u onto v.
 
-    The quality of a triangle is twice its area over the square of its longest edge, times the cubed cosine of
-    the angle between its normal and the geom's normal. FORBIDDEN if the mesh would not stay closed.
+    The quality of a triangle is twice its area divided by the square of its longest edge, times the cubed
+    cosine of the angle between its normal and the geom's normal. The result is FORBIDDEN if the mesh would
+    not stay closed.
     """
     shared = count = 0
     worst = 1.0
@@ -153,7 +157,7 @@ def _joined(mesh, u, v):
 
 @kernel
 def _count(mesh, u):
-    """Return the number of triangles of a vertex."""
+    """Return the number of triangles at a vertex."""
     count = 0
     t = mesh.at[u]
     while True:

@@ -1,12 +1,12 @@
 """Placement `mimo`: taxels at the sensor positions of MIMo's touch library, in the same order.
 
-On a body, taxels are the vertices of `mimo_meshes` on each geom that are outside the convex hulls of all
-other geoms' vertices; on a separate geom, all of its `mimo_points`. The distance to the nearest neighbour is
-0.2 to 1.24 of the spacing. A geom too small for the spacing has one taxel at its centre, which represents
-its whole surface and has the normal 0.
+The taxels of a body are those vertices of its geoms' `mimo_meshes` that are outside the convex hulls of all
+other geoms' vertices. The taxels of a separate geom are all of its `mimo_points`. The distance to the nearest
+neighbour is 0.2 to 1.24 times the spacing. A geom too small for the spacing has one taxel at its centre,
+which represents its whole surface and has the normal 0.
 
-In two cases where MIMo fails, this placement works: meshes have `even` taxels on their collision shape, and a
-body whose geoms all hide each other keeps its least deep taxel.
+This placement also supports two cases in which MIMo fails: meshes have `even` taxels on their collision
+shape, and a body whose geoms all hide each other keeps its least deep taxel.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def cover(shape: Shape, spacing: float) -> Surface:
 
 
 def alone(shape: Shape, spacing: float) -> Surface:
-    """Place taxels with a spacing [m] on a geom with its own skin; return them in its body's frame."""
+    """Place taxels with a spacing [m] on a geom with a separate skin; return them in its body's frame."""
     if shape.kind == "mesh":
         return even.cover(shape, spacing)
     positions, normals = getattr(mimo_points, shape.kind)(spacing, *_sizes(shape))
@@ -75,7 +75,7 @@ def _sizes(shape: Shape) -> tuple:
 
 
 def _surface(shape: Shape, positions: np.ndarray, normals: np.ndarray, triangles: np.ndarray) -> Surface:
-    """Return the surface; a triangle's area is divided between its corners, scaled to the geom's area."""
+    """Create a surface; each triangle's area is divided among its corners and scaled to the geom's area."""
     if len(positions) == 1:
         surface = Surface(positions, np.zeros((1, 3)), np.array([shape.area]), triangles)
     else:

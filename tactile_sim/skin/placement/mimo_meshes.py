@@ -1,6 +1,7 @@
 """Triangle meshes of primitives with the vertices of MIMo's ``sensormeshes``, in the same order.
 
-These are the sensors of MIMo's TrimeshTouch. Each function takes the distance between vertices [m] first.
+These are the sensors of MIMo's TrimeshTouch. The first argument of each function is the distance between
+vertices [m].
 Meshes are centred on the origin with axes along z. All except the pipe's are convex hulls of their vertices.
 A primitive too small for the distance has one vertex at its centre and no triangles.
 """
@@ -102,7 +103,7 @@ def capsule(spacing: float, length: float, radius: float) -> Mesh:
 
 
 def _capped(side: points.Points, levels: int, cap: points.Points, on_cap: np.ndarray) -> Mesh:
-    """Mesh a pipe of several rings with caps at both ends, given the upper cap from its centre."""
+    """Mesh a pipe of several rings with caps at both ends; ``cap`` is the upper one, from its centre."""
     mirror = [1.0, 1.0, -1.0]
     vertices, normals = (np.concatenate([a, b, b * mirror]) for a, b in zip(side, cap, strict=True))
     on_side = np.full(levels, len(side[0]) // levels)
@@ -150,13 +151,13 @@ def _edge_triangles(
 ) -> np.ndarray:
     """Return the triangles of each edge of k rings and the opposite point of the other ring.
 
-    ``ties``: whether the other ring's edge comes first if two edges have the same direction.
+    ``ties`` is 1 if the other ring's edge comes first when two edges have the same direction, otherwise 0.
     """
     edges = np.where(count > 1, count, 0)
     ring = np.repeat(np.arange(len(count)), edges)
     edge = np.arange(len(ring)) - np.repeat(_starts(edges), edges)
     n, m = count[ring], count_other[ring]
-    # Number of preceding edges of the other ring: those with (2j + 1) n < (2i + 1) m.
+    # Number of preceding edges on the other ring, which are those with (2j + 1) n < (2i + 1) m.
     before = (((2 * edge + 1) * m - 1 + ties) // n + 1) // 2
     return np.stack(
         [first[ring] + edge, first[ring] + (edge + 1) % n, first_other[ring] + before % m], axis=1

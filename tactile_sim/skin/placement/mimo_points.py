@@ -1,9 +1,9 @@
 """Points on primitives at the positions of MIMo's ``sensorpoints``, in the same order.
 
-These are the sensors of MIMo's DiscreteTouch. Each function takes the distance between points [m] first. It
-returns positions (n, 3) [m] around the origin, with axes along z, and outward unit normals (n, 3), at edges
-the mean of the adjacent faces. A primitive too small for the distance has one point at its centre, with the
-normal (0, 0, 1).
+These are the sensors of MIMo's DiscreteTouch. The first argument of each function is the distance between
+points [m]. The functions return positions (n, 3) [m] around the origin, with axes along z, and outward unit
+normals (n, 3), which are averaged over the adjacent faces at edges. A primitive too small for the distance
+has one point at its centre, with the normal (0, 0, 1).
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ def checked(function: str, resolution: object, **sizes: object) -> list[Any]:
     """Check and convert the arguments of a public function.
 
     Args:
-        function: Name of the function, for errors.
-        resolution: A length > 0 [m]; may be infinite.
+        function: Name of the function, for error messages.
+        resolution: Distance between points > 0 [m]; may be infinite.
         sizes: Further lengths [m]: ``sizes`` and ``radii`` (3,), ``length`` >= 0, all others > 0.
 
     Returns:
@@ -129,9 +129,10 @@ def centre() -> Points:
 
 
 def box_grid(spacing: float, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return grid index, position and normal (n, 3) of each point of a box.
+    """Return the grid index, position and normal (n, 3) of each point of a box.
 
-    The faces along x come first, then the remaining points of those along y, then of those along z.
+    The points of the faces along x come first, then the remaining ones of the faces along y, then those of
+    the faces along z.
     """
     last = np.maximum(2, np.ceil(2 * half / spacing).astype(np.int64)) - 1
     faces = []

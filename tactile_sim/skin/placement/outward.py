@@ -9,12 +9,12 @@ from tactile_sim.skin.placement.shapes import Shape
 
 
 def outward(shape: Shape, points: np.ndarray, blur: float = 0.0) -> np.ndarray:
-    """Return the outward unit normals of a geom's surface nearest to points in or close to the geom.
+    """Return the outward unit normals of a geom at the surface nearest to points in or close to it.
 
     Args:
         shape: The geom.
         points: Points (n, 3) in its body's frame [m].
-        blur: Faces farther than the nearest one by at most this are averaged, as at an edge [m].
+        blur: The normals of all faces that are at most this farther than the nearest face are averaged [m].
 
     Returns:
         Normals (n, 3) in the body's frame.
@@ -79,7 +79,7 @@ def onto(shape: Shape, points: np.ndarray) -> np.ndarray:
 
 @kernel
 def _hull_normals(points, normals, offsets, blur):
-    """Return the sums (n, 3) of the normals of the nearest planes from inside, within ``blur`` [m]."""
+    """Return the sum (n, 3) of the normals of the planes nearest to each point, within ``blur`` [m]."""
     out = np.zeros_like(points)
     depths = np.empty(len(offsets))
     for i in range(len(points)):
@@ -91,7 +91,7 @@ def _hull_normals(points, normals, offsets, blur):
         for h in range(len(offsets)):
             if depths[h] <= depths[nearest] + blur:
                 out[i] += normals[h]
-        # For a geom thinner than the blur, the planes of the other side are included and can dominate.
+        # If a geom is thinner than the blur, the planes on the other side are included and can dominate.
         if (out[i] * normals[nearest]).sum() <= 0.0:
             out[i] = normals[nearest]
     return out
@@ -102,7 +102,7 @@ def _onto_hull(points, normals, offsets, middle):
     """Project points (n, 3) onto a hull around ``middle``."""
     out = points.copy()
     for i in range(len(points)):
-        # A few steps onto the nearest or most exceeded plane; then exactly along the ray.
+        # Take a few steps onto the nearest or most exceeded plane, then project exactly along the ray.
         for _ in range(4):
             least, plane = np.inf, 0
             for h in range(len(offsets)):

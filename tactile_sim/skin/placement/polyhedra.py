@@ -1,7 +1,7 @@
-"""Geoms as polyhedra, and the union of polyhedra.
+"""Convert geoms to polyhedra, and compute the union of polyhedra.
 
-The union is computed by manifold3d. It is closed and oriented for any input, since contact and coincidence
-are decided consistently.
+The union is computed by manifold3d. It is closed and oriented for any input, because manifold3d decides
+consistently which surfaces touch or coincide.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MOST_ADDED = 4000
 
 @dataclass(frozen=True)
 class Polyhedron:
-    """A closed mesh over a geom: its taxels, and additional vertices where these are too far apart."""
+    """A closed mesh of a geom's taxels, with additional vertices where the taxels are too far apart."""
 
     positions: np.ndarray
     """Positions (n, 3) [m], taxels first."""
@@ -97,7 +97,7 @@ def unite(
 
 
 def _step(shape: Shape, spacing: float) -> float:
-    """Return the distance between vertices at which a polyhedron is flat enough [m]."""
+    """Return the distance between vertices [m] at which a polyhedron is accurate enough, see `FLATNESS`."""
     a, b, c = shape.size
     match shape.kind:
         case "box":
@@ -114,12 +114,12 @@ def _step(shape: Shape, spacing: float) -> float:
 
 
 def _with(positions: np.ndarray, more: np.ndarray, least: float) -> np.ndarray:
-    """Add those points of ``more`` (m, 3) that are farther than ``least`` [m] from all positions (n, 3)."""
+    """Append the points of ``more`` (m, 3) that are farther than ``least`` [m] from all positions (n, 3)."""
     return np.concatenate([positions, more[cKDTree(positions).query(more)[0] > least]])
 
 
 def _outline(shape: Shape, step: float) -> np.ndarray:
-    """Return points (n, 3) along the edges of a geom with its corners, at most ``step`` [m] apart."""
+    """Return points (n, 3) along a geom's edges, including its corners, at most ``step`` [m] apart."""
     if shape.kind == "cylinder":
         radius, half = shape.size[:2]
         count = int(np.ceil(2 * np.pi * radius / step))

@@ -13,10 +13,11 @@ ROUNDS = 80
 REACH = 2.0
 """Range of the repulsion between points, in spacings."""
 STEP = 0.35
-"""Displacement per round and unit of repulsion, in spacings."""
+"""Displacement in each round per unit of repulsion, in spacings."""
 
 Project = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
-"""Projects points (n, 3) [m] onto a surface; returns points on it (n, 3) [m] and outward normals (n, 3)."""
+"""Function that projects points (n, 3) [m] onto a surface, and returns points on it (n, 3) [m] and outward
+normals (n, 3)."""
 
 
 def relax(points: np.ndarray, spacing: float, project: Project) -> tuple[np.ndarray, np.ndarray]:
@@ -38,7 +39,7 @@ def relax(points: np.ndarray, spacing: float, project: Project) -> tuple[np.ndar
 
 @kernel
 def _push(places, normals, reach):
-    """Return the repulsion (n, 3) of each point from those in range on the same side of the body."""
+    """Return the repulsion (n, 3) of each point by the points in range on the same side of the body."""
     cell = cell_size(places, reach)
     corner, shape, first, order = sort_into_cells(places, cell)
     # Neighbours are adjacent in memory, and each pair is visited once.

@@ -1,4 +1,4 @@
-"""Seams between the surfaces of a body's geoms, and minimum distance of taxels across a groove."""
+"""Build seams between the surfaces of a body's geoms, and enforce a minimum distance across grooves."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tactile_sim.skin.placement.thin import drop
 COINCIDENT = 1e-3
 """Surfaces closer to each other than this coincide [spacings]."""
 TINY = 1e-6
-"""A step from an edge that is too short to cross the geom, however acute the edge [spacings]."""
+"""Step from an edge that is too short to cross the geom, even at an acute edge [spacings]."""
 CROWDED = 0.5
-"""Minimum distance of taxels of two geoms that face each other across a groove [spacings]."""
+"""Minimum distance between taxels of two geoms that face each other across a groove [spacings]."""
 
 
 def meet(
@@ -28,17 +28,17 @@ def meet(
     near: np.ndarray,
     spacing: float,
 ) -> None:
-    """Move the vertices where polyhedra meet to where the surfaces of their geoms meet.
+    """Move the vertices at which polyhedra meet to the exact intersections of their geoms' surfaces.
 
-    Each of them becomes a taxel of one of these geoms, the one with the fewest taxels, with its position and
-    normal on that geom.
+    Each vertex becomes a taxel of the geom with the fewest taxels among those that meet there, and gets a
+    position and normal on that geom.
 
     Args:
         mesh: The mesh, modified in place.
         normals: Normals (n, 3), modified in place.
         geom: Geom (n,) of each vertex, -1 for the vertices to move; modified in place.
         shapes: Shapes of the k geoms.
-        near: Whether two geoms may touch (k, k).
+        near: Whether each pair of geoms may touch (k, k).
         spacing: Distance between taxels [m].
     """
     members, vertex = _members(mesh, geom, len(shapes))
@@ -47,7 +47,7 @@ def meet(
     too_far = np.linalg.norm(place - start, axis=1) > 0.75 * spacing
     place[too_far] = start[too_far]
     settled = np.zeros(len(place), bool)
-    # Vertices that fit no geom are marked for removal and put on the first geom, in case they must stay.
+    # Vertices that fit no geom are marked for removal and assigned to the first geom, in case they must stay.
     for k, role in ((0, SEAM), (1, SEAM), (2, SEAM), (0, LOST)):
         for g in np.unique(members[~settled & (members[:, k] >= 0), k]).tolist():
             row = np.flatnonzero(~settled & (members[:, k] == g))
@@ -64,7 +64,7 @@ def meet(
 
 
 def widen(mesh: Mesh, normals: np.ndarray, geom: np.ndarray, spacing: float) -> None:
-    """Remove taxels that are too close to one of another geom across a groove.
+    """Remove taxels that are too close to a taxel of another geom across a groove.
 
     Args:
         mesh: The mesh, modified in place.
@@ -87,7 +87,7 @@ def widen(mesh: Mesh, normals: np.ndarray, geom: np.ndarray, spacing: float) -> 
 
 
 def _members(mesh: Mesh, geom: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return up to three geoms (m, 3) that meet at each new vertex, -1 for none, and these vertices (m,)."""
+    """Return up to three geoms (m, 3) that meet at each new vertex, padded with -1, and the vertices (m,)."""
     pairs = np.stack([mesh.triangles.ravel(), np.repeat(mesh.label, 3)], axis=1)
     pairs = np.unique(pairs[geom[pairs[:, 0]] < 0], axis=0)
     taxels = np.bincount(geom[mesh.role == TAXEL], minlength=count)
@@ -104,7 +104,7 @@ def _crossing(start: np.ndarray, members: np.ndarray, shapes: Sequence[Shape], s
 
     Args:
         start: Positions (m, 3) [m].
-        members: Up to three geoms (m, 3) of each position, -1 for none.
+        members: Up to three geoms (m, 3) that meet at each position, padded with -1.
         shapes: Shapes of the geoms.
         stride: Maximum step of an iteration [m].
 
@@ -118,7 +118,7 @@ def _crossing(start: np.ndarray, members: np.ndarray, shapes: Sequence[Shape], s
             row, slot = np.nonzero(members == g)
             slope[row, slot] = outward(shapes[g], place[row])
             height[row, slot] = -shapes[g].depth(place[row])
-        # The shortest step to zero height over all surfaces, to first order; damped at grazing surfaces.
+        # Take the shortest step to zero height over all surfaces, to first order, damped if they graze.
         gram = slope @ slope.transpose(0, 2, 1) + 1e-4 * np.eye(3)
         way = -np.einsum("nki,nk->ni", slope, np.linalg.solve(gram, height[..., None])[..., 0])
         length = np.linalg.norm(way, axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""Collision shapes of geoms: surface area, and depth of points below the surface."""
+"""Collision shapes of geoms, with their surface area and the depth of points below the surface."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Hull:
     normals: np.ndarray
     """Outward unit normals (h, 3) of the distinct planes of the faces."""
     offsets: np.ndarray
-    """Offsets (h,) of the planes [m]: inside is ``normals @ x <= offsets``."""
+    """Offsets (h,) of the planes [m]; points x with ``normals @ x <= offsets`` are inside."""
     first: np.ndarray
     """Start (h + 1,) of each plane's list in ``beside``."""
     beside: np.ndarray
@@ -88,7 +88,7 @@ class Shape:
     kind: str
     """Kind: sphere, capsule, cylinder, ellipsoid, box or mesh."""
     size: np.ndarray
-    """MuJoCo's half sizes and radii (3,) [m]; half of the extents of a mesh."""
+    """MuJoCo's half sizes and radii (3,) [m]; for a mesh, half of its extents."""
     position: np.ndarray
     """Position (3,) of the geom's frame in the body's frame [m]."""
     rotation: np.ndarray
@@ -227,7 +227,7 @@ def sphere_grid(rings: int = 256, around: int = 512) -> tuple[np.ndarray, np.nda
 def ellipsoid_element(radii: np.ndarray, height: np.ndarray, azimuth: np.ndarray) -> np.ndarray:
     """Return the area element of an ellipsoid relative to that of the unit sphere [m2].
 
-    For the scaling diag(a, b, c) of a surface with unit normal n it is abc |n / (a, b, c)|.
+    If a surface with the unit normal n is scaled by diag(a, b, c), the ratio is abc |n / (a, b, c)|.
 
     Args:
         radii: Radii (3,) of the ellipsoid [m].
@@ -247,8 +247,8 @@ def _colliding_vertices(model: mujoco.MjModel, mesh: int) -> np.ndarray:
     graph = model.mesh_graphadr[mesh]
     if graph < 0:
         return vertices
-    # MuJoCo's hull can have fewer vertices than the mesh's (maxhullvert). Its layout: numbers of vertices and
-    # faces, the edge address of each vertex, the vertices' indices in the mesh.
+    # MuJoCo's hull can have fewer vertices than the mesh's (maxhullvert). It is stored as the numbers of
+    # vertices and faces, the edge address of each vertex, and the index of each vertex in the mesh.
     count = model.mesh_graph[graph]
     return vertices[model.mesh_graph[graph + 2 + count : graph + 2 + 2 * count]]
 

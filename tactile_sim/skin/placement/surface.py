@@ -1,4 +1,4 @@
-"""Taxels on the surface of one geom and of one body."""
+"""Data classes for the taxels on the surface of a geom and of a body."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ class Surface:
         return len(self.positions)
 
     def moved(self, rotation: np.ndarray, translation: np.ndarray) -> Surface:
-        """Return the surface after a rotation (3, 3) followed by a translation (3,) [m]."""
+        """Return the surface rotated by ``rotation`` (3, 3), then moved by ``translation`` (3,) [m]."""
         positions = self.positions @ rotation.T + translation
         return replace(self, positions=positions, normals=self.normals @ rotation.T)
 
 
 @dataclass(frozen=True)
 class BodySurface:
-    """The taxels of one body, geom after geom, in the body's frame."""
+    """The taxels of one body, geom by geom, in the body's frame."""
 
     geom_ids: np.ndarray
     """Ids (k,) of the colliding geoms."""
@@ -55,7 +55,10 @@ class BodySurface:
     def of_parts(
         geom_ids: np.ndarray, surfaces: Sequence[Surface], kept: np.ndarray | None = None
     ) -> BodySurface:
-        """Concatenate surfaces of geoms without joining them, optionally with only some taxels (n,)."""
+        """Concatenate the surfaces of geoms without joining them.
+
+        If ``kept`` (n,) is specified, only these taxels are included.
+        """
         lengths = [len(surface) for surface in surfaces]
         start = np.r_[0, np.cumsum(lengths)]
         kept = np.ones(start[-1], bool) if kept is None else kept

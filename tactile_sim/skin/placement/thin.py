@@ -1,4 +1,4 @@
-"""Removal of vertices of a body's mesh that are not taxels or are too close to each other at seams."""
+"""Remove vertices of a body's mesh that are not taxels, or that are too close to each other at seams."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def thin(mesh, normals, spacing):
         spacing: Distance between taxels [m].
     """
     # Preserve the shape of triangles as far as possible.
-    # With care for the shape as far as it goes, then without.
+    # First preserve the shape as far as possible, then ignore it.
     for worst, role in ((0.1, SPARE), (0.0, SPARE), (-1.5, LOST)):
         drop(mesh, role, worst)
-    # Each removal can enable the other.
+    # Each of the two removals can enable the other.
     for worst, worst_cleared in ((0.1, 0.02), (0.0, 0.0), (0.0, -0.05)):
         _thin_seams(mesh, worst, SEAM_STEP * spacing)
         _clear_seams(mesh, worst_cleared, normals, NEAR * spacing)
@@ -49,7 +49,7 @@ def thin(mesh, normals, spacing):
 
 @kernel
 def drop(mesh, role, worst):
-    """Collapse vertices of this role and higher while no triangle gets worse than ``worst``.
+    """Collapse vertices of this role and higher as long as no triangle gets worse than ``worst``.
 
     Args:
         mesh: The mesh, modified in place.
@@ -90,7 +90,7 @@ def _thin_seams(mesh, worst, least):
             a, b = starts[e], stops[e]
             if a < 0 or touched[a] or touched[b]:
                 continue
-            # Junctions of seams are kept unless they are very close to another one.
+            # Junctions of seams are kept unless they are very close to another junction.
             close = lengths[e] < JUNCTION * least
             quality_a = quality_b = FORBIDDEN
             if mesh.role[a] == SEAM and (close or seam_edges(mesh, a) == 2):
@@ -131,7 +131,7 @@ def _clear_seams(mesh, worst, normals, least):
 
 @kernel
 def _alike(mesh, q, geom, normal):
-    """Return whether a geom's surface around vertex q faces about the same way as a normal."""
+    """Return whether a geom's surface around vertex q faces about the same direction as ``normal``."""
     x = y = z = 0.0
     t = mesh.at[q]
     while True:

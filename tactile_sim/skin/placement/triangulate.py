@@ -1,4 +1,4 @@
-"""Triangulation of points on a convex surface."""
+"""Triangulate points on a convex surface, and improve closed meshes by edge flips."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ FLAT = 1e-9
 def triangulate(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
     """Triangulate points on a convex surface around their mean.
 
-    Projected on a sphere around the mean, the convex hull of the points is a closed mesh of all of them. Its
-    edges are then flipped until the mesh is Delaunay on the surface itself (Lawson's algorithm).
+    The points are projected onto a sphere around the mean, where their convex hull is a closed mesh of all
+    points. Its edges are then flipped until the mesh is Delaunay on the surface itself (Lawson's algorithm).
 
     Args:
         positions: Points (n, 3) [m].
@@ -25,7 +25,7 @@ def triangulate(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
         Point indices (t, 3), wound outward; empty if all points are coplanar.
     """
     rays = positions - positions.mean(axis=0)
-    # First scale a long or flat body to a round one; straight lines stay straight.
+    # First scale a long or flat body to a round one, which keeps straight lines straight.
     spread, axes = np.linalg.eigh(rays.T @ rays)
     sphere = rays @ axes / np.sqrt(np.maximum(spread, 1e-12 * spread[2]))
     sphere /= np.linalg.norm(sphere, axis=1, keepdims=True)
@@ -52,10 +52,10 @@ def zip_rings(first_a, count_a, phase_a, first_b, count_b, phase_b):
     Args:
         first_a: Index of the first point of ring a.
         count_a: Number of points of ring a.
-        phase_a: Azimuth of its first point in turns.
-        first_b: As for ring a.
-        count_b: As for ring a.
-        phase_b: As for ring a.
+        phase_a: Azimuth of the first point of ring a [turns].
+        first_b: Index of the first point of ring b.
+        count_b: Number of points of ring b.
+        phase_b: Azimuth of the first point of ring b [turns].
 
     Returns:
         Point indices (count_a + count_b, 3).
@@ -86,7 +86,7 @@ def flip_to_delaunay(triangles, across, positions, facing, label, alike):
         across: Triangle (t, 3) across the edge opposite to each corner.
         positions: Vertices (n, 3) [m].
         facing: Normal (t, 3) of the surface at each triangle.
-        label: Label (t,); only edges between triangles of the same label are flipped.
+        label: Label (t,) of each triangle; only edges between triangles with the same label are flipped.
         alike: Only edges between triangles with a dot product of ``facing`` above this are flipped.
     """
     for _ in range(200):

@@ -1,13 +1,14 @@
-"""The outer surface of a body of several geoms as one closed mesh.
+"""Build the outer surface of a body with several geoms as one closed mesh.
 
-Each geom is a polyhedron over its taxels. The union of these is a closed mesh, whose vertices are the taxels
-on the outside and new vertices where surfaces meet. The new vertices are moved to the exact intersections.
-Finally, vertices that are too close to each other are removed while the mesh stays closed (see `mesh`).
+Each geom is converted to a polyhedron over its taxels. The union of the polyhedra is a closed mesh, whose
+vertices are the taxels on the outside and new vertices where surfaces meet. The new vertices are moved to the
+exact intersections. Finally, vertices that are too close to each other are removed while the mesh stays
+closed (see `mesh`).
 
-For 60 random bodies of two to six geoms of 1.5 to 8 spacings with 70,000 taxels, the nearest taxel is 0.61
-to 1.04 spacings away for 98 % of the taxels, and less than half a spacing for 0.16 %, at sharp ends and in
-corners of three geoms. No point of the skin is farther than a spacing from a taxel, and areas sum to the
-visible area within 0.15 %.
+In a test with 60 random bodies of two to six geoms (sizes of 1.5 to 8 spacings, 70,000 taxels in total), the
+nearest neighbour is 0.61 to 1.04 spacings away for 98 % of the taxels, and less than half a spacing for
+0.16 %, which are at sharp ends and in corners of three geoms. No point of the skin is farther than a spacing
+from a taxel, and areas sum to the visible area within 0.15 %.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ from tactile_sim.skin.placement.thin import thin
 from tactile_sim.skin.placement.triangulate import flip_to_delaunay
 
 SUNK = 0.1
-"""Minimum depth of hidden vertices in the geom that hides them, in spacings; separates coinciding geoms."""
+"""Depth to which hidden vertices are moved in the geom that hides them, to separate coinciding geoms, in
+spacings."""
 LONGEST = 2.2
 """Maximum edge length after removing vertices, exceeded only if unavoidable, in spacings."""
 JOINED = 0.5
@@ -89,9 +91,9 @@ class _View:
     hidden: np.ndarray
     """True if each vertex (n,) is hidden by another geom."""
     depth: np.ndarray
-    """Depth (n,) of each vertex in the other geom it is deepest in [m]; negative outside."""
+    """Depth (n,) of each vertex in the other geom in which it is deepest [m]; negative outside."""
     sunk: np.ndarray
-    """Vertices (n, 3), with hidden ones moved well inside that geom [m]."""
+    """Positions (n, 3) of the vertices, with hidden ones moved well inside that geom [m]."""
 
     @staticmethod
     def of(i: int, shapes: Sequence[Shape], surface: Surface, near: np.ndarray, spacing: float) -> _View:
@@ -118,13 +120,13 @@ class _View:
             enough = min(SUNK * spacing, 0.4 * shape.thickness, 0.4 * shapes[j].thickness)
             row = np.flatnonzero((by == j) & (deepest < enough))
             inward = -outward(shapes[j], sunk[row], 4 * coincident)
-            # Into a box's edge, the depth is the length of the step over the root of two.
+            # Diagonally into a box's edge, the depth is the length of the step divided by sqrt(2).
             sunk[row] += np.sqrt(2) * (enough - deepest[row])[:, None] * inward
         return _View(solid, hidden, deepest, sunk)
 
 
 def _near(shapes: Sequence[Shape], gap: float) -> np.ndarray:
-    """Return whether the bounds of two geoms (k, k) are closer to each other than a gap [m]."""
+    """Return whether the bounds of each pair of geoms (k, k) are closer to each other than a gap [m]."""
     bounds = np.array([shape.bounds for shape in shapes])
     low, high = bounds[:, 0] - gap / 2, bounds[:, 1] + gap / 2
     near = np.asarray(((low[:, None] <= high) & (low <= high[:, None])).all(axis=2))
@@ -135,7 +137,7 @@ def _near(shapes: Sequence[Shape], gap: float) -> np.ndarray:
 def _outside(
     views: Sequence[_View], ids: Sequence[int], shapes: Sequence[Shape], near: np.ndarray, spacing: float
 ) -> _Taxels:
-    """Return the closed surface of the union of geoms ``ids``, which are not entirely hidden."""
+    """Return the closed surface of the union of the geoms ``ids``, none of which is entirely hidden."""
     solids = [view.solid for view in views]
     first = np.cumsum([0, *(len(solid.positions) for solid in solids)])
     vertex_geom = np.repeat(ids, np.diff(first))
@@ -208,7 +210,7 @@ def _least_deep(surfaces: Sequence[Surface], views: Sequence[_View]) -> _Taxels:
 def _assemble(
     geom_ids: np.ndarray, parts: Sequence[_Taxels], shapes: Sequence[Shape], spacing: float
 ) -> BodySurface:
-    """Combine parts in the order of geoms; edges are triangle sides and connections across narrow gaps."""
+    """Combine parts in the order of geoms; edges are triangle sides and links across narrow gaps."""
     first = np.cumsum([0, *(len(part.geom) for part in parts)])
     geom = np.concatenate([part.geom for part in parts])
     order = np.argsort(geom, kind="stable")

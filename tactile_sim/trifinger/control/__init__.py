@@ -1,1 +1,1 @@
-"""Control of the fingers: commands, and a built-in grip."""
+"""Finger control: joint commands and a built-in grasp motion."""

@@ -1,4 +1,4 @@
-"""Joint commands of the TriFinger, converted to desired actions."""
+"""Conversion of joint commands to desired actions of the TriFinger."""
 
 from __future__ import annotations
 
@@ -18,12 +18,11 @@ from tactile_sim.trifinger.physics.rules import Rules
 
 
 class FingerCommander(Commander):
-    """Applies commands as actions.
+    """Converts joint commands to desired actions.
 
-    A joint without a position in the command has no position control, and one without an effort no additional
-    torque. Joints that are not in the command keep their last action. The action rules
-    (`tactile_sim.trifinger.physics.rules`) compute the motor torques. Gains of the configuration replace the
-    defaults.
+    A joint without a commanded position has no position control, and a joint without a commanded effort has
+    no additional torque. Joints that are not in the command keep their last action. The action rules
+    (`tactile_sim.trifinger.physics.rules`) compute the motor torques. Configured gains replace the defaults.
     """
 
     def __init__(
@@ -34,14 +33,14 @@ class FingerCommander(Commander):
         rules: Rules,
         where: str = "control",
     ):
-        """Override the default gains with those of the configuration.
+        """Replace default gains with the configured ones.
 
         Args:
             model: The compiled scene, whose only hinges are the robot's joints.
             names: Names of that model.
             gains: ``kp`` and ``kd`` by joint name or shell pattern.
             rules: Action rules of the robot.
-            where: Name of the table of gains in error messages.
+            where: Prefix for error messages (name of the table of gains).
 
         Raises:
             ConfigError: ``control`` does not fit the joints.
@@ -63,11 +62,11 @@ class FingerCommander(Commander):
         self._rules.rest()
 
     def check_trajectory(self, trajectory: JointTrajectory) -> None:
-        """Reject trajectories: the action rules take steps of at most a control interval."""
+        """Raise CommandError, because the TriFinger does not support trajectories."""
         raise CommandError("joint_trajectory: the TriFinger does not support it; command positions")
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
-        """Check a command; see `Commander.check`. Each joint accepts a position, and none a velocity.
+        """Check a command as in `Commander.check`. All joints accept positions; none accepts velocities.
 
         Raises:
             CommandError: The command is invalid.
@@ -79,10 +78,10 @@ class FingerCommander(Commander):
         return super().check(command)
 
     def accept(self, targets: Mapping[str, np.ndarray], engine: EngineArrays) -> None:
-        """Set the targets that `check` returned.
+        """Set the desired action from checked targets.
 
         Args:
-            targets: Result of `check`.
+            targets: Targets returned by `check`.
             engine: State and inputs of the engine.
         """
         position, effort = targets["position"], targets["effort"]

@@ -1,4 +1,4 @@
-"""Built-in motion: the fingers take the cube, lift it and hold it."""
+"""Built-in motion in which the fingers grasp the cube, lift it and hold it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tactile_sim.trifinger.workspace.objects import get_pose
 
 
 class GraspMotion:
-    """Applies the torques of a `Grip` for the pose of the cube at the start of the motion."""
+    """Applies the torques of a `Grip`, which is planned for the cube's pose at the start of the motion."""
 
     interval = 0.0
 
@@ -20,7 +20,7 @@ class GraspMotion:
         """Create the motion.
 
         Args:
-            finger_type: Type with three fingers.
+            finger_type: Finger type of a robot with three fingers.
             physics: Physics of the robot, with a cube in the scene.
         """
         self._kinematics = Kinematics(urdf_file(finger_type), tip_link_names(finger_type))
@@ -28,11 +28,11 @@ class GraspMotion:
         self._grip: Grip | None = None
 
     def restart(self) -> None:
-        """Start again, with the current pose of the cube."""
+        """Restart the motion with the current pose of the cube."""
         self._grip = None
 
     def act(self, engine: Engine) -> None:
-        """Set the torques of the current time as the desired action."""
+        """Set the torques for the current time as the desired action."""
         physics = self._physics
         if self._grip is None:
             position, orientation = get_pose(engine.model, engine.qpos, "cube")

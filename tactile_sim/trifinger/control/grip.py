@@ -1,9 +1,9 @@
-"""Controller with which three fingers take the cube from the table, lift it and hold it.
+"""Controller that makes three fingers grasp the cube on the table, lift it and hold it.
 
 One finger presses on one face of the cube, the other two on the opposite face. Impedance control moves the
-tips along their paths: the joint torques are the transposed Jacobian times a spring force at the tip. After
-contact the tips press with a given force. The paths are fixed, so the cube must be within 0.03 m of the
-centre of the arena. It can be rotated about the vertical axis.
+tips along their paths: the joint torques are the transposed Jacobian times a spring-damper force at the tip.
+After contact the tips press with a specified force. The paths are fixed, so the cube must be within 0.03 m of
+the centre of the arena. It can be rotated about the vertical axis.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from tactile_sim.trifinger.workspace.objects import CUBE_MASS, CUBE_WIDTH
 STIFFNESS, DAMPING = 250.0, 6.0
 """Stiffness [N/m] and damping [N s/m] of the tips."""
 APART = 0.018
-"""Distance of each of two tips from the centre of their face [m]."""
+"""Distance of the two tips on the same face from the centre of that face [m]."""
 TIP_RADIUS = 0.009
 """Approximate radius of a tip [m]."""
 CLEARANCE = 0.035
-"""Distance of the tips from the face before they close [m]."""
+"""Distance between tips and faces before closing [m]."""
 ABOVE = 0.05
-"""Additional height on the way there, to avoid the cube [m]."""
+"""Additional height during the approach, to avoid hitting the cube [m]."""
 GAP = 0.005
-"""Distance of the tips from the face after closing [m]. From there they approach with a small force."""
+"""Distance between tips and faces after closing [m]. A small force then moves the tips to the faces."""
 TOUCH = 0.3
-"""Fraction of the grip force used for that."""
+"""Fraction of the grip force with which the tips first touch the faces."""
 GRAVITY = 9.81
 
 
@@ -50,7 +50,7 @@ class Times:
 
 
 class Grip:
-    """Motion for one pose of the cube. `torques` must be called in each step."""
+    """Grasp motion for one pose of the cube. `torques` must be called in each step."""
 
     def __init__(
         self,
@@ -67,11 +67,11 @@ class Grip:
 
         Args:
             kinematics: Kinematics of a robot with three fingers and its base at the world's origin.
-            joints: (9,) present joint positions [rad].
+            joints: (9,) current joint positions [rad].
             position: (3,) position of the cube on the table [m].
             orientation: Orientation of the cube, quaternion (x, y, z, w).
             height: Height of the lift [m].
-            force: Force of the finger that is alone on its face [N]; the others press with half of it.
+            force: Force of the finger that is alone on its face [N]; the others each press with half of it.
             times: Durations of the phases.
         """
         self._model, self._tips = kinematics.model, kinematics.tip_link_ids
@@ -138,7 +138,7 @@ def _assign(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Assign the fingers to faces of the cube: one finger to a face, two to the opposite face.
 
-    The chosen assignment has the faces that are directed to the fingers most.
+    The chosen assignment has the faces that point most directly to their fingers.
 
     Args:
         towards: (3, 3) unit vectors from the centre of the robot to the fingers.
@@ -146,8 +146,8 @@ def _assign(
         orientation: Orientation of the cube, quaternion (x, y, z, w).
 
     Returns:
-        For each finger, the position of its tip (3, 3) [m], the direction of its force (3, 3), and the
-        fraction of the grip force (3,).
+        Tip positions (3, 3) [m], force directions (3, 3) and fractions of the grip force (3,), with one row
+        per finger.
     """
     axes = Rotation.from_quat(orientation).as_matrix().T
     axes = axes[np.argsort(np.abs(axes[:, 2]))[:2]]  # the two horizontal axes
@@ -169,11 +169,11 @@ def _assign(
 
 
 def _smooth(part: float) -> float:
-    """Return the minimum-jerk profile from 0 to 1."""
+    """Return the minimum-jerk profile (0 to 1) at a fraction of the motion, which is clamped to 0 to 1."""
     x = min(max(part, 0.0), 1.0)
     return x**3 * (10 - 15 * x + 6 * x * x)
 
 
 def _between(first: np.ndarray, last: np.ndarray, part: float) -> np.ndarray:
-    """Return the position on a minimum-jerk path."""
+    """Return the position at a fraction of a minimum-jerk path."""
     return first + (last - first) * _smooth(part)

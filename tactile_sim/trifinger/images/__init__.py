@@ -1,1 +1,1 @@
-"""Camera images: rendering, lens distortion, calibrations and observations."""
+"""Camera images: rendering, lens distortion, calibration and observations."""

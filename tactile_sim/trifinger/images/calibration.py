@@ -15,11 +15,11 @@ CAMERA_IDS = (60, 180, 300)
 """Ids of the three cameras."""
 
 CALIBRATIONS = Path(__file__).parents[1] / "data" / "camera_params"
-"""Folder of the shipped calibrations: ``camera60_full``, ``_cropped``, ``_cropped_and_downsampled``, ..."""
+"""Folder of the included calibrations: ``camera60_full``, ``_cropped``, ``_cropped_and_downsampled``, ..."""
 
 
 def calib_data_to_matrix(data: Mapping[str, Any]) -> np.ndarray:
-    """Return the matrix of a mapping with ``rows``, ``cols`` and ``data``.
+    """Convert a mapping with ``rows``, ``cols`` and ``data`` to a matrix.
 
     Args:
         data: Mapping in the format of ROS's camera calibrations.
@@ -49,7 +49,7 @@ class CameraParameters(NamedTuple):
 
     @classmethod
     def load(cls, stream: TextIO) -> CameraParameters:
-        """Load a calibration from a YAML file with the keys of ROS and ``tf_world_to_camera``.
+        """Load a calibration from a YAML file with ROS camera calibration keys and ``tf_world_to_camera``.
 
         Args:
             stream: Open YAML file.
@@ -81,13 +81,13 @@ class CameraParameters(NamedTuple):
         yaml.safe_dump(data, stream, sort_keys=False)
 
     def project(self, points: np.ndarray) -> np.ndarray:
-        """Project points to the image.
+        """Project points onto the image.
 
         Args:
             points: (n, 3) points in the world [m].
 
         Returns:
-            (n, 2) columns and rows [pixels].
+            (n, 2) column and row of each point [pixels].
         """
         seen = points @ self.tf_world_to_camera[:3, :3].T + self.tf_world_to_camera[:3, 3]
         rays = distort(seen[:, :2] / seen[:, 2:], self.distortion_coefficients)
@@ -100,8 +100,8 @@ def load_camera_parameters(
     """Load the calibrations of the three cameras.
 
     Args:
-        config_dir: Folder of the calibrations.
-        filename_pattern: Name of a calibration file, with ``{id}`` for 60, 180 and 300.
+        config_dir: Folder that contains the calibration files.
+        filename_pattern: Name of the calibration files; ``{id}`` is replaced by 60, 180 and 300.
     """
 
     def load(number: int) -> CameraParameters:

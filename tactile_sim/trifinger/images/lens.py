@@ -1,6 +1,6 @@
 """Lens distortion: OpenCV's model with three radial and two tangential coefficients.
 
-Rays are (x/z, y/z) in the camera frame: x right, y down, z forwards. Source of the formulas: OpenCV, "Camera
+Rays are (x/z, y/z) in the camera frame: x right, y down, z forwards. The formulas are from OpenCV, "Camera
 Calibration and 3D Reconstruction".
 """
 
@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import numpy as np
 
-_WIDEST = 3.0  # largest radius of a ray: 72 degrees
+_WIDEST = 3.0  # largest radius of a ray, which is 72 degrees off axis
 _TABLE = 20_000
 _ITERATIONS = 10
 
 
 def distort(rays: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """Distort rays of a pinhole camera.
+    """Apply the lens distortion to rays of a pinhole camera.
 
     Args:
-        rays: (..., 2) rays before the lens.
+        rays: (..., 2) undistorted rays.
         coefficients: (5,) k1, k2, p1, p2, k3.
 
     Returns:
-        (..., 2) rays behind the lens.
+        (..., 2) distorted rays.
     """
     square = (rays * rays).sum(axis=-1, keepdims=True)
     return rays * _radial(square, coefficients) + _tangential(rays, coefficients)
@@ -30,14 +30,14 @@ def distort(rays: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
 def undistort(rays: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
     """Invert `distort`.
 
-    The fitted radial distortion is monotonic up to some radius only. Rays beyond it have no inverse.
+    The fitted radial distortion is monotonic only up to some radius. Rays beyond it have no inverse.
 
     Args:
-        rays: (..., 2) rays behind the lens.
+        rays: (..., 2) distorted rays.
         coefficients: (5,) k1, k2, p1, p2, k3.
 
     Returns:
-        (..., 2) rays before the lens; NaN for rays without an inverse.
+        (..., 2) undistorted rays; NaN where there is no inverse.
     """
     radii = np.linspace(0, _WIDEST, _TABLE)
     bent = radii * _radial(radii**2, coefficients)

@@ -1,4 +1,4 @@
-"""Observations of the platform's cameras and of the object tracking."""
+"""Observations from the platform's cameras and object tracking."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class ObjectPose:
     orientation: np.ndarray = field(default_factory=lambda: np.zeros(4))
     """(4,) quaternion (x, y, z, w)."""
     confidence: float = 1.0
-    """Confidence of the tracking; always 1 in simulation."""
+    """Tracking confidence; always 1 in simulation."""
 
 
 @dataclass(slots=True)
@@ -43,10 +43,10 @@ class TriCameraObservation:
 
 @dataclass(slots=True)
 class TriCameraObjectObservation:
-    """Images of the three cameras and pose of the object at one time."""
+    """Images of the three cameras and the pose of the object at one time."""
 
     cameras: list[CameraObservation] = field(default_factory=_three_cameras)
     """Observations of camera60, camera180 and camera300."""
     object_pose: ObjectPose = field(default_factory=ObjectPose)
     filtered_object_pose: ObjectPose = field(default_factory=ObjectPose)
-    """Equal to ``object_pose`` in simulation."""
+    """Filtered pose of the object; equal to ``object_pose`` in simulation."""

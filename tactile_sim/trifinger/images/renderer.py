@@ -21,7 +21,7 @@ _BACKENDS = {"egl": "EGL", "osmesa": "OSMesa"}  # backends without a display, an
 
 
 class RenderingError(TactileSimError):
-    """This machine cannot render images."""
+    """Raised if this machine cannot render images."""
 
 
 @dataclass(frozen=True)
@@ -43,9 +43,9 @@ class View:
 
 
 class Renderer:
-    """Renders a model.
+    """Offscreen renderer for one model.
 
-    The OpenGL context is created for the first image, and again for a larger one.
+    The OpenGL context is created for the first image, and recreated for a larger one.
     """
 
     def __init__(self, model: mujoco.MjModel):
@@ -67,7 +67,7 @@ class Renderer:
 
         Args:
             data: State to render.
-            view: Camera.
+            view: Pose and frustum of the camera.
             width: Width of the image [pixels].
             height: Height of the image [pixels].
 
@@ -75,7 +75,7 @@ class Renderer:
             uint8 (height, width, 3), RGB, first row at the top.
 
         Raises:
-            RenderingError: This machine has no OpenGL for offscreen rendering.
+            RenderingError: This machine does not support offscreen rendering with OpenGL.
         """
         self._ensure_size(width, height)
         self._gl.make_current()
@@ -106,7 +106,7 @@ class Renderer:
         self._size = (0, 0)
 
     def _copy_state(self, data: mujoco.MjData) -> None:
-        """Compute the poses of the state; those in ``data`` may belong to the previous step."""
+        """Copy the state and compute its poses, since those in ``data`` may belong to the previous step."""
         self._data.qpos[:] = data.qpos
         self._data.mocap_pos[:] = data.mocap_pos
         self._data.mocap_quat[:] = data.mocap_quat
@@ -150,7 +150,7 @@ def _point(eye: Any, view: View) -> None:
 
 
 def _context(width: int, height: int) -> Any:
-    """Create an OpenGL context of the backend in ``MUJOCO_GL``, otherwise of the first that works."""
+    """Create an OpenGL context with the backend in ``MUJOCO_GL``, or else with the first that works."""
     wanted = os.environ.get("MUJOCO_GL", "").lower()
     problems = []
     for backend in (wanted,) if wanted in (*_BACKENDS, "glfw") else _BACKENDS:

@@ -1,1 +1,1 @@
-"""Physics of a step: action rules, Bullet's drag, and MuJoCo."""
+"""Physics of a time step: MuJoCo with action rules and Bullet's drag."""

@@ -1,11 +1,11 @@
-"""Bullet's drag on moving bodies, and its limit of the joint speed.
+"""Bullet's drag on moving bodies, and its joint speed limit.
 
 At the centre of mass of a body with velocity v and angular velocity ω (Bullet, ``btMultiBody``)::
 
     F = -d m v (1 + |v|)        T = -d I ω (1 + |ω|)
 
 d is 0.5/s for the robot's links, as in trifinger_simulation, and Bullet's default of 0.04/s for other bodies.
-Controllers that were tuned in PyBullet depend on it.
+Controllers that were tuned in PyBullet depend on this drag.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class Drag:
     """Drag on all moving bodies of a model."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, robot: str = "base_link"):
-        """Collect the arrays that the drag is computed from. Those of model and data are not copied.
+        """Collect the arrays from which drag is computed. Arrays of the model and data are not copied.
 
         Args:
             model: Compiled scene.
             data: State of the scene.
-            robot: Root body of the robot.
+            robot: Name of the robot's root body.
         """
         root = model.body_rootid[model.body(robot).id]
         # Bodies that are welded to the world have the weld id 0.
@@ -52,11 +52,11 @@ class Drag:
             data.cdof,
             np.empty((len(moving), 6)),
         )
-        """Arguments of `add_drag`, except the output."""
+        """Arguments of `add_drag`, except ``out``."""
         self._out = data.qfrc_passive
 
     def apply(self) -> None:
-        """Add the drag at the current velocities to ``qfrc_passive``; to be called after ``mj_step1``."""
+        """Add the drag at the current velocities to ``qfrc_passive``; call this after ``mj_step1``."""
         add_drag(*self.arrays, self._out)
 
 
@@ -70,18 +70,18 @@ def add_drag(
     """Add the drag of the bodies as joint forces to ``out``.
 
     Args:
-        bodies: (n, 4) rows of `Drag`.
+        bodies: (n, 4) id, parent's row (or -1), first DOF and number of DOFs of each body, parents first.
         dampings: (n,) damping of each body [1/s].
         roots: (nbody,) root body of each tree.
-        masses: (nbody,) [kg].
+        masses: (nbody,) masses [kg].
         inertias: (nbody, 3) principal moments [kg m²].
         positions: (nbody, 3) centres of mass in the world [m].
         axes: (nbody, 9) principal axes in the world.
         velocities: (nbody, 6) angular and linear velocities at the centre of the tree [rad/s, m/s].
-        centres: (nbody, 3) centre of the tree of each root body in the world [m].
+        centres: (nbody, 3) centre of mass of each body's subtree in the world [m].
         joint_axes: (nv, 6) angular and linear axes of the joints at the centre of the tree.
-        wrenches: (n, 6) buffer.
-        out: (nv,) joint forces [N m, N].
+        wrenches: (n, 6) work array; overwritten.
+        out: (nv,) joint forces [N m, N], to which the drag is added.
     """
     for row in range(len(bodies)):
         body, damping = bodies[row, 0], dampings[row]
@@ -119,7 +119,7 @@ def add_drag(
 
 @kernel("void(f8[::1], f8[::1], f8)")
 def limit_speed(positions, velocities, time_step):
-    """Limit the speed of joints to `MAX_SPEED` after a semi-implicit step.
+    """Limit the joint speeds to `MAX_SPEED` after a semi-implicit step.
 
     Args:
         positions: (n,) joint positions [rad], changed in place.

@@ -19,9 +19,9 @@ from tactile_sim.trifinger.robot.spec import TIP_SENSOR, joint_names, tip_link_n
 class FingerPhysics:
     """A robot and its scene.
 
-    A step has two halves, as in the engines: `forward` computes poses, contacts and forces of the present
-    state under the desired action, `integrate` advances to the next state. Between them, ``data`` belongs to
-    one state.
+    As in the engines, a step has two halves: `forward` computes poses, contacts and forces for the current
+    state and the desired action, and `integrate` advances to the next state. Between the two calls, all
+    values in ``data`` belong to the same state.
 
     Attributes:
         spec: The scene.
@@ -44,9 +44,9 @@ class FingerPhysics:
 
         Args:
             spec: Scene from `robot.spec.load_spec`, possibly with added objects.
-            finger_type: Type of the robot.
-            link_drag: Whether Bullet's drag and its limit of the joint speed apply.
-            model: The compiled spec; compiled here by default.
+            finger_type: Finger type of the robot.
+            link_drag: Whether to apply Bullet's drag and joint speed limit.
+            model: The compiled scene. By default ``spec`` is compiled here.
         """
         self.spec = spec
         self.rules = Rules(finger_type)
@@ -58,11 +58,11 @@ class FingerPhysics:
         self._use(model, mujoco.MjData(model))
 
     def edit(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
-        """Edit the scene and keep the state of everything that remains.
+        """Edit the scene, keeping the state of everything that remains.
 
         Args:
-            edit: Called with a copy of ``spec``. Afterwards ``spec``, ``model``, ``data`` and views of them
-                are other objects.
+            edit: Function that edits a copy of ``spec``. Afterwards ``spec``, ``model``, ``data`` and views
+                of them are new objects.
 
         Raises:
             SceneError: The edited scene is invalid. Nothing changes.
@@ -77,7 +77,7 @@ class FingerPhysics:
         self._use(*compiled)
 
     def _use(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
-        # MuJoCo would otherwise reset the state at a NaN without notice.
+        # MuJoCo would otherwise silently reset the state at a NaN.
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         self.model, self.data = model, data
         self.time_step = float(model.opt.timestep)
@@ -85,13 +85,13 @@ class FingerPhysics:
         # The joints of a tree are contiguous.
         first, n = model.joint(joint_names(self._finger_type)[0]), self.rules.n
         self.positions = slice(first.qposadr[0], first.qposadr[0] + n)
-        """Joints of the robot in ``qpos``."""
+        """Slice of the robot's joints in ``qpos``."""
         self.dofs = slice(first.dofadr[0], first.dofadr[0] + n)
-        """Joints of the robot in ``qvel``."""
+        """Slice of the robot's joints in ``qvel``."""
         self.q, self.qd = data.qpos[self.positions], data.qvel[self.dofs]
         tips = tip_link_names(self._finger_type)
         self.tips = np.array([model.body(name).id for name in tips])
-        """(n_fingers,) ids of the bodies of the tips."""
+        """(n_fingers,) body ids of the tips."""
         sensor = model.sensor(tips[0] + TIP_SENSOR).adr[0]
         self.tip_normal_forces = data.sensordata[sensor : sensor + len(tips)]
         """(n_fingers,) sum of the normal forces on each tip in the last step [N]; a view of ``data``."""
@@ -108,7 +108,7 @@ class FingerPhysics:
         self.integrate()
 
     def forward(self) -> None:
-        """Compute everything that follows from the current state and the desired action."""
+        """Compute poses, contacts and forces for the current state and the desired action."""
         model, data, rules, drag = self.model, self.data, self.rules, self._drag
         mujoco.mj_step1(model, data)
         if drag is None:
@@ -143,9 +143,9 @@ class FingerPhysics:
         self.restart()
 
     def restart(self) -> None:
-        """Clear the solver's warm start; to be called after the state was changed from outside.
+        """Clear the solver's warm start; call this after changing the state from outside.
 
-        Afterwards equal states and actions result in bit-identical motion. Poses and contacts are computed
+        Identical states and actions then result in bit-identical motion. Poses and contacts are computed
         for the current state without motor torques.
         """
         self.data.qacc_warmstart[:] = 0.0
@@ -157,7 +157,7 @@ class FingerPhysics:
         """Check that the physics is stable.
 
         Raises:
-            EngineError: The physics became unstable since the last `restart`.
+            EngineError: The physics has become unstable since the last `restart`.
         """
         if first_bad(self._warnings.tolist()) is not None:
             raise EngineError(
@@ -176,7 +176,7 @@ def _act(
     bodies, dampings, roots, masses, inertias, positions_of_mass, axes, moves, centres, joint_axes, wrenches,
     passive,
 ):  # fmt: skip
-    """Apply rules and drag in one call, which takes less time than two calls."""
+    """Apply the action rules and the drag in a single call, which is faster than two calls."""
     apply_rules(desired, gains, positions, velocities, applied)
     motors[:] = applied[0]
     add_drag(

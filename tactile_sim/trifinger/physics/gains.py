@@ -14,13 +14,13 @@ if TYPE_CHECKING:
 
 
 def gains(row: int, name: str, doc: str) -> property:
-    """Return a property of a robot that accesses a row of `Rules.gains`.
+    """Create a property of `SimFinger` that accesses a row of `Rules.gains`.
 
-    It can be set to one number for all joints or to (n_joints,) numbers.
+    The property accepts one number for all joints, or (n_joints,) numbers.
 
     Args:
         row: Row of `Rules.gains`.
-        name: Name of the attribute for errors.
+        name: Name of the attribute, for error messages.
         doc: Docstring of the property.
     """
 

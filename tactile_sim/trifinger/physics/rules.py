@@ -1,7 +1,7 @@
-"""Action rules: from the desired action to the applied motor torques.
+"""Action rules, which compute the applied motor torques from the desired action.
 
-τ = torque + kp (q* - q) - kd q̇, without position control of joints whose desired position is NaN. τ is
-clamped to the maximum motor torque, damped by the safety gain times q̇, and clamped again.
+τ = torque + kp (q* - q) - kd q̇. Joints whose desired position is NaN have no position control. τ is clamped
+to the maximum motor torque, damped by the safety gain times q̇, and clamped again.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ from tactile_sim.trifinger.finger_types_data import get_number_of_fingers
 MAX_MOTOR_TORQUE = 0.396
 """Maximum torque of a motor [N m]."""
 SAFETY_KD = (0.08, 0.08, 0.04)
-"""Safety gains of the joints of a finger [N m s/rad]."""
+"""Safety damping gains of a finger's joints [N m s/rad]."""
 GAINS: Mapping[str, tuple[Sequence[float], Sequence[float]]] = {
     "pro": ((15.0, 15.0, 9.0), (0.5, 1.0, 0.5)),
     "": ((10.0, 10.0, 10.0), (0.1, 0.3, 0.001)),
 }
-"""Position and velocity gains of the joints of a finger, by the suffix of the type's name."""
+"""Position and velocity gains of a finger's joints, by the suffix of the finger type's name."""
 
 
 class Rules:
@@ -31,16 +31,16 @@ class Rules:
 
     Attributes:
         n: Number of joints.
-        gains: (4, n) kp [N m/rad], kd, safety kd [N m s/rad] and maximum torque [N m]; can be changed.
+        gains: (4, n) kp [N m/rad], kd, safety kd [N m s/rad] and maximum torque [N m]; may be modified.
         desired: (4, n) desired torque [N m], position [rad], kp and kd; NaN for values that are not set.
         applied: (3, n) torque, kp and kd of the last step.
     """
 
     def __init__(self, finger_type: str):
-        """Create rules with the default gains of a type.
+        """Create rules with the default gains of a finger type.
 
         Raises:
-            InvalidValueError: The type is unknown.
+            InvalidValueError: The finger type is unknown.
         """
         fingers = get_number_of_fingers(finger_type)
         self.n = 3 * fingers
@@ -51,7 +51,7 @@ class Rules:
         self.rest()
 
     def rest(self) -> None:
-        """Set a desired action without torque and position."""
+        """Set the desired action to zero torque without position control."""
         self.desired[:] = np.nan
         self.desired[0] = 0.0
 
@@ -65,7 +65,7 @@ class Rules:
             kd: (n,) velocity gains [N m s/rad]; NaN selects the default.
 
         Raises:
-            InvalidValueError: An array has another shape, or a torque is NaN. The action does not change.
+            InvalidValueError: An array has the wrong shape, or a torque is NaN. The action does not change.
         """
         desired = np.empty((4, self.n))
         for row, values in enumerate((torque, position, kp, kd)):
@@ -80,7 +80,7 @@ class Rules:
         self.desired = desired
 
     def _row(self, row: int, values: ArrayLike) -> np.ndarray:
-        """Return values as (n,) floats."""
+        """Convert values to an array of (n,) floats."""
         what = ("torque", "position", "position_kp", "position_kd")[row]
         array = np.asarray(values)
         if array.dtype.kind not in "iuf":

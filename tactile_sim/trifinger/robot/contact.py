@@ -1,8 +1,8 @@
 """Friction between links, objects and walls, with Bullet's values.
 
-Bullet multiplies the friction coefficients of two bodies. MuJoCo takes those of the geom with the higher
-priority, or the larger ones at equal priority. In trifinger_simulation links and walls have 0.5, and objects,
-table and floor have 1, so the products are:
+Bullet multiplies the friction coefficients of two bodies. MuJoCo uses those of the geom with the higher
+priority, or the larger ones at equal priority. In trifinger_simulation links and walls have a friction of
+0.5, and objects, table and floor have 1, so the products are:
 
 ========  =================  =====  =====
 ..        object or table    wall   link
@@ -11,11 +11,12 @@ object    1                  0.5    0.5
 link      0.5                0.25   0.25
 ========  =================  =====  =====
 
-Priorities give the values of 0.5 and 1: links and walls have priority over objects. The values of 0.25 need
-more. Two moving links get an explicit contact pair, and so do a moving link and an imported mesh. A pair
-takes about 0.03 µs a step, so two cases with many shapes are solved otherwise. The fixed links have 0.25 with
-the highest priority, also against objects, which do not get there. The border exists twice: its body does not
-collide with links, and a hidden copy with a friction of 0.25 collides with links only.
+Priorities produce the values 0.5 and 1: links and walls have priority over objects. The value 0.25 needs
+additional measures. Two moving links get an explicit contact pair, and so do a moving link and an imported
+mesh. Each pair takes about 0.03 µs per step, so two cases with many shapes are handled differently. Fixed
+links have a friction of 0.25 with the highest priority. This also applies to objects, but objects cannot
+reach them. The border exists twice: its body does not collide with links, and a hidden copy with a friction
+of 0.25 collides only with links.
 """
 
 from __future__ import annotations
@@ -34,15 +35,15 @@ WALL_PRIORITY = 1
 LINK_PAIR_FRICTION = 0.25
 """Sliding friction of a link against another link or a wall."""
 TORSIONAL, ROLLING = 0.005, 0.0001
-"""Torsional and rolling friction [m]; not used by contacts of condim 3."""
+"""Torsional and rolling friction [m]; contacts with condim 3 do not use them."""
 LINK_BIT = 2
-"""Bit of contype and conaffinity that only links and the border's copy have; MuJoCo's default is 1."""
+"""Bit of contype and conaffinity that only links and the border's copy use; MuJoCo's default bit is 1."""
 LINK_SOLREF = (0.004, 1.0)
-"""Time constant [s] and damping ratio of contacts of links, with which a grip holds."""
+"""Time constant [s] and damping ratio of link contacts; with these values a grip holds."""
 WALL_SOLREF = (0.004, 2.0)
 """Time constant [s] and damping ratio of contacts between objects and walls: stiff, without rebound."""
 COLLISION_GROUP = 3
-"""Geom group of shapes that collide but are not drawn."""
+"""Geom group of colliding shapes that are not drawn."""
 
 
 def set_link_contact(geom: mujoco.MjsGeom) -> None:
@@ -55,17 +56,17 @@ def set_link_contact(geom: mujoco.MjsGeom) -> None:
 
 
 def moving_link_geoms(spec: mujoco.MjSpec) -> list[mujoco.MjsGeom]:
-    """Return the colliding geoms of the links that joints move."""
+    """Return the colliding geoms of the moving links."""
     return [geom for geom in spec.geoms if geom.priority == LINK_PRIORITY and geom.contype & LINK_BIT]
 
 
 def pair_links(spec: mujoco.MjSpec) -> None:
     """Add a contact pair for any two moving links that can collide.
 
-    Links that a joint connects are left out, as MuJoCo does without explicit pairs.
+    Pairs of links that are connected by a joint are omitted, as in MuJoCo's own collision filter.
 
     Args:
-        spec: Robot whose geoms have names and their contact parameters.
+        spec: Robot whose geoms already have names and contact parameters.
     """
     for first, second in itertools.combinations(moving_link_geoms(spec), 2):
         bodies = [_moving_body(geom.parent) for geom in (first, second)]
@@ -75,19 +76,19 @@ def pair_links(spec: mujoco.MjSpec) -> None:
 
 
 def pair_with_friction(spec: mujoco.MjSpec, first: str, second: str) -> None:
-    """Add a contact pair of a link and another link or a wall, by names of geoms."""
+    """Add a contact pair for a link and another link or a wall, specified by geom names."""
     friction = (LINK_PAIR_FRICTION,) * 2 + (TORSIONAL, ROLLING, ROLLING)
     spec.add_pair(geomname1=first, geomname2=second, friction=friction, condim=3, solref=LINK_SOLREF)
 
 
 def add_wall(spec: mujoco.MjSpec, body: mujoco.MjsBody, name: str, **shape: Any) -> None:
-    """Add a shape of the border: one for objects, and a copy in the world for links.
+    """Add a shape of the border for contact with objects, and a copy in the world for contact with links.
 
     Args:
         spec: Scene.
         body: Fixed body at the world's origin, excluded from contact with links.
         name: Name of the geom; its copy is called ``<name>_links``.
-        shape: Arguments of ``add_geom``.
+        shape: Shape arguments for ``add_geom``.
     """
     body.add_geom(name=name, **wall_contact(), group=COLLISION_GROUP, mass=0, **shape)
     spec.worldbody.add_geom(
@@ -104,7 +105,7 @@ def add_wall(spec: mujoco.MjSpec, body: mujoco.MjsBody, name: str, **shape: Any)
 
 
 def wall_contact() -> dict[str, Any]:
-    """Return the contact parameters of a wall against objects, as arguments of ``add_geom``."""
+    """Return the parameters of contacts between walls and objects, as arguments for ``add_geom``."""
     return {
         "friction": (WALL_FRICTION, TORSIONAL, ROLLING),
         "priority": WALL_PRIORITY,
@@ -113,7 +114,7 @@ def wall_contact() -> dict[str, Any]:
 
 
 def _moving_body(body: mujoco.MjsBody) -> str | None:
-    """Return the name of the body itself or its nearest ancestor with a joint; None for a fixed body."""
+    """Return the name of the body or its nearest ancestor that has a joint; None for a fixed body."""
     while body.name != "world":
         if body.joints:
             return body.name

@@ -1,9 +1,9 @@
-"""Convex parts of links, because MuJoCo collides with the convex hull of a mesh.
+"""Splitting of links into convex parts, because MuJoCo collides with the convex hull of a mesh.
 
 Two kinds of links are split. A tip link without a collision shape gets the end of the lower link, so that it
-can have a skin. The middle link of the Edu types is split below its joint, because the hull of the whole mesh
-closes the recess beside the joint: it would touch the base at -0.28 rad, where the mesh is 3.8 mm away from
-it, and keep the joint from its limit of -π/2.
+can have a skin. The middle link of the Edu types is split below its joint, because the hull of its entire
+mesh would fill the recess beside the joint. The hull would touch the base at -0.28 rad, where the mesh is
+still 3.8 mm away, and the joint could not reach its limit of -π/2.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ import numpy as np
 from tactile_sim.trifinger.robot.contact import COLLISION_GROUP
 
 TIP_LENGTH = 0.015
-"""Height above a tip's centre up to which the end of the lower link belongs to the tip [m]."""
+"""Height above a tip's centre up to which the lower link's mesh is assigned to the tip [m]."""
 CUTS = {"middle_link": -0.02}
-"""Height at which a link is split, by the name of its mesh, in the link's frame [m]."""
+"""Height in the link's frame at which a link is split [m], by the name of its mesh."""
 
 
 def split_links(spec: mujoco.MjSpec, tips: Sequence[mujoco.MjsBody]) -> None:
-    """Split the colliding geoms of links into convex parts; the whole mesh is drawn.
+    """Split the colliding geoms of links into convex parts; the original mesh is still drawn.
 
     Args:
         spec: Robot with one colliding geom for each moving link.
-        tips: Links of the tips.
+        tips: Bodies of the tip links.
     """
     for geom in list(spec.geoms):
         if geom.meshname in CUTS:
@@ -34,12 +34,12 @@ def split_links(spec: mujoco.MjSpec, tips: Sequence[mujoco.MjsBody]) -> None:
     for tip in tips:
         if not tip.geoms:
             [geom] = tip.parent.geoms
-            # Links hang down from their joints while all angles are 0.
+            # Links hang down from their joints when all angles are 0.
             _split(spec, geom, tip.pos[2] + TIP_LENGTH, tip)
 
 
 def _split(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, height: float, below: mujoco.MjsBody) -> None:
-    """Cut a geom at a height [m] of its link; the part below goes to a body, the link itself or its child."""
+    """Cut a geom at a height [m] in its link's frame; attach the lower part to ``below``."""
     link, mesh = geom.parent, spec.mesh(geom.meshname)
     vertices, faces = _read_mesh(mesh.file)
     vertices = vertices @ _matrix(geom.quat).T + geom.pos
@@ -65,7 +65,7 @@ def _split(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, height: float, below: mujo
 
 
 def _read_mesh(file: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return vertices (n, 3) [m] of a mesh file in its own frame, and faces (m, 3)."""
+    """Read vertices (n, 3) [m] and faces (m, 3) from a mesh file, in the frame of the file."""
     spec = mujoco.MjSpec()
     spec.add_mesh(name="mesh", file=file)
     spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname="mesh")
@@ -74,7 +74,7 @@ def _read_mesh(file: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _matrix(quaternion: np.ndarray) -> np.ndarray:
-    """Return the rotation matrix (3, 3) of a quaternion (w, x, y, z)."""
+    """Convert a quaternion (w, x, y, z) to a rotation matrix (3, 3)."""
     out = np.empty(9)
     mujoco.mju_quat2Mat(out, quaternion)
     return out.reshape(3, 3)

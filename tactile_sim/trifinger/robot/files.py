@@ -1,4 +1,4 @@
-"""URDFs and meshes of the package robot-properties-fingers, which is not imported."""
+"""URDFs and meshes from the package robot-properties-fingers, which is located but not imported."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tactile_sim.trifinger.finger_types_data import get_finger_urdf
 
 PACKAGE = "robot_properties_fingers"
 LEAST_INERTIA = 1e-10
-"""Moment of inertia [kg m²] that replaces 0 for links with mass, which MuJoCo rejects."""
+"""Moment of inertia [kg m²] that replaces 0 for links with mass, because MuJoCo rejects 0."""
 
 
 def robot_folder() -> Path:
-    """Return the folder of the installed package.
+    """Return the folder of the installed package robot-properties-fingers.
 
     Raises:
         SceneError: The package is not installed.
@@ -31,18 +31,18 @@ def robot_folder() -> Path:
 
 
 def mesh_file(name: str) -> Path:
-    """Return the file of a mesh below the package's folder ``meshes``; errors as `robot_folder`."""
+    """Return the path of a mesh in the package's folder ``meshes``; errors as in `robot_folder`."""
     return robot_folder() / "meshes" / name
 
 
 def urdf_file(finger_type: str) -> Path:
-    """Return the URDF of a type.
+    """Return the path of a finger type's URDF.
 
     Args:
-        finger_type: Type of the robot.
+        finger_type: Finger type of the robot.
 
     Raises:
-        InvalidValueError: The type is unknown.
+        InvalidValueError: The finger type is unknown.
         SceneError: The package is not installed.
     """
     return robot_folder() / "urdf" / get_finger_urdf(finger_type)
@@ -51,8 +51,9 @@ def urdf_file(finger_type: str) -> Path:
 def read_robot(urdf: Path) -> ElementTree.Element:
     """Read a URDF and adapt it to MuJoCo.
 
-    Mesh paths become absolute, and links remain bodies. Moments of inertia of 0 are replaced. Collision
-    shapes of a lower link at its tip (the pad of fingerone) are moved to the tip's link for its skin.
+    Mesh paths become absolute, every link remains a separate body, and moments of inertia of 0 are replaced.
+    Collision shapes of a lower link at its tip (the pad of fingerone) are moved to the tip link, so that the
+    tip can have a skin.
 
     Args:
         urdf: The URDF file.
@@ -91,7 +92,7 @@ def place(robot: ElementTree.Element, position: tuple[float, float, float]) -> N
 
 
 def link_colors(robot: ElementTree.Element) -> dict[str, list[float]]:
-    """Return the RGBA of each link's first visual."""
+    """Return the RGBA colour of each link's first visual, by link name."""
     materials = {
         material.attrib["name"]: [float(part) for part in color.attrib["rgba"].split()]
         for material in robot.findall("material")
@@ -106,7 +107,7 @@ def link_colors(robot: ElementTree.Element) -> dict[str, list[float]]:
 
 
 def remove_visuals_like_collisions(robot: ElementTree.Element) -> None:
-    """Remove the visuals that have the same mesh at the same place as a collision shape of their link."""
+    """Remove visuals that have the same mesh and origin as a collision shape of their link."""
     for link in robot.findall("link"):
         shapes = [_mesh_and_origin(shape) for shape in link.findall("collision")]
         for visual in link.findall("visual"):
@@ -129,7 +130,7 @@ def _replace_zero_inertia(link: ElementTree.Element) -> None:
 
 
 def _give_pads_to_tips(robot: ElementTree.Element) -> None:
-    """Move collision shapes at the origin of a tip from the lower link to the tip's link."""
+    """Move collision shapes at a tip's origin from the lower link to the tip link."""
     links = {link.attrib["name"]: link for link in robot.findall("link")}
     for joint in robot.findall("joint"):
         if "lower_to_tip" not in joint.attrib["name"]:

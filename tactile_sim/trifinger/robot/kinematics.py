@@ -17,19 +17,19 @@ from tactile_sim.trifinger.robot.files import read_robot
 from tactile_sim.trifinger.values import numbers
 
 STEP = 0.1
-"""Fraction of the remaining distance that an iteration of the inverse kinematics covers."""
+"""Fraction of the remaining distance that each iteration of the inverse kinematics covers."""
 
 
 class Kinematics:
     """Kinematics of a robot with independent fingers.
 
-    Positions of tips are in the frame of the robot's base. Joint positions are ordered finger by finger, from
-    base to tip. Methods raise `InvalidValueError` for arrays that are not finite or have another shape.
+    Tip positions are in the frame of the robot's base. Joint positions are ordered finger by finger, from
+    base to tip. Methods raise `InvalidValueError` for arrays that are not finite or have the wrong shape.
 
     Attributes:
         model: MuJoCo model of the robot without geoms.
         data: State of that model.
-        tip_link_ids: Ids of the bodies of the tips.
+        tip_link_ids: Body ids of the tips.
     """
 
     def __init__(self, finger_urdf_path: str | os.PathLike[str], tip_link_names: Iterable[str]):
@@ -37,7 +37,7 @@ class Kinematics:
 
         Args:
             finger_urdf_path: URDF of the robot.
-            tip_link_names: Name of the tip of each finger.
+            tip_link_names: Name of each finger's tip link.
         """
         robot = read_robot(Path(finger_urdf_path))
         for link in robot.iter("link"):
@@ -49,10 +49,10 @@ class Kinematics:
 
     @property
     def robot_model(self) -> NoReturn:
-        """Not available: the pinocchio model that this class has in trifinger_simulation.
+        """The pinocchio model of trifinger_simulation, which is not available here.
 
         Raises:
-            AttributeError: Always; ``model``, ``data`` and `jacobian` replace it.
+            AttributeError: Always. Use ``model``, ``data`` and `jacobian` instead.
         """
         raise MissingAttributeError(
             "Kinematics.robot_model: no pinocchio model available; use MuJoCo's `model` and `data`, and"
@@ -62,15 +62,15 @@ class Kinematics:
     def forward_kinematics(
         self, joint_positions: ArrayLike, joint_velocities: ArrayLike | None = None
     ) -> list[np.ndarray] | tuple[list[np.ndarray], list[np.ndarray]]:
-        """Return positions and velocities of the tips.
+        """Return the positions of the tips and, optionally, their velocities.
 
         Args:
             joint_positions: (n_joints,) joint positions [rad].
-            joint_velocities: (n_joints,) joint velocities [rad/s]; optional.
+            joint_velocities: (n_joints,) joint velocities [rad/s].
 
         Returns:
-            Positions (3,) of the tips [m]. With joint velocities, a tuple of these and the velocities (3,) of
-            the tips [m/s].
+            List of tip positions (3,) [m]. If joint velocities are specified, a tuple of this list and a list
+            of tip velocities (3,) [m/s].
         """
         self._pose(joint_positions)
         positions = [self.data.xpos[tip].copy() for tip in self.tip_link_ids]
@@ -80,9 +80,9 @@ class Kinematics:
         return positions, [self._jacobian(tip) @ velocities for tip in self.tip_link_ids]
 
     def jacobian(self, finger_idx: int, joint_positions: ArrayLike) -> np.ndarray:
-        """Return the Jacobian of the position of a tip.
+        """Return the Jacobian of a tip's position.
 
-        The joint torques of a force f (3,) at the tip [N] are ``jacobian(...).T @ f`` [N m].
+        A force f (3,) [N] at the tip corresponds to the joint torques ``jacobian(...).T @ f`` [N m].
 
         Args:
             finger_idx: Index of the finger.
@@ -108,8 +108,9 @@ class Kinematics:
         Args:
             finger_idx: Index of the finger.
             tip_target_position: (3,) desired position [m].
-            joint_angles_guess: (n_joints,) initial joint positions [rad]. Joints of other fingers keep them.
-            tolerance: Distance from the target at which iterations end [m].
+            joint_angles_guess: (n_joints,) initial joint positions [rad]. Joints of
+                other fingers keep these values.
+            tolerance: Distance from the target at which the iteration stops [m].
             max_iterations: Maximum number of iterations.
 
         Returns:
@@ -141,7 +142,7 @@ class Kinematics:
         Args:
             tip_target_positions: (n_fingers, 3) desired positions [m].
             joint_angles_guess: (n_joints,) initial joint positions [rad].
-            tolerance: Distance from the target at which iterations end [m].
+            tolerance: Distance from the target at which the iteration stops [m].
             max_iterations: Maximum number of iterations for each finger.
 
         Returns:
@@ -169,7 +170,7 @@ class Kinematics:
         return self.tip_link_ids[finger_idx]
 
     def _jacobian(self, tip: int) -> np.ndarray:
-        """Return the Jacobian (3, n_joints) of the position of a body."""
+        """Return the Jacobian (3, n_joints) of a tip body's position."""
         out = np.zeros((3, self.model.nv))
         mujoco.mj_jacBody(self.model, self.data, out, None, tip)
         return out

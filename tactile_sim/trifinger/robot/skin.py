@@ -1,4 +1,4 @@
-"""Skin of the fingers."""
+"""Tactile skin of the fingers."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ SPACINGS: Mapping[str, float] = {TIP: 0.002, LINKS[2]: 0.005}
 
 
 def check_spacings(spacings: Mapping[str, float]) -> Mapping[str, float]:
-    """Check spacings of taxels.
+    """Check taxel spacings.
 
     Args:
-        spacings: Spacing [m] by the link's name without the suffix of the finger.
+        spacings: Taxel spacing [m] by the link's name without the finger's suffix.
 
     Returns:
         The same mapping.
@@ -39,15 +39,15 @@ def check_spacings(spacings: Mapping[str, float]) -> Mapping[str, float]:
 
 
 def make_skin(model: mujoco.MjModel, number_of_fingers: int, spacings: Mapping[str, float]) -> Skin:
-    """Create the skin of links of all fingers.
+    """Create a skin on the selected links of all fingers.
 
     Args:
         model: Compiled scene.
         number_of_fingers: 1 or 3.
-        spacings: Spacing [m] by the link's name without the suffix of the finger.
+        spacings: Taxel spacing [m] by the link's name without the finger's suffix.
 
     Returns:
-        The skin, finger by finger.
+        The skin; taxels are ordered finger by finger.
     """
     ends = FINGERS[number_of_fingers]
     scales = {model.body(link + end).id: spacing for end in ends for link, spacing in spacings.items()}

@@ -1,4 +1,4 @@
-"""The robots as MuJoCo specs. Links, joints and tips have the names of the URDFs."""
+"""The robots as MuJoCo specs. Links, joints and tips have the same names as in the URDFs."""
 
 from __future__ import annotations
 
@@ -20,32 +20,32 @@ from tactile_sim.trifinger.robot.files import (
 from tactile_sim.trifinger.workspace import arena
 
 FINGERS = {1: ("",), 3: ("_0", "_120", "_240")}
-"""Suffixes of the names of links and joints by the number of fingers."""
+"""Suffixes of link and joint names, by the number of fingers."""
 JOINTS = ("finger_base_to_upper_joint", "finger_upper_to_middle_joint", "finger_middle_to_lower_joint")
 LINKS = ("finger_upper_link", "finger_middle_link", "finger_lower_link")
 TIP = "finger_tip_link"
 TIP_SENSOR = "_normal_force"
-"""Suffix of the name of the sensor that sums the normal forces on a tip."""
+"""Name suffix of the sensor that sums the normal forces on a tip."""
 TIP_REACH = 0.1
-"""Radius of the site of that sensor [m], larger than a tip."""
+"""Radius of the site of a tip's force sensor [m], which is larger than the tip."""
 TIME_STEP = 0.001
 """Default time step [s], for which the gains are tuned."""
 STOP = (0.002, 1.0)
-"""Solref of joint limits, the stiffest at a time step of 1 ms."""
+"""Solref of joint limits; these are the stiffest values for a time step of 1 ms."""
 IMPRATIO = 100.0
-"""Ratio of frictional to normal impedance. A cube held with 2 N slips down by 10 µm a second."""
+"""Ratio of frictional to normal impedance. A cube held with 2 N slips down by 10 µm per second."""
 OVERLAPPING = ("finger_base_link", "finger_upper_holder_link", "center_link")
-"""Fixed links that overlap with the upper link. MuJoCo does not treat them as parents."""
+"""Fixed links that overlap the upper link. MuJoCo does not treat them as its parents."""
 
 
 def joint_names(finger_type: str) -> list[str]:
     """Return the names of the joints, finger by finger from base to tip.
 
     Args:
-        finger_type: Type of the robot, see `finger_types_data`.
+        finger_type: Finger type of the robot; see `finger_types_data`.
 
     Raises:
-        InvalidValueError: The type is unknown.
+        InvalidValueError: The finger type is unknown.
     """
     return _of_fingers(finger_type, JOINTS)
 
@@ -56,7 +56,7 @@ def link_names(finger_type: str) -> list[str]:
 
 
 def tip_link_names(finger_type: str) -> list[str]:
-    """Return the names of the tips; errors as in `joint_names`."""
+    """Return the names of the tip links; errors as in `joint_names`."""
     return _of_fingers(finger_type, (TIP,))
 
 
@@ -67,16 +67,16 @@ def load_spec(
     base_position: Sequence[float] = (0.0, 0.0, 0.0),
     time_step: float = TIME_STEP,
 ) -> mujoco.MjSpec:
-    """Return a robot as an editable spec.
+    """Create an editable spec of a robot.
 
     Args:
-        finger_type: Type of the robot, see `finger_types_data`.
-        stage: Whether to add floor, table and border.
+        finger_type: Finger type of the robot; see `finger_types_data`.
+        stage: Whether to add the floor, the table and the border.
         base_position: (3,) position of the robot's base in the world [m].
         time_step: Time step [s].
 
     Raises:
-        InvalidValueError: The type is unknown.
+        InvalidValueError: The finger type is unknown.
         SceneError: The robot's files are not installed.
     """
     robot = read_robot(urdf_file(finger_type))
@@ -106,7 +106,7 @@ def _of_fingers(finger_type: str, names: Sequence[str]) -> list[str]:
 
 
 def _set_solver(spec: mujoco.MjSpec, time_step: float) -> None:
-    """Set solver options with which fingers hold lifted objects and stop at joint limits."""
+    """Set solver options so that fingers hold lifted objects and stop at joint limits."""
     option = spec.option
     option.timestep = time_step
     option.integrator = mujoco.mjtIntegrator.mjINT_EULER
@@ -117,7 +117,7 @@ def _set_solver(spec: mujoco.MjSpec, time_step: float) -> None:
 
 
 def _add_tip_sensor(spec: mujoco.MjSpec, tip: str) -> None:
-    """Add a sensor of the sum of the normal forces on a tip."""
+    """Add a sensor for the sum of the normal forces on a tip."""
     spec.body(tip).add_site(name=tip, size=(TIP_REACH, 0, 0), rgba=(0, 0, 0, 0))
     spec.add_sensor(
         name=tip + TIP_SENSOR,
@@ -130,8 +130,8 @@ def _add_tip_sensor(spec: mujoco.MjSpec, tip: str) -> None:
 def _name_geoms(spec: mujoco.MjSpec, colors: dict[str, list[float]]) -> None:
     """Set names, colours and contact parameters of the robot's geoms.
 
-    A colliding geom has the name of its link, or ``<link>_part0``, ... if there are several; the others are
-    ``<link>_visual0``, ...
+    A colliding geom is named after its link, or ``<link>_part0``, ... if there are several. Other geoms are
+    named ``<link>_visual0``, ...
     """
     for body in spec.bodies:
         colliding = [geom for geom in body.geoms if geom.contype]

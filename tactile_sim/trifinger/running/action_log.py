@@ -1,4 +1,4 @@
-"""Log of the actions and observations of a platform."""
+"""Log of a platform's actions and observations."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OBSERVATION = ("position", "velocity", "torque", "tip_force")
 
 
 class ActionLog:
-    """Log of the first steps, stored in a temporary file so that memory does not grow."""
+    """Log of the first steps of a run, stored in a temporary file so that memory use does not grow."""
 
     def __init__(self, limit: int):
         """Create a log.
@@ -48,8 +48,8 @@ class ActionLog:
         Args:
             t: Time index.
             action: Desired action.
-            observation: Observation at the time index.
-            pose: Observed pose of the object; None without tracking.
+            observation: Observation at time index ``t``.
+            pose: Observed pose of the object; None if it is not tracked.
         """
         self._steps += 1
         if self._file is None or self._steps > self._limit:
@@ -65,7 +65,7 @@ class ActionLog:
         self._file.write(self._row.tobytes())
 
     def read(self, with_object: bool) -> list[dict[str, Any]]:
-        """Return the logged steps, with a warning if there were more than the limit.
+        """Return the logged steps; warn if the run had more steps than the limit.
 
         Args:
             with_object: Whether to include ``object_pose``.

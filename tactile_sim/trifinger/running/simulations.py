@@ -1,6 +1,6 @@
-"""Ids of running simulations, with which objects, markers and cameras refer to them.
+"""Ids of running simulations, which objects, markers and cameras use to refer to them.
 
-In ``trifinger_simulation`` this is the id of a PyBullet client. The first simulation has the id 0.
+In ``trifinger_simulation`` these are the ids of PyBullet clients. The first simulation has the id 0.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ _running: weakref.WeakValueDictionary[int, SimFinger] = weakref.WeakValueDiction
 
 
 def register(simulation: SimFinger) -> int:
-    """Return the smallest free id and assign it to a simulation until that is garbage collected.
+    """Assign the smallest free id to a simulation until it is garbage collected, and return the id.
 
     Args:
-        simulation: The simulation.
+        simulation: Simulation that receives the id.
     """
     number = next(number for number in itertools.count() if number not in _running)
     _running[number] = simulation
@@ -32,7 +32,7 @@ def register(simulation: SimFinger) -> int:
 
 
 def find(number: int) -> SimFinger:
-    """Return the simulation with an id.
+    """Return the simulation with the specified id.
 
     Args:
         number: Id of the simulation.
@@ -54,11 +54,12 @@ def join(
     """Add bodies to a simulation for the lifetime of an object.
 
     Args:
-        simulation: Simulation. Its model is recompiled and its state is kept.
-        owner: The bodies are removed before the next step after this object is garbage collected.
+        simulation: Simulation to extend. Its model is recompiled and its state is kept.
+        owner: Object that owns the bodies. They are removed before the next step after it is garbage
+            collected.
         names: Names of the bodies.
-        add: Adds the bodies to the spec.
+        add: Function that adds the bodies to the spec.
     """
     simulation.edit_scene(add)
-    # Not immediately: garbage can be collected at any time, also within a step.
+    # Do not remove them immediately: garbage can be collected at any time, even within a step.
     weakref.finalize(owner, simulation._gone.extend, names).atexit = False

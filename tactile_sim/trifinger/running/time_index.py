@@ -1,4 +1,4 @@
-"""Time indices: consecutive numbers of the steps, starting at 0."""
+"""Checks of time indices, which number the steps consecutively from 0."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ def check_time_index(t: int, present: int, upcoming: bool = False) -> None:
     """Check that a time index is that of the last step.
 
     Args:
-        t: Time index.
+        t: Time index to check.
         present: Index of the last step; -1 before the first step.
         upcoming: Whether ``present + 1`` is valid as well.
 
     Raises:
-        InvalidValueError: The time index has another value.
+        InvalidValueError: ``t`` has any other value.
     """
     try:
         negative = t < 0

@@ -1,4 +1,4 @@
-"""The browser view of a robot that a program steps."""
+"""Browser view of a robot that is stepped by a user's program."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from tactile_sim.view.process.view_process import ViewProcess
 
 INTERVAL = 0.05
-"""Wall time between two checks of the robot's state [s]."""
+"""Wall time between checks of the robot's state [s]."""
 FORCE_SCALE = 0.05
-"""Length of a force arrow per force [m/N]."""
+"""Length of force arrows per newton [m/N]."""
 _LOG = logging.getLogger("tactile_sim.trifinger")
 
 
 class FingerView:
-    """Shows a robot in a separate process. Its thread also runs while the program does not step.
+    """Shows a robot in a separate process; a thread updates it even while the program does not step.
 
     Attributes:
         url: URL of the view, for a browser on this machine.
@@ -33,7 +33,7 @@ class FingerView:
         Raises:
             CommandError: The view cannot be served.
         """
-        # Imported here, so that programs without a view start quickly.
+        # Imported here so that programs without a view start quickly.
         from tactile_sim.names import Names
         from tactile_sim.view.process.view_process import ViewProcess
         from tactile_sim.view.scene.from_model import scene_of_model
@@ -51,13 +51,16 @@ class FingerView:
         self._thread.start()
 
     def close(self) -> None:
-        """End the view."""
+        """Close the view."""
         self._closed.set()
         self._thread.join()
 
 
 def _publish(reference: weakref.ref[SimFinger], process: ViewProcess, closed: Event) -> None:
-    """Write the robot's state when it or the number of browsers has changed, as long as the robot exists."""
+    """Publish the robot's state to browsers whenever the state or the number of browsers has changed.
+
+    The loop ends when the view is closed or the robot is garbage collected.
+    """
     clients, state = 0, np.empty(0)
     while not closed.wait(INTERVAL):
         finger = reference()

@@ -1,4 +1,4 @@
-"""Shared code of the commands ``python -m tactile_sim.trifinger.tasks.TASK``."""
+"""Shared code for the commands ``python -m tactile_sim.trifinger.tasks.TASK``."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ Subparsers = argparse._SubParsersAction
 
 
 def run(task: str, add_commands: Callable[[Subparsers], None]) -> None:
-    """Run a subcommand of a task and print the text that it returns.
+    """Parse the command line of a task, run the subcommand and print the text that it returns.
 
     Invalid arguments or files end the program with exit code 2.
 
     Args:
         task: Name of the task.
-        add_commands: Adds a parser for each subcommand. A parser sets ``run``, a function of the parsed
-            arguments that returns text.
+        add_commands: Function that adds a parser for each subcommand. Each parser must set ``run``, a
+            function that accepts the parsed arguments and returns text.
     """
     parser = argparse.ArgumentParser(prog=f"python -m tactile_sim.trifinger.tasks.{task}")
     add_commands(parser.add_subparsers(metavar="COMMAND", required=True))
@@ -36,7 +36,7 @@ def add_goal_from_config(subparsers: Subparsers, read: Callable[[str], str]) -> 
 
     Args:
         subparsers: Subparsers of the command.
-        read: Returns the goal of a file as JSON text.
+        read: Function that returns a file's goal as JSON text.
     """
     parser = subparsers.add_parser(
         "goal_from_config", help="print the goal of a file, or draw one of its difficulty"

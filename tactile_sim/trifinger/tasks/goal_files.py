@@ -1,4 +1,4 @@
-"""Goals from JSON files."""
+"""Reading of goals from JSON files."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ class NumpyEncoder(json.JSONEncoder):
     """Encode arrays as lists."""
 
     def default(self, obj: object) -> object:
-        """Return a list for an array; called by ``json`` for types that it does not support."""
+        """Convert an array to a list; ``json`` calls this for types that it does not support."""
         return obj.tolist() if isinstance(obj, np.ndarray) else super().default(obj)
 
 
 def to_json(value: object) -> str:
-    """Return the JSON text of a value that may contain arrays."""
+    """Convert a value that may contain arrays to JSON text."""
     return json.dumps(value, cls=NumpyEncoder)
 
 
@@ -32,13 +32,13 @@ def read_goal(filename: str | PathLike[str], choose: Callable[[dict[str, Any]], 
 
     Args:
         filename: JSON file.
-        choose: Converts the content of the file to a goal.
+        choose: Function that converts the content of the file to a goal.
 
     Returns:
         The goal.
 
     Raises:
-        GoalFileError: The file cannot be read or has no valid goal.
+        GoalFileError: The file cannot be read or does not contain a valid goal.
     """
     try:
         with open(filename) as file:
@@ -58,8 +58,8 @@ def read_or_draw(
 
     Args:
         filename: JSON file.
-        draw: Draws a goal.
-        validate: Raises an error for an invalid goal.
+        draw: Function that draws a goal.
+        validate: Function that raises an error for an invalid goal.
 
     Raises:
         GoalFileError: The file cannot be read or its goal is invalid.

@@ -52,9 +52,9 @@ class InvalidGoalError(errors.InvalidGoalError):
 
 
 class GoalSpace:
-    """Poses that a box can have as a goal: within the arena's circle, on the table or above it.
+    """Valid goal poses of a box: inside the arena's circle, on or above the table.
 
-    Random numbers are drawn in the order of ``trifinger_simulation``, so equal seeds give equal goals.
+    Random numbers are drawn in the order of ``trifinger_simulation``, so equal seeds produce equal goals.
     """
 
     def __init__(self, size: Sequence[float] | np.ndarray):
@@ -73,7 +73,7 @@ class GoalSpace:
     def corners(self, pose: PoseLike) -> np.ndarray:
         """Return the corners (8, 3) of the box at a pose, in the world [m].
 
-        Each coordinate is negative, then positive; x changes slowest.
+        In the box's frame, the negative side of each axis comes before the positive side; x changes slowest.
 
         Args:
             pose: Pose of the box in the world.
@@ -84,8 +84,8 @@ class GoalSpace:
         """Draw a goal.
 
         Args:
-            random: Generator to draw from.
-            difficulty: 1 to 4, see `move_cube.sample_goal`; -1 for an initial pose on the table with a
+            random: Random generator.
+            difficulty: 1 to 4, see `move_cube.sample_goal`; -1 draws an initial pose on the table with a
                 random side up.
 
         Raises:
@@ -99,7 +99,7 @@ class GoalSpace:
             return Pose((*self._place(random), random.uniform(self.min_height, MAX_HEIGHT)))
         if difficulty == 4:
             place = self._place(random)
-            height = random.uniform(self.radius, MAX_HEIGHT)  # above the table in any orientation
+            height = random.uniform(self.radius, MAX_HEIGHT)  # high enough for any orientation
             quaternion = random.normal(size=4)
             return Pose((*place, height), quaternion / np.linalg.norm(quaternion))
         if difficulty == -1:
@@ -111,16 +111,16 @@ class GoalSpace:
         raise _no_difficulty(difficulty)
 
     def _place(self, random: np.random.RandomState) -> tuple[float, float]:
-        """Return x and y of a centre, uniformly distributed over the circle [m]."""
+        """Draw x and y of a box centre [m], uniformly distributed over the circle of valid centres."""
         radius = self.max_distance * np.sqrt(random.random())
         angle = random.uniform(0, 2 * np.pi)
         return radius * np.cos(angle), radius * np.sin(angle)
 
     def validate(self, goal: PoseLike | Mapping[str, Any]) -> None:
-        """Check that a goal is in the space.
+        """Check that a goal is in the goal space.
 
         Args:
-            goal: The goal.
+            goal: Goal to check.
 
         Raises:
             InvalidValueError: The goal is not a pose.
@@ -148,7 +148,7 @@ class GoalSpace:
             raise InvalidGoalError(f"goal: {problem}", goal.position, goal.orientation)
 
     def validate_file(self, filename: str | PathLike[str]) -> None:
-        """Check that a JSON file has a valid ``difficulty`` and, if it has a ``goal``, a valid one.
+        """Check that a JSON file has a valid ``difficulty`` and that its ``goal``, if present, is valid.
 
         Args:
             filename: JSON file.
@@ -169,11 +169,11 @@ class GoalSpace:
             self.validate(config["goal"])
 
     def from_config(self, filename: str | PathLike[str], random: np.random.RandomState) -> str:
-        """Return the goal of a JSON file, or draw one of the file's difficulty.
+        """Return the goal of a JSON file, or draw one with the difficulty in the file.
 
         Args:
             filename: JSON file with ``difficulty`` and optionally ``goal``.
-            random: Generator to draw from.
+            random: Random generator.
 
         Returns:
             JSON text with ``difficulty`` and ``goal``.
@@ -205,8 +205,9 @@ def pose_cost(
     Args:
         goal: Desired pose.
         actual: Actual pose.
-        difficulty: 1 to 3: the position error. 4: the mean of the position error and the angle over pi.
-        turn: Returns the angle between two orientations [rad].
+        difficulty: For 1 to 3 the cost is the position error. For 4 it is the mean of the position error
+            and the angle divided by pi.
+        turn: Function that returns the angle between two orientations [rad].
 
     Raises:
         InvalidValueError: The difficulty is unknown, or an argument is not a pose.
@@ -225,7 +226,10 @@ def pose_cost(
 
 
 def _position_error(goal: PoseLike, actual: PoseLike) -> float:
-    """Return the mean of the horizontal error over the diameter and the vertical error over the height."""
+    """Return the mean of the relative horizontal and vertical position errors.
+
+    They are relative to the arena's diameter and to the maximum height of a goal.
+    """
     difference = numbers("goal_pose.position", goal.position, 3) - numbers(
         "actual_pose.position", actual.position, 3
     )

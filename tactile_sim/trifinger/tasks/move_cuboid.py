@@ -1,6 +1,6 @@
-"""Task: move a cuboid of 0.02 m x 0.08 m x 0.02 m to a goal.
+"""Task of moving a cuboid of 0.02 m x 0.08 m x 0.02 m to a goal.
 
-It differs from ``move_cube`` in the cost of the orientation.
+Unlike in ``move_cube``, the orientation cost depends only on the direction of the long axis.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ __all__ = [
 ]
 
 random = np.random.RandomState()  # noqa: NPY002 - the goals of trifinger_simulation for equal seeds
-"""Generator of the goals. It can be seeded by `seed` or replaced by another one."""
+"""Random generator for goals. It can be seeded with `seed` or replaced."""
 
 episode_length = 2 * 60 * 1000
 """Number of steps in an episode of 120 s."""
@@ -46,7 +46,7 @@ _space = GoalSpace(_CUBOID_SIZE)
 get_cube_corner_positions = _space.corners
 validate_goal = _space.validate
 validate_goal_file = _space.validate_file
-# Private names that programs for trifinger_simulation use:
+# Private names that programs written for trifinger_simulation use:
 _CUBOID_HALF_SIZE = _CUBOID_SIZE / 2
 _ARENA_RADIUS = ARENA_RADIUS
 _min_height = _space.min_height
@@ -54,7 +54,7 @@ _max_height = MAX_HEIGHT
 
 
 def seed(seed: int) -> None:
-    """Seed the generator of the goals."""
+    """Seed the random generator for goals."""
     global random
     random = np.random.RandomState(seed)  # noqa: NPY002
 
@@ -77,7 +77,7 @@ def sample_goal(difficulty: int) -> Pose:
 def evaluate_state(
     goal_pose: PoseLike | Mapping[str, Any], actual_pose: PoseLike | Mapping[str, Any], difficulty: int
 ) -> float:
-    """Return the cost of a pose as in ``move_cube``, but with the angle between the long axes.
+    """Return the cost of a pose as in ``move_cube``, but using the angle between the long axes.
 
     Rotation about the long axis does not affect the cost.
 

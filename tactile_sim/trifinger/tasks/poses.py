@@ -1,4 +1,4 @@
-"""Poses as objects, mappings and JSON."""
+"""Poses and their conversion to and from mappings and JSON."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ class Pose:
         self.orientation = np.array(orientation, float)
 
     def to_dict(self) -> dict[str, np.ndarray]:
-        """Return a mapping with ``position`` and ``orientation``."""
+        """Convert the pose to a mapping with ``position`` and ``orientation``."""
         return {"position": self.position, "orientation": self.orientation}
 
     def to_json(self) -> str:
-        """Return the mapping of `to_dict` as JSON text."""
+        """Convert the pose to JSON text with the keys of `to_dict`."""
         return goal_to_json(self)
 
     @classmethod
     def from_dict(cls, pose_dict: Mapping[str, Any]) -> Pose:
-        """Return the pose of a mapping with ``position`` and ``orientation``.
+        """Create a pose from a mapping with ``position`` and ``orientation``.
 
         Args:
             pose_dict: Mapping with ``position`` (3,) [m] and ``orientation``, quaternion (x, y, z, w).
 
         Raises:
-            InvalidValueError: The mapping does not describe a pose. This is a ``ValueError``, and also a
+            InvalidValueError: The mapping does not describe a pose. The error is also a ``ValueError``, and a
                 ``KeyError`` if a key is missing.
         """
         try:
@@ -53,24 +53,24 @@ class Pose:
 
     @classmethod
     def from_json(cls, json_str: str) -> Pose:
-        """Return the pose of the text that `to_json` returned."""
+        """Create a pose from JSON text that `to_json` returned."""
         return goal_from_json(json_str)
 
 
 class PoseLike(Protocol):
-    """Anything with the attributes of a pose, such as the object pose of a camera observation."""
+    """Any object with the attributes of a pose, such as the object pose in a camera observation."""
 
     position: np.ndarray
     orientation: np.ndarray
 
 
 def goal_to_json(goal: Pose) -> str:
-    """Return a pose as JSON text."""
+    """Convert a pose to JSON text."""
     return to_json(goal.to_dict())
 
 
 def goal_from_json(json_string: str) -> Pose:
-    """Return the pose of a JSON text with ``position`` and ``orientation``.
+    """Create a pose from JSON text with ``position`` and ``orientation``.
 
     Args:
         json_string: The JSON text.
@@ -82,7 +82,7 @@ def goal_from_json(json_string: str) -> Pose:
 
 
 def as_pose(pose: PoseLike | Mapping[str, Any]) -> PoseLike:
-    """Return the pose itself, or the pose of a mapping.
+    """Return a pose unchanged, or convert a mapping to a pose.
 
     Args:
         pose: A pose or a mapping.

@@ -1,4 +1,4 @@
-"""Replay of action logs: check that the result is the same, and compute the reward."""
+"""Replay of action logs, to check that the result is the same and to compute the reward."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OBSERVED = ("position", "velocity", "torque")
 
 
 class ReplayError(TactileSimError):
-    """A log that cannot be replayed, or whose replay differs from it."""
+    """A log cannot be replayed, or its replay differs from it."""
 
 
 def replay(
@@ -30,17 +30,18 @@ def replay(
     """Replay a log and return its reward, the negative sum of the costs of all steps.
 
     Args:
-        logfile: File of ``TriFingerPlatform.store_action_log``. It is a pickle, so open only trusted logs.
+        logfile: File written by ``TriFingerPlatform.store_action_log``. It is a pickle,
+            so open only trusted logs.
         start: Required initial pose of the cube.
         steps: Required number of steps.
-        cost: Returns the cost of a time index and the observed pose of the cube.
+        cost: Function that returns the cost, given a time index and the observed pose of the cube.
 
     Returns:
         The reward.
 
     Raises:
         OSError: The log cannot be opened.
-        ReplayError: The file is not a log, has another initial pose or length, or its replay differs.
+        ReplayError: The file is not a log, has a different initial pose or length, or its replay differs.
     """
     log = _read(logfile)
     _compare("initial pose of the cube", log["initial_object_pose"], start, ("position", "orientation"))

@@ -1,7 +1,7 @@
-"""Table, border and floor of each robot, as shapes that MuJoCo collides with and meshes that are drawn.
+"""Table, border and floor of each robot: collision shapes and visual meshes.
 
 MuJoCo collides with the convex hull of a mesh. The border's mesh is concave, and its hull would fill the
-arena. The border therefore collides as rings of boxes along its inner side, which are not drawn.
+arena. For collisions the border therefore consists of rings of invisible boxes along its inner side.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from tactile_sim.trifinger.robot import contact
 from tactile_sim.trifinger.robot.files import mesh_file
 
 SECTORS = 36
-"""Boxes in a ring of the border."""
+"""Number of boxes in each ring of the border."""
 THICKNESS = 0.02
-"""Thickness of the border [m], outwards from its inner side."""
+"""Thickness of the border [m], measured outwards from its inner side."""
 FLOOR = -0.01
 """Height of the floor around the table [m]."""
 HALF_TABLES = {"stage": (0.3, 0.34, 0.006), "table": (0.38, 0.38, 0.005)}
-"""Half sizes of the tables [m], whose tops are at height 0."""
+"""Half sizes of the tables [m]. Their tops are at height 0."""
 BOWL = ((0.0, 0.1945), (0.025, 0.1945), (0.175, 0.2782))
 """Heights and inner radii of the border of trifingerpro and trifingerone [m]."""
 BORDERS = {
@@ -30,35 +30,35 @@ BORDERS = {
     "trifingeredu": ((0.0, 0.2415), (0.25, 0.2415)),
     "finger": ((0.0, 0.213), (0.008, 0.244), (0.03, 0.268), (0.065, 0.2785)),
 }
-"""Heights and inner radii of each border [m]; all types with one finger share a stage."""
+"""Heights and inner radii of each border [m]; all finger types with one finger share a stage."""
 MESHES = {
     "trifingerpro": "object_containment_sim.stl",
     "trifingerone": "object_containment_sim.stl",
     "trifingeredu": "edu/frame_wall.stl",
     "finger": "Stage_simplified.stl",
 }
-"""Mesh that is drawn for each border; that of one finger includes the table."""
+"""Visual mesh of each border; the mesh for one finger includes the table."""
 COLORS = {
     "trifingerpro": ((0.21, 0.23, 0.2, 1.0), (0.56, 0.55, 0.58, 1.0)),
     "trifingerone": ((0.18, 0.15, 0.19, 1.0), (0.73, 0.68, 0.72, 1.0)),
     "trifingeredu": ((0.95, 0.95, 0.95, 1.0), (0.95, 0.95, 0.95, 0.5)),
     "finger": ((0.73, 0.68, 0.72, 1.0), (0.73, 0.68, 0.72, 1.0)),
 }
-"""RGBA of tables and borders."""
+"""RGBA colours of tables and borders."""
 TABLE_FRICTION = 1.0
 RESTING_SOLREF = (0.01, 1.0)
 RESTING_SOLIMP = (0.7, 0.95, 0.001, 0.5, 2.0)
-"""Solref and solimp of contacts between objects, and of objects with the floor. The impedance is low at first
-touch, because MuJoCo's friction cone lifts an object that slides on a stiff contact: it could fly over the
-border."""
+"""Solref and solimp of contacts between objects, and between objects and the floor. The impedance is low at
+first touch, because MuJoCo's friction cone lifts an object that slides on a stiff contact, which could then
+fly over the border."""
 
 
 def add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:
     """Add floor, table (geom ``table``) and border (body ``border``, geoms ``border_0``, ...) to a robot.
 
     Args:
-        spec: Robot whose links have their contact parameters.
-        finger_type: Type of the robot.
+        spec: Robot whose links already have contact parameters.
+        finger_type: Finger type of the robot.
     """
     kind = finger_type if finger_type in BORDERS else "finger"
     table, border = COLORS[kind]
@@ -85,7 +85,7 @@ def add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:
         rgba=table,
     )
     if kind == "finger":
-        # In trifinger_simulation this table is a part of the border's mesh.
+        # In trifinger_simulation this table is part of the border's mesh.
         spec.geom("table").friction[0] = contact.WALL_FRICTION
         spec.geom("table").group = contact.COLLISION_GROUP
         for geom in contact.moving_link_geoms(spec):
@@ -94,14 +94,14 @@ def add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:
 
 
 def support(spec: mujoco.MjSpec, name: str) -> None:
-    """Make the contact of an object with the table as stiff as the time step allows.
+    """Make the contact between an object and the table as stiff as the time step allows.
 
-    The contact stops an object within one step and hardly rebounds. Friction stays as soft as
-    `RESTING_SOLREF`, which also explains why.
+    The contact stops an object within one step and hardly rebounds. Friction stays as soft as with
+    `RESTING_SOLREF`; `RESTING_SOLIMP` explains why.
 
     Args:
-        spec: Scene; without a table nothing changes.
-        name: Geom of the object, a box of friction 1.
+        spec: Scene. If it has no table, nothing changes.
+        name: Name of the object's geom, which must be a box with a friction of 1.
     """
     table = spec.geom("table")
     if table is None:
@@ -122,9 +122,9 @@ def support(spec: mujoco.MjSpec, name: str) -> None:
 def sink(solref: tuple[float, float], solimp: tuple[float, float, float, float, float]) -> float:
     """Return the depth to which a box at rest sinks into a contact with four corners [m].
 
-    The depth r depends neither on size nor on mass: r = g (1 - d) / (4 d² k) with the impedance d(r) and
-    k = 1 / (d_max² T² ζ²) (MuJoCo, "Solver parameters"). A contact with this margin starts that much above
-    the surface, so the box rests at the height of the surface.
+    The depth r depends on neither size nor mass: r = g (1 - d) / (4 d² k) with the impedance d(r) and
+    k = 1 / (d_max² T² ζ²) (MuJoCo, "Solver parameters"). With a contact margin of r, contact starts at a
+    height of r above the surface, so the box comes to rest at the height of the surface.
 
     Args:
         solref: Time constant T [s] and damping ratio ζ.
@@ -143,7 +143,7 @@ def sink(solref: tuple[float, float], solimp: tuple[float, float, float, float, 
 
 
 def _add_border(spec: mujoco.MjSpec, kind: str, color: tuple[float, ...]) -> None:
-    """Add boxes whose inner sides follow the heights and radii of `BORDERS`, and the mesh that is drawn."""
+    """Add the border's visual mesh, and boxes whose inner sides follow the profile in `BORDERS`."""
     body = spec.worldbody.add_body(name="border")
     spec.add_mesh(name="border", file=str(mesh_file(MESHES[kind])))
     body.add_geom(
@@ -163,7 +163,7 @@ def _add_border(spec: mujoco.MjSpec, kind: str, color: tuple[float, ...]) -> Non
         lean = math.atan2(outer - inner, high - low)
         slope = math.hypot(outer - inner, high - low) / 2
         width = (outer + THICKNESS) * math.tan(math.pi / SECTORS)
-        # From the middle of the inner side into the wall.
+        # Shift the centre from the middle of the inner side into the wall.
         radius = (inner + outer) / 2 + THICKNESS / 2 * math.cos(lean)
         height = (low + high) / 2 - THICKNESS / 2 * math.sin(lean)
         for angle in np.arange(SECTORS) * 2 * math.pi / SECTORS:
@@ -178,7 +178,7 @@ def _add_border(spec: mujoco.MjSpec, kind: str, color: tuple[float, ...]) -> Non
 
 
 def _turned(angle: float, lean: float) -> np.ndarray:
-    """Return the quaternion (w, x, y, z) of a turn by ``lean`` about y, then by ``angle`` about z [rad]."""
+    """Return the quaternion (w, x, y, z) of a rotation by ``lean`` about y, then ``angle`` about z [rad]."""
     about_y = np.array([math.cos(lean / 2), 0.0, math.sin(lean / 2), 0.0])
     about_z = np.array([math.cos(angle / 2), 0.0, 0.0, math.sin(angle / 2)])
     out = np.empty(4)

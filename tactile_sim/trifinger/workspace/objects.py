@@ -1,4 +1,4 @@
-"""Objects in a robot's spec: the coloured cube, boxes, dice and meshes."""
+"""Objects that can be added to a robot's spec: the coloured cube, boxes, dice and meshes."""
 
 from __future__ import annotations
 
@@ -49,11 +49,11 @@ def add_cube(
     position: Sequence[float] = (0.0, 0.0, CUBE_WIDTH / 2),
     orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
 ) -> str:
-    """Add the cube with six colours, and return its name.
+    """Add the cube with six colours and return its name.
 
     Args:
-        spec: Scene, to be compiled afterwards.
-        name: Name of its body, its free joint and its colliding geom.
+        spec: Scene to extend; must be compiled afterwards.
+        name: Name for the cube's body, free joint and colliding geom.
         position: (3,) position of its centre in the world [m].
         orientation: Quaternion (x, y, z, w).
     """
@@ -63,7 +63,7 @@ def add_cube(
     body.explicitinertial = True
     body.mass = CUBE_MASS
     body.inertia = [CUBE_INERTIA] * 3
-    # The default of MuJoCo is not the origin of the body.
+    # MuJoCo's default is not the origin of the body.
     body.ipos, body.iquat = (0, 0, 0), (1, 0, 0, 0)
     geom = _add_box(body, name, (half,) * 3, GREY)
     geom.group = COLLISION_GROUP
@@ -92,11 +92,11 @@ def add_box(
     orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
     color: Sequence[float] | None = None,
 ) -> str:
-    """Add a box of uniform density, and return its name.
+    """Add a box of uniform density and return its name.
 
     Args:
-        spec: Scene, to be compiled afterwards.
-        name: Name of its body, its free joint and its geom.
+        spec: Scene to extend; must be compiled afterwards.
+        name: Name for the box's body, free joint and geom.
         half_extents: (3,) half lengths of the edges [m].
         mass: Mass [kg]; 0 for a fixed box.
         position: (3,) position of its centre in the world [m].
@@ -126,12 +126,12 @@ def add_mesh(
     orientation: Sequence[float] = (0.0, 0.0, 0.0, 1.0),
     color: Sequence[float] | None = None,
 ) -> str:
-    """Add a fixed mesh that collides with its convex hull, and return its name.
+    """Add a fixed mesh, whose convex hull is used for collisions, and return its name.
 
     Args:
-        spec: Robot to which the mesh is added.
-        name: Name of its body, its geom and the mesh.
-        file: Absolute path of an STL, OBJ or MSH file [m].
+        spec: Scene to extend; must be compiled afterwards.
+        name: Name for the body, its geom and the mesh.
+        file: Absolute path of an STL, OBJ or MSH file with lengths in metres.
         position: (3,) position in the world [m].
         orientation: Quaternion (x, y, z, w).
         color: (4,) red, green, blue and alpha, 0 to 1; grey by default.
@@ -154,10 +154,10 @@ def add_mesh(
 
 
 def add_dice(spec: mujoco.MjSpec, positions: Iterable[Sequence[float]]) -> list[str]:
-    """Add a die at each position (3,) [m], and return their names ``die_0``, ...
+    """Add a die at each position (3,) [m] and return the names of the dice, ``die_0``, ...
 
     Args:
-        spec: Scene, to be compiled afterwards.
+        spec: Scene to extend; must be compiled afterwards.
         positions: Positions of the dice in the world.
     """
     half = (DIE_WIDTH / 2,) * 3
@@ -168,7 +168,7 @@ def add_dice(spec: mujoco.MjSpec, positions: Iterable[Sequence[float]]) -> list[
 
 
 def int_to_rgba(color: int, alpha: int = 255) -> tuple[float, float, float, float]:
-    """Convert a colour to floats.
+    """Convert a 24-bit colour to floats.
 
     Args:
         color: 24-bit RGB value, such as ``0xFF8800``.
@@ -207,7 +207,7 @@ def set_pose(
     position: Sequence[float],
     orientation: Sequence[float],
 ) -> None:
-    """Set the pose of an object, with zero velocity. `FingerPhysics.restart` must be called afterwards.
+    """Set the pose of an object and its velocity to zero. Call `FingerPhysics.restart` afterwards.
 
     Args:
         model: Compiled scene.
@@ -250,7 +250,7 @@ def _rgba(color: Sequence[float] | None) -> np.ndarray:
 
 
 def wxyz(orientation: ArrayLike) -> np.ndarray:
-    """Return the unit quaternion (w, x, y, z) of a quaternion (x, y, z, w).
+    """Convert a quaternion (x, y, z, w) to a unit quaternion (w, x, y, z).
 
     Args:
         orientation: Quaternion of any norm > 0.

@@ -1,4 +1,4 @@
-"""Scene of a configuration: robot, table and object."""
+"""Scene for a configuration: robot, table and object."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tactile_sim.trifinger.settings import TrifingerSettings
 from tactile_sim.trifinger.workspace.objects import add_cube
 
 EYE, LOOKS_AT = (0.05, -0.2, 0.2), (0.0, 0.0, 0.055)
-"""Position of the scene's camera and the point that it looks at, in the world [m]."""
+"""Position of the scene's camera and the point it looks at, in the world frame [m]."""
 
 
 def workspace_spec(settings: TrifingerSettings, where: str) -> mujoco.MjSpec:
-    """Return the scene of ``engine: trifinger``.
+    """Build the scene for ``engine: trifinger``.
 
     Args:
-        settings: Settings below ``trifinger``.
-        where: Beginning of error messages.
+        settings: Settings from the configuration's ``trifinger`` section.
+        where: Prefix for error messages (file and key).
 
     Raises:
         SceneError: The robot's files are not installed.

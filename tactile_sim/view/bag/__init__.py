@@ -1,1 +1,1 @@
-"""The view of a bag."""
+"""Show a recorded bag in a browser."""

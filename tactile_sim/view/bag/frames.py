@@ -1,4 +1,4 @@
-"""The frames of a bag at any time."""
+"""Build view frames from a bag at arbitrary times."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ ARROW_SCALE = 0.01
 
 
 class BagFrames:
-    """Builds frames of a bag. It reads on as time advances and seeks when time jumps."""
+    """Builds view frames from a bag. It reads sequentially while time advances and seeks when time jumps."""
 
     def __init__(self, index: BagIndex, bag_scene: BagScene):
         """Create a reader at the start of a bag.
 
         Args:
-            index: The bag.
-            bag_scene: Its scene.
+            index: Index of the bag.
+            bag_scene: Scene of the bag.
         """
         self._index = index
         self._content = bag_scene
@@ -67,7 +67,7 @@ class BagFrames:
             self._latest[topic] = message
 
     def _value(self, topic: str) -> Any:
-        """Return the last message of a topic, decoded, or None."""
+        """Return the decoded value of the latest message on a topic, or None if there is none."""
         message = self._latest.get(topic)
         return self._index.decode(message).value if message else None
 
@@ -114,14 +114,15 @@ class BagFrames:
         )
 
     def _read_skin(self, rotations: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, str]:
-        """Read the taxels.
+        """Return the current readings of all taxels.
 
         Args:
             rotations: Rotation of each body to the world frame (bodies, 3, 3).
 
         Returns:
-            Magnitudes (taxels,); whether they are valid (taxels,); net forces (s, 3), world frame [N], zero
-            unless readings are forces; unit, empty if pads differ.
+            A tuple of the magnitudes (taxels,), whether they are valid (taxels,), the net forces (s, 3) in
+            the world frame [N] and the unit. The net forces are zero unless the readings are force vectors.
+            The unit is empty if the pads have different units.
         """
         scene = self._content.scene
         magnitudes = np.zeros(len(scene.taxel_positions))
@@ -142,7 +143,7 @@ class BagFrames:
         return magnitudes, valid, forces, units.pop() if len(units) == 1 else ""
 
     def _readings(self) -> dict[str, PadReadings]:
-        """Return the readings of each pad, by its name."""
+        """Return the readings of each pad, keyed by pad name."""
         robot = self._content.robot
         topics = [robot.frame] if robot.frame else robot.arrays
         found = [value for topic in topics if (value := self._value(topic)) is not None]
@@ -187,7 +188,7 @@ class BagFrames:
 
 
 def _contact_values(contacts: Any) -> np.ndarray:
-    """Return contacts as `Contacts.values` (c, WIDTH), with the fields that arrows need."""
+    """Convert decoded contacts to `Contacts.values` (c, WIDTH). Only the fields for arrows are set."""
     values = np.zeros((len(contacts) if contacts is not None else 0, Contacts.WIDTH))
     if len(values):
         values[:, Contacts.POSITION : Contacts.POSITION + 3] = contacts.position

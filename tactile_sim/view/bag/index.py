@@ -1,4 +1,4 @@
-"""An index of a bag, made in one pass, by which a frame at any time can be read without the rest."""
+"""Index a bag in one pass, so that a frame at any time can be read without reading the entire bag."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ from tactile_sim.bag.messages import Message, TopicDecoder, decoder_of
 from tactile_sim.bag.metadata import files_of
 
 LOOK_BACK = 1_000_000_000
-"""A frame is made of the messages of this time before it [ns]."""
+"""Period before a frame from which its messages are read [ns]."""
 PEAK_INTERVAL = 100_000_000
-"""Time between two samples of the largest reading, from which the colour scale is chosen [ns]."""
+"""Time between two samples of the largest reading, which determine the colour scale [ns]."""
 STEP_TYPES = {
     "tactile_sim/msg/TactileFrame": 0,
     "tactile_sim/msg/TactileArray": 1,
@@ -29,7 +29,7 @@ STEP_TYPES = {
     "tactile_sim/msg/ContactWrenchArray": 3,
     "tf2_msgs/msg/TFMessage": 4,
 }
-"""Message types whose times *previous* and *next* step by; the lowest number is preferred."""
+"""Message types that the *previous* and *next* buttons can step through. The lowest number is preferred."""
 _LATCHED_TYPES = {"tactile_sim/msg/TactileLayout"}
 _LATCHED_TOPICS = ("/tf_static", "/scene_markers")
 _SHOWN_TYPES = {
@@ -38,11 +38,11 @@ _SHOWN_TYPES = {
     "sensor_msgs/msg/Image",
     "visualization_msgs/msg/MarkerArray",
 }
-"""Other messages, such as logs, may have times of another clock than the simulation's."""
+"""Types of displayed messages. Others, such as logs, may use a different clock than the simulation."""
 
 
 class FilePosition(NamedTuple):
-    """The start of a chunk."""
+    """Position of a chunk: its first log time [ns], the index of its file and its offset in the file."""
 
     log_time: int
     file: int
@@ -53,18 +53,18 @@ class BagIndex:
     """An index of a bag.
 
     Attributes:
-        types: Message types by topic.
-        first: First message of each shown topic.
-        latched: Messages that are valid from their time on, such as layouts.
-        peaks: Samples of the largest reading by tactile topic.
-        step_times: Log times to step by (n,) [ns].
-        start: First log time of the shown messages [ns].
-        stop: Last log time of the shown messages [ns].
-        damage: Description of the bag's damage; None if it is intact.
+        types: Message types, keyed by topic.
+        first: First message of each displayed topic.
+        latched: Messages on latched topics, such as layouts.
+        peaks: Samples of the largest reading, keyed by tactile topic.
+        step_times: Log times (n,) that users can step through [ns].
+        start: First log time of the displayed messages [ns].
+        stop: Last log time of the displayed messages [ns].
+        damage: Description of the bag's damage, or None if it is intact.
     """
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
-        """Index a bag.
+        """Read a bag and build its index.
 
         Args:
             path: The bag.
@@ -114,7 +114,7 @@ class BagIndex:
                 self._sample_peak(topic, message)
 
     def _sample_peak(self, topic: str, message: Stored) -> None:
-        """Store the largest reading of a message if a sample is due."""
+        """Store the largest reading in a message if a sample is due."""
         if message.log_time < self._peak_due.get(topic, 0):
             return
         self._peak_due[topic] = message.log_time + PEAK_INTERVAL
@@ -135,12 +135,12 @@ class BagIndex:
         return Message(topic, message.schema.name, message.log_time, message.log_time, value)
 
     def _copy(self, message: Stored) -> Message:
-        """Decode a copy, because views into the original would keep its whole chunk in memory."""
+        """Decode a copy of a message. Views into the original would keep its entire chunk in memory."""
         copied = replace(message, data=memoryview(bytes(message.data)))
         return self.decode(copied)
 
     def messages(self, time: int) -> Iterator[Stored]:
-        """Yield the shown messages from a log time [ns] on, and a few before it."""
+        """Yield the displayed messages that start at a log time [ns] or shortly before it."""
         if not self._positions:
             return
         place = self._positions[max(0, bisect_right(self._latest_times, time) - 1)]
@@ -150,7 +150,7 @@ class BagIndex:
             yield from (message for message in messages if message.schema.name in _SHOWN_TYPES)
 
     def static_poses(self) -> Poses:
-        """Return the poses of ``/tf_static``."""
+        """Return the poses published on ``/tf_static``."""
         poses = Poses()
         for message in self.latched:
             if message.topic.endswith("/tf_static"):

@@ -1,4 +1,4 @@
-"""Shapes from the markers of ``scene_markers``."""
+"""Convert the markers on the topic ``scene_markers`` to shapes."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _PRIMITIVES = {CUBE: primitives.box, SPHERE: primitives.ellipsoid, CYLINDER: pri
 
 
 def frames(value: Any) -> list[str]:
-    """Return the frame of each marker of a decoded MarkerArray."""
+    """Return the frame of each marker in a decoded MarkerArray."""
     return list(value.markers.header.frame_id)
 
 
 def shapes(value: Any, bodies: dict[str, int]) -> Iterator[Shape]:
-    """Yield the shapes of the markers that are primitives or triangles.
+    """Yield a shape for each marker that is a primitive or a triangle list.
 
     Args:
         value: A decoded MarkerArray.
-        bodies: Body indices by frame; markers in other frames are skipped.
+        bodies: Body indices, keyed by frame. Markers in other frames are skipped.
     """
     markers = value.markers
     for k, frame in enumerate(frames(value)):

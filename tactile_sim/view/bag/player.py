@@ -1,4 +1,4 @@
-"""Playback of a bag in a view."""
+"""Play a bag in a view."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from tactile_sim.view.viewer import Viewer
 from tactile_sim.view.web.address import Endpoint, announcement
 
 RATE = 25.0
-"""Frames per wall time [Hz]."""
+"""Frame rate in wall time [Hz]."""
 CAMERA_SAMPLES = 5
-"""Number of frames in which the initial camera shows the whole skin."""
+"""Number of sampled frames in which the initial camera must show the entire skin."""
 
 
 class Player:
@@ -31,7 +31,7 @@ class Player:
     Attributes:
         viewer: The view.
         bar: The time bar.
-        notes: Messages about content that is not shown.
+        notes: Messages to users about content that cannot be shown.
     """
 
     def __init__(
@@ -46,11 +46,11 @@ class Player:
         Args:
             path: The bag.
             endpoint: Where to listen.
-            namespace: Namespace of the robot to show; None: the first one.
+            namespace: Namespace of the robot to show, or None for the first one.
             progress: Called while the bag is read.
 
         Raises:
-            BagError: The path is not a bag, or the bag has nothing to show.
+            BagError: The path is not a bag, or the bag contains nothing to show.
             CommandError: The endpoint cannot be served.
         """
         index = BagIndex(path, progress)
@@ -67,11 +67,11 @@ class Player:
         self._show()
 
     def play(self, stop: StopRequest, duration: float | None = None) -> None:
-        """Play until a signal comes.
+        """Play until a signal is received.
 
         Args:
-            stop: Notes the signals.
-            duration: Wall time after which playback ends, too [s].
+            stop: Records received signals.
+            duration: Wall time after which playback ends even without a signal [s].
         """
         last = begin = time.monotonic()
         while not stop.wait(1.0 / RATE):
@@ -95,18 +95,18 @@ class Player:
 
 
 def play(path: str | Path, endpoint: Endpoint, duration: float | None = None) -> int:
-    """Play a bag until a signal ends it.
+    """Play a bag until a signal is received.
 
     Args:
         path: The bag.
         endpoint: Where to listen.
-        duration: Wall time after which playback ends, too [s].
+        duration: Wall time after which playback ends even without a signal [s].
 
     Returns:
         The exit code.
 
     Raises:
-        Stopped: A signal came while the bag was read.
+        Stopped: A signal was received while the bag was read.
     """
     from tactile_sim.progress import progress
 

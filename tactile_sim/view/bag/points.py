@@ -1,4 +1,4 @@
-"""Skins of bags without layouts, from point clouds: the points of each body move rigidly."""
+"""Reconstruct skins from point clouds, for bags without layouts. The points on a body move rigidly."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from scipy.spatial import cKDTree
 from scipy.spatial.transform import Rotation
 
 _DTYPES = {1: "i1", 2: "u1", 3: "<i2", 4: "<u2", 5: "<i4", 6: "<u4", 7: "<f4", 8: "<f8"}
-"""NumPy types of the datatypes of sensor_msgs/PointField."""
+"""NumPy types for the ``datatype`` constants of sensor_msgs/PointField."""
 
 
 def records(cloud: Any) -> np.ndarray:
-    """Return the points of a decoded PointCloud2 as a structured array (n,) with its fields."""
+    """Return the points in a decoded PointCloud2 as a structured array (n,) with the cloud's fields."""
     fields = cloud.fields
     dtype = np.dtype(
         {
@@ -31,13 +31,13 @@ def _positions(points: np.ndarray) -> np.ndarray:
 
 
 class PointBodies:
-    """Rigid bodies made of the points of a cloud. The origin of each is the mean of its points.
+    """Rigid bodies that consist of the points in a cloud. The origin of each body is the mean of its points.
 
     Attributes:
-        numbers: The cloud's numbers of the bodies (b,).
-        counts: Points of each body (b,).
-        positions: Points in the frames of their bodies (n, 3) [m], body after body.
-        spacings: Point spacing of each body (b,) [m].
+        numbers: Numbers of the bodies in the cloud (b,).
+        counts: Number of points on each body (b,).
+        positions: Points (n, 3) in their body frames [m], concatenated over the bodies.
+        spacings: Point spacing on each body (b,) [m].
     """
 
     def __init__(self, cloud: Any):
@@ -55,7 +55,7 @@ class PointBodies:
         self.spacings = np.array([_spacing(self.positions[part]) for part in self._parts])
 
     def read(self, cloud: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Return readings and body poses of a later cloud.
+        """Return the readings and body poses in a later cloud.
 
         Poses are least-squares fits: https://doi.org/10.1107/S0567739476001873 (Kabsch).
 
@@ -64,7 +64,7 @@ class PointBodies:
 
         Returns:
             Intensities (n,), positions (b, 3) [m] and quaternions (b, 4) wxyz of the bodies in the cloud's
-            frame. None if the number of points differs.
+            frame. None if the number of points does not match.
         """
         points = records(cloud)
         if len(points) != len(self.positions):

@@ -1,4 +1,4 @@
-"""The scene of a bag, from its topics."""
+"""Build a view scene from the topics in a bag."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from tactile_sim.view.bag.points import PointBodies
 from tactile_sim.view.content import ImageInfo, Shape, ViewScene
 
 SCALE_PERCENTILE = 90.0
-"""Percentile of the peaks at the end of the colour scale; impacts may exceed it."""
+"""Percentile of the sampled peaks that is the end of the colour scale. Impacts may exceed it."""
 _CLOUD = "sensor_msgs/msg/PointCloud2"
 _LAYOUT = "tactile_sim/msg/TactileLayout"
 
 
 @dataclass
 class BagScene:
-    """The scene of a robot and the topics of its frames."""
+    """The scene of a robot and the topics from which its frames are built."""
 
     scene: ViewScene
     robot: Robot
@@ -35,26 +35,26 @@ class BagScene:
     pad_bodies: tuple[str, ...] = ()
     """Name of the body of each pad."""
     points: PointBodies | None = None
-    """The skin if only its points are known."""
+    """The skin, if only a point cloud of it is known."""
     cloud: str = ""
-    """Topic of these points."""
+    """Topic of this point cloud."""
     feelers: list[str] = field(default_factory=list)
-    """Topics of the feelers' readings, in the order of the scene's feelers."""
+    """Topics with feeler readings, in the order of the feelers in the scene."""
     images: list[str] = field(default_factory=list)
     """Topics of the tactile images."""
     notes: list[str] = field(default_factory=list)
-    """Messages about content that is not shown."""
+    """Messages to users about content that cannot be shown."""
 
 
 def read_scene(index: BagIndex, namespace: str | None = None) -> BagScene:
-    """Return the scene of a robot.
+    """Build the scene of a robot.
 
     Args:
-        index: The bag.
-        namespace: Namespace of the robot; None: the first one.
+        index: Index of the bag.
+        namespace: Namespace of the robot, or None for the first one.
 
     Raises:
-        BagError: The bag has no such robot, or nothing to show.
+        BagError: The bag has no such robot or contains nothing to show.
     """
     robot, notes = _robot(index, namespace)
     layouts = _layouts(index, robot, "layout")
@@ -94,7 +94,7 @@ def _robot(index: BagIndex, namespace: str | None) -> tuple[Robot, list[str]]:
 
 
 def _layouts(index: BagIndex, robot: Robot, ending: str) -> dict[str, Any]:
-    """Return the last layout of each pad, by its name."""
+    """Return the last layout of each pad, keyed by pad name."""
     beginning = f"{robot.namespace}/tactile/"
     return {
         pad_of(message.value): message.value
@@ -224,7 +224,7 @@ def _scale(index: BagIndex, robot: Robot) -> float:
 
 
 def _ids(layout: Any) -> np.ndarray:
-    """Return the ids of the taxels of a layout; in older bags, which have none, the indices."""
+    """Return the taxel ids in a layout. Layouts in older bags have no ids; the indices replace them."""
     ids = getattr(layout, "ids", ())
     return np.asarray(ids) if len(ids) else np.arange(len(layout.positions) // 3)
 

@@ -1,4 +1,4 @@
-"""The time bar of a bag: play, pause, speed and single steps."""
+"""The time bar for bag playback, with play, pause, speed and single steps."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tactile_sim.view.panel.user_input import on_user
 
 SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "4", "8")
 REFRESH = 0.2
-"""Wall time between two updates of the bar while it plays [s]."""
+"""Wall time between two updates of the bar during playback [s]."""
 
 
 class TimeBar:
-    """The playback time, relative to the start of the bag [ns].
+    """Controls the playback time. Times are relative to the start of the bag [ns].
 
-    Users' inputs take effect in ``advance``, in the thread that calls it.
+    User inputs take effect in ``advance``, in the thread that calls it.
 
     Attributes:
         time: Current time [ns].
-        playing: Whether the bag plays.
-        speed: Bag time per wall time.
-        jumped: Whether the user moved the bar before the last ``advance``.
+        playing: Whether the bag is playing.
+        speed: Ratio of bag time to wall time.
+        jumped: Whether a user moved the bar before the last call of ``advance``.
     """
 
     def __init__(self, gui: GuiApi, step_times: np.ndarray, duration: int):
@@ -32,7 +32,7 @@ class TimeBar:
 
         Args:
             gui: viser's panel.
-            step_times: Times of the messages to step by, relative to the start of the bag (n,) [ns].
+            step_times: Times (n,) that users can step through, relative to the start of the bag [ns].
             duration: Length of the bag [ns].
         """
         self.time = 0.0
@@ -55,7 +55,7 @@ class TimeBar:
         on_user(speed, lambda text: self._inputs.put(lambda: self._set_speed(float(text))))
 
     def advance(self, elapsed: float) -> bool:
-        """Advance by some wall time [s], apply users' inputs, and return whether the frame changed."""
+        """Advance by wall time [s], apply user inputs and return whether the time or ``playing`` changed."""
         before = self.time, self.playing
         self.jumped = False
         if self.playing:

@@ -1,4 +1,4 @@
-"""Inputs for the actuators' controls."""
+"""Panel inputs for actuator controls."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tactile_sim.view.panel.number_field import NumberField
 from tactile_sim.view.panel.user_input import on_user
 
 MIN_STEPS = 50
-"""Least number of steps of a slider."""
+"""Smallest number of steps on a slider."""
 MAX_CONTROL = 1e6
-"""Bound of a control without limits."""
+"""Largest magnitude of a control without limits."""
 
 
 class ActuatorInputs:
     """A slider for each actuator, or a number field if its control is unlimited.
 
-    Only users move the sliders; they do not follow the simulation's own motion.
+    Only users move the sliders. The sliders do not follow controls that other sources set.
     """
 
     def __init__(self, gui: GuiApi, scene: ViewScene, controls: Controls, notify: Callable[[str], None]):
@@ -44,7 +44,7 @@ class ActuatorInputs:
             ]
 
     def initialise(self, values: np.ndarray) -> None:
-        """Set the inputs to the controls (a,) of the first frame; later calls do nothing."""
+        """Set the inputs to the controls (a,) in the first frame. Later calls do nothing."""
         if self._initialised or len(values) != len(self._setters):
             return
         self._initialised = True
@@ -54,7 +54,7 @@ class ActuatorInputs:
 
 
 def round_range(lower: float, upper: float) -> tuple[float, float]:
-    """Round limits inward to the decimals that the slider needs, so that its labels fit."""
+    """Round limits inward to the number of decimals that the slider needs, so that its labels fit."""
     if not _limited(lower, upper):
         return lower, upper
     scale = 1.0 / _step(lower, upper)
@@ -66,7 +66,7 @@ def _limited(lower: float, upper: float) -> bool:
 
 
 def _step(lower: float, upper: float) -> float:
-    """Return the step of a slider, a power of ten."""
+    """Return the step size of a slider, which is a power of ten."""
     return 10.0 ** -math.ceil(-math.log10((upper - lower) / MIN_STEPS))
 
 
@@ -78,7 +78,7 @@ def _add_input(
     on_change: Callable[[float], None],
     notify: Callable[[str], None],
 ) -> Callable[[float], None]:
-    """Add the input of one actuator and return a function that sets it from the program."""
+    """Add the input for one actuator and return a function that sets it from the program."""
     start = float(np.clip(0.0, lower, upper))
     if not _limited(lower, upper):
         low, high = max(lower, -MAX_CONTROL), min(upper, MAX_CONTROL)

@@ -1,4 +1,4 @@
-"""Buttons that place the camera of the browser in which they are pressed."""
+"""Buttons that move the camera in the browser in which they are pressed."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ DIRECTIONS = {
     "top": (-1e-3, 0.0, 1.0),
     "below": (-1e-3, 0.0, -1.0),
 }
-"""Directions from the center of the scene to the camera; x is forward."""
+"""Directions from the center of the scene to the camera. The x axis points forward."""
 CONTACTS, FOLLOW = "contacts", "follow"
 MIN_DISTANCE = 0.4
-"""Least distance from the contacts to the camera [radii of the viewpoint]."""
+"""Smallest distance from the camera to the contacts [radii of the viewpoint]."""
 MARGIN = 1.5
 ORDER = -36.2
-"""Place in the panel, below the colour scale."""
+"""Position in the panel, below the colour scale."""
 
 
 class Cameras:
-    """Adds the buttons and moves the cameras that follow."""
+    """Adds the buttons and moves the cameras that follow the skin."""
 
     def __init__(self, server: ViserServer, scene: ViewScene, viewpoint: Viewpoint):
         self._server, self._viewpoint = server, viewpoint
@@ -33,7 +33,7 @@ class Cameras:
         self._named = {name: (position, focus) for name, position, focus in scene.cameras}
         self._frame: ViewFrame | None = None
         self._following: dict[int, np.ndarray] = {}
-        """Last center of the skin in browsers whose camera follows, by client."""
+        """Last center of the skin, keyed by client id, for each camera that follows the skin."""
         with server.gui.add_folder("Camera", expand_by_default=False, order=ORDER):
             moving = (CONTACTS, FOLLOW) if len(self._bodies) else ()
             for names in (tuple(DIRECTIONS), moving, tuple(self._named)):
@@ -41,7 +41,7 @@ class Cameras:
                     server.gui.add_button_group("", names).on_click(self._on_click)
 
     def draw(self, frame: ViewFrame) -> None:
-        """Move the cameras that follow by as much as the skin has moved."""
+        """Move the cameras that follow the skin by the displacement of its center."""
         self._frame = frame
         if not self._following:
             return
@@ -60,11 +60,11 @@ class Cameras:
             self.place(client, name)
 
     def place(self, client: ClientHandle, name: str) -> None:
-        """Place the camera of a browser.
+        """Apply the action of a button to the camera of a browser.
 
         Args:
             client: The browser.
-            name: Name of a button.
+            name: Name of the button.
         """
         camera, viewpoint = client.camera, self._viewpoint
         if name == FOLLOW:
@@ -80,7 +80,7 @@ class Cameras:
             _place(camera, viewpoint.center + distance, viewpoint.center)
 
     def _look_at_contacts(self, camera: CameraHandle) -> None:
-        """Look at the taxels in contact from the present direction."""
+        """Look at the taxels in contact from the current direction."""
         points = self._points()[self._frame.readings > 0.0] if self._frame else np.zeros((0, 3))
         if not len(points):
             return

@@ -1,4 +1,4 @@
-"""The net force on each body over the last seconds."""
+"""Store the net force on each body over the last seconds."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ import numpy as np
 from tactile_sim.view.content import ViewFrame
 
 SPAN = 10.0
-"""Simulation time that is kept [s]."""
+"""Length of the history in simulation time [s]."""
 BINS = 300
-"""Number of samples in that time. Each is the maximum over its frames, which preserves short impacts."""
+"""Number of samples in the history. Each is the maximum over its frames, which preserves short impacts."""
 MAX_GAP = 0.25
-"""Time between two frames above which they are not connected [s]."""
+"""Largest time between two frames that are connected by a line [s]."""
 
 
 class _Bin:
@@ -24,7 +24,7 @@ class _Bin:
 
 
 class ForceHistory:
-    """Stores force magnitudes in segments; between two segments the force is unknown.
+    """Stores force magnitudes in segments. Between two segments, the force is unknown.
 
     Attributes:
         forces: Magnitudes in the last frame (bodies,) [N].
@@ -36,7 +36,7 @@ class ForceHistory:
         self._bins: deque[_Bin] = deque()
 
     def add(self, frame: ViewFrame, forces: np.ndarray) -> None:
-        """Add forces (bodies, 3) at the time of a frame and discard samples later than it."""
+        """Add forces (bodies, 3) at the time of a frame and discard all later samples."""
         if len(forces) != len(self.forces) or not np.isfinite(forces).all():
             return
         starts = frame.discontinuous or frame.time > self._time + MAX_GAP
@@ -55,8 +55,8 @@ class ForceHistory:
         """Return the segments.
 
         Returns:
-            For each segment times (k,) relative to the last frame, at most 0 [s], and forces (k, bodies) [N].
-            The last segment ends with the last frame.
+            For each segment, the times (k,) relative to the last frame [s], which are <= 0, and the forces
+            (k, bodies) [N]. The last segment ends at the last frame.
         """
         kept: list[list[tuple[float, np.ndarray]]] = []
         for each in self._bins:

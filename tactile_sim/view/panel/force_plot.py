@@ -1,11 +1,12 @@
-"""A plot of the net force on each body over the last seconds.
+"""Plot the net force on each body over the last seconds.
 
-It is drawn as SVG and not by viser's ``gui.add_uplot``, which joins the points on both sides of a gap,
-because it sends float64 arrays and uPlot breaks a line only at null. After a reset, a pause or a seek, the
-line would show forces that were never measured. uPlot's key also has no current values unless the pointer
-is on the plot. With 12 lines of 300 points, an update is 45 kB of SVG (15 kB compressed) and 1.5 ms of CPU
-time, or 31 kB (29 kB) and 0.1 ms with uPlot, so at most 650 or 9,000 updates per second; the panel makes
-10, with 6 lines. uPlot would replace the 92 lines of this module that draw by an estimated 35.
+The plot is an SVG instead of viser's ``gui.add_uplot`` because uPlot would connect the points on both sides
+of a gap: viser sends float64 arrays, but uPlot breaks a line only at null. After a reset, a pause or a seek,
+the line would show forces that were never measured. uPlot's legend also shows current values only while the
+pointer is on the plot. With 12 lines of 300 points, an update takes 45 kB of SVG (15 kB compressed) and
+1.5 ms of CPU time; with uPlot, it takes 31 kB (29 kB) and 0.1 ms. These times allow 650 and 9,000 updates per
+second, respectively; the panel draws 10 per second with 6 lines. uPlot would replace the 92 lines of drawing
+code in this module by an estimated 35.
 """
 
 from __future__ import annotations
@@ -21,20 +22,20 @@ from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.panel.force_history import SPAN, ForceHistory
 
 MAX_LINES = 6
-"""Number of plotted bodies, those with the largest forces."""
+"""Largest number of plotted bodies. Those with the largest forces are plotted."""
 MIN_AXIS = 2.0
-"""Least end of the force axis [ends of the taxel scale], so that negligible forces look small."""
+"""Smallest end of the force axis [ends of the taxel scale], so that negligible forces look small."""
 COLORS = ("#ffcc1a", "#4dabf7", "#ff6b6b", "#51cf66", "#cc5de8", "#ff922b")
 WIDTH, HEIGHT = 300, 135
-"""Size of the plot in SVG units, about a pixel each."""
+"""Size of the plot in SVG units of about one pixel."""
 LEFT, RIGHT, TOP, BOTTOM = 36, 8, 8, 18
-"""Margins for the numbers."""
+"""Margins for the axis labels in SVG units."""
 LINE_WIDTH, DOT_WIDTH = 1.5, 3.0
 TICKS = ((-SPAN, f"−{SPAN:g} s"), (-SPAN / 2, f"−{SPAN / 2:g} s"), (0.0, "now"))
 
 
 class ForcePlot:
-    """Stores the forces of the last seconds and plots the largest.
+    """Stores the forces on all bodies over the last seconds and plots the largest.
 
     Attributes:
         html: The plot in the panel.
@@ -43,7 +44,7 @@ class ForcePlot:
     def __init__(self, gui: GuiApi, scene: ViewScene):
         self._names = scene.pads or tuple(scene.bodies[int(body)] for body in scene.skin_bodies)
         self._lines = list(range(min(MAX_LINES, len(self._names))))
-        """Indices of the plotted bodies among those with skin; each keeps its place and colour."""
+        """Indices of the plotted bodies among those with skin. Each keeps its position and colour."""
         self._history = ForceHistory(len(self._names))
         self._taxel_scale, self._min_axis = scene.taxel_scale, 0.0
         self._axis = 0.0
@@ -52,7 +53,7 @@ class ForcePlot:
         self.draw()
 
     def add(self, frame: ViewFrame) -> None:
-        """Store the forces of a frame."""
+        """Store the forces in a frame."""
         self._min_axis = MIN_AXIS * self._taxel_scale if frame.unit == "N" else 0.0
         self._history.add(frame, frame.forces)
 
@@ -88,12 +89,12 @@ def line_plot(
     axis: float,
     current: list[tuple[str, float]],
 ) -> str:
-    """Return a plot with title and key as HTML.
+    """Return a plot with a title and a legend as HTML.
 
     Args:
         title: Title as HTML.
-        segments: As for `plot_svg`.
-        axis: As for `plot_svg`.
+        segments: Times and values, as for `plot_svg`.
+        axis: End of the value axis, as for `plot_svg`.
         current: Name and current value of each line.
     """
     return (
@@ -106,7 +107,7 @@ def plot_svg(segments: list[tuple[np.ndarray, np.ndarray]], axis: float) -> str:
     """Return a line plot as SVG.
 
     Args:
-        segments: For each segment times (k,) from -`SPAN` to 0 [s] and values (k, lines) from 0 to ``axis``.
+        segments: Times (k,) from -`SPAN` to 0 [s] and values (k, lines) from 0 to ``axis`` for each segment.
         axis: End of the value axis: 1, 2 or 5 times a power of ten.
     """
     lines = [
@@ -132,7 +133,7 @@ def _points(times: np.ndarray, values: np.ndarray, axis: float) -> Iterator[list
 
 
 def _levels(axis: float) -> list[float]:
-    """Return the values with a grid line."""
+    """Return the values at which grid lines are drawn."""
     count = 5 if f"{axis:e}"[0] == "5" else 4
     return [axis * k / count for k in range(count + 1)]
 
@@ -162,7 +163,7 @@ def _y(values: np.ndarray | float, axis: float) -> np.ndarray | float:
 
 
 def _key(current: list[tuple[str, float]]) -> str:
-    """Return the names, colours and current forces of the lines in two columns."""
+    """Return a legend with the names, colours and current values of the lines in two columns."""
     cells = "".join(
         '<div style="display: flex; gap: 0.4em; min-width: 0; align-items: center">'
         f'<div style="width: 0.8em; height: 0.25em; flex: none; background: {color}"></div>'

@@ -1,4 +1,4 @@
-"""Keys of the view, as in MuJoCo's simulate. They are also in the command palette (Ctrl-K)."""
+"""Keyboard shortcuts, as in MuJoCo's simulate. They are also in the command palette (Ctrl-K)."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tactile_sim.view.controls import Controls
 
 
 def add_request_keys(gui: GuiApi, controls: Controls, is_paused: Callable[[], bool]) -> None:
-    """Add the keys that request something from the simulation.
+    """Add the shortcuts that send requests to the simulation.
 
     Args:
         gui: viser's panel.
         controls: Receives the requests.
-        is_paused: Whether the simulation is paused.
+        is_paused: Returns whether the simulation is paused.
     """
     gui.add_command("Pause or run", hotkey="space").on_trigger(
         lambda _: controls.ask("pause", not is_paused())
@@ -29,7 +29,7 @@ def add_request_keys(gui: GuiApi, controls: Controls, is_paused: Callable[[], bo
 def add_layer_keys(
     gui: GuiApi, transparent: GuiCheckboxHandle, points: GuiCheckboxHandle, arrows: GuiCheckboxHandle
 ) -> None:
-    """Add the keys that show and hide layers."""
+    """Add the shortcuts that show and hide layers."""
 
     def toggle(box: GuiCheckboxHandle) -> Callable[[object], None]:
         def on_trigger(_: object) -> None:

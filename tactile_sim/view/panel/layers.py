@@ -1,4 +1,4 @@
-"""Inputs that show and hide parts of the scene."""
+"""Panel inputs that show and hide layers of the scene."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tactile_sim.view.scene.feeler_lines import CHOICES
 from tactile_sim.view.scene.force_markers import ForceMarkers
 
 TRANSPARENT_ORDER, FOLDER_ORDER = -36.0, -35.0
-"""Order in the panel, below the legend."""
+"""Positions in the panel, below the legend."""
 
 
 class Layers:

@@ -1,4 +1,4 @@
-"""The colour scale of the taxels."""
+"""The legend in the panel, with the colour scale of the taxels and the scale of the arrows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tactile_sim.drawing.colors import (
 from tactile_sim.drawing.force_scale import full_scale
 
 STOPS = 24
-"""Number of colours in the strip."""
+"""Number of colours in the colour bar."""
 
 
 def legend(end: float, unit: str, logarithmic: bool = True, arrow_scale: float = 0.0) -> str:
@@ -26,7 +26,7 @@ def legend(end: float, unit: str, logarithmic: bool = True, arrow_scale: float =
         end: Reading at the end of the scale, above which the colour is constant.
         unit: Unit of the readings.
         logarithmic: Whether the scale is logarithmic.
-        arrow_scale: Length of an arrow per force [m/N]; 0: there are no arrows.
+        arrow_scale: Length of an arrow per force [m/N]; 0 omits the scale of the arrows.
     """
     chosen = level_colors(np.linspace(0.01, 1.0, STOPS))
     stops = ", ".join(f"rgb({red} {green} {blue})" for red, green, blue in chosen.tolist())
@@ -51,7 +51,7 @@ def legend(end: float, unit: str, logarithmic: bool = True, arrow_scale: float =
 
 
 def _arrows(scale: float) -> str:
-    """Return the colours of the arrows and the force of an arrow of about 5 cm."""
+    """Return HTML with the colours of the arrows and the force for an arrow length of at most 5 cm."""
     force = full_scale(0.05 / scale / 2.4)
     keys = (("normal", NORMAL_FORCE), ("friction", FRICTION), ("net", NET_FORCE))
     colored = " ".join(f'<span style="color: rgb{color}">&#x279c;</span>&nbsp;{name}' for name, color in keys)

@@ -10,15 +10,15 @@ from viser import GuiApi
 from tactile_sim.view.panel.user_input import on_user
 
 SETTLE_TIME = 0.5
-"""Time after the last keystroke until a value takes effect [s]; a user who types 0.5 first enters 0."""
+"""Time from the last keystroke until a value takes effect [s]. A user who types 0.5 enters 0 first."""
 UNFINISHED_TIME = 3.0
-"""The same for text that is not a number [s]."""
+"""Time from the last keystroke until text that is not a number is rejected [s]."""
 
 
 class NumberField:
-    """Rejects invalid numbers with a notice and reverts to the last valid one.
+    """A number field that rejects invalid numbers with a notice and reverts to the last valid one.
 
-    It is a text input because browsers do not report when a number input becomes empty.
+    It is based on a text input because browsers do not report when a number input becomes empty.
 
     Attributes:
         value: The last valid number.
@@ -41,7 +41,7 @@ class NumberField:
             gui: viser's panel.
             label: Label of the input.
             value: Initial value.
-            is_valid: Whether a number is accepted.
+            is_valid: Returns whether a number is accepted.
             valid_range: Description of the accepted numbers.
             notify: Shows the user why a value is rejected.
             on_change: Called with each new number.
@@ -56,7 +56,7 @@ class NumberField:
         self._put = on_user(self._input, self._on_input)
 
     def settle(self) -> bool:
-        """Apply the entered text now and return whether it is a valid number."""
+        """Apply the entered text immediately and return whether it is a valid number."""
         with self._lock:
             if self._timer:
                 self._timer.cancel()
@@ -75,7 +75,7 @@ class NumberField:
         return number is not None
 
     def show(self, value: float) -> None:
-        """Set the number from the program."""
+        """Set the displayed number without calling ``on_change``."""
         self.value = value
         self._put(_text(value))
 

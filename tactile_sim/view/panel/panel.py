@@ -1,4 +1,4 @@
-"""The panel beside the scene: state, controls, force plot and tactile images."""
+"""The panel next to the scene, with state, controls, force plot and tactile images."""
 
 from __future__ import annotations
 
@@ -27,33 +27,33 @@ from tactile_sim.view.scene.color_scale import ColorScale
 REFRESH = 0.1
 """Wall time between two updates of the panel [s]."""
 IMAGE_WIDTH = 240
-"""Width to which smaller images are enlarged [px]."""
+"""Target width for enlarging smaller images [px]."""
 MAX_EXPANDED = 3
-"""The folder of tactile images is open at first if it has at most this many images."""
+"""Largest number of tactile images for which their folder is initially open."""
 ENCODING_TIME = 0.01
-"""Wall time per update for encoding images [s]. The rest follows with the next updates, in turn."""
+"""Wall time for encoding images in each update [s]. Later updates encode the remaining images in turn."""
 NOTICE_TIME = 6.0
-"""Wall time that a notice is shown [s]. The notice of a bag remains."""
+"""Wall time for which a notice is shown [s]. In the view of a bag, notices remain."""
 MAX_STEPS = 100_000
-"""Number of steps per click."""
+"""Largest number of steps per click."""
 MIN_FACTOR, MAX_FACTOR = 0.001, 1000.0
-"""Range of the real-time factor, besides 0."""
+"""Range of the real-time factor. The value 0 is also valid."""
 MAX_SCALE = 1e6
 """Largest end of the colour scale."""
 STATE_ORDER, FAULT_ORDER, NOTICE_ORDER, LEGEND_ORDER, SCALE_ORDER = -40.0, -39.0, -38.0, -37.0, -36.5
-"""Order of the elements at the top of the panel."""
+"""Positions of the elements at the top of the panel."""
 INITIAL_STATE = "initial state"
 SPEEDS = {"0.1 ×": 0.1, "1 ×": 1.0, "max": 0.0}
-"""Real-time factors by the labels of their buttons."""
+"""Real-time factors, keyed by button label."""
 
 
 class Panel:
-    """Shows frames and passes requests of users on.
+    """Shows information about frames and forwards user requests.
 
     Attributes:
         images: The tactile images.
-        plot: The force plot as HTML; None without skin.
-        pointer: Handles clicks and drags.
+        plot: The force plot as HTML, or None if there is no skin.
+        pointer: Handler for clicks and drags.
     """
 
     def __init__(
@@ -69,7 +69,7 @@ class Panel:
         Args:
             server: viser's server.
             scene: The scene.
-            controls: Receives the requests; None: the panel has no controls.
+            controls: Receives the requests. If None, the panel has no controls.
             scale: The colour scale, which users can change.
             redraw: Called after a user has changed the colour scale.
         """
@@ -78,13 +78,13 @@ class Panel:
         self._controls = controls
         self._due = 0.0
         self._pending: ViewFrame | None = None
-        """The last frame until it is shown completely."""
+        """The last frame, or None after it has been shown completely."""
         self._paused = False
         self._notice_timer: Timer | None = None
         self._notice_lock = Lock()
         self._scale = scale
         self._legend_values = (scene.taxel_scale, "N", True, 0.0)
-        """Arguments of the last legend."""
+        """Arguments of the last call of `legend`."""
         self._state = gui.add_html(_line("waiting for data"), order=STATE_ORDER)
         self._fault = gui.add_html("", visible=False, order=FAULT_ORDER)
         self._notice = gui.add_html("", visible=False, order=NOTICE_ORDER)
@@ -103,7 +103,7 @@ class Panel:
         )
         self.images = self._add_images()
         self._pixels = [np.zeros(0, np.uint8)] * len(self.images)
-        """Pixels that the images show."""
+        """Pixels that the images currently show."""
         self._turn = 0
 
     def _add_scale_inputs(self, redraw: Callable[[], None]) -> None:
@@ -168,7 +168,7 @@ class Panel:
         add_request_keys(gui, controls, lambda: self._paused)
 
     def _add_button(self, controls: Controls, name: str) -> None:
-        """Add the button of an action without arguments."""
+        """Add a button for an action without arguments."""
         button = self._gui.add_button(ACTIONS[name].label.capitalize(), hint=ACTIONS[name].description)
         button.on_click(lambda _: controls.ask(name))
 
@@ -180,7 +180,7 @@ class Panel:
     # -- frames ----------------------------------------------------------------------------------------------
 
     def draw(self, frame: ViewFrame) -> None:
-        """Show a frame, at most every `REFRESH` unless it is paused."""
+        """Show a frame. The interval is at least `REFRESH`, except for paused frames and faults."""
         self.pointer.draw(frame)
         if self._probe:
             self._probe.draw(frame)
@@ -192,7 +192,7 @@ class Panel:
         self.draw_pending()
 
     def draw_pending(self) -> None:
-        """Show what is left of the last frame, if an update is due."""
+        """Show the remaining content of the last frame if an update is due."""
         frame, now = self._pending, time.monotonic()
         if frame is None:
             return
@@ -224,7 +224,12 @@ class Panel:
             self._legend.content = legend(*values)
 
     def _draw_images(self, images: Sequence[np.ndarray], time_limit: float) -> bool:
-        """Update changed images in turn for some wall time [s] and return whether all are up to date."""
+        """Update changed images in turn and return whether all are up to date.
+
+        Args:
+            images: Pixels of all images.
+            time_limit: Wall time after which to stop [s].
+        """
         end = time.monotonic() + time_limit
         for _ in images:
             if time.monotonic() > end:
@@ -236,7 +241,7 @@ class Panel:
         return True
 
     def notify(self, text: str) -> None:
-        """Show a notice for some time or until the next one."""
+        """Show a notice for `NOTICE_TIME` or until the next notice."""
         with self._notice_lock:
             if self._notice_timer:
                 self._notice_timer.cancel()
@@ -248,7 +253,7 @@ class Panel:
                 self._notice_timer.start()
 
     def _show_notice(self, text: str) -> None:
-        """Show a notice. Its line stays when it is empty, because moving buttons are easily missed."""
+        """Show a notice. An empty notice keeps its line so that the buttons below it do not move."""
         self._notice.content = _line(escape(text) or "&nbsp;", "#ffd43b")
         self._notice.visible = bool(text) or self._controls is not None
 
@@ -278,7 +283,7 @@ def _line(text: str, color: str = "inherit") -> str:
 
 
 def _enlarged(pixels: np.ndarray) -> np.ndarray:
-    """Return an image (height, width) or (height, width, 3) as RGB, enlarged by a whole factor."""
+    """Convert an image (height, width) or (height, width, 3) to RGB and enlarge it by an integer factor."""
     colored = pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
     factor = max(1, IMAGE_WIDTH // max(pixels.shape[1], 1))
     return colored.repeat(factor, axis=0).repeat(factor, axis=1)

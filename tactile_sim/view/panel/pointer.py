@@ -1,4 +1,4 @@
-"""Actions for clicks on bodies and drags of bodies."""
+"""Handle clicks on bodies and drags of bodies."""
 
 from __future__ import annotations
 
@@ -14,16 +14,18 @@ from tactile_sim.view.scene.viewpoint import to_body
 
 PIN, POKE, PUSH, THROW = "pin a taxel", "poke the skin", "push the body", "throw a ball"
 MAX_PUSH = 50.0
-"""Largest push and pull [ends of the taxel scale]; an end is about a tenth of the weight of the moving
-bodies."""
+"""Largest push and pull [ends of the taxel scale].
+
+The end of the scale is about a tenth of the weight of the moving bodies.
+"""
 MAX_POKE = 5.0
-"""Largest poke [N], or `MAX_PUSH` if that is more."""
+"""Largest poke [N] unless `MAX_PUSH` is larger."""
 POKE_TIME = 1.0
-"""Simulation time of a poke [s]."""
+"""Duration of a poke in simulation time [s]."""
 
 
 class Pointer:
-    """Turns clicks and drags into requests and pins."""
+    """Translates clicks and drags into requests and pinned taxels."""
 
     def __init__(
         self,
@@ -38,14 +40,14 @@ class Pointer:
         Args:
             gui: viser's panel.
             scene: The scene.
-            controls: Receives the requests; None: only taxels can be pinned.
-            probe: Finds taxels; None: the scene has no skin.
-            notify: Shows the user a text.
+            controls: Receives the requests. If None, users can only pin taxels.
+            probe: Finds and pins taxels; None if the scene has no skin.
+            notify: Shows a notice to the user.
         """
         self._scene, self._controls, self._probe, self._notify = scene, controls, probe, notify
         self._frame: ViewFrame | None = None
         self._grab: tuple[int, int, np.ndarray] | None = None
-        """Client, body and point (3,) in the body's frame [m] of the present drag."""
+        """Client, body and point (3,) in the body frame [m] for the current drag."""
         self._limit = MAX_PUSH * scene.taxel_scale
         choices = [PIN] if probe else []
         if controls:
@@ -64,7 +66,7 @@ class Pointer:
                 self._push = gui.add_slider("force [N]", 0.0, self._limit, end / 2.0, 10.0 * end)
 
     def draw(self, frame: ViewFrame) -> None:
-        """Store a frame."""
+        """Store a frame, whose poses later clicks and drags refer to."""
         self._frame = frame
 
     def on_click(self, body: int, client: int, origin: np.ndarray, direction: np.ndarray) -> None:
@@ -111,7 +113,7 @@ class Pointer:
             self._controls.ask("pull", body, self._grab[2], end, self._limit)
 
     def leave(self, client: int) -> None:
-        """End the drag of a browser."""
+        """End the current drag in a browser, if any."""
         if self._grab and self._grab[0] == client and self._controls:
             self._grab = None
             self._controls.ask("release")

@@ -1,4 +1,4 @@
-"""Readings of single taxels: a label at the pointer, and pinned taxels that are plotted."""
+"""Show readings of single taxels in a label at the pointer and in a plot of pinned taxels."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from tactile_sim.view.scene.viewpoint import to_world
 from tactile_sim.view.web.scene_script import POINTER_NODE
 
 MAX_PINS = 6
-"""Number of pinned taxels; a further one replaces the oldest."""
+"""Largest number of pinned taxels. A further one replaces the oldest."""
 REACH = 1.5
-"""Largest distance of a taxel from the ray of the pointer [spacings]."""
+"""Largest distance between a taxel and the pointer's ray [spacings]."""
 MAX_COORDINATE = 1e6
-"""Bound of the numbers of a ray."""
+"""Largest magnitude of the coordinates in a ray."""
 MIN_AXIS = 0.05
-"""Least end of the plot's axis relative to the expected largest reading."""
+"""Ratio of the smallest end of the plot axis to the expected largest reading."""
 
 
 class Probe:
-    """Shows the taxel at the pointer of each browser, and the pinned ones in all browsers."""
+    """Shows the taxel at the pointer in each browser, and the pinned taxels in all browsers."""
 
     def __init__(self, server: ViserServer, scene: ViewScene):
         counts = np.asarray(scene.taxel_counts, int)
@@ -37,18 +37,18 @@ class Probe:
         self._frame: ViewFrame | None = None
         self._lock = RLock()
         self._hovered: dict[int, int] = {}
-        """Taxel at the pointer, by client."""
+        """Taxel at the pointer, keyed by client id."""
         self._labels: dict[int, LabelHandle] = {}
         self._pins: list[int] = []
         self._history = ForceHistory(MAX_PINS)
         self._plot = server.gui.add_html("", visible=False)
-        # The script of the page sends rays by this input; it finds the input by the name of the node.
+        # The script in the page sends rays through this input and finds it by the name of the node.
         self._rays = server.gui.add_text("pointer", "", visible=False)
         server.scene.add_frame(f"{POINTER_NODE}{self._rays._impl.uuid}", show_axes=False)
         self._rays.on_update(self._on_ray)
 
     def draw(self, frame: ViewFrame) -> None:
-        """Store the readings of a frame."""
+        """Store the readings in a frame."""
         with self._lock:
             self._frame = frame
             if self._pins and len(frame.readings) == len(self._bodies):
@@ -57,7 +57,7 @@ class Probe:
                 self._history.add(frame, values)
 
     def refresh(self) -> None:
-        """Show the stored readings."""
+        """Update the labels and the plot with the stored readings."""
         with self._lock:
             clients = self._server.get_clients()
             for number in [number for number in self._hovered if number not in clients]:
@@ -68,15 +68,17 @@ class Probe:
                 self._show_plot()
 
     def hovered(self, client: int) -> int | None:
-        """Return the taxel at the pointer of a browser."""
+        """Return the taxel at the pointer in a browser, or None."""
         return self._hovered.get(client)
 
     def find(self, origin: np.ndarray, direction: np.ndarray) -> int | None:
-        """Return the nearest taxel that a ray meets; taxels that face the ray come first.
+        """Return the taxel closest to a ray on the first surface that the ray hits, or None.
+
+        Taxels that face the ray are preferred.
 
         Args:
-            origin: (3,) world frame [m].
-            direction: (3,) unit vector, world frame.
+            origin: Origin of the ray (3,), world frame [m].
+            direction: Unit direction of the ray (3,), world frame.
         """
         frame = self._frame
         if frame is None or not len(self._bodies):
@@ -94,12 +96,12 @@ class Probe:
         return int(first[distance[first].argmin()])
 
     def load(self, taxel: int) -> tuple[int, np.ndarray, np.ndarray]:
-        """Return body, position (3,) [m] and inward normal (3,) of a taxel, both in the body's frame."""
+        """Return a taxel's body index, position (3,) [m] and inward normal (3,), both in the body frame."""
         scene = self._scene
         return int(self._bodies[taxel]), scene.taxel_positions[taxel], -scene.taxel_normals[taxel]
 
     def pin(self, taxel: int) -> str:
-        """Pin a taxel, or remove it if it is pinned, and return a line of text."""
+        """Pin a taxel, or unpin it if it is already pinned, and return a message for the user."""
         with self._lock:
             if taxel in self._pins:
                 self._pins.remove(taxel)
@@ -115,7 +117,7 @@ class Probe:
         return f"{done} {self._name(taxel)}"
 
     def describe(self, taxel: int) -> str:
-        """Return pad, id, reading and position of a taxel as text."""
+        """Describe a taxel by its pad, id, reading and position."""
         frame = self._frame
         if frame is None or len(frame.readings) != len(self._bodies):
             return self._name(taxel)

@@ -1,4 +1,4 @@
-"""Inputs of the panel that both users and the program set."""
+"""Handle panel inputs that both users and the program can set."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from viser import GuiEvent, GuiInputHandle
 
 
 def on_user(handle: GuiInputHandle, callback: Callable[[Any], None]) -> Callable[[Any], None]:
-    """Call a function with each value that a user enters.
+    """Register a callback for the values that users enter.
 
-    viser stores a user's value at once and runs callbacks later. A value that the program sets between the
-    two is ignored, because it would overwrite the user's.
+    viser stores a user's value immediately but runs callbacks later. A value that the program sets in between
+    is ignored because it would overwrite the user's value.
 
     Args:
         handle: The input.
-        callback: Called with each value from a user.
+        callback: Called with each value that a user enters.
 
     Returns:
         A function that sets the input from the program.

@@ -1,1 +1,1 @@
-"""The view of a running simulation: a process of its own, and the data sent to it."""
+"""Show a running simulation in a separate process, and exchange data with this process."""

@@ -1,4 +1,4 @@
-"""The connection between a simulation and its view: short messages, each delivered whole or not at all."""
+"""Exchange short messages between a simulation and its view. Each message arrives complete or not at all."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ import socket
 from typing import Any
 
 MAX_MESSAGE = 1 << 16
-"""Size of a message [bytes]."""
+"""Largest size of a message [bytes]."""
 
 
 class Connection:
-    """One end. Messages are mappings of JSON values; `tactile_sim.view.process.view_process` lists them."""
+    """One end of a connection.
+
+    Messages are mappings with JSON values. `tactile_sim.view.process.view_process` lists them.
+    """
 
     def __init__(self, end: socket.socket):
         self._end = end
@@ -27,7 +30,7 @@ class Connection:
 
     @staticmethod
     def of(file: int) -> Connection:
-        """Return the end with this file descriptor."""
+        """Create the end of a connection from its file descriptor."""
         return Connection(socket.socket(fileno=file))
 
     @property
@@ -36,7 +39,10 @@ class Connection:
         return self._end.fileno()
 
     def send(self, **message: Any) -> None:
-        """Send without waiting; drop the message if it is too large or the peer is gone or far behind."""
+        """Send a message without waiting.
+
+        The message is dropped if it is too large, or if the peer is gone or has too many unread messages.
+        """
         data = json.dumps(message).encode()
         if len(data) > MAX_MESSAGE:
             return
@@ -49,10 +55,10 @@ class Connection:
         """Return the next message.
 
         Args:
-            timeout: [s]; None: wait until there is one.
+            timeout: Longest time to wait [s], or None for no limit.
 
         Returns:
-            The message, empty after the timeout; None if the peer is gone.
+            The message; an empty mapping after the timeout; None if the peer is gone.
         """
         try:
             if not self._poll.poll(None if timeout is None else timeout * 1e3):
@@ -63,7 +69,7 @@ class Connection:
         return json.loads(data) if data else None
 
     def shut_down(self) -> None:
-        """End the connection: ``receive`` returns None on both ends from now on."""
+        """Shut down the connection. Afterwards, ``receive`` returns None on both ends."""
         try:
             self._end.shutdown(socket.SHUT_RDWR)
         except OSError:

@@ -1,4 +1,4 @@
-"""Frames of a simulation, computed in the view's process from the shared memory."""
+"""Build frames in the view's process from the shared memory."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WINDOW = 1.0
 
 
 class FrameBuilder:
-    """Builds frames from records of `tactile_sim.view.process.shared_frame`."""
+    """Builds frames from the records in `tactile_sim.view.process.shared_frame`."""
 
     def __init__(
         self,
@@ -34,9 +34,9 @@ class FrameBuilder:
 
         Args:
             scene: The scene.
-            renderer: Renders the tactile images; None: there are none.
-            replica: Computes missing fields of records; None: records are complete.
-            scale: Colour scale of the view; None: an automatic one.
+            renderer: Renders the tactile images; None if there are no images.
+            replica: Computes missing fields in records; None if records are complete.
+            scale: Colour scale of the view. The default is an automatic scale.
         """
         self._scale = scale or ColorScale(scene.taxel_scale)
         self._scene = scene
@@ -44,12 +44,12 @@ class FrameBuilder:
         self._renderer = renderer
         self._skin_bodies = np.asarray(scene.skin_bodies, int)
         self._past: deque[tuple[float, float]] = deque()
-        """Wall and simulation time of the frames within the window [s]."""
+        """Wall time and simulation time of the frames within `WINDOW` [s]."""
         self._origin = 0
-        """Step of the last reset. Pushes and throws increase it by one."""
+        """Step count minus the steps taken since the last reset. Each push or throw increases it by one."""
 
     def build(self, record: np.ndarray) -> ViewFrame:
-        """Return the frame of a record and complete the record."""
+        """Fill in the missing fields of a record and convert it to a frame."""
         if self._replica:
             self._replica.complete(record)
         quaternions = record["quaternions"]

@@ -1,4 +1,4 @@
-"""The tactile images of a view, rendered in the view's process."""
+"""Render the tactile images of a view in the view's process."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tactile_sim.view.scene.color_scale import ColorScale
 
 
 class _FeelerBody(NamedTuple):
-    """A body with feelers, which are [start, stop) in arrays of all feelers."""
+    """A body with feelers. Its feelers are entries [start, stop) in the arrays of all feelers."""
 
     start: int
     stop: int
@@ -23,7 +23,7 @@ class _FeelerBody(NamedTuple):
 
 
 class _SkinBody(NamedTuple):
-    """A body whose skin has a UV map; its taxels are [start, stop) in arrays of all taxels."""
+    """A body whose skin has a UV map. Its taxels are entries [start, stop) in the arrays of all taxels."""
 
     body_id: int
     start: int
@@ -32,10 +32,10 @@ class _SkinBody(NamedTuple):
 
 
 class ImageRenderer:
-    """Renders the images of feelers, white where covered, and then of skins, in the colours of the readings.
+    """Renders feeler images (white where covered), followed by skin images (readings on the colour scale).
 
     Attributes:
-        infos: Body and size of each image.
+        infos: Description of each image.
     """
 
     def __init__(self, simulation: Simulation):

@@ -1,4 +1,4 @@
-"""The process of a view: it shows the frames of the shared memory in browsers."""
+"""Main function of the view's process, which shows the frames from the shared memory in browsers."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 from tactile_sim.child import prepare
 
 if __name__ == "__main__":
-    prepare()  # before the imports, during which it makes garbage collections rare
+    prepare()  # before the slow imports, because it reduces garbage collection
 
 import numpy as np
 
@@ -25,17 +25,17 @@ from tactile_sim.view.viewer import Viewer
 FRAME_INTERVAL = 0.005
 """Time between two checks for a new frame while a browser is connected [s]."""
 COUNT_INTERVAL = 0.05
-"""The same without browsers [s]."""
+"""Time between two checks for a new frame while no browser is connected [s]."""
 
 
 class RequestSender:
-    """Sends the requests of browsers to the simulation, see `tactile_sim.simulation.actions`."""
+    """Sends requests from browsers to the simulation, see `tactile_sim.simulation.actions`."""
 
     def __init__(self, connection: Connection):
         self._connection = connection
 
     def ask(self, action: str, *arguments: Any) -> None:
-        """Request an action; arguments: numbers, texts and arrays."""
+        """Request an action. The arguments may be numbers, strings and arrays."""
         values = [np.asarray(value).tolist() for value in arguments]
         self._connection.send(request=action, arguments=values)
 
@@ -53,12 +53,12 @@ def serve(connection: Connection, shared: SharedFrame, viewer: Viewer, builder: 
 
 
 def main(arguments_file: str, memory_file: str, connection_file: str) -> int:
-    """Serve one simulation.
+    """Run the view of one simulation until the simulation closes the connection.
 
     Args:
-        arguments_file: Descriptor of a file with the pickled arguments of `ViewProcess`.
+        arguments_file: Descriptor of a file with pickled arguments from `ViewProcess`.
         memory_file: Descriptor of the shared memory.
-        connection_file: Descriptor of the connection.
+        connection_file: Descriptor of the connection to the simulation.
 
     Returns:
         The exit code.
@@ -74,7 +74,7 @@ def main(arguments_file: str, memory_file: str, connection_file: str) -> int:
     except TactileSimError as error:
         connection.send(error=str(error))
         return 2
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # from here on the end of the connection ends the process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # from here on, closing the connection ends the process
     connection.send(url=viewer.url)
     try:
         serve(connection, shared, viewer, FrameBuilder(scene, renderer, replica, viewer.scale))

@@ -1,4 +1,4 @@
-"""Publishes the states of a running simulation to its view and handles requests from browsers."""
+"""Publish the states of a running simulation to its view and handle requests from browsers."""
 
 from __future__ import annotations
 
@@ -22,12 +22,13 @@ from tactile_sim.view.web.address import Endpoint
 
 
 class ViewPublisher:
-    """Writes the state of a simulation to the shared memory, at most every `INTERVAL` of wall time.
+    """Writes the state of a simulation to the shared memory, at most once per `INTERVAL` of wall time.
 
-    Without browsers the loop only reads their number. If the view's process ends, the simulation continues.
+    While no browser is connected, the loop only checks their number. If the view's process ends, the
+    simulation continues.
 
     Attributes:
-        url: To open in a browser on this machine.
+        url: URL to open in a browser on this machine.
     """
 
     def __init__(self, simulation: Simulation, process: ViewProcess):
@@ -48,10 +49,11 @@ class ViewPublisher:
         self._due = 0.0
         """Wall time from which the next frame may be written [s]."""
         self._written: tuple[int, bool, str | None] | None = None
-        """Step, pause and fault of the last frame; None: something else has changed since."""
+        """Step count, pause and fault in the last frame, or None if something else has changed since."""
         self._readings: np.ndarray | None = None
+        """Published readings at the last frame."""
         self._zero: np.ndarray | None = None
-        """Published and tared readings at the last frame."""
+        """Readings that the tare subtracts, at the last frame."""
         self._settings: Settings | None = None
         """Settings at the last frame."""
 
@@ -67,12 +69,12 @@ class ViewPublisher:
         return ViewPublisher(simulation, ViewProcess(scene, endpoint, renderer, simulation))
 
     def serve(self, runner: Runner, on_lost: Callable[[str], None] | None = None) -> None:
-        """Start to publish a loop and to handle requests; call before the loop starts.
+        """Start to publish the simulation and handle requests. Call this before the loop starts.
 
         Args:
-            runner: The loop.
-            on_lost: Called in another thread with the reason if the view's process ends by itself; None: log
-                a warning.
+            runner: The loop that runs the simulation.
+            on_lost: Called in another thread with the reason if the view's process ends unexpectedly. The
+                default is to log a warning.
         """
         self._runner = runner
         self._requests = Requests(runner)
@@ -81,11 +83,11 @@ class ViewPublisher:
         runner.watch = self.poll
 
     def close(self) -> None:
-        """End the view."""
+        """End the view's process."""
         self._process.close()
 
     def poll(self) -> None:
-        """Write a frame if a browser is connected, something has changed and `INTERVAL` has passed."""
+        """Write a frame if a browser is connected, the frame has changed and `INTERVAL` has passed."""
         if not self._shared.clients or (now := time.monotonic()) < self._due:
             return
         simulation = self._simulation

@@ -1,4 +1,4 @@
-"""A simulation in the view's process that never steps: it is set to each state of the real one."""
+"""A copy of the simulation in the view's process. It never steps but is set to the original's states."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tactile_sim.view.process.shared_frame import update_record
 
 
 def _press(record: np.ndarray) -> Press | None:
-    """Return the press of a user that a record contains."""
+    """Return the user's press in a record, if any."""
     force = record["press_force"]
     if not force.any():
         return None
@@ -21,9 +21,9 @@ def _press(record: np.ndarray) -> Press | None:
 
 
 class Replica:
-    """Computes poses, contacts, readings and feelers from a state, so that the real simulation need not.
+    """Computes poses, contacts, readings and feelers from a state to save time in the original simulation.
 
-    It cannot compute readings that depend on earlier states; those are sent.
+    It cannot compute readings that depend on earlier states. The original simulation sends these readings.
     """
 
     def __init__(self, settings: Settings):
@@ -31,7 +31,7 @@ class Replica:
         self.simulation = Simulation(settings)
 
     def complete(self, record: np.ndarray) -> None:
-        """Compute the fields of a record that follow from its state."""
+        """Compute the fields of a record that depend only on its state."""
         simulation = self.simulation
         engine = simulation.engine
         engine.set_state(record["state"])
@@ -57,7 +57,7 @@ class Replica:
         )
 
     def _readings(self, record: np.ndarray, snapshot: Snapshot) -> np.ndarray:
-        """Return the readings (taxels, channels) of a snapshot with the tare of the real simulation."""
+        """Return the readings (taxels, channels) in a snapshot with the tare of the original simulation."""
         simulation, channels = self.simulation, self.simulation.functions.channels
         zero = record["zero"][: len(simulation.skin.positions) * channels].reshape(-1, channels)
         simulation.signal_chain.zero = zero if record["tared"] else None

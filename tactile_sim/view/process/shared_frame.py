@@ -1,4 +1,4 @@
-"""The memory that a simulation shares with its view. It holds one frame."""
+"""The memory that a simulation shares with its view. It contains one frame."""
 
 from __future__ import annotations
 
@@ -12,24 +12,27 @@ from tactile_sim.engines import Contacts
 from tactile_sim.view.content import ViewScene
 
 MAX_CONTACTS = 1000
-"""Number of contacts in a frame; others are not shown."""
+"""Largest number of contacts in a frame. Further contacts are not shown."""
 _MAX_CHANNELS = 3
-"""Channels of a taxel."""
+"""Largest number of channels per taxel."""
 _READ_ATTEMPTS = 3
-"""Attempts to read a frame that is not being written at the same time."""
+"""Number of attempts to read a frame while it is not being written."""
 
 
 def record_dtype(scene: ViewScene, state_size: int = 0) -> np.dtype:
-    """Return the memory layout of a frame; units and frames as in `ViewFrame`, `Snapshot` and `Contacts`.
+    """Return the memory layout of a frame.
+
+    Units and frames are as in `ViewFrame`, `Snapshot` and `Contacts`.
 
     Args:
         scene: The scene.
-        state_size: Length of a state. With a state, `tactile_sim.view.process.replica` computes the fields
-            from ``positions`` on, but the readings only unless ``has_readings``.
+        state_size: Number of elements in the state. If it is > 0, `tactile_sim.view.process.replica` computes
+            the field ``positions`` and all fields after it, except for the readings if ``has_readings`` is
+            set.
 
     Returns:
-        A structure. Its field ``zero`` holds the tared readings taxel by taxel; without a press the force of
-        the press is zero.
+        A structured type. The field ``zero`` contains the readings that the tare subtracts, one taxel after
+        another. ``press_force`` is zero if no user presses on a body.
     """
     bodies, skins = len(scene.bodies), len(scene.skin_bodies)
     return np.dtype(
@@ -76,15 +79,15 @@ def update_record(
     zero: np.ndarray | None = None,
     **others: Any,
 ) -> None:
-    """Set the given fields of a record and leave the others.
+    """Set the specified fields of a record and leave the others unchanged.
 
     Args:
-        record: A structure with `record_dtype`.
-        readings: (n, 1 or 3)
-        valid: (n,) uint8; empty: all readings are valid.
+        record: A record with the type returned by `record_dtype`.
+        readings: Readings (n, 1 or 3).
+        valid: Whether the readings are valid (n,) uint8. If empty, all readings are valid.
         contacts: ``Contacts.values`` (c, WIDTH).
-        zero: Tared readings (n, 1 or 3).
-        others: Values by field name.
+        zero: Readings that the tare subtracts (n, 1 or 3).
+        others: Values of other fields, keyed by field name.
     """
     for field, value in others.items():
         record[field] = value
@@ -104,9 +107,9 @@ def update_record(
 class SharedFrame:
     """A frame in anonymous memory, which the kernel frees when both processes have ended.
 
-    The writer never waits. It increments a sequence number before and after writing; a reader that sees the
-    number change copies again. The reader reports the number of browsers, so that nothing is written without
-    one.
+    The writer never waits. It increments a sequence number before and after writing. If the number changes
+    while the reader copies the frame, the reader tries again. The reader reports the number of browsers so
+    that nothing is written while none is connected.
     """
 
     def __init__(self, scene: ViewScene, file: int | None = None, state_size: int = 0):
@@ -114,8 +117,8 @@ class SharedFrame:
 
         Args:
             scene: The scene.
-            file: File descriptor of the memory; None: create it.
-            state_size: As in `record_dtype`.
+            file: File descriptor of existing memory, or None to create the memory.
+            state_size: Number of elements in the state, see `record_dtype`.
         """
         head = np.dtype([("sequence", "u8"), ("clients", "u4"), ("", "u4")])
         record = record_dtype(scene, state_size)
@@ -140,7 +143,7 @@ class SharedFrame:
         self._clients[0] = number
 
     def write(self, **fields: Any) -> None:
-        """Write fields as in `update_record`."""
+        """Write fields of the frame. The arguments are as in `update_record`."""
         self._sequence[0] += 1
         try:
             update_record(self._record, **fields)
@@ -148,7 +151,7 @@ class SharedFrame:
             self._sequence[0] += 1
 
     def read(self) -> np.ndarray | None:
-        """Return a copy of the frame; None if it is not new or is being written."""
+        """Return a copy of the frame, or None if it is not new or is being written."""
         for _ in range(_READ_ATTEMPTS):
             before = self._sequence[0]
             if before == self._last_read:

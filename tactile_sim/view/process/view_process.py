@@ -1,4 +1,4 @@
-"""The view's process as the simulation sees it."""
+"""Start and control the view's process from the simulation."""
 
 from __future__ import annotations
 
@@ -21,21 +21,22 @@ from tactile_sim.view.process.shared_frame import SharedFrame
 from tactile_sim.view.web.address import Endpoint
 
 INTERVAL = 0.04
-"""Least wall time between two frames while the simulation runs [s]."""
+"""Shortest wall time between two frames while the simulation runs [s]."""
 START_TIMEOUT = 180.0
-"""Wall time within which the process must start, and compile kernels if necessary [s]."""
+"""Wall time within which the process must start, including compilation of kernels if necessary [s]."""
 
 
 class ViewProcess:
     """Runs a view in another process while this object is open.
 
-    Messages to the view: ``{"notice": text}``. Messages from it: first ``{"url": url}`` or
-    ``{"error": text}``, then ``{"request": name, "arguments": [...]}``. New frames are not announced, because
-    waking another process takes longer than writing a frame; the view polls the shared memory.
+    The simulation sends ``{"notice": text}`` to the view. The view first sends ``{"url": url}`` or
+    ``{"error": text}``, then ``{"request": name, "arguments": [...]}`` for each request. New frames are not
+    announced, because waking another process takes longer than writing a frame. Instead, the view polls the
+    shared memory.
 
     Attributes:
         shared: The shared memory.
-        url: To open in a browser on this machine.
+        url: URL to open in a browser on this machine.
     """
 
     def __init__(
@@ -50,15 +51,15 @@ class ViewProcess:
 
         Args:
             scene: The scene.
-            endpoint: Where to listen.
-            renderer: Renders the tactile images.
-            replicated: The simulation whose states will be written; the view's process computes the rest from
-                them. None: all fields are written.
+            endpoint: Address at which the view listens.
+            renderer: Renders the tactile images; None if there are no images.
+            replicated: The simulation whose states will be written. The view's process then computes the
+                other fields from the state. If None, all fields must be written.
             accepts_requests: Whether browsers may send requests.
 
         Raises:
             CommandError: The endpoint cannot be served.
-            Stopped: A signal came before the process had started (see `tactile_sim.signals`).
+            Stopped: A signal was received before the process had started (see `tactile_sim.signals`).
         """
         self.shared = SharedFrame(scene, state_size=replicated.engine.state_size if replicated else 0)
         self._connection, theirs = Connection.pair()
@@ -89,13 +90,13 @@ class ViewProcess:
 
         Args:
             on_request: Called with the name and the arguments of each request.
-            on_lost: Called with the reason if the process ends by itself.
+            on_lost: Called with the reason if the process ends unexpectedly.
         """
         self._listener = Thread(target=self._listen, args=(on_request, on_lost), daemon=True)
         self._listener.start()
 
     def write(self, **fields: Any) -> None:
-        """Show a frame; fields as in `tactile_sim.view.process.shared_frame.update_record`."""
+        """Show a frame. Arguments are as in `tactile_sim.view.process.shared_frame.update_record`."""
         self.shared.write(**fields)
 
     def notify(self, text: str) -> None:
@@ -130,5 +131,5 @@ class ViewProcess:
         if not self._closing:
             self._process.end()
             code, lines = self._process.returncode, self._process.last_lines[-1:]
-            killed = code is not None and code < 0  # its last line then has nothing to do with the end
+            killed = code is not None and code < 0  # then its last line is not the reason
             on_lost(f"exit code {code}" if killed or not lines else lines[0])

@@ -1,1 +1,1 @@
-"""Replays: pages that play a view without a server."""
+"""Write replays, which are HTML pages that play a recorded view without a server."""

@@ -1,4 +1,4 @@
-"""Replays of bags."""
+"""Write replays of bags."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from tactile_sim.view.web.address import RANDOM, Endpoint
 
 @dataclass(frozen=True)
 class ReplaySize:
-    """The number of frames of a replay and its duration."""
+    """Number of frames and duration of a replay."""
 
     frames: int
     duration: float
-    """[s]"""
+    """Duration [s]."""
 
 
 def write_bag_replay(
@@ -45,16 +45,16 @@ def write_bag_replay(
 
     Args:
         bag: The bag.
-        out: The HTML file.
-        namespace: Namespace of the robot; None: the first one.
-        start: Simulation time to begin at [s].
-        stop: Simulation time to end at [s].
-        fps: Frames per simulation time [Hz].
-        patterns: Bodies or pads in the force strip, as shell patterns; all by default.
-        progress: Called with the number of frames written and of all.
+        out: The HTML file to write.
+        namespace: Namespace of the robot, or None for the first one.
+        start: Simulation time at which the replay starts [s].
+        stop: Simulation time at which the replay ends [s].
+        fps: Frame rate in simulation time [Hz].
+        patterns: Shell patterns for the names of the bodies or pads in the force strip; all by default.
+        progress: Called with the number of frames written and the total number.
 
     Raises:
-        BagError: The path is not a bag, or the bag has nothing to show at these times.
+        BagError: The path is not a bag, or the bag contains nothing to show at these times.
     """
     index = BagIndex(bag)
     content = read_scene(index, namespace)
@@ -92,7 +92,7 @@ def _nanoseconds(time: float) -> int:
 
 
 def _chosen(bag: Path, content: BagScene, patterns: Sequence[str]) -> list[str]:
-    """Return the names of the pads that match."""
+    """Return the names of the pads that match a pattern, or all names without patterns."""
     for pattern in patterns:
         if not any(fnmatchcase(pad, pattern) for pad in content.pads):
             raise BagError(f"{bag}: no body with skin matches {pattern!r}{suggest(pattern, content.pads)}")

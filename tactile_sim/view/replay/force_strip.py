@@ -1,4 +1,4 @@
-"""The force strip of a replay: net force on each pad's body over time, as SVG."""
+"""Draw the force strip of a replay, an SVG plot of the net force on each pad's body over time."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from tactile_sim.drawing.force_scale import full_scale
 from tactile_sim.drawing.themes import DARK
 
 NAMED = 5
-"""Number of bodies with a line of their own."""
+"""Largest number of bodies that are plotted. Others are only counted."""
 WIDTH, HEIGHT = 1000.0, 100.0
-"""Size of the drawing, which the page stretches [units]."""
+"""Size of the drawing in SVG units. The page stretches it."""
 
 
 class ForceStrip(NamedTuple):
-    """A force strip."""
+    """A force strip as HTML."""
 
     html: str
     end: float
-    """Force at the top."""
+    """Value at the top of the strip, in the unit of the forces."""
 
 
 def force_strip(times: Sequence[float], forces: np.ndarray, names: Sequence[str], unit: str) -> ForceStrip:
-    """Draw a strip.
+    """Draw a force strip.
 
     Args:
-        times: Since the start of the replay (n,) [s].
-        forces: Force on each body or largest reading on it (n, b).
-        names: Of the bodies (b,).
-        unit: Of the forces.
+        times: Times since the start of the replay (n,) [s].
+        forces: Force on each body, or largest reading on it (n, b).
+        names: Names of the bodies (b,).
+        unit: Unit of the forces; empty if unknown.
     """
     duration = max(times[-1], 1e-9)
     peaks = forces.max(axis=0)

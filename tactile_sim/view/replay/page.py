@@ -1,8 +1,8 @@
-"""The page of a replay: viser's page with a recording, a colour scale and a force strip.
+"""Build the page of a replay from viser's page, a recording, a colour scale and a force strip.
 
-viser's page plays an embedded recording and has the controls: play and pause, a time slider, speed. The
-script adds the force strip above them. It reads the time from the slider, and moves it by mouse events when
-the user clicks in the strip.
+viser's page plays an embedded recording and has controls for play and pause, time and speed. The script adds
+the force strip above these controls. It reads the time from viser's slider. When the user clicks in the
+strip, the script moves the slider with simulated mouse events.
 """
 
 from __future__ import annotations
@@ -126,14 +126,14 @@ def _color_scale(end: float, unit: str, logarithmic: bool) -> str:
 def replay_page(
     title: str, recording: bytes, strip: ForceStrip, end: float, unit: str, logarithmic: bool = True
 ) -> str:
-    """Return the page of a replay, which needs no other file and no network.
+    """Return the page of a replay. It needs no other files and no network.
 
     Args:
-        title: Of the page.
-        recording: Serialized by viser.
+        title: Title of the page.
+        recording: Recording serialized by viser.
         strip: The force strip.
         end: Reading at the end of the colour scale.
-        unit: Of the readings.
+        unit: Unit of the readings.
         logarithmic: Whether the colour scale is logarithmic.
     """
     colors = ", ".join("#{:02x}{:02x}{:02x}".format(*color) for color in table()[::15])

@@ -1,4 +1,4 @@
-"""Recording of what a view shows."""
+"""Record the frames that a view shows."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tactile_sim.view.viewer import Viewer
 
 
 class ReplayRecorder:
-    """Records frames of a view and makes a page of them."""
+    """Records the frames of a view and builds a replay page from them."""
 
     def __init__(self, viewer: Viewer, pads: Collection[str] | None = None):
-        """Begin with the next frame.
+        """Prepare a recording.
 
         Args:
-            viewer: Draws the frames.
-            pads: Pads in the force strip; None: all.
+            viewer: View that draws the frames.
+            pads: Names of the pads in the force strip, or None for all pads.
         """
         self._viewer = viewer
         self._scene = scene = viewer.content
@@ -30,7 +30,7 @@ class ReplayRecorder:
         self._parts = [slice(stop - int(n), stop) for stop, n in zip(stops, scene.taxel_counts, strict=True)]
         chosen = [k for k, pad in enumerate(scene.pads) if pads is None or pad in pads]
         self._columns = list({int(bodies[k]): k for k in reversed(chosen)}.values())[::-1]
-        """The first chosen pad of each body; the net force is that on the whole body."""
+        """Index of the first chosen pad on each body. The net force is that on the entire body."""
         self._serializer: StateSerializer | None = None
         self._times: list[float] = []
         self._forces: list[np.ndarray] = []
@@ -38,7 +38,7 @@ class ReplayRecorder:
         self._unit, self._end = "N", 1.0
 
     def add(self, frame: ViewFrame) -> None:
-        """Draw and record a frame. Its time must not be earlier than that of the one before."""
+        """Draw and record a frame. Its time must not be before that of the previous frame."""
         if self._serializer is None:
             self._viewer.draw(frame)
             self._serializer = self._viewer.server.get_scene_serializer()
@@ -53,7 +53,7 @@ class ReplayRecorder:
         self._peaks.append(np.array([readings[self._parts[k]].max(initial=0.0) for k in self._columns]))
 
     def page(self) -> str:
-        """Return the page and end the recording."""
+        """End the recording and return the replay page."""
         assert self._serializer is not None
         forces = np.array(self._forces).reshape(len(self._times), -1)
         unit = "N"

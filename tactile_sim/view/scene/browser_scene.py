@@ -1,4 +1,4 @@
-"""The scene in the browser: bodies with their shapes, taxels and feelers."""
+"""Draw the scene in the browser: bodies with their shapes, taxels and feelers."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from tactile_sim.view.scene.viewpoint import MAX_OBJECT_SIZE
 TRANSPARENT = 0.15
 """Opacity of transparent shapes."""
 SHARP = np.radians(35.0)
-"""Angle between two faces above which their edge is drawn sharp."""
+"""Angle between two faces above which their common edge is drawn sharp [rad]."""
 THIN = 0.01
-"""Thickness relative to the longest side below which a shape is a sheet."""
+"""Ratio of thickness to longest side below which a shape counts as a sheet."""
 MIN_MOTION = 1e-6
-"""Poses that change less are not sent."""
+"""Smallest change of a pose that is sent to browsers [m or quaternion units]."""
 DRAG_KEY: Literal["cmd/ctrl"] = "cmd/ctrl"
 """Modifier key with which a drag acts on the body instead of the camera, as in MuJoCo's simulate."""
 
@@ -35,8 +35,8 @@ class PointerHandler(Protocol):
         Args:
             body: Index into ``ViewScene.bodies``.
             client: Id of the browser.
-            origin: Of the view ray (3,), world frame [m].
-            direction: Of the view ray (3,), world frame.
+            origin: Origin of the view ray (3,), world frame [m].
+            direction: Direction of the view ray (3,), world frame.
         """
 
     def on_drag(self, body: int, client: int, phase: str, start: np.ndarray, end: np.ndarray) -> None:
@@ -46,13 +46,13 @@ class PointerHandler(Protocol):
             body: Index into ``ViewScene.bodies``.
             client: Id of the browser.
             phase: ``start``, ``update`` or ``end``.
-            start: The grabbed point (3,), world frame [m].
-            end: The point below the pointer (3,), world frame [m].
+            start: Point at which the body was grabbed (3,), world frame [m].
+            end: Current point under the pointer (3,), world frame [m].
         """
 
 
 class BrowserScene:
-    """Draws the bodies of a scene; sends only what changed."""
+    """Draws the bodies in a scene. Only changes are sent to browsers."""
 
     def __init__(self, server: ViserServer, scene: ViewScene, pointer: PointerHandler | None):
         self._api = server.scene
@@ -99,7 +99,12 @@ class BrowserScene:
         mesh.on_drag("left", modifier=DRAG_KEY)(on_drag)
 
     def draw(self, frame: ViewFrame, logarithmic: bool) -> None:
-        """Draw the poses and readings of a frame, readings on a logarithmic or a linear scale."""
+        """Draw the poses and readings in a frame.
+
+        Args:
+            frame: The frame.
+            logarithmic: Whether the colour scale of the readings is logarithmic or linear.
+        """
         self._draw_poses(frame)
         self.skin.draw(frame.readings, frame.valid, frame.taxel_scale, logarithmic)
         self.feelers.draw(frame.free_lengths)
@@ -119,7 +124,7 @@ class BrowserScene:
             mesh.opacity = TRANSPARENT * (opacity or 1.0) if transparent else opacity
 
     def set_dark(self, dark: bool) -> None:
-        """Draw shapes darker than their colours, so that taxels in contact stand out, or in their colours."""
+        """Darken shapes so that taxels in contact stand out, or restore their original colours."""
         with_skin = set(_ints(self._scene.skin_bodies))
         for mesh, shape in zip(self._meshes, self._scene.shapes, strict=True):
             rgb = np.asarray(shape.color[:3], float)
@@ -129,7 +134,7 @@ class BrowserScene:
 
 
 def _is_ground(vertices: np.ndarray) -> bool:
-    """Return whether a shape is a sheet or too large to be an object."""
+    """Return whether a shape is a sheet or is too large to be an object."""
     sides = np.ptp(vertices, axis=0)
     return bool(sides.min() < THIN * sides.max() or sides.max() > MAX_OBJECT_SIZE)
 

@@ -1,4 +1,4 @@
-"""The end of the taxels' colour scale over time."""
+"""Choose the end of the taxels' colour scale over time."""
 
 from __future__ import annotations
 
@@ -7,17 +7,17 @@ import numpy as np
 from tactile_sim.drawing.force_scale import full_scale
 
 DECAY = 5.0
-"""Simulation time in which the end falls to 1/e after the largest reading [s]."""
+"""Time constant (1/e) of the decay after the largest reading, in simulation time [s]."""
 LEAST = 0.02
-"""Least automatic end relative to the expected one, so that noise does not fill the scale."""
+"""Ratio of the smallest automatic end to the expected end, so that noise does not fill the scale."""
 
 
 class ColorScale:
-    """Follows the largest reading and falls slowly, unless its end is set.
+    """A colour scale whose end follows the largest reading and decays slowly, unless a fixed end is set.
 
     Attributes:
         end: Reading at the end of the scale.
-        chosen: The end that a user has set; 0: automatic.
+        chosen: End that a user has set; 0 means automatic.
         logarithmic: Whether the scale is logarithmic.
     """
 
@@ -25,7 +25,7 @@ class ColorScale:
         """Create a scale.
 
         Args:
-            expected: Expected largest reading.
+            expected: Expected largest reading, which is the initial end of the scale.
         """
         self.end = expected
         self.chosen = 0.0
@@ -36,15 +36,15 @@ class ColorScale:
         self._time = 0.0
 
     def update(self, readings: np.ndarray, time: float, configured: float | None = None) -> float:
-        """Return the end of the scale at a time.
+        """Update the end of the scale with new readings and return it.
 
-        The automatic end is 1, 2 or 5 times a power of ten, so it changes seldom.
+        The automatic end is 1, 2 or 5 times a power of ten, so it rarely changes.
 
         Args:
-            readings: (n,)
+            readings: Current readings (n,).
             time: Simulation time [s].
-            configured: End that the settings define, 0: none; None: as in the last call. A user's choice
-                takes precedence.
+            configured: End of the scale in the settings, or 0 if they define none. The default is the value
+                in the last call. A user's choice takes precedence.
         """
         self._configured = self._configured if configured is None else configured
         elapsed, self._time = time - self._time, time

@@ -8,36 +8,36 @@ from tactile_sim.drawing.colors import DARK_BODY
 
 GAMMA = 2.2
 STAGE = 0.18
-"""Brightness of large shapes and of sheets relative to their own colour."""
+"""Brightness of darkened large shapes and sheets relative to their original colour."""
 OBJECT = 0.4
-"""The same of other bodies without skin."""
+"""Brightness of other darkened bodies without skin relative to their original colour."""
 FLOOR = 0.06
-"""Least brightness of their shapes."""
+"""Smallest brightness of darkened bodies without skin."""
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
 
 def linear_rgb(rgb: np.ndarray) -> np.ndarray:
-    """Convert sRGB colours to linear ones, which browsers expect for lines and arrows.
+    """Convert sRGB colours to linear colours, as browsers expect them for lines and arrows.
 
     Args:
-        rgb: (..., 3), 0 to 1.
+        rgb: sRGB colours (..., 3), 0 to 1.
 
     Returns:
-        (..., 3) uint8.
+        Linear colours (..., 3) uint8.
     """
     return (255.0 * rgb**GAMMA).round().astype(np.uint8)
 
 
 def dark_color(rgb: np.ndarray, has_skin: bool, is_ground: bool) -> tuple[float, float, float]:
-    """Return a darker colour of a shape, on which taxels in contact stand out.
+    """Darken the colour of a shape so that taxels in contact stand out.
 
     Args:
-        rgb: Its own colour (3,), 0 to 1.
-        has_skin: Whether its body has a skin; such bodies are grey.
-        is_ground: Whether it is large or a sheet.
+        rgb: Original colour of the shape (3,), 0 to 1.
+        has_skin: Whether the body has a skin. Such bodies are drawn grey.
+        is_ground: Whether the shape is large or a sheet.
     """
     if has_skin:
-        # Parts of a body stay distinguishable by their brightness.
+        # Shapes on the same body remain distinguishable by their brightness.
         color = np.array(DARK_BODY) / 255.0 * (0.5 + 0.6 * float(rgb @ _LUMINANCE))
     else:
         color = FLOOR + rgb * (STAGE if is_ground else OBJECT)

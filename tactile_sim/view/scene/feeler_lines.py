@@ -1,4 +1,4 @@
-"""Feelers in the browser, drawn as lines."""
+"""Draw feelers as lines in the browser."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tactile_sim.view.scene.padding import padded
 
 COVERED, ALL, NONE = "covered", "all", "none"
 CHOICES = (COVERED, ALL, NONE)
-"""Which feelers are drawn. Covered ones are the default because thousands of free ones hide the skin."""
+"""Options for the feelers to draw. The default is covered ones, because thousands of lines hide the skin."""
 FREE, DEEP = np.array([0.45, 0.5, 0.55]), np.array([1.0, 0.75, 0.1])
-"""Colours of a free feeler and of one covered to its root, as in ``markers``."""
+"""Colours of free feelers and of feelers covered to their roots, as in the topic ``markers``."""
 MIN_COVER = 1e-6
-"""Fraction of its length above which a feeler is covered."""
+"""A feeler counts as covered if the covered fraction of its length exceeds this value."""
 
 
 class FeelerLines:
@@ -26,8 +26,8 @@ class FeelerLines:
 
         Args:
             api: viser's scene.
-            scene: The content.
-            frames: Nodes of the bodies by index.
+            scene: The content of the view.
+            frames: Nodes of the bodies, keyed by body index.
         """
         starts = scene.feeler_positions
         self._lengths = scene.feeler_lengths
@@ -56,14 +56,14 @@ class FeelerLines:
         """Draw the feelers.
 
         Args:
-            free_lengths: (f,) [m]; an array of another length is ignored.
+            free_lengths: Free lengths of the feelers (f,) [m]. An array with another length is ignored.
         """
         if len(free_lengths) == len(self._lengths) > 0:
             self._cover = np.clip(1.0 - free_lengths / self._lengths, 0.0, 1.0)
             self._apply()
 
     def select(self, choice: str) -> None:
-        """Select which feelers are drawn, one of `CHOICES`."""
+        """Select the feelers to draw, one of `CHOICES`."""
         self._choice = choice
         self._apply()
 

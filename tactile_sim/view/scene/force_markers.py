@@ -1,4 +1,4 @@
-"""Contact points and force arrows in the browser."""
+"""Draw contact points and force arrows in the browser."""
 
 from __future__ import annotations
 
@@ -14,24 +14,29 @@ from tactile_sim.view.web.scene_script import ARROWS_NODE
 
 COLORS = {NORMAL: colors.NORMAL_FORCE, FRICTION: colors.FRICTION, NET: colors.NET_FORCE}
 POINT_RADIUS = 0.006
-"""Radius of a contact point relative to the radius of the viewpoint."""
+"""Displayed radius of a contact point relative to the radius of the viewpoint."""
 LENGTHS = (0.03, 0.08, 0.2)
-"""Upper bounds of the lengths of arrows that are drawn with the same heads [radii of the viewpoint]; longer
-arrows have the heads of the last."""
+"""Upper bounds of the length classes of arrows [radii of the viewpoint].
+
+All arrows in a class have the same heads. Longer arrows belong to the last class.
+"""
 SHAFT, HEAD, HEAD_LENGTH = 0.035, 0.09, 0.2
-"""Radii of shaft and head and length of the head relative to these bounds. viser draws all arrows of a node
-with the same head, which would hide the shafts of short ones."""
+"""Shaft radius, head radius and head length relative to the bound of a length class.
+
+viser draws all arrows in a node with the same heads. Without classes, they would hide the shafts of short
+arrows.
+"""
 
 
 class ForceMarkers:
-    """Draws the force arrows and contact points of a frame."""
+    """Draws the force arrows and contact points in a frame."""
 
     def __init__(self, server: ViserServer, radius: float):
         """Add the arrows and points to the scene.
 
         Args:
             server: viser's server.
-            radius: Radius of the viewpoint [m], to which the markers are scaled.
+            radius: Radius of the viewpoint [m]. The size of the markers is proportional to it.
         """
         palette = np.zeros((max(COLORS) + 1, 3))
         palette[list(COLORS)] = np.array(list(COLORS.values())) / 255.0
@@ -63,7 +68,7 @@ class ForceMarkers:
         )
 
     def draw(self, frame: ViewFrame) -> None:
-        """Draw the forces of a frame."""
+        """Draw the forces in a frame."""
         self._frame = frame
         contacts, net, points = self._enabled
         kinds = frame.arrow_kinds.astype(int)
@@ -81,7 +86,7 @@ class ForceMarkers:
             self._points.points = frame.contact_points
 
     def set_visible(self, contacts: bool, net: bool, points: bool) -> None:
-        """Show or hide the arrows of contacts, those of bodies, and the contact points."""
+        """Show or hide the arrows at contacts, the net arrows on bodies, and the contact points."""
         self._enabled = (contacts, net, points)
         if self._frame:
             self.draw(self._frame)

@@ -1,4 +1,4 @@
-"""View scenes of simulations and MuJoCo models."""
+"""Build view scenes from simulations and MuJoCo models."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ from tactile_sim.view.content import ImageInfo, Shape, ViewScene
 from tactile_sim.view.scene import primitives
 
 PLANE_HALF_SIZE = 10.0
-"""Drawn half side of an infinite plane [m]."""
+"""Half side length with which an infinite plane is drawn [m]."""
 FIRST_HIDDEN_GROUP = 3
-"""Geoms of this group and above are for collisions; MuJoCo's viewer hides them by default, too."""
+"""Geoms in this group and above are collision geoms. As in MuJoCo's viewer, they are hidden by default."""
 
 _GEOM = mujoco.mjtGeom
 
 
 def scene_of_simulation(simulation: Simulation, images: tuple[ImageInfo, ...] = ()) -> ViewScene:
-    """Return the scene of a simulation, with its skin, feelers and controls.
+    """Build the view scene of a simulation, with its skin, feelers and controls.
 
     Args:
         simulation: The simulation.
-        images: Its tactile images.
+        images: Descriptions of the tactile images.
     """
     settings, feelers = simulation.settings, simulation.feelers
     title = Path(settings.scene).stem
@@ -56,7 +56,7 @@ def scene_of_simulation(simulation: Simulation, images: tuple[ImageInfo, ...] = 
 
 
 def scene_of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin | None = None) -> ViewScene:
-    """Return the scene of a MuJoCo model; body indices are body ids."""
+    """Build the view scene of a MuJoCo model. Body indices are equal to body ids."""
     limited = model.actuator_ctrllimited.astype(bool)[:, None]
     scene = ViewScene(
         title=title,
@@ -88,7 +88,10 @@ def scene_of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin |
 
 
 def _viewpoint(model: mujoco.MjModel) -> dict[str, Any]:
-    """Return the fixed cameras, and the first of them or one that shows the whole model as the viewpoint."""
+    """Return fields of `ViewScene` for the viewpoint and the fixed cameras.
+
+    The viewpoint is the first fixed camera. Without fixed cameras, it shows the entire model.
+    """
     center, extent = model.stat.center.copy(), float(model.stat.extent)
     cameras = tuple(_cameras(model))
     if not cameras:
@@ -98,7 +101,10 @@ def _viewpoint(model: mujoco.MjModel) -> dict[str, Any]:
 
 
 def _cameras(model: mujoco.MjModel) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
-    """Yield name, position and the point nearest to the model's center on the axis of each fixed camera."""
+    """Yield the name, position and look-at point of each fixed camera.
+
+    The look-at point is the point on the camera's axis nearest to the center of the model.
+    """
     for k in np.flatnonzero(model.cam_bodyid == 0).tolist():
         axes = np.empty(9)
         mujoco.mju_quat2Mat(axes, model.cam_quat[k])
@@ -109,7 +115,7 @@ def _cameras(model: mujoco.MjModel) -> Iterator[tuple[str, np.ndarray, np.ndarra
 
 
 def _shapes(model: mujoco.MjModel, names: Names) -> Iterator[Shape]:
-    """Yield the geoms that MuJoCo's viewer shows by default."""
+    """Yield a shape for each geom that MuJoCo's viewer shows by default."""
     colors = geom_colors(model)
     for geom in np.flatnonzero((model.geom_group < FIRST_HIDDEN_GROUP) & (colors[:, 3] > 0.0)).tolist():
         vertices, faces = _triangles(model, geom)
@@ -120,7 +126,7 @@ def _shapes(model: mujoco.MjModel, names: Names) -> Iterator[Shape]:
 
 
 def _triangles(model: mujoco.MjModel, geom: int) -> primitives.Mesh:
-    """Return vertices (v, 3) in the geom's frame [m] and triangles (t, 3), wound outward."""
+    """Return the vertices (v, 3) [m] and triangles (t, 3), wound outward, of a geom in its own frame."""
     size = model.geom_size[geom]
     match _GEOM(model.geom_type[geom]):
         case _GEOM.mjGEOM_SPHERE:

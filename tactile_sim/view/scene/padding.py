@@ -1,4 +1,4 @@
-"""Padding of arrays to few different lengths, because browsers recreate objects whose length changes."""
+"""Pad arrays to a small set of lengths, because browsers recreate objects when their length changes."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ import numpy as np
 
 
 def padded(values: np.ndarray) -> np.ndarray:
-    """Repeat the last row up to the next power of two.
+    """Pad an array to the next power of two by repeating its last row.
 
     Args:
-        values: (n, ...) with n >= 1.
+        values: Array (n, ...) with n >= 1.
 
     Returns:
-        (m, ...) with m a power of two.
+        Array (m, ...), where m is a power of two.
     """
     size = 1 << (len(values) - 1).bit_length()
     return np.concatenate([values, np.repeat(values[-1:], size - len(values), axis=0)])

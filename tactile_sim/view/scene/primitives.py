@@ -1,4 +1,4 @@
-"""Triangle meshes of the primitive shapes, centered at the origin."""
+"""Create triangle meshes for primitive shapes, centered at the origin."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ Mesh = tuple[np.ndarray, np.ndarray]
 
 
 def box(size: Sequence[float] | np.ndarray) -> Mesh:
-    """Return a box with these side lengths (3,) [m]."""
+    """Return a box with the specified side lengths (3,) [m]."""
     return _scaled(_unit("box"), size)
 
 
 def ellipsoid(size: Sequence[float] | np.ndarray) -> Mesh:
-    """Return an ellipsoid with these diameters (3,) [m]."""
+    """Return an ellipsoid with the specified diameters (3,) [m]."""
     return _scaled(_unit("ball"), size)
 
 
 def cylinder(size: Sequence[float] | np.ndarray) -> Mesh:
-    """Return a cylinder along z with these diameters in x and y, and this height (3,) [m]."""
+    """Return a cylinder along z. The size (3,) is its diameters in x and y and its height [m]."""
     return _scaled(_unit("cylinder"), size)
 
 
 @cache
 def _unit(kind: str) -> trimesh.Trimesh:
-    """Return the shape with a bounding box of side 1."""
-    import trimesh  # takes 0.2 s and is needed for a view only
+    """Return the specified shape with a bounding box of side length 1."""
+    import trimesh  # takes 0.2 s and is needed only for a view
 
     match kind:
         case "box":

@@ -1,4 +1,4 @@
-"""The skin in the browser: a surface whose colours are interpolated between taxels, or dots."""
+"""Draw the skin in the browser, as dots or as a surface with colours interpolated between taxels."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ from tactile_sim.view.content import ViewScene
 from tactile_sim.view.web.scene_script import DOTS_NODE, SKIN_NODE
 
 LIFT = 0.06
-"""Height of the surface above the body [spacings]; its triangles are chords of a curved body."""
+"""Height of the surface above the body [spacings]. On curved bodies, its flat triangles would cut in."""
 DOT_RADIUS = 0.3
-"""Radius of a dot [spacings]. Dots face the camera, so they are raised by their radius."""
+"""Radius of a dot [spacings]. Dots are raised by their radius because they always face the camera."""
 DOT_WITHOUT_CONTACT = np.array([100, 109, 122], np.uint8)
 INVALID = np.array([150, 150, 150], np.uint8)
-"""Colour of taxels whose readings must not be used. The colour scale has no grey."""
+"""Colour of taxels with invalid readings. The colour scale contains no grey."""
 
 
 class SkinLayer:
-    """Draws the readings of all bodies with skin; sends only the colours of bodies that changed.
+    """Draws the readings on all bodies with skin. Colours are sent only for bodies whose colours changed.
 
-    The colours are those of a point cloud, which is visible only as dots. `tactile_sim.view.web.scene_script`
-    copies them to the vertices of the surface, because viser has no meshes with variable colours.
+    The colours are stored in a point cloud, which is visible only if dots are drawn. Because viser has no
+    meshes with variable colours, `tactile_sim.view.web.scene_script` copies the colours to the surface.
     """
 
     def __init__(self, api: SceneApi, scene: ViewScene, frames: Mapping[int, FrameHandle]):
@@ -74,8 +74,9 @@ class SkinLayer:
         """Draw readings.
 
         Args:
-            readings: Magnitudes (n,); an array of another length counts as no contact.
-            valid: (n,) bool, False: drawn in grey; an array of another length counts as all valid.
+            readings: Magnitudes (n,). If the length does not match, no taxel is in contact.
+            valid: Whether each reading is valid (n,) bool. Invalid readings are drawn in grey. If the length
+                does not match, all readings are valid.
             end: Reading at the end of the colour scale.
             logarithmic: Whether the scale is logarithmic.
         """

@@ -10,15 +10,15 @@ import numpy as np
 from tactile_sim.view.content import ViewFrame, ViewScene
 
 DIRECTION = np.array([0.75, -0.85, 0.55])
-"""Default direction from the center to the camera: in front, on the right, slightly above."""
+"""Default direction from the center to the camera (in front, on the right, slightly above)."""
 DISTANCE = 2.6
 """Default distance of the camera from the center [radii]."""
 MARGIN = 1.5
-"""Visible radius relative to the radius of the skin."""
+"""Ratio of the visible radius to the radius of the framed content."""
 MIN_RADIUS = 0.05
-"""[m]"""
+"""Smallest radius of a viewpoint [m]."""
 MAX_OBJECT_SIZE = 6.0
-"""Shapes with a longer side are grounds and rooms and are not framed [m]."""
+"""Largest side length of an object [m]. Larger shapes, such as floors and rooms, are not framed."""
 
 
 @dataclass(frozen=True)
@@ -26,21 +26,22 @@ class Viewpoint:
     """The sphere that the camera frames, and an optional camera position."""
 
     center: np.ndarray
-    """(3,) world frame [m]"""
+    """Center of the sphere (3,), world frame [m]."""
     radius: float
-    """[m]"""
+    """Radius of the sphere [m]."""
     chosen_camera: np.ndarray | None = None
-    """Camera position (3,), world frame [m]; None: the default one."""
+    """Camera position (3,), world frame [m], or None for the default position."""
 
     @classmethod
     def of(cls, scene: ViewScene, frames: Sequence[ViewFrame]) -> Viewpoint:
-        """Return the viewpoint that the scene defines, or else one that frames its content.
+        """Return the viewpoint that the scene defines, or a viewpoint that frames its content.
 
-        The content is the first that the scene has of: taxels, feelers, shapes that move, all shapes.
+        The framed content is the first of these that the scene contains: taxels, feelers, moving shapes, all
+        shapes.
 
         Args:
             scene: The scene.
-            frames: Frames in which the content is visible.
+            frames: Frames in which the content must be visible.
         """
         if scene.extent > 0.0:
             return cls(np.asarray(scene.center, float), max(scene.extent / 2.0, MIN_RADIUS), scene.camera)
@@ -70,7 +71,7 @@ class Viewpoint:
 
 
 def _vertices(scene: ViewScene, moving: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return bodies (n,) and positions (n, 3) of the vertices of shapes, without grounds and rooms."""
+    """Return the bodies (n,) and positions (n, 3) of all vertices of shapes, except floors and rooms."""
     chosen = [
         shape
         for shape in scene.shapes
@@ -85,16 +86,16 @@ def _vertices(scene: ViewScene, moving: bool) -> tuple[np.ndarray, np.ndarray]:
 def to_world(
     bodies: np.ndarray, positions: np.ndarray, frame: ViewFrame, rotate_only: bool = False
 ) -> np.ndarray:
-    """Transform points from their bodies' frames to the world frame.
+    """Transform points or directions from body frames to the world frame.
 
     Args:
         bodies: Body index of each point (n,).
-        positions: (n, 3) body frames [m].
-        frame: Poses of the bodies.
-        rotate_only: Whether these are directions.
+        positions: Points or directions (n, 3) in body frames [m].
+        frame: View frame with the poses of the bodies.
+        rotate_only: Whether ``positions`` are directions, which are only rotated.
 
     Returns:
-        (n, 3) world frame [m].
+        Points or directions (n, 3) in the world frame [m].
     """
     w, axis = frame.body_quaternions[bodies, :1], frame.body_quaternions[bodies, 1:]
     twice = 2.0 * np.cross(axis, positions)
@@ -103,7 +104,7 @@ def to_world(
 
 
 def to_body(body: int, point: np.ndarray, frame: ViewFrame) -> np.ndarray:
-    """Transform a point (3,) from the world frame to that of a body [m]."""
+    """Transform a point (3,) from the world frame to a body frame [m]."""
     inverse = frame.body_quaternions[body] * [1.0, -1.0, -1.0, -1.0]
     turned = ViewFrame(frame.time, np.zeros((1, 3)), inverse[None])
     return to_world(np.zeros(1, int), (point - frame.body_positions[body])[None], turned)[0]

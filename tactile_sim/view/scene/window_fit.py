@@ -1,4 +1,4 @@
-"""Distance of the initial camera in windows that are taller than wide."""
+"""Adapt the distance of the initial camera to windows that are taller than wide."""
 
 from __future__ import annotations
 
@@ -6,22 +6,22 @@ import numpy as np
 from viser import CameraHandle, ClientHandle, ViserServer
 
 TOLERANCE = 1e-3
-"""Difference between poses that count as equal, relative to the distance of the camera."""
+"""Largest difference between poses that count as equal, relative to the camera distance."""
 
 
 class WindowFit:
-    """Moves the initial camera of one browser back, so that all of the scene is visible.
+    """Moves the initial camera in one browser back so that the entire scene is visible.
 
-    A page reports its camera several times while it loads: before it has applied the initial pose, and before
-    the panel has taken its part of the window. So the fit is repeated whenever a report arrives, until the
-    user moves the camera.
+    While a page loads, it reports its camera several times, even before it has applied the initial pose and
+    before the panel has reduced the area of the scene. Therefore, the fit is repeated after each report until
+    the user moves the camera.
     """
 
     def __init__(self, server: ViserServer, client: ClientHandle):
-        """Fit the camera now and after each of its reports.
+        """Fit the camera now and after each report from the browser.
 
         Args:
-            server: Has the initial pose.
+            server: Server that defines the initial pose.
             client: The browser.
         """
         self._start = server.initial_camera
@@ -45,7 +45,7 @@ class WindowFit:
         self._fitted = wanted
 
     def _is_untouched(self, camera: CameraHandle) -> bool:
-        """Return whether the camera has the initial pose or the last one that was set here."""
+        """Return whether the camera still has the initial pose or the last fitted pose."""
         poses = [self._start.position] + ([] if self._fitted is None else [self._fitted])
         return self._close(camera.look_at, self._start.look_at) and any(
             self._close(camera.position, pose) for pose in poses

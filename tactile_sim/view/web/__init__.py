@@ -1,1 +1,1 @@
-"""The web server of a view: its address, and protection against hostile clients."""
+"""The web server of a view, including its address and its protection against hostile clients."""

@@ -1,4 +1,4 @@
-"""Access control of a view: requests must come from its own pages and have its token, if there is one."""
+"""Control access to a view. Requests must come from its own pages and contain its token, if there is one."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from websockets.datastructures import Headers
 from websockets.http11 import Request
 
 COOKIE = "tactile_sim_token"
-"""Prefix of the cookie's name; the port follows, because browsers share cookies among ports."""
+"""Prefix of the cookie name. The port is appended because browsers share cookies among ports."""
 
 
 class Refusal(Exception):
-    """Rejection of a request."""
+    """Raised to reject a request."""
 
     def __init__(self, status: HTTPStatus, reason: str):
         super().__init__(reason)
@@ -28,18 +28,18 @@ class Refusal(Exception):
 class Access:
     """Checks the origin and the token of requests.
 
-    Browsers allow any page to open a websocket to any address, and send the page's origin in ``Origin``
-    (RFC 6455, 10.2). A foreign page can also reach a local server by a host name of its own (DNS rebinding).
-    ``Host`` has this name, so a view on a loopback address requires a loopback name there.
+    Browsers allow any page to open a websocket to any address, and they send the page's origin in ``Origin``
+    (RFC 6455, 10.2). A foreign page can also reach a local server through a host name that it controls (DNS
+    rebinding). ``Host`` contains this name, so a view on a loopback address requires a loopback name there.
     """
 
     host: str
-    """The host that the view listens at."""
+    """Host name or address at which the view listens."""
     token: str = ""
-    """Required from browsers unless empty."""
+    """Token that browsers must send, unless it is empty."""
 
     def check(self, request: Request) -> Headers:
-        """Check a request and return headers to add to its response.
+        """Check a request and return additional headers for its response.
 
         Raises:
             Refusal: The request is malformed, comes from a foreign page, or lacks the token.
@@ -78,7 +78,7 @@ def _split(origin: str) -> SplitResult:
     """Split an origin into its parts.
 
     Raises:
-        ValueError: It is not an origin.
+        ValueError: The string is not a valid origin.
     """
     parts = urlsplit(origin.lower())
     if not parts.hostname or parts.path or parts.query or parts.fragment or parts.port == 0:

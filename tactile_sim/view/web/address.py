@@ -1,4 +1,7 @@
-"""The address of a view. It is checked first because viser silently takes the next free port."""
+"""The address of a view.
+
+The address is checked before viser uses it, because viser silently uses the next free port instead.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +14,9 @@ from dataclasses import dataclass, replace
 from tactile_sim.errors import CommandError
 
 RANDOM = "random"
-"""As a token: generate one."""
+"""Special value of a token that requests a generated token."""
 _ALL_INTERFACES = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
-"""Wildcard hosts, and the address of each on this machine."""
+"""Wildcard hosts and the corresponding loopback addresses."""
 _REMEDY = "choose another one: view --port 8081, run --ros-args -p web.port:=8081 (0: any free port)"
 _HOSTS = "127.0.0.1 serves this machine only, 0.0.0.0 all networks of this machine"
 
@@ -25,14 +28,14 @@ class Endpoint:
     host: str = "127.0.0.1"
     """Host name or address of the interface; 0.0.0.0 or :: for all interfaces."""
     port: int = 8080
-    """0: any free port."""
+    """TCP port; 0 means any free port."""
     token: str = ""
-    """Required from browsers unless empty. `RANDOM` generates one."""
+    """Token that browsers must send, unless it is empty. `RANDOM` generates a token."""
     allow_other_port: bool = False
-    """Take the next free port if this one is in use."""
+    """Whether to use the next free port if this one is in use."""
 
     def check(self) -> None:
-        """Check that a view can listen here.
+        """Check that a view can listen at this address.
 
         Raises:
             CommandError: The token is invalid, or the address cannot be bound.
@@ -62,7 +65,7 @@ class Endpoint:
                     raise self.bind_error(error) from None
 
     def bind_error(self, error: OSError) -> CommandError:
-        """Return the error that reports why the port cannot be bound."""
+        """Return an error that explains why the port cannot be bound."""
         if error.errno == errno.EADDRINUSE:
             return CommandError(f"port {self.port} of {self.host} is in use by another program; {_REMEDY}")
         if error.errno == errno.EACCES:
@@ -77,7 +80,7 @@ class Endpoint:
         """Return the URL to open in a browser on this machine.
 
         Args:
-            port: The port that was bound.
+            port: Port that was actually bound.
         """
         host = _ALL_INTERFACES.get(self.host, self.host)
         base = f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
@@ -85,11 +88,11 @@ class Endpoint:
 
 
 def announcement(host: str, url: str) -> str:
-    """Return the line that reports the URL of a view.
+    """Return a line of text that announces the URL of a view.
 
     Args:
-        host: The host that the view listens at.
-        url: The view's URL on this machine.
+        host: Host name or address at which the view listens.
+        url: URL of the view on this machine.
     """
     if host not in _ALL_INTERFACES:
         return f"web view: {url}"
@@ -99,7 +102,7 @@ def announcement(host: str, url: str) -> str:
 
 
 def _outward_address() -> str:
-    """Return this machine's address towards other networks, or its host name without a network."""
+    """Return this machine's address in its outward network, or its host name if it has no network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
         try:
             way.connect(("192.0.2.1", 9))  # RFC 5737 address; UDP connect selects an interface, sends nothing

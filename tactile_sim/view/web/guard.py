@@ -1,7 +1,7 @@
-"""Protects a viser server from its clients: validates requests and messages and limits their number.
+"""Protect a viser server from its clients by validating and limiting requests and messages.
 
-viser trusts its clients: it sets any property of an input that a client names and handles every message kind.
-Messages are therefore validated before viser sees them, and invalid ones are ignored.
+viser trusts its clients: it sets any property of an input that a client names and handles all kinds of
+messages. Therefore, messages are validated before viser receives them, and invalid messages are ignored.
 """
 
 from __future__ import annotations
@@ -29,18 +29,20 @@ from tactile_sim.view.web.access import Access, Refusal
 from tactile_sim.view.web.page import PROTOCOL, STATUS_PATH, with_script
 
 MAX_CONNECTIONS = 128
-"""Number of open connections."""
+"""Largest number of open connections."""
 MAX_MESSAGE = 1 << 16
-"""Size of a message from a browser [bytes]."""
+"""Largest size of a message from a browser [bytes]."""
 MAX_TEXT = 200
-"""Length of the text that a browser enters [characters]."""
+"""Largest length of a text input from a browser [characters]."""
 RATE, BURST = 100.0, 200.0
-"""Messages per connection, on average [1/s] and at once; further messages wait in the client. The same limits
-hold for fragments and pings, but these cannot wait, so the connection is aborted."""
+"""Limits for messages per connection: average rate [1/s] and burst size. Further messages are delayed.
+
+The same limits apply to fragments and pings. These cannot be delayed, so the connection is aborted.
+"""
 STALL = 60.0
-"""Time after which a client that does not read is disconnected [s]."""
+"""Time after which a client that does not read its messages is disconnected [s]."""
 GRACE = 0.5
-"""Time for clients to close their connections at shutdown [s]."""
+"""Time that clients have to close their connections at shutdown [s]."""
 
 _LOG = logging.getLogger("tactile_sim.view")
 _LOG.addHandler(logging.NullHandler())  # errors of clients are not printed by default
@@ -52,7 +54,7 @@ _Name = Annotated[str, Meta(max_length=1000)]
 
 
 class _Message(msgspec.Struct, tag_field="type", forbid_unknown_fields=True):
-    """An accepted message; fields as in viser's class with the name of the tag."""
+    """An accepted message. Its fields are those of the viser class that is named by the tag."""
 
 
 class _Camera(_Message, tag="ViewerCameraMessage"):
@@ -110,7 +112,7 @@ class Guard:
     """Validates the requests and messages of one viser server.
 
     Attributes:
-        server: The server; None until it exists.
+        server: The viser server, or None before it is created.
     """
 
     def __init__(self, access: Access):
@@ -123,7 +125,7 @@ class Guard:
     def installed(self) -> Iterator[None]:
         """Guard the viser server that is created within the context.
 
-        viser has no argument for this, so its `serve` function is replaced within the context.
+        viser has no argument for this, so the `serve` function of websockets is replaced within the context.
         """
         plain = websockets.asyncio.server.serve
 
@@ -143,7 +145,7 @@ class Guard:
             websockets.asyncio.server.serve = plain  # type: ignore[misc]
 
     def close_connections(self) -> None:
-        """Abort all connections that are still open after `GRACE`; call before the server stops."""
+        """Abort connections that are still open after `GRACE`. Call this before the server stops."""
         for connection in tuple(self._connections):
             connection.loop.call_soon_threadsafe(
                 connection.loop.call_later, GRACE, connection.transport.abort
@@ -155,7 +157,7 @@ class Guard:
         connection: ServerConnection,
         request: Request,
     ) -> Response | None:
-        """Return the response to a request; None opens a websocket."""
+        """Return the response to a request, or None to open a websocket."""
         try:
             headers = self._access.check(request)
             if request.headers.get("Upgrade", "").lower() == "websocket":
@@ -177,18 +179,18 @@ class Guard:
         return response
 
     def admit(self, connection: _GuardedConnection) -> None:
-        """Register a connection; if there are too many, abort the oldest one without a complete request."""
+        """Register a connection. If there are too many, abort the oldest one without a complete request."""
         self._connections[connection] = None
         if len(self._connections) > MAX_CONNECTIONS:
             idle = next(other for other in self._connections if other.state is State.CONNECTING)
             idle.transport.abort()
 
     def release(self, connection: _GuardedConnection) -> None:
-        """Forget a closed connection."""
+        """Unregister a closed connection."""
         self._connections.pop(connection, None)
 
     def accepts(self, data: str | bytes) -> bool:
-        """Return whether a message is of an accepted kind and has valid values."""
+        """Return whether the type and the values of a message are valid."""
         try:
             message = _DECODER.decode(data) if isinstance(data, bytes) else None
         except (msgspec.MsgspecError, ValueError, RecursionError):
@@ -201,13 +203,13 @@ class Guard:
 
 
 class _Allowance:
-    """A token bucket: `BURST` at once, `RATE` per second on average."""
+    """A token bucket that allows bursts of `BURST` tokens and `RATE` tokens per second on average."""
 
     def __init__(self) -> None:
         self._left, self._counted = BURST, time.monotonic()
 
     def take(self) -> float:
-        """Take a token and return the time until it is available [s]."""
+        """Consume a token and return the time to wait until it is available [s]."""
         now = time.monotonic()
         self._left = min(BURST, self._left + RATE * (now - self._counted)) - 1.0
         self._counted = now
@@ -239,7 +241,7 @@ class _GuardedConnection(ServerConnection):
         super().connection_lost(exc)
 
     def process_event(self, event: Event) -> None:
-        """Process a request or a frame."""
+        """Process a request or a websocket frame."""
         fragment = isinstance(event, Frame) and not (event.fin and event.opcode in (OP_BINARY, OP_TEXT))
         if fragment and self._frames.take():
             self.transport.abort()
@@ -247,7 +249,7 @@ class _GuardedConnection(ServerConnection):
             super().process_event(event)
 
     def send_data(self) -> None:
-        """Send pending data, preceded by a response to invalid HTTP, which websockets does not answer."""
+        """Send pending data. Before it, answer an invalid HTTP request, which websockets would not do."""
         if self.request is None and self.protocol.handshake_exc and not self.transport.is_closing():
             self.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
         super().send_data()
@@ -262,10 +264,10 @@ class _GuardedConnection(ServerConnection):
 
 
 def _check_protocol(request: Request) -> None:
-    """Check that the page that opens a websocket is of this version of viser.
+    """Check that a websocket request comes from a page of the same viser version.
 
     Raises:
-        Refusal: It is not.
+        Refusal: The page has another version.
     """
     offered = request.headers.get("Sec-WebSocket-Protocol", "").split(",")
     if PROTOCOL not in (name.strip() for name in offered):

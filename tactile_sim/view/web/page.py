@@ -1,11 +1,11 @@
-"""The scripts that are added to viser's page. One of them reconnects after an outage of any length.
+"""Add scripts to viser's page. One of them reconnects after an outage of any length.
 
-viser's page opens a new websocket every second and closes the pending one first. After about 16 failures
-Chromium delays each new websocket by several seconds, so every attempt is closed before it is made. The
-script drops viser's attempts. It asks the server for `STATUS_PATH`, which Chromium does not delay, and opens
-a websocket once the server answers. Unlike viser's, its attempts continue while the window has no focus. It
-also asks while the websocket is open, because the browser does not notice a network or a process that has
-stopped.
+Without this script, viser's page closes the pending websocket every second and opens a new one. After about
+16 failures, Chromium delays each new websocket by several seconds, so every attempt is closed before it can
+connect. The script suppresses viser's attempts. Instead, it polls `STATUS_PATH` on the server, which Chromium
+does not delay, and opens a websocket once the server answers. Unlike viser, it continues while the window has
+no focus. It also polls while the websocket is open, because the browser does not detect that a network or a
+process has stopped.
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ import viser
 from tactile_sim.view.web.scene_script import scene_script
 
 PROTOCOL = f"viser-v{viser.__version__}"
-"""Websocket subprotocol of viser's page."""
+"""Websocket subprotocol that viser's page uses."""
 STATUS_PATH = "/status"
-"""Answers with `PROTOCOL`."""
+"""Path at which the server answers with `PROTOCOL`."""
 
 _SCRIPT = """<script>
 (() => {
@@ -111,11 +111,11 @@ _SCRIPT = """<script>
 
 @lru_cache(maxsize=2)
 def with_script(page: bytes, gzipped: bool) -> bytes:
-    """Return viser's page with the scripts in its head.
+    """Add the scripts to the head of viser's page.
 
     Args:
-        page: The page as viser sends it.
-        gzipped: Whether it is compressed, and the result is to be.
+        page: Page as viser sends it.
+        gzipped: Whether the page is compressed. If so, the result is also compressed.
     """
     text = gzip.decompress(page) if gzipped else page
     head, tag, rest = text.partition(b"<head>")

@@ -1,13 +1,13 @@
-"""The script that is added to viser's page: the colours of a skin, the pointer's ray, and help.
+"""A script for viser's page that updates skin colours, sends the pointer's ray and shows help.
 
-viser has no mesh with colours per vertex that change with little data. Each skin is therefore a mesh with a
-point cloud of the same vertices below it, see `tactile_sim.view.scene.skin_layer`. The script lets the mesh
-use the colours of the point cloud, which viser updates in place. The surface is drawn without light and a
-second time, fainter, where other shapes hide it. Arrows, which mostly point into a body, are drawn over
-everything.
+viser cannot change the vertex colours of a mesh without sending large messages. Therefore, each skin is a
+mesh with a child node that is a point cloud with the same vertices, see `tactile_sim.view.scene.skin_layer`.
+The script makes the mesh use the colours of the point cloud, which viser updates in place. The surface is
+drawn without lighting. Where other shapes hide it, it is drawn again with less opacity. Arrows mostly point
+into bodies, so they are drawn on top of everything.
 
-viser reports clicks but no hovering, so the script sends the ray of the pointer. viser publishes the objects
-that the script needs, the nodes by name and the camera, as `window.__viserMutable`.
+viser reports clicks but not hovering, so the script sends the pointer's ray. It accesses the nodes by name
+and the camera through viser's object `window.__viserMutable`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,15 @@ from __future__ import annotations
 from html import escape
 
 HIDDEN_OPACITY = 0.6
-"""Opacity of readings behind other shapes."""
+"""Opacity of readings that other shapes hide."""
 SKIN_NODE, DOTS_NODE, ARROWS_NODE = "skin", "dots", "/forces_"
-"""Names of the surface of a skin below its body (with a number for further pads of the body) and of its dots
-below that, and beginning of the names of arrows."""
+"""Names of the nodes that the script handles.
+
+`SKIN_NODE` is a skin surface, a child of its body's node (with a number for further pads on the body).
+`DOTS_NODE` is the point cloud below it. `ARROWS_NODE` is the prefix of the names of arrow nodes.
+"""
 POINTER_NODE = "/pointer_"
-"""Beginning of the name of a node that ends with the id of the input for the pointer's rays."""
+"""Name prefix of a node. The rest of its name is the id of the input for the pointer's rays."""
 HELP = (
     ("Space", "pause or run"),
     ("→", "one step while paused"),
@@ -34,7 +37,7 @@ HELP = (
     ("Ctrl-K", "all commands"),
     ("?", "this help"),
 )
-"""Key or gesture, and what it does."""
+"""Pairs of a key or gesture and its description."""
 
 _SCRIPT = """<script>
 (() => {

@@ -1,4 +1,4 @@
-"""Task: move the cube of 0.065 m to a goal.
+"""Task of moving the 0.065 m cube to a goal.
 
 There are four difficulties, see `sample_goal`. `evaluate_state` returns the cost of a state.
 """
@@ -41,7 +41,7 @@ __all__ = [
 ]
 
 random = np.random.RandomState()  # noqa: NPY002 - the goals of trifinger_simulation for equal seeds
-"""Generator of the goals. It can be seeded by `seed` or replaced by another one."""
+"""Random generator for goals. It can be seeded with `seed` or replaced."""
 
 EPISODE_LENGTH = 2 * 60 * 1000
 """Number of steps in an episode of 120 s."""
@@ -54,7 +54,7 @@ _space = GoalSpace((CUBE_WIDTH,) * 3)
 get_cube_corner_positions = _space.corners
 validate_goal = _space.validate
 validate_goal_file = _space.validate_file
-# Private names that programs for trifinger_simulation use:
+# Private names that programs written for trifinger_simulation use:
 _CUBE_WIDTH = CUBE_WIDTH
 _ARENA_RADIUS = ARENA_RADIUS
 _min_height = _space.min_height
@@ -64,7 +64,7 @@ _max_cube_com_distance_to_center = _space.max_distance
 
 
 def seed(seed: int) -> None:
-    """Seed the generator of the goals."""
+    """Seed the random generator for goals."""
     global random
     random = np.random.RandomState(seed)  # noqa: NPY002
 
@@ -73,9 +73,10 @@ def sample_goal(difficulty: int) -> Pose:
     """Draw a goal.
 
     Args:
-        difficulty: 1: position on the table. 2: 0.05 m above its centre. 3: position on or above the table.
-            4: position and orientation above the table. -1: initial pose on the table with a random side
-            up. The orientation of 1 to 3 is (0, 0, 0, 1) and does not affect the cost.
+        difficulty: 1 draws a position on the table. 2 lifts the cube by 0.05 m at the table's centre. 3 draws
+            a position on or above the table. 4 draws a position and an orientation above the table. -1 draws
+            an initial pose on the table with a random side up. For 1 to 3 the orientation is (0, 0, 0, 1) and
+            does not affect the cost.
 
     Returns:
         The goal in the world.
@@ -87,7 +88,7 @@ def sample_goal(difficulty: int) -> Pose:
 
 
 def json_goal_from_config(filename: str | PathLike[str]) -> str:
-    """Return the ``goal`` of a JSON file, or draw one of its ``difficulty``.
+    """Return the ``goal`` of a JSON file, or draw one with the file's ``difficulty``.
 
     Args:
         filename: JSON file with ``difficulty`` and optionally ``goal``.

@@ -1,4 +1,4 @@
-"""Replay of a ``move_cube`` episode."""
+"""Replay of a logged ``move_cube`` episode."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tactile_sim.trifinger.tasks.replay import replay
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `replay_action_log` to a command."""
+    """Add the arguments of `replay_action_log` to a command's parser."""
     parser.add_argument("--logfile", "-l", required=True)
     parser.add_argument("--difficulty", "-d", type=int, choices=DIFFICULTIES, required=True)
     parser.add_argument("--initial-pose", "-i", required=True, metavar="JSON")
@@ -24,16 +24,16 @@ def replay_action_log(
     """Replay a log and return its reward.
 
     Args:
-        logfile: File of ``TriFingerPlatform.store_action_log``.
-        difficulty: Difficulty of the cost, 1 to 4.
-        initial_pose: Initial pose of the cube, JSON text.
-        goal_pose: Desired pose of the cube, JSON text.
+        logfile: File written by ``TriFingerPlatform.store_action_log``.
+        difficulty: Difficulty for which the cost is computed, 1 to 4.
+        initial_pose: Initial pose of the cube, as JSON text.
+        goal_pose: Desired pose of the cube, as JSON text.
 
     Returns:
         The reward.
 
     Raises:
-        OSError, ReplayError: The log cannot be replayed, or its replay differs from it.
+        OSError, ReplayError: The log cannot be replayed, or the replay differs from the log.
     """
     goal = move_cube.goal_from_json(goal_pose)
     return replay(

@@ -1,7 +1,7 @@
-"""Task: carry the cube along a sequence of goals.
+"""Task of carrying the cube along a sequence of goals.
 
-A trajectory is a list of ``(t, position)``. From step t on, this is the desired position of the cube's centre
-[m]::
+A trajectory is a list of ``(t, position)``. From step ``t`` on, ``position`` is the desired position of the
+cube's centre [m]::
 
     [(0, (0, 0, 0.0325)), (5000, (0.04, 0, 0.0325)), (20000, (0.04, -0.1, 0.0325))]
 
@@ -33,7 +33,7 @@ FIRST_GOAL_DURATION = 30 * 1000
 GOAL_DURATION = 10 * 1000
 """Number of steps for which each later goal is active."""
 GOAL_DIFFICULTY = 3
-"""Difficulty of ``move_cube`` with which goals are drawn and costs are computed."""
+"""Difficulty level of ``move_cube`` that is used to draw goals and to compute costs."""
 INITIAL_CUBE_POSITION = (0, 0, move_cube.CUBE_WIDTH / 2)
 """Position of the cube at the start of an episode [m]."""
 
@@ -43,7 +43,7 @@ def get_active_goal(trajectory: Trajectory, time_index: int) -> Position | None:
 
     Args:
         trajectory: Goals of the episode.
-        time_index: The step.
+        time_index: Time index of the step.
     """
     active = None
     for start, position in trajectory:
@@ -54,18 +54,18 @@ def get_active_goal(trajectory: Trajectory, time_index: int) -> Position | None:
 
 
 def seed(seed: int) -> None:
-    """Seed the random generator of the goals, which is shared with ``move_cube``."""
+    """Seed the random generator for goals, which is shared with ``move_cube``."""
     move_cube.seed(seed)
 
 
 def sample_goal() -> Trajectory:
-    """Draw a trajectory for a whole episode."""
+    """Draw a trajectory for an entire episode."""
     starts = [0, *range(FIRST_GOAL_DURATION, EPISODE_LENGTH, GOAL_DURATION)]
     return [(start, move_cube.sample_goal(GOAL_DIFFICULTY).position) for start in starts]
 
 
 def validate_goal(trajectory: Trajectory) -> None:
-    """Check that a trajectory starts at 0, has increasing steps and is in the goal space.
+    """Check that a trajectory starts at step 0, has increasing steps and stays in the goal space.
 
     Args:
         trajectory: Goals of the episode.
@@ -110,11 +110,11 @@ def evaluate_state(trajectory: Trajectory, time_index: int, actual_position: Pos
 
     Args:
         trajectory: Goals of the episode.
-        time_index: The step.
+        time_index: Time index of the step.
         actual_position: (3,) position of the cube in the world [m].
 
     Raises:
-        InvalidValueError: No goal is active at the step.
+        InvalidValueError: No goal is active at this step.
     """
     goal = get_active_goal(trajectory, time_index)
     if goal is None:

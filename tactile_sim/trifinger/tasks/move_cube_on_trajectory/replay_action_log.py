@@ -1,4 +1,4 @@
-"""Replay of a ``move_cube_on_trajectory`` episode."""
+"""Replay of a logged ``move_cube_on_trajectory`` episode."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tactile_sim.trifinger.tasks.replay import replay
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `replay_action_log` to a command."""
+    """Add the arguments of `replay_action_log` to a command's parser."""
     parser.add_argument("--logfile", "-l", required=True)
     parser.add_argument("--trajectory", "-t", type=json.loads, required=True, metavar="JSON")
 
@@ -21,14 +21,14 @@ def replay_action_log(logfile: str | os.PathLike[str], trajectory: task.Trajecto
     """Replay a log and return its reward.
 
     Args:
-        logfile: File of ``TriFingerPlatform.store_action_log``.
+        logfile: File written by ``TriFingerPlatform.store_action_log``.
         trajectory: Goals of the episode.
 
     Returns:
         The reward.
 
     Raises:
-        OSError, ReplayError: The log cannot be replayed, or its replay differs from it.
+        OSError, ReplayError: The log cannot be replayed, or the replay differs from the log.
     """
     return replay(
         logfile,

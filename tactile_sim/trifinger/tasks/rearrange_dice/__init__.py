@@ -1,7 +1,7 @@
-"""Task: push 25 dice into a pattern.
+"""Task of pushing 25 dice into a pattern.
 
 A goal is a list of 25 positions (x, y, z) [m]. The dice are interchangeable. The cost is the number of pixels
-in the camera images that show a die outside the goal, see `evaluate_state`.
+in the camera images that show a die outside the goal; see `evaluate_state`.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ NUM_DICE = 25
 DIE_WIDTH = 0.022
 """Length of a die's edges [m]."""
 TOLERANCE = 0.004
-"""Difference between the widths of a target and a die [m]."""
+"""Width of a target minus the width of a die [m]."""
 TARGET_WIDTH = DIE_WIDTH + TOLERANCE
 N_CELLS_PER_ROW = int(2 * ARENA_RADIUS / DIE_WIDTH)
-"""Number of cells along a side of the grid on which goals are drawn. A cell is as wide as a die."""
+"""Number of cells per row of the grid from which goals are drawn. A cell is as wide as a die."""
 
 Cell = tuple[int, int]
 Goal = Sequence[Sequence[float]]
@@ -55,7 +55,7 @@ class OutOfArenaError(InvalidGoalError):
     """A position at which a die is not inside the arena.
 
     Attributes:
-        position: (3,) the position [m].
+        position: (3,) position of the die [m].
     """
 
     def __init__(self, position: Sequence[float]):
@@ -64,7 +64,7 @@ class OutOfArenaError(InvalidGoalError):
 
 
 def _cell_center_position(cell: Cell) -> tuple[float, float, float]:
-    """Return the centre of a die on a cell (row, column) [m]."""
+    """Return the centre of a die in a cell (row, column) [m]."""
     x, y = ((index - N_CELLS_PER_ROW / 2) * DIE_WIDTH + DIE_WIDTH / 2 for index in cell)
     return x, y, DIE_WIDTH / 2
 
@@ -86,12 +86,12 @@ def _get_grid_cells() -> list[Cell]:
 
 
 def goal_to_json(goal: Goal) -> str:
-    """Return a goal as JSON text."""
+    """Convert a goal to JSON text."""
     return to_json(goal)
 
 
 def seed(seed: int) -> None:
-    """Seed the generator of the goals."""
+    """Seed the random generator for goals."""
     global _rng
     _rng = random.Random(seed)
 
@@ -139,7 +139,7 @@ def json_goal_from_config(filename: str | PathLike[str]) -> str:
 
 
 def evaluate_state(goal_masks: Sequence[np.ndarray], actual_masks: Sequence[np.ndarray]) -> float:
-    """Return the number of pixels of all cameras that show a die outside the goal's mask.
+    """Return the number of pixels, over all cameras, that show a die outside the goal's mask.
 
     Args:
         goal_masks: Masks (height, width) of the cameras from `generate_goal_mask`; 0 outside the goal.
@@ -162,7 +162,7 @@ def evaluate_state(goal_masks: Sequence[np.ndarray], actual_masks: Sequence[np.n
 
 
 def visualize_2d(target_positions: Goal) -> None:
-    """Show arena and targets from above in a matplotlib window."""
+    """Show the arena and the targets from above in a matplotlib window."""
     import matplotlib.pyplot as plt
 
     _, axes = plt.subplots()
@@ -177,7 +177,7 @@ def visualize_2d(target_positions: Goal) -> None:
 def generate_goal_mask(camera_parameters: Sequence[CameraParameters], goal: Goal) -> list[np.ndarray]:
     """Return masks of the goal in the camera images.
 
-    Targets are boxes of `TARGET_WIDTH`. Occlusion by robot and arena is ignored.
+    Targets are boxes of width `TARGET_WIDTH`. Occlusion by the robot and the arena is ignored.
 
     Args:
         camera_parameters: Calibrations of the cameras.

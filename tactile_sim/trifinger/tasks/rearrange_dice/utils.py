@@ -1,4 +1,4 @@
-"""Goals of ``rearrange_dice`` as text: ``#`` outside the arena, ``.`` free cell, ``X`` die."""
+"""Goals of ``rearrange_dice`` as text: ``#`` is outside the arena, ``.`` is a free cell, ``X`` is a die."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CHAR_FILLED = "X"
 
 
 def create_empty_pattern() -> str:
-    """Return a pattern without dice, with a line for each row of cells."""
+    """Return a pattern without dice, with one line for each row of cells."""
     rows = (
         [
             CHAR_EMPTY if _is_cell_inside_arena((row, column)) else CHAR_OUTSIDE
@@ -32,13 +32,13 @@ def create_empty_pattern() -> str:
 
 
 def create_pattern_template_file(filename: str | PathLike[str]) -> None:
-    """Write a pattern without dice to a file, to be filled in. Text below an empty line is ignored."""
+    """Write an empty pattern to a file, to be filled in. Text below an empty line is ignored."""
     with open(filename, "w") as file:
         file.write(f"{create_empty_pattern()}\n\nText from the empty line on is ignored.\n")
 
 
 def parse_pattern(goal_pattern: Iterable[str]) -> list[tuple[float, float, float]]:
-    """Return the goal of a pattern.
+    """Convert a pattern to a goal.
 
     Args:
         goal_pattern: Lines of the pattern; an empty line ends it.
@@ -70,5 +70,5 @@ def parse_pattern(goal_pattern: Iterable[str]) -> list[tuple[float, float, float
 
 
 def parse_pattern_file(f: TextIO) -> list[tuple[float, float, float]]:
-    """Return the goal of an open pattern file; result and errors as in `parse_pattern`."""
+    """Convert an open pattern file to a goal; result and errors as in `parse_pattern`."""
     return parse_pattern(f)
