@@ -133,7 +133,10 @@ class Touch:
 
     @property
     def quantity(self) -> str:
-        """Quantity of the pads with this unit; if they differ, ``force_vector`` for forces, else empty."""
+        """Quantity that the pads with this unit measure.
+
+        If they measure different quantities: ``force_vector`` for forces, otherwise an empty string.
+        """
         names = {name for name, unit in zip(self.quantities, self.units, strict=True) if unit == self.unit}
         return names.pop() if len(names) == 1 else "force_vector" if self.unit == "N" else ""
 

@@ -1,4 +1,4 @@
-"""Backends that step the environments of a batch, and checks of what they support."""
+"""Backends that step the environments of a batch, and checks for unsupported arguments and configurations."""
 
 from __future__ import annotations
 

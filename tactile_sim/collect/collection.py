@@ -127,7 +127,7 @@ def make_probe(collection: Collection, workers: int, option: str = "--envs") -> 
 
     Args:
         collection: The dataset.
-        workers: Number of shards that are created at once.
+        workers: Number of shards created in parallel.
         option: Option that sets the number of episodes of a shard.
 
     Raises:

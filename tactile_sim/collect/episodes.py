@@ -205,12 +205,12 @@ def _taxels(start: int, stop: int, seen: Observation) -> np.ndarray:
 
 
 def check_size(episodes: Episodes, count: int, workers: int, option: str = "--envs") -> None:
-    """Raise CommandError if simultaneously created shards need more memory than the machine has.
+    """Raise CommandError if the shards created in parallel need more memory than the machine has.
 
     Args:
-        episodes: An episode of the shards.
-        count: Number of episodes of a shard.
-        workers: Number of shards that are created at once.
+        episodes: Batch from which the size of one episode follows.
+        count: Number of episodes per shard.
+        workers: Number of shards created in parallel.
         option: Option that sets ``count``.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

@@ -25,7 +25,7 @@ FINEST = 1e-100
 
 
 def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[int, float]:
-    """Return the spacing of taxels [m] of each body with skin, by body id in increasing order.
+    """Return the taxel spacing [m] of each body with skin, by body id in increasing order.
 
     If neither ``skin.scales`` nor ``skin.pads`` is set, the default of the engine applies.
 

@@ -20,7 +20,7 @@ from tactile_sim.trifinger.workspace.scene import workspace_spec
 
 
 class TrifingerPlugin(EnginePlugin):
-    """MuJoCo with the action rules of the TriFinger, in its own scene.
+    """Engine plug-in that runs MuJoCo with the TriFinger's action rules in the TriFinger's scene.
 
     See `EnginePlugin` for the arguments of the methods.
     """

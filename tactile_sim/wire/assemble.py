@@ -1,4 +1,4 @@
-"""Compile a message type with placeholders into the program that fills it in."""
+"""Compile a message type, whose values may be placeholders, into a program that encodes messages."""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tactile_sim.simulation import Simulation, Snapshot
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield the topics of all tactile images, each raw and compressed.
+    """Yield a raw and a compressed topic for each tactile image.
 
     Args:
         simulation: The simulation.

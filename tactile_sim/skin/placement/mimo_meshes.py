@@ -86,9 +86,10 @@ def cylinder(spacing: float, length: float, radius: float) -> Mesh:
 
 
 def capsule(spacing: float, length: float, radius: float) -> Mesh:
-    """Mesh a pipe and its hemispheres, with rings from the pole, the upper hemisphere first.
+    """Mesh a capsule. The rings of each hemisphere start at its pole.
 
-    ``length`` is that of the cylinder between the hemispheres [m].
+    The vertices are those of the pipe, of the upper hemisphere and of the lower hemisphere, in this order.
+    ``length`` is the length of the cylindrical part [m].
     """
     around = points.round_pipe(spacing, radius)
     if around < 3:

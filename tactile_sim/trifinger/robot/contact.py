@@ -82,11 +82,11 @@ def pair_with_friction(spec: mujoco.MjSpec, first: str, second: str) -> None:
 
 
 def add_wall(spec: mujoco.MjSpec, body: mujoco.MjsBody, name: str, **shape: Any) -> None:
-    """Add a shape of the border for contact with objects, and a copy in the world for contact with links.
+    """Add a border geom that collides with objects, and a copy on the world body that collides with links.
 
     Args:
         spec: Scene.
-        body: Fixed body at the world's origin, excluded from contact with links.
+        body: Fixed body at the world's origin, which does not collide with links.
         name: Name of the geom; its copy is called ``<name>_links``.
         shape: Shape arguments for ``add_geom``.
     """
