@@ -7,6 +7,7 @@ import fnmatch
 import math
 import os
 import sys
+from collections.abc import Callable
 from ctypes.util import find_library
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -54,7 +55,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "--style", choices=("light", "dark"), default="light", help="colours of figures; light by default"
     )
     parser.add_argument(
-        "--dpi", type=_dpi, default=130.0, metavar="N", help="pixels per inch of PNG files; 130 by default"
+        "--dpi",
+        type=_between(20.0, 1200.0),
+        default=130.0,
+        metavar="N",
+        help="pixels per inch of PNG files; 130 by default",
     )
     parser.add_argument(
         "--size", type=_size, metavar="WxH", help="size of each figure in inches, such as 7x4, or 180x100mm"
@@ -100,7 +105,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument(
         "--fps",
-        type=_rate,
+        type=_between(1.0, 240.0),
         default=30.0,
         metavar="HZ",
         help="images per second of videos; 30 by default",
@@ -274,15 +279,19 @@ def _time(text: str) -> float:
     return value
 
 
-def _dpi(text: str) -> float:
-    """Parse a resolution [pixels per inch]."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 20.0 <= value <= 1200.0:
-        raise argparse.ArgumentTypeError(f"must be from 20 to 1200, got {text!r}")
-    return value
+def _between(low: float, high: float) -> Callable[[str], float]:
+    """Return a parser of numbers from ``low`` to ``high``."""
+
+    def parse(text: str) -> float:
+        try:
+            value = float(text)
+        except ValueError:
+            value = math.nan
+        if not low <= value <= high:
+            raise argparse.ArgumentTypeError(f"must be from {low:g} to {high:g}, got {text!r}")
+        return value
+
+    return parse
 
 
 def _size(text: str) -> tuple[float, float]:
@@ -295,14 +304,3 @@ def _size(text: str) -> tuple[float, float]:
     if not (2.0 <= width <= 50.0 and 2.0 <= height <= 50.0):
         raise argparse.ArgumentTypeError(f"must be WxH from 2 to 50 inches or with mm, got {text!r}")
     return width, height
-
-
-def _rate(text: str) -> float:
-    """Parse a frame rate [images per second]."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not 1.0 <= value <= 240.0:
-        raise argparse.ArgumentTypeError(f"must be from 1 to 240, got {text!r}")
-    return value
