@@ -24,7 +24,7 @@ _UNAVAILABLE = {
 }
 
 
-def check_arguments(num_envs: int, backend: str, device: str | None, seed: int) -> None:
+def check_arguments(num_envs: int, backend: str, device: str | None, seed: int, threads: int) -> None:
     """Raise EngineError if an argument of `Batch` is invalid."""
     if backend not in BACKENDS:
         raise EngineError(f"backend: no backend {backend!r}{suggest(str(backend), BACKENDS)}")
@@ -35,8 +35,9 @@ def check_arguments(num_envs: int, backend: str, device: str | None, seed: int) 
         )
     if backend == "mujoco" and device not in (None, "cpu"):
         raise EngineError(f"device: backend 'mujoco' runs on 'cpu', got {device!r}; leave it out")
-    for name, value, least in (("num_envs", num_envs, 1), ("seed", seed, 0)):
-        if not (isinstance(value, int | np.integer) and least <= value <= _MOST_ENVIRONMENTS):
+    for name, value, least in (("num_envs", num_envs, 1), ("seed", seed, 0), ("threads", threads, 0)):
+        is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
+        if not (is_integer and least <= value <= _MOST_ENVIRONMENTS):
             raise EngineError(
                 f"{name}: must be an integer from {least} to {_MOST_ENVIRONMENTS}, got {value!r}"
             )

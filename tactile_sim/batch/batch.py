@@ -66,7 +66,7 @@ class Batch:
             TactileSimError: The configuration is invalid or not supported, the backend does not exist, or
                 the environments do not fit in memory.
         """
-        check_arguments(num_envs, backend, device, seed)
+        check_arguments(num_envs, backend, device, seed, threads)
         self.simulation = simulation = Simulation(config, settings)
         """Simulation of the same configuration, for its names, skin and settings. It is never stepped."""
         checked = simulation.settings

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -138,8 +138,8 @@ class Observation:
 def check_selection(simulation: Simulation, pads: Sequence[str] | None, reduce: str | None) -> None:
     """Raise CommandError if a pad or the reduction does not exist, or a pad is given twice."""
     known = [pad.name for pad in simulation.skin.pads]
-    if isinstance(pads, str):
-        raise CommandError(f"pads: must be a list of names, got {pads!r}; write [{pads!r}]")
+    if pads is not None and (isinstance(pads, str) or not isinstance(pads, Iterable)):
+        raise CommandError(f"pads: must be a list of names, got {pads!r}; write [{str(pads)!r}]")
     names = [] if pads is None else list(pads)
     for name in names:
         if name not in known:
