@@ -102,7 +102,7 @@ def _check_responses(plans: Sequence[PadPlan], whole: Mapping[int, str], names: 
             raise ConfigError(
                 f"{plan.where}.response_function: must be the same for all pads of the body"
                 f" {names.bodies[plan.body]!r}, because they share its loads, got"
-                f" {plan.response_function or 'none'} beside {response or 'none'} of the pad {other!r}"
+                f" {plan.response_function or 'none'}, and {response or 'none'} for the pad {other!r}"
             )
 
 

@@ -62,7 +62,7 @@ class Offset(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the offsets (channels, taxels in the group)."""
+        """Return the offset of each taxel in the group, channel by channel (channels * taxels,)."""
         return (group.each_taxel(draw, "value") + draw.normal(columns=group.channels)).ravel()
 
     @staticmethod

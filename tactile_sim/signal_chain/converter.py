@@ -42,7 +42,7 @@ class Smoothing(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the weights (b, slots), which are zero for a low-pass filter."""
+        """Return the weights of each pad in turn (b * slots,); they are zero for a low-pass filter."""
         out = np.zeros((len(group.bodies), max(1, *(len(stage.weights) for stage in group.stages))))
         for row, stage in zip(out, group.stages, strict=True):
             row[: len(stage.weights)] = stage.weights

@@ -36,10 +36,10 @@ class Clip(Stage):
 
 @dataclass(frozen=True)
 class Contact(Stage):
-    """A taxel reads 1 from a magnitude on until it falls below a second one; otherwise it reads 0."""
+    """A taxel reads 1 once it reaches a magnitude, until it falls below a second one; otherwise 0."""
 
-    above: float = ranged(Number(above=0), "Magnitude from which on the reading is 1 [units].")
-    below: float = ranged(Number(least=0), "Magnitude below which it is 0 again [units].")
+    above: float = ranged(Number(above=0), "Magnitude at which the reading becomes 1 [units].")
+    below: float = ranged(Number(least=0), "Magnitude below which it becomes 0 again [units].")
     has_memory = True
 
     @classmethod

@@ -35,16 +35,18 @@ class CrossTalk(Stage):
     share: float = ranged(SHARE, "Fraction that is passed on, 0 to 1.", default=0.0)
     sigma: float = ranged(
         Number(least=0, most=1, unit="m"),
-        "Standard deviation of a Gaussian over the distance [m], by which the share is divided; 0: in equal "
-        "parts to the neighbors.",
+        "Standard deviation of the Gaussian over distance by which the share is divided [m]; 0 divides it "
+        "equally among the neighbors.",
         default=0.0,
     )
     distances: tuple[float, ...] = parameter(
-        Numbers(Number(least=0, unit="m")), "Distances of a measured kernel [m], from 0 up.", default=()
+        Numbers(Number(least=0, unit="m")),
+        "Distances of a measured kernel [m], increasing from 0.",
+        default=(),
     )
     weights: tuple[float, ...] = parameter(
         Numbers(Number()),
-        "Its values there, linear in between; the first is for the taxel itself.",
+        "Values of the kernel at these distances, linear in between; the first is for the taxel itself.",
         default=(),
     )
 

@@ -181,7 +181,12 @@ class Program:
         self._draw(np.arange(len(self.seeds)), self._varies)
 
     def _draw(self, envs: np.ndarray, wanted: Sequence[bool]) -> None:
-        """Draw parameters and constants of the stages in a mask, for some environments."""
+        """Draw the parameters of stages again and recompute their constants.
+
+        Args:
+            envs: int64 indices of the environments.
+            wanted: Whether to draw each stage.
+        """
         chosen = [
             (row[_PARAMETERS], row[_CONSTANTS], row[_CONSTANTS_END], stage, group)
             for row, (stage, group), draws in zip(self._rows, self.groups.items(), wanted, strict=True)

@@ -97,7 +97,10 @@ class FlexPads:
 
     @staticmethod
     def _rows(contacts: Contacts, engine: Engine, flex: int, side: int) -> np.ndarray:
-        """Return the indices of the engine's contacts with a flex on one side, without the user's press."""
+        """Return the indices (k,) of contacts with a flex on a side (0 or 1).
+
+        A press by `InteractiveScene.press`, which is not a contact of the engine, is left out.
+        """
         index = contacts.index
         flexes = engine.flex_contacts().flex[:, side]
         known = (index >= 0) & (index < len(flexes))

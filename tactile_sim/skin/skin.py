@@ -92,8 +92,8 @@ class Skin(TaxelSearch):
     ) -> np.ndarray:
         """Return the readings (n, channels) due to contacts.
 
-        The result is that of `sense` for the `loads` of the contacts; the poses are as in `loads`. Built-in
-        functions run in one kernel, which is twice as fast.
+        The result is that of `sense` for the `loads` of the contacts. The poses are as in `loads`, the other
+        arguments as in `sense`. Built-in functions run in one kernel, which is twice as fast.
         """
         touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
         response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
