@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +13,11 @@ from tactile_sim.skin.placement.merge import colliding_geoms
 from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.touch import arguments
 from tactile_sim.touch.geom_skin import skin_of_geoms, turn_loads
+from tactile_sim.touch.plot_methods import GeomPlots
 from tactile_sim.touch.skin_touch import SkinTouch, new_spacing, spacing_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-
-class DiscreteTouch(SkinTouch):
+class DiscreteTouch(GeomPlots, SkinTouch):
     """Touch sensors on each geom separately, including surfaces inside other geoms of the body.
 
     Vectors are in the frame of the sensing geom, except those of ``force_vector_global``. Changes to
@@ -202,32 +199,6 @@ class DiscreteTouch(SkinTouch):
     def hertz(self, contact_id: int, geom_id: int, force: Any) -> None:
         """Response function: distribute the output like the Hertz pressure between elastic bodies."""
         self._respond("hertz", contact_id, geom_id, force)
-
-    # -- plots -----------------------------------------------------------------------------------------------
-
-    def plot_sensors_geom(
-        self, geom_id: int | None = None, geom_name: str | None = None
-    ) -> tuple[Figure, Axes]:
-        """Plot the sensor positions of a geom; see `tactile_sim.plots`."""
-        from tactile_sim import plots
-
-        return plots.plot_sensors_geom(self, geom_id, geom_name)
-
-    def plot_force_geom(
-        self, geom_id: int | None = None, geom_name: str | None = None
-    ) -> tuple[Figure, Axes]:
-        """Plot the readings of a geom."""
-        from tactile_sim import plots
-
-        return plots.plot_force_geom(self, geom_id, geom_name)
-
-    def plot_force_body(
-        self, body_id: int | None = None, body_name: str | None = None
-    ) -> tuple[Figure, Axes]:
-        """Plot the readings of all geoms of a body."""
-        from tactile_sim import plots
-
-        return plots.plot_force_body(self, body_id, body_name)
 
     # -- internal --------------------------------------------------------------------------------------------
 
