@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 from contextlib import ExitStack
 
-from tactile_sim.commands import add_config, new_parser, positive
+from tactile_sim.commands import add_config, new_parser
+from tactile_sim.commands.option_types import positive
 from tactile_sim.environment import require_ros
 from tactile_sim.signals import StopRequest
 

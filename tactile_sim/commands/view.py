@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tactile_sim import config, share
-from tactile_sim.commands import complete_config, new_parser, positive
+from tactile_sim.commands import complete_config, new_parser
+from tactile_sim.commands.option_types import port_number, positive
 from tactile_sim.config import WebSettings
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.signals import StopRequest
@@ -37,7 +38,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument(
         "--port",
-        type=_port,
+        type=port_number,
         metavar="P",
         help="port to listen at, 0: any free port; default: as configured (8080)",
     )
@@ -120,10 +121,3 @@ def _endpoint(args: argparse.Namespace, web: WebSettings) -> Endpoint:
     port = web.port if args.port is None else args.port
     token = web.token if args.token is None else args.token
     return Endpoint(args.host or web.host, port, token)
-
-
-def _port(text: str) -> int:
-    """Parse a port number."""
-    if not (text.isdecimal() and int(text) <= 65535):
-        raise argparse.ArgumentTypeError(f"must be a port from 0 to 65535, got {text!r}")
-    return int(text)
