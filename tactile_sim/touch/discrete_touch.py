@@ -96,12 +96,12 @@ class DiscreteTouch(GeomPlots, SkinTouch):
     @property
     def sensor_positions(self) -> dict[int, np.ndarray]:
         """Positions (n, 3) [m] of the sensors by geom id, in the geom's frame."""
-        self._handed_out = True
+        self._are_positions_shared = True
         return self._positions
 
     @sensor_positions.setter
     def sensor_positions(self, positions: dict[int, np.ndarray]) -> None:
-        self._handed_out = True
+        self._are_positions_shared = True
         self._positions = positions
 
     def get_touch_obs(self) -> np.ndarray:
@@ -109,8 +109,8 @@ class DiscreteTouch(GeomPlots, SkinTouch):
 
         ``sensor_outputs`` has the same readings by geom, in the order of ``sensor_positions``.
         """
-        if self._handed_out and self._altered():
-            self._build(*self._taken_over())
+        if self._are_positions_shared and self._positions_changed():
+            self._build(*self._read_positions())
         return super().get_touch_obs()
 
     # -- queries ---------------------------------------------------------------------------------------------
@@ -210,17 +210,17 @@ class DiscreteTouch(GeomPlots, SkinTouch):
         geoms = {body: colliding_geoms(self.m_model, body).tolist() for body in self.sensor_scales}
         scales = {geom: scale for body, scale in self.sensor_scales.items() for geom in geoms[body]}
         self._build({geom: spacing_of(scale, "touch_params: scales") for geom, scale in scales.items()}, {})
-        self._handed_out = False
+        self._are_positions_shared = False
 
     def _add(self, geoms: list[int], scale: float, where: str) -> None:
         spacing = new_spacing(self.m_model, geoms, scale, f"{where}: scale")
-        spacings, moved = self._taken_over()
+        spacings, moved = self._read_positions()
         self._build(
             {**spacings, **dict.fromkeys(geoms, spacing)},
             {geom: points for geom, points in moved.items() if geom not in geoms},
         )
 
-    def _altered(self) -> bool:
+    def _positions_changed(self) -> bool:
         """Return whether ``sensor_positions`` differs from the positions of the current skin."""
         given = self._positions
         if not isinstance(given, dict):
@@ -229,7 +229,7 @@ class DiscreteTouch(GeomPlots, SkinTouch):
             return True
         return bool(given) and not np.array_equal(np.concatenate(list(given.values())), self._block)
 
-    def _taken_over(self) -> tuple[dict[int, float], dict[int, np.ndarray]]:
+    def _read_positions(self) -> tuple[dict[int, float], dict[int, np.ndarray]]:
         """Return spacings [m] and modified positions [m] by geom id, as found in ``sensor_positions``."""
         spacings, moved = {}, {}
         for geom, given in self._positions.items():
