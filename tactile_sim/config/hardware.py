@@ -37,13 +37,15 @@ def check_topic(value: Any) -> str:
 class HardwarePad:
     """Source of one pad's readings, and their conversion."""
 
-    sensor: int | None = parameter(Integer(0, 255), "xela: number of the sensor in the stream", None)
+    sensor: int | None = parameter(Integer(0, 255), "driver xela: number of the sensor in the stream", None)
     topic: str | None = parameter(
-        check_topic, "papillarray, array: topic of the messages of the sensor", None
+        check_topic, "drivers papillarray and array: topic of the sensor's messages", None
     )
-    raw: bool = parameter(Flag(), "xela: whether raw values are read instead of calibrated forces", False)
+    raw: bool = parameter(
+        Flag(), "driver xela: whether raw values are read instead of calibrated forces", False
+    )
     baseline: float = parameter(
-        Number(), "value without load [units of the message], which is subtracted", 0.0
+        Number(), "value without load [units of the message]; it is subtracted from each value", 0.0
     )
     scale: float = parameter(Number(), "force per unit of the message [N]", 1.0)
     axes: str = parameter(
@@ -54,7 +56,7 @@ class HardwarePad:
     )
     order: tuple[int, ...] = parameter(
         Integers(0),
-        "index in the message of each taxel of the layout; default: the order of the layout",
+        "position in the message of each taxel of the layout; default: the order of the layout",
         (),
     )
 

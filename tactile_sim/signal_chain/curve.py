@@ -36,7 +36,7 @@ class Curve(Stage):
     )
     limit: float = parameter(
         Number(least=0),
-        "Greatest input of the polynomial [units], up to which it must increase.",
+        "Maximum input of the polynomial [units], up to which it must increase.",
         default=0.0,
     )
     baseline: float = ranged(Number(), "Counts without load.", default=0.0)

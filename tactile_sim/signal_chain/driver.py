@@ -15,8 +15,8 @@ from tactile_sim.signal_chain.stage import Group, Stage, computation, copy, rang
 class Clip(Stage):
     """Each channel is limited to a range."""
 
-    low: float = ranged(Number(), "Least value [units].", default=-LARGEST)
-    high: float = ranged(Number(), "Greatest value [units].", default=LARGEST)
+    low: float = ranged(Number(), "Minimum value [units].", default=-LARGEST)
+    high: float = ranged(Number(), "Maximum value [units].", default=LARGEST)
 
     @classmethod
     def check(cls, group: Group) -> None:
@@ -81,7 +81,7 @@ class Contact(Stage):
 class History(Stage):
     """The last outputs are kept for learning, in `SignalChain.history`; the reading is not changed."""
 
-    samples: int = parameter(Integer(1, 1000), "Number of outputs.")
+    samples: int = parameter(Integer(1, 1000), "Number of outputs to keep.")
     has_memory = True
 
     @classmethod

@@ -32,7 +32,7 @@ class Pairs(NamedTuple):
 class CrossTalk(Stage):
     """Each taxel passes a share of its load to others on the skin; none is lost unless weights are given."""
 
-    share: float = ranged(SHARE, "Fraction that is passed on, 0 to 1.", default=0.0)
+    share: float = ranged(SHARE, "Fraction of a taxel's load that is passed on, 0 to 1.", default=0.0)
     sigma: float = ranged(
         Number(least=0, most=1, unit="m"),
         "Standard deviation of the Gaussian over distance by which the share is divided [m]; 0 divides it "
@@ -152,7 +152,9 @@ def _pairs(group: Group, k: int) -> Pairs:
 class Hysteresis(Stage):
     """Friction in the material makes the reading lag behind the load by up to a fraction of it."""
 
-    fraction: float = ranged(SHARE, "Fraction of the load, 0 to 1.")
+    fraction: float = ranged(
+        SHARE, "Maximum lag of the reading behind the load, as a fraction of the load, 0 to 1."
+    )
     has_memory = True
 
     # Play operator with dry friction proportional to the load, as in Coulomb's law. The reading is constant

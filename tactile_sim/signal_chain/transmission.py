@@ -17,9 +17,11 @@ from tactile_sim.signal_chain.stage import SLACK, Draw, Group, Stage, computatio
 class DeadTaxels(Stage):
     """Some taxels always read the same: a fraction that is chosen by the seed, and those listed."""
 
-    fraction: float = ranged(SHARE, "Fraction of the body's taxels, 0 to 1.", default=0.0)
-    taxels: tuple[int, ...] = parameter(Integers(least=0), "Indices in the body's array.", default=())
-    value: float = ranged(Number(), "What each channel of them reads [units].", default=0.0)
+    fraction: float = ranged(SHARE, "Fraction of the body's taxels that are dead, 0 to 1.", default=0.0)
+    taxels: tuple[int, ...] = parameter(
+        Integers(least=0), "Indices of further dead taxels in the body's array.", default=()
+    )
+    value: float = ranged(Number(), "Reading of each channel of a dead taxel [units].", default=0.0)
     marks = True
 
     @property
@@ -66,8 +68,10 @@ class DeadTaxels(Stage):
 class Dropout(Stage):
     """Some readings of taxels are lost: the previous one is repeated, or zero is reported."""
 
-    hold: float = ranged(SHARE, "Probability that a reading repeats the one before.", default=0.0)
-    zero: float = ranged(SHARE, "Probability that a reading is zero.", default=0.0)
+    hold: float = ranged(
+        SHARE, "Probability that a reading of a taxel repeats the previous one.", default=0.0
+    )
+    zero: float = ranged(SHARE, "Probability that a reading of a taxel is zero.", default=0.0)
     has_memory = True
 
     @classmethod
@@ -102,7 +106,7 @@ class Delay(Stage):
     time: float = ranged(Number(least=0, most=10, unit="s"), "Latency [s].")
     jitter: float = ranged(
         Number(least=0, most=10, unit="s"),
-        "Greatest additional latency [s], drawn uniformly for each reading of the body.",
+        "Maximum additional latency [s], drawn uniformly for each reading of the body.",
         default=0.0,
     )
     has_memory = True
