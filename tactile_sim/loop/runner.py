@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from tactile_sim.config import Settings
@@ -47,6 +47,8 @@ class Runner:
         """Commands that are waiting for their step in lock-step mode."""
         self._requested = StepRequests()
         self._pace = Pace(settings.real_time_factor)
+        self._executor = ThreadPoolExecutor(1, "readings")
+        """Computes and encodes readings while the engine steps."""
         self._set_reaction(settings)
         self._published_step = -1
         """The last step whose snapshot was published on all due streams."""
@@ -120,6 +122,7 @@ class Runner:
             # Resolve all futures that are still pending.
             self._mail.close()
             self._requested.cancel("the simulation has ended")
+            self._executor.shutdown()
 
     def pause(self, paused: bool) -> None:
         """Pause or resume the simulation.
@@ -280,7 +283,7 @@ class Runner:
         self.watch()
         publish = (lambda snapshot: self.output.publish(snapshot, streams)) if streams else None
         try:
-            simulation.advance(steps, publish)
+            simulation.advance(steps, publish, self._executor)
         except PhysicsError:
             self._check_physics()
         if not self._fault and self._requested and simulation.step_count >= self._requested.end:
