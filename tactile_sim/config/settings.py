@@ -81,7 +81,7 @@ class SkinSettings:
         live=True,
     )
     response_function: str = _key(
-        "spread_linear",
+        "elastic_foundation",
         RESPONSE_FUNCTION,
         "distribution of a load over the taxels near it",
         live=True,
