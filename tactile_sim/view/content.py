@@ -44,6 +44,19 @@ class ImageInfo:
 
 
 @dataclass(frozen=True)
+class StageSwitch:
+    """Switch of a stage of the signal chain."""
+
+    parameter: str
+    """Name of the live parameter."""
+    stage: str
+    pads: tuple[str, ...]
+    """Names of the pads on which it acts."""
+    description: str
+    """Effect of the stage, with its parameters."""
+
+
+@dataclass(frozen=True)
 class ViewScene:
     """The constant part of a view: shapes, taxels, feelers and the available controls.
 
@@ -67,6 +80,8 @@ class ViewScene:
     cameras: tuple[tuple[str, np.ndarray, np.ndarray], ...] = ()
     """Name, position (3,) and look-at point (3,) of each fixed camera, world frame [m]."""
 
+    parents: np.ndarray = _empty(0)
+    """Index of each body's parent (bodies,). Roots are their own parents. If empty, all bodies are roots."""
     skin_bodies: np.ndarray = _empty(0)
     """Body index of each pad (s,)."""
     pads: tuple[str, ...] = ()
@@ -104,6 +119,7 @@ class ViewScene:
     """Indices of the bodies that can be pushed."""
     choices: tuple[tuple[str, tuple[str, ...], str], ...] = ()
     """Name, options and initial value of each live parameter with text values."""
+    stages: tuple[StageSwitch, ...] = ()
     keyframes: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
     """Names of the actions for which the panel has buttons."""
@@ -145,6 +161,8 @@ class ViewFrame:
     """Pixels of each tactile image, (height, width) or (height, width, 3) uint8."""
     controls: np.ndarray = _empty(0)
     """Actuator controls (a,)."""
+    enabled: np.ndarray = _empty(0)
+    """Whether each stage in ``ViewScene.stages`` is on, bool; may be empty."""
     real_time_factor: float = 0.0
     """Measured real-time factor."""
     paused: bool = False

@@ -21,6 +21,7 @@ from tactile_sim.view.panel.legend import legend
 from tactile_sim.view.panel.number_field import NumberField
 from tactile_sim.view.panel.pointer import Pointer
 from tactile_sim.view.panel.probe import Probe
+from tactile_sim.view.panel.stage_switches import StageSwitches
 from tactile_sim.view.panel.user_input import on_user
 from tactile_sim.view.scene.color_scale import ColorScale
 
@@ -80,6 +81,7 @@ class Panel:
         self._pending: ViewFrame | None = None
         """The last frame, or None after it has been shown completely."""
         self._paused = False
+        self._stages: StageSwitches | None = None
         self._notice_timer: Timer | None = None
         self._notice_lock = Lock()
         self._scale = scale
@@ -165,6 +167,11 @@ class Panel:
                     label = name.rpartition(".")[2].replace("_", " ")
                     box = gui.add_dropdown(label, options, initial_value=current)
                     on_user(box, partial(controls.ask, "set_choice", name))
+        self._stages = (
+            StageSwitches(gui, self._scene, controls)
+            if any(switch.pads for switch in self._scene.stages)
+            else None
+        )
         add_request_keys(gui, controls, lambda: self._paused)
 
     def _add_button(self, controls: Controls, name: str) -> None:
@@ -188,6 +195,8 @@ class Panel:
             self._plot.add(frame)
         if self._actuators:
             self._actuators.initialise(frame.controls)
+        if self._stages:
+            self._stages.draw(frame.enabled)
         self._pending = frame
         self.draw_pending()
 

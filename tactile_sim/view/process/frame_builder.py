@@ -86,6 +86,7 @@ class FrameBuilder:
             free_lengths=feelers,
             images=self._renderer.render(readings, self._scale, feelers) if self._renderer else (),
             controls=record["controls"],
+            enabled=record["enabled"],
             real_time_factor=self._real_time_factor(float(record["time"])),
             paused=bool(record["paused"]),
             discontinuous=discontinuous,

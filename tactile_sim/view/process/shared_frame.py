@@ -52,6 +52,7 @@ def record_dtype(scene: ViewScene, state_size: int = 0) -> np.dtype:
             ("pull_force", "f8", (3,)),
             ("touch_function", "S32"),
             ("response_function", "S32"),
+            ("enabled", "?", (len(scene.stages),)),
             ("tared", "?"),
             ("zero", "f8", (_MAX_CHANNELS * len(scene.taxel_positions) if state_size else 0,)),
             ("has_readings", "?"),
