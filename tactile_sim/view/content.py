@@ -147,10 +147,14 @@ class ViewFrame:
     """Net force on each body with skin (s, 3) [N]."""
     contact_points: np.ndarray = _empty(0, 3)
     """Positions of the contacts (c, 3) [m]."""
+    contact_bodies: np.ndarray = _empty(0, 2)
+    """Body indices of both sides of each contact (c, 2); -1: unknown. May be empty."""
     arrows: np.ndarray = _empty(0, 2, 3)
     """Start and end points of the force arrows (k, 2, 3) [m]."""
     arrow_kinds: np.ndarray = _empty(0)
     """Kinds of the arrows (k,), as in `tactile_sim.drawing.arrows`."""
+    arrow_sources: np.ndarray = _empty(0)
+    """Index (k,) of each arrow's contact, or for net arrows into ``ViewScene.skin_bodies``. May be empty."""
     arrow_scale: float = 0.0
     """Length of an arrow per force [m/N]."""
     pull_force: float = 0.0

@@ -53,6 +53,7 @@ class Panel:
 
     Attributes:
         images: The tactile images.
+        probe: Readings of single taxels, or None if there are no taxels.
         plot: The force plot as HTML, or None if there is no skin.
         pointer: Handler for clicks and drags.
     """
@@ -96,8 +97,8 @@ class Panel:
             self._add_scale_inputs(redraw)
         if controls is not None:
             self._add_controls(controls)
-        self._probe = Probe(server, scene) if len(scene.taxel_positions) else None
-        self.pointer = Pointer(gui, scene, controls, self._probe, self.notify)
+        self.probe = Probe(server, scene) if len(scene.taxel_positions) else None
+        self.pointer = Pointer(gui, scene, controls, self.probe, self.notify)
         self._plot = ForcePlot(gui, scene) if len(scene.skin_bodies) else None
         self.plot = self._plot and self._plot.html
         self._actuators = (
@@ -189,8 +190,8 @@ class Panel:
     def draw(self, frame: ViewFrame) -> None:
         """Show a frame. The interval is at least `REFRESH`, except for paused frames and faults."""
         self.pointer.draw(frame)
-        if self._probe:
-            self._probe.draw(frame)
+        if self.probe:
+            self.probe.draw(frame)
         if self._plot:
             self._plot.add(frame)
         if self._actuators:
@@ -210,8 +211,8 @@ class Panel:
             return
         self._due = now + REFRESH
         self._draw_state(frame)
-        if self._probe:
-            self._probe.refresh()
+        if self.probe:
+            self.probe.refresh()
         if self._plot:
             self._plot.draw()
         if self._draw_images(frame.images, np.inf if at_once else ENCODING_TIME):

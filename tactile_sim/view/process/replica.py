@@ -48,7 +48,7 @@ class Replica:
             quaternions=engine.body_quaternions,
             unit=(simulation.functions.unit or "N").encode(),
             wrenches=snapshot.wrenches,
-            contacts=snapshot.contacts.values,
+            contacts=snapshot.contacts,
             feelers=snapshot.feelers,
             controls=engine.ctrl,
         )
