@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tactile_sim.config.keys import Key
-from tactile_sim.patterns import match
 from tactile_sim.schema import Flag
 from tactile_sim.signal_chain.stage import ENABLED
 
@@ -44,9 +43,14 @@ def with_switches(sensor: Sensor, values: Mapping[str, bool]) -> dict[str, dict[
     return copy
 
 
-def switches_of_pads(sensor: Sensor, pads: Sequence[str]) -> dict[str, dict[str, bool]]:
-    """Return the values of the switches by pad and stage, as in `SignalChain.switch`."""
+def switches_of_pads(sensor: Sensor, entries: Mapping[str, str]) -> dict[str, dict[str, bool]]:
+    """Return the values of the switches by pad and stage, as in `SignalChain.switch`.
+
+    Args:
+        sensor: The table.
+        entries: Entry that applies to each pad.
+    """
     return {
         pad: {stage: own.get(ENABLED, True) for stage, own in sensor[entry].items()}
-        for pad, entry in match(sensor, pads, _TABLE, "pad").items()
+        for pad, entry in entries.items()
     }

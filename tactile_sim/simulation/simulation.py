@@ -16,6 +16,7 @@ from tactile_sim.errors import CommandError, ConfigError, PhysicsError, located
 from tactile_sim.feelers.feelers import Feelers
 from tactile_sim.feelers.placement import Request, place_all
 from tactile_sim.names import Names
+from tactile_sim.patterns import match
 from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.simulation.interactive_scene import InteractiveScene
 from tactile_sim.simulation.pad_functions import PadFunctions
@@ -128,6 +129,9 @@ class Simulation(InteractiveScene):
         self.pad_states = PadStates(self)
         self.sampling = Sampling.of_pads(self.functions.sampling, self.skin.offsets)
         self.signal_chain = make_chain(self)
+        pad_names = [pad.name for pad in skin.pads]
+        self.stage_entries = match(self.stages, pad_names, "skin.sensor", "pad") if self.stages else {}
+        """Entry of `stages` that applies to each pad with stages."""
         self.pad_rates = {f"tactile/{plan.name}": plan.rate for plan in pads if plan.rate}
         """Publishing rates [Hz] by stream, for the pads that have their own."""
         self.schedule = self._make_schedule()
@@ -281,7 +285,7 @@ class Simulation(InteractiveScene):
         self.schedule = self._make_schedule()
         if settings.skin.sensor != stages:
             self.stages = settings.skin.sensor
-            self.signal_chain.switch(switches_of_pads(self.stages, [pad.name for pad in self.skin.pads]))
+            self.signal_chain.switch(switches_of_pads(self.stages, self.stage_entries))
             if self.published_readings is not None and not self.fault():
                 self.keep_readings(self.snapshot())
         if self.functions.quantities != before:

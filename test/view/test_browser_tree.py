@@ -72,6 +72,9 @@ def arrows(viewer):
 
 def test_tree_hides_and_selects_bodies(two_bodies, visit):
     viewer = two_bodies
+    for message in ("", "1 hide", "1 hide 9", "1 hide -1", "1 hide one", "1 close 0", "1 hide " + "9" * 5000):
+        viewer._tree._act(message, None)
+    assert arrows(viewer) == {-0.1, 0.1}
     page = visit(viewer.url)
     page.get_by_text("Bodies (2)").click()
     base, left = (page.get_by_role("checkbox", name=f"show {name}") for name in ("base", "left"))
@@ -80,7 +83,7 @@ def test_tree_hides_and_selects_bodies(two_bodies, visit):
     until(lambda: arrows(viewer) == {0.1})
     until(lambda: base.evaluate("box => box.indeterminate"))
     # A ray through the hidden body meets no taxel.
-    assert viewer.panel.probe.find(np.array([-0.1, -1.0, 0.0]), np.array([0.0, 1.0, 0.0])) is None
+    assert viewer.panel.probe.find(np.array([-0.2, -1.0, 0.0]), np.array([0.0, 1.0, 0.0])) is None
     base.focus()
     page.keyboard.press("Space")  # shows all bodies below it
     until(left.is_checked)

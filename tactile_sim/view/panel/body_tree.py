@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
+from asyncio import to_thread
 from html import escape
 from threading import RLock
 from typing import NamedTuple
 
 import numpy as np
-from viser import GuiEvent, LineSegmentsHandle, ViserServer
+from viser import ClientHandle, GuiEvent, LineSegmentsHandle, ViserServer
 
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.panel.cameras import Cameras
@@ -23,6 +24,8 @@ OUTLINE = (255, 150, 255)
 """Colour of the box around selected pads, which no other element has."""
 OUTLINE_MARGIN = 0.5
 """Distance between a box and the taxels in it [spacings]."""
+NEAREST = 0.8
+"""Smallest distance from the camera to the selection [radii of the viewpoint]."""
 REFRESH = 0.1
 """Wall time between two updates of the readings of the selection [s]."""
 _CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
@@ -90,19 +93,23 @@ class BodyTree:
         self._selected = row
         self._outlines = [self._add_outline(pad) for pad in row.chosen_pads] if row else []
 
-    def _on_message(self, event: GuiEvent) -> None:
+    async def _on_message(self, event: GuiEvent) -> None:  # async callbacks run in order
+        await to_thread(self._act, event.target.value, event.client)
+
+    def _act(self, message: str, client: ClientHandle | None) -> None:
         """Handle ``COUNT ACTION ROW``, where the action is ``show``, ``hide`` or ``select``."""
-        words = event.target.value.split()
-        if len(words) != 3 or not words[2].isdecimal() or int(words[2]) >= len(self._rows):
+        words = message.split()
+        numbers = {str(k): row for k, row in enumerate(self._rows)}
+        if len(words) != 3 or words[2] not in numbers:
             return
-        row = self._rows[int(words[2])]
+        row = numbers[words[2]]
         with self._lock:
             if words[1] in ("show", "hide"):
                 self.show(row, words[1] == "show")
             elif words[1] == "select":
                 self.select(None if row is self._selected else row)
-                if self._selected and event.client is not None:
-                    self._parts.cameras.look_at(event.client, self._taxels(row))
+                if self._selected and client is not None:
+                    self._parts.cameras.look_at(client, self._taxels(row), NEAREST)
             self._state.content = self._state_html()
 
     def _part(self, pad: int) -> slice:
@@ -137,8 +144,8 @@ class BodyTree:
         selected = self._selected
         number = self._rows.index(selected) if selected else ""
         return (
-            f'<div class="view-tree-state" data-shown="{"".join(states)}" data-selected="{number}"'
-            f' role="status">{self._readings(selected) if selected else ""}</div>'
+            f'<div class="view-tree-state" data-shown="{"".join(states)}" data-selected="{number}">'
+            f"{self._readings(selected) if selected else ''}</div>"
         )
 
     def _readings(self, row: Row) -> str:

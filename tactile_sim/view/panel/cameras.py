@@ -80,12 +80,13 @@ class Cameras:
             distance = DISTANCE * viewpoint.radius * direction / np.linalg.norm(direction)
             _place(camera, viewpoint.center + distance, viewpoint.center)
 
-    def look_at(self, client: ClientHandle, taxels: np.ndarray) -> None:
+    def look_at(self, client: ClientHandle, taxels: np.ndarray, nearest: float = MIN_DISTANCE) -> None:
         """Look at some taxels from the current direction.
 
         Args:
             client: The browser.
             taxels: Mask (n,) bool. If no taxel is selected, the camera does not move.
+            nearest: Smallest distance from the camera to the taxels [radii of the viewpoint].
         """
         points = self._points()[taxels] if self._frame else np.zeros((0, 3))
         if not len(points):
@@ -93,7 +94,7 @@ class Cameras:
         camera = client.camera
         center = (points.min(axis=0) + points.max(axis=0)) / 2.0
         radius = float(np.linalg.norm(points - center, axis=1).max())
-        distance = max(DISTANCE * MARGIN * radius, MIN_DISTANCE * self._viewpoint.radius)
+        distance = max(DISTANCE * MARGIN * radius, nearest * self._viewpoint.radius)
         direction = camera.position - camera.look_at
         _place(camera, center + distance * direction / np.linalg.norm(direction), center)
 

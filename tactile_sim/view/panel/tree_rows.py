@@ -14,7 +14,7 @@ MAX_OPEN = 14
 """Largest number of rows that are initially visible. Deeper levels are folded."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Row:
     """A body or a pad.
 
@@ -95,14 +95,14 @@ def tree_html(rows: Sequence[Row], channel: str) -> str:
         channel: Id of the input through which the script sends what users do.
     """
     numbers = {id(row): k for k, row in enumerate(flat(rows))}
-    opened = _initially_open(rows)
+    opened, has_levels = _initially_open(rows), any(row.children for row in rows)
 
     def listed(rows: Sequence[Row]) -> str:
         return "".join(item(row) for row in rows)
 
     def item(row: Row) -> str:
         name, is_open = escape(row.name, quote=True), id(row) in opened
-        fold = '<span class="fold"></span>'
+        fold = '<span class="fold"></span>' if has_levels else ""
         below = ""
         if row.children:
             fold = (

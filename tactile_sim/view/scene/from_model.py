@@ -14,7 +14,6 @@ from tactile_sim.config.switches import switch_places
 from tactile_sim.drawing.force_scale import taxel_scale
 from tactile_sim.geometry.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.names import Names
-from tactile_sim.patterns import match
 from tactile_sim.signal_chain import STAGES
 from tactile_sim.signal_chain.driver import History
 from tactile_sim.signal_chain.stage import ENABLED
@@ -99,14 +98,14 @@ def scene_of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin |
 def _stages(simulation: Simulation) -> Iterator[StageSwitch]:
     """Yield the switches of all stages. They have no pads if they do not affect readings."""
     sensor = simulation.settings.skin.sensor
-    pads = [pad.name for pad in simulation.skin.pads]
-    chosen = match(sensor, pads, "skin.sensor", "pad")
     for parameter, entry, stage in switch_places(sensor):
-        own = tuple(pad for pad in pads if chosen.get(pad) == entry and stage != History.key())
+        pads = tuple(pad for pad, own in simulation.stage_entries.items() if own == entry)
         given = {name: value for name, value in sensor[entry][stage].items() if name != ENABLED}
         values = ", ".join(f"{name}: {_shown(value)}" for name, value in given.items())
         effect = " ".join((STAGES[stage].__doc__ or "").split())
-        yield StageSwitch(parameter, stage, own, f"{effect} {values}".rstrip())
+        yield StageSwitch(
+            parameter, stage, pads if stage != History.key() else (), f"{effect} {values}".rstrip()
+        )
 
 
 def _shown(value: Any) -> str:

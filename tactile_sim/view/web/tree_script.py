@@ -73,8 +73,19 @@ TREE_SCRIPT = """<style>
     for (const item of target.parentElement.querySelectorAll(":scope > ul > li")) filter(item, text, !text);
   });
 
+  // Selected bodies are often behind others, so their boxes are drawn over everything.
+  function uncover() {
+    for (const [name, node] of Object.entries(window.__viserMutable?.nodeRefFromName ?? {})) {
+      if (!/\\/outline_\\d+$/.test(name)) continue;
+      node?.traverse(({ material }) => {
+        if (material?.depthTest) Object.assign(material, { depthTest: false, needsUpdate: true });
+      });
+    }
+  }
+
   // The page may create the elements again, for example when a folder opens.
   setInterval(() => {
+    uncover();
     const tree = document.querySelector(".view-tree"), state = document.querySelector(".view-tree-state");
     if (!tree || !state) return;
     const { shown, selected } = state.dataset, key = `${shown} ${selected}`;
