@@ -14,6 +14,7 @@ from tactile_sim.config.scene_keys import ObjectSettings, RobotSettings
 from tactile_sim.registry import ENGINES
 from tactile_sim.scenes.sensor_schema import FIELDS, REDUCTIONS
 from tactile_sim.signal_chain import STAGES
+from tactile_sim.signal_chain.stage import Stage
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
 HEAD = """# Every key of a configuration
@@ -87,8 +88,13 @@ def _keys() -> Iterator[Key]:
 
 
 def _stages() -> Iterator[str]:
+    for entry in dataclasses.fields(Stage):
+        yield f"| `STAGE.{entry.name}` | {_shown(entry.default)} | {entry.metadata['doc']} |"
+    common = {entry.name for entry in dataclasses.fields(Stage)}
     for stage, block in STAGES.items():
         for entry in dataclasses.fields(block):
+            if entry.name in common:
+                continue
             missing = entry.default is dataclasses.MISSING
             default = "required" if missing else _shown(entry.default)
             yield f"| `{stage}.{entry.name}` | {default} | {entry.metadata['doc']} |"

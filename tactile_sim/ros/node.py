@@ -18,7 +18,6 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from tactile_sim import compilation, config
-from tactile_sim.config import Settings
 from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.environment import require_ros, split_ros_arguments
 from tactile_sim.errors import BagError, ConfigError, TactileSimError
@@ -105,7 +104,7 @@ def run(
         runner = Runner(simulation, publishers)
         publishers.set_runner(runner)
         stop.call(runner.stop)  # before services start, so that their clients can end the node cleanly
-        _serve(node, runner, settings, stack)
+        _serve(node, runner, stack)
         _log_summary(node, simulation)
         if view:
             view.serve(runner)
@@ -144,7 +143,7 @@ def start_node(arguments: list[str], stack: ExitStack) -> Node:
     return node
 
 
-def _serve(node: Node, runner: Runner, settings: Settings, stack: ExitStack) -> None:
+def _serve(node: Node, runner: Runner, stack: ExitStack) -> None:
     """Accept commands, service calls and parameter changes until the exit stack is closed."""
     Commands(node, runner)
     # The loop runs in this thread. Another thread receives from ROS and posts to the loop's mailbox.
@@ -166,7 +165,7 @@ def _serve(node: Node, runner: Runner, settings: Settings, stack: ExitStack) -> 
     TwinWatch(node, node.get_logger().warning)
     parameters.offer(
         node,
-        settings,
+        runner.simulation.settings,
         1 / runner.simulation.engine.timestep,
         lambda changed: runner.post(lambda: runner.update(changed)),
     )

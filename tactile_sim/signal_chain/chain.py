@@ -147,6 +147,23 @@ class SignalChain:
         """Allocate the arrays that a thread needs to run a program of this chain."""
         return Workspace(self._axes, channels)
 
+    def switch(self, enabled: Mapping[str, Mapping[str, bool]]) -> None:
+        """Switch stages on or off.
+
+        A stage that is off keeps its memory up to date without changing readings, so when it is switched
+        on, it continues as if it had been on. Random numbers do not depend on switches.
+
+        Args:
+            enabled: Pad name -> stage -> whether it is on. Other pads, and stages that a pad does not have,
+                are ignored.
+        """
+        for stage, group in self._groups.items():
+            for pad, switches in enabled.items():
+                if stage.key() in switches:
+                    group.switch(pad, switches[stage.key()])
+        if self._program is not None:
+            self._program.read_switches()
+
     @property
     def has_memory(self) -> bool:
         """True if readings depend on earlier ones, so the reading of each tactile message must be stored.

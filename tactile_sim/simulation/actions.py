@@ -277,6 +277,11 @@ def set_choice(loop: Loop, name: str, value: str) -> Future[None] | None:
     return loop.set_parameter(name, value)
 
 
+def set_switch(loop: Loop, name: str, value: bool) -> Future[None] | None:
+    """Set a live parameter that is true or false."""
+    return loop.set_parameter(name, value)
+
+
 def set_parameter(loop: Loop, name: str, value: float) -> Future[None] | None:
     """Set a live parameter that is a number."""
     return loop.set_parameter(name, value)
@@ -309,6 +314,7 @@ ACTIONS = {
         Action(set_control),
         Action(set_parameter),
         Action(set_choice),
+        Action(set_switch),
     )
 }
 """All actions by name."""

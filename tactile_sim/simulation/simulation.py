@@ -12,10 +12,12 @@ import numpy as np
 
 from tactile_sim import config, engines
 from tactile_sim.config import Settings, configured_scene, resolve_feelers, resolve_pads, resolve_scales
+from tactile_sim.config.switches import switches_of_pads
 from tactile_sim.errors import CommandError, ConfigError, PhysicsError, located
 from tactile_sim.feelers.feelers import Feelers
 from tactile_sim.feelers.placement import Request, place_all
 from tactile_sim.names import Names
+from tactile_sim.patterns import match
 from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.simulation.interactive_scene import InteractiveScene
 from tactile_sim.simulation.pad_functions import PadFunctions
@@ -72,6 +74,7 @@ class Simulation(InteractiveScene):
         scales = resolve_scales(checked, model, names)
         pads, self.stages = resolve_pads(checked, model, names, scales)
         """Parameters of the signal chain by pad name or pattern, including those of presets."""
+        checked = checked.with_sensor(self.stages)
         feelers = resolve_feelers(checked, names, scales)
         with located(f"{checked.source}: skin.{'scales' if scales else 'pads'}"):
             skin = Skin(
@@ -127,6 +130,9 @@ class Simulation(InteractiveScene):
         self.pad_states = PadStates(self)
         self.sampling = Sampling.of_pads(self.functions.sampling, self.skin.offsets)
         self.signal_chain = make_chain(self)
+        pad_names = [pad.name for pad in skin.pads]
+        self.stage_entries = match(self.stages, pad_names, "skin.sensor", "pad") if self.stages else {}
+        """Entry of `stages` that applies to each pad with stages."""
         self.pad_rates = {f"tactile/{plan.name}": plan.rate for plan in pads if plan.rate}
         """Publishing rates [Hz] by stream, for the pads that have their own."""
         self.schedule = self._make_schedule()
@@ -300,8 +306,13 @@ class Simulation(InteractiveScene):
 
     def update(self, settings: Settings) -> None:
         """Apply settings whose live keys may have changed. A new touch function restarts the signal chain."""
-        before, self.settings = self.functions.quantities, settings
+        before, stages, self.settings = self.functions.quantities, self.stages, settings
         self.schedule = self._make_schedule()
+        if settings.skin.sensor != stages:
+            self.stages = settings.skin.sensor
+            self.signal_chain.switch(switches_of_pads(self.stages, self.stage_entries))
+            if self.published_readings is not None and not self.fault():
+                self.keep_readings(self.snapshot())
         if self.functions.quantities != before:
             self.signal_chain.forget(TOUCH_FUNCTIONS[settings.skin.touch_function].frame)
             self.published_readings = None

@@ -61,7 +61,7 @@ def test_taxels_are_named_by_pad_and_id_and_invalid_ones_are_grey(view):
     valid = np.arange(8) != 3
     shown = frame(0.0, readings=np.ones(8), valid=valid, taxel_scale=2.0)
     viewer.show(shown)
-    probe, [dots] = viewer.panel._probe, viewer._scene.skin._dots
+    probe, [dots] = viewer.panel.probe, viewer._scene.skin._dots
     assert probe.describe(2).startswith("tip #42: 1 N (")
     assert "tip #43" in probe.describe(3) and "invalid" in probe.describe(3)
     assert (np.ptp(np.asarray(dots.colors), axis=1) == 0).tolist() == (~valid).tolist()
@@ -262,7 +262,7 @@ def test_friction_is_one_arrow_unless_split_into_tangents():
     contact[0, Contacts.FRAME : Contacts.FRAME + 9] = np.eye(3).ravel()
     contact[0, Contacts.WRENCH : Contacts.WRENCH + 3] = 5.0, 3.0, 4.0
     still = np.zeros((1, 3)), np.eye(3)[None], np.array([0]), np.zeros((1, 6))
-    ends, kinds = force_arrows(contact, *still, 0.1)
+    ends, kinds, _ = force_arrows(contact, *still, 0.1)
     assert kinds.tolist() == [NORMAL, FRICTION]
     assert ends[:, 1] == pytest.approx(np.array([[0.5, 0.0, 0.0], [0.0, 0.3, 0.4]]))
     assert force_arrows(contact, *still, 0.1, True)[1].tolist() == [NORMAL, TANGENT1, TANGENT2]

@@ -63,7 +63,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     def make(snapshot: Snapshot) -> bytes:
         settings = simulation.settings.markers  # can change at run time
         positions = snapshot.contacts.position
-        ends, parts = force_arrows(
+        ends, parts, _ = force_arrows(
             snapshot.contacts.values,
             snapshot.engine.body_positions,
             snapshot.engine.body_rotations,

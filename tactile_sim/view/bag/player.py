@@ -60,7 +60,12 @@ class Player:
         self._frames = BagFrames(index, content)
         times = np.linspace(index.start, index.stop, CAMERA_SAMPLES)
         viewpoint = Viewpoint.of(content.scene, [self._frames.at(round(time)) for time in times])
-        scene = replace(content.scene, center=viewpoint.center, extent=2.0 * viewpoint.radius)
+        scene = replace(
+            content.scene,
+            center=viewpoint.center,
+            extent=2.0 * viewpoint.radius,
+            parents=self._frames.parents(),
+        )
         self.viewer = Viewer(scene, endpoint, None)
         self.bar = TimeBar(self.viewer.server.gui, index.step_times - index.start, index.stop - index.start)
         self.viewer.notify("; ".join(self.notes))

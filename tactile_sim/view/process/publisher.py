@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from tactile_sim.config import Settings
+from tactile_sim.config.switches import switches
 from tactile_sim.errors import TactileSimError
 from tactile_sim.loop.requests import Requests
 from tactile_sim.loop.runner import Runner
@@ -118,6 +119,7 @@ class ViewPublisher:
                 "taxel_scale": settings.markers.taxel_scale,
                 "touch_function": settings.skin.touch_function.encode(),
                 "response_function": settings.skin.response_function.encode(),
+                "enabled": list(switches(settings.skin.sensor).values()),
             }
         self._process.write(
             **changed,
