@@ -103,9 +103,7 @@ def _simulate(args: argparse.Namespace) -> int:
 
     failures: list[str] = []
     simulation = Simulation(settings)  # a signal ends the process at once: there is nothing to clean up yet
-    output = BagOutput(Terminal(), simulation, folder or Path())
-    runner = Runner(simulation, output)
-    runner.recorder = output if folder else None
+    runner = Runner(simulation, Terminal())
 
     def on_lost(reason: str) -> None:
         failures.append(reason)
@@ -114,7 +112,8 @@ def _simulate(args: argparse.Namespace) -> int:
     with StopRequest() as stop, ExitStack() as stack:
         view = ViewPublisher.open(simulation, endpoint, folder)
         stack.callback(view.close)
-        stack.callback(output.close)
+        if folder:
+            stack.callback(BagOutput(runner, folder).close)
         stop.call(runner.stop)
         view.serve(runner, on_lost=on_lost)
         print(announcement(endpoint.host, view.url), flush=True)

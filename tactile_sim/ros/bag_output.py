@@ -12,20 +12,20 @@ from tactile_sim.bag.background_writer import BackgroundWriter, BagStatus
 from tactile_sim.environment import require_ros
 from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.loop.output import Output
+from tactile_sim.loop.runner import Runner
 from tactile_sim.ros.topic import ONCE, Topic
-from tactile_sim.simulation import Simulation, Snapshot
+from tactile_sim.simulation import Snapshot
 from tactile_sim.wire.sources import of_class
 
 
 class BagOutput(Output):
-    """Output of the loop that passes everything to another output and writes a bag while it records.
+    """Recorder of a loop. It passes everything on to the loop's output, and writes a bag while it records.
 
     The messages are encoded in the loop and never cross DDS, so none is lost. The first recording imports
     ROS's messages and prepares the topics, which stops the simulation for a moment.
 
     Args:
-        output: The other output.
-        simulation: The simulation.
+        runner: The loop. This object replaces its output and becomes its recorder.
         folder: Folder of the bags, which is created if it does not exist. Each bag is named after the scene
             and the time.
         resolve: Returns the full name of a topic.
@@ -36,12 +36,13 @@ class BagOutput(Output):
 
     def __init__(
         self,
-        output: Output,
-        simulation: Simulation,
+        runner: Runner,
         folder: Path,
         resolve: Callable[[str], str] = lambda name: f"/{name.removeprefix('/')}",
     ):
-        self._output, self._simulation, self._folder, self._resolve = output, simulation, folder, resolve
+        self._output, self._simulation = runner.output, runner.simulation
+        runner.output = runner.recorder = self
+        self._folder, self._resolve = folder, resolve
         self.on_status: Callable[[BagStatus], None] = lambda status: None
         self._writer: BackgroundWriter | None = None
         """Writer of the last recording, or None."""

@@ -106,10 +106,9 @@ def run(
         if web:
             view = ViewPublisher.open(simulation, endpoint, folder)
             stack.callback(view.close)
-        output = BagOutput(publishers, simulation, folder or Path(), node.resolve_topic_name)
-        stack.callback(output.close)
-        runner = Runner(simulation, output)
-        runner.recorder = output if folder else None
+        runner = Runner(simulation, publishers)
+        if folder:
+            stack.callback(BagOutput(runner, folder, node.resolve_topic_name).close)
         publishers.set_runner(runner)
         stop.call(runner.stop)  # before services start, so that their clients can end the node cleanly
         _serve(node, runner, settings, stack)
