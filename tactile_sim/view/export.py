@@ -15,7 +15,7 @@ from tactile_sim.errors import BagError
 FILM, REPLAY = "film", "replay"
 OPTIONS = {FILM: ("--video", ".mp4"), REPLAY: ("--html", ".html")}
 """Option of ``plot`` and ending of the file."""
-NICENESS = 10
+NICENESS = 5
 """Lowers the priority of the process, so that the simulation and the view keep their pace."""
 POLL_INTERVAL = 0.2
 """Wall time between two reports of the progress [s]."""
@@ -35,7 +35,7 @@ def export(bag: Path, kind: str, folder: Path, on_progress: Callable[[str], None
     """
     option, ending = OPTIONS[kind]
     out = unused(folder / beside(bag, ending).name)
-    with Child("plot", str(bag), option, str(out), "--progress") as child:
+    with Child("plot", str(bag.absolute()), option, str(out), "--progress") as child:
         os.setpriority(os.PRIO_PROCESS, child.pid, NICENESS)
         while child.returncode is None:
             time.sleep(POLL_INTERVAL)
