@@ -115,6 +115,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         metavar="HZ",
         help="images per second of videos; 30 by default",
     )
+    parser.add_argument(
+        "--progress", action="store_true", help="report the progress in lines if there is no terminal"
+    )
     parser.add_argument("--force", action="store_true", help="replace existing files")
 
 
@@ -132,8 +135,10 @@ def main(args: argparse.Namespace) -> int:
     from tactile_sim.analysis.span import Span
     from tactile_sim.bag.atomic_write import refuse_bag, refuse_existing
     from tactile_sim.bag.contents import contents
-    from tactile_sim.progress import progress
+    from tactile_sim.progress import progress, use_lines
 
+    if args.progress:
+        use_lines()
     unknown = [name for name in args.figures if name not in FIGURES]
     if unknown:
         raise BagError(f"unknown figure {unknown[0]!r}; must be one of: {', '.join(FIGURES)}")

@@ -14,6 +14,7 @@ from tactile_sim.loop.output import Output, Status
 from tactile_sim.loop.pace import Pace
 from tactile_sim.loop.step_requests import StepRequests
 from tactile_sim.simulation import Simulation
+from tactile_sim.simulation.actions import Recorder
 
 IDLE = 0.05
 """Wall time between two checks for new subscribers while simulation time is stopped [s]."""
@@ -40,6 +41,8 @@ class Runner:
         self.lockstep = settings.lockstep
         self.watch: Callable[[], None] = _do_nothing
         """Called repeatedly between steps, also while time is stopped; used by the view to poll the state."""
+        self.recorder: Recorder | None = None
+        """Records bags on request, or None."""
         self.set_parameter: Callable[[str, Any], Future[None] | None] = self._set_parameter
         """Sets a live parameter. The node replaces this function to update the ROS parameter as well."""
         self._mail = Mailbox()

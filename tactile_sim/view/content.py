@@ -123,6 +123,10 @@ class ViewScene:
     keyframes: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
     """Names of the actions for which the panel has buttons."""
+    output_folder: str = ""
+    """Folder on this machine for bags, films and replays from the panel; empty: the panel makes none."""
+    bag: str = ""
+    """The bag that the view shows, if any."""
 
 
 @dataclass(frozen=True)

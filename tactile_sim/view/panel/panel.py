@@ -19,6 +19,7 @@ from tactile_sim.view.panel.force_plot import ForcePlot
 from tactile_sim.view.panel.keys import add_request_keys
 from tactile_sim.view.panel.legend import legend
 from tactile_sim.view.panel.number_field import NumberField
+from tactile_sim.view.panel.outputs import Outputs
 from tactile_sim.view.panel.pointer import Pointer
 from tactile_sim.view.panel.probe import Probe
 from tactile_sim.view.panel.stage_switches import StageSwitches
@@ -54,6 +55,7 @@ class Panel:
     Attributes:
         images: The tactile images.
         probe: Readings of single taxels, or None if there are no taxels.
+        outputs: Buttons that record and save.
         plot: The force plot as HTML, or None if there is no skin.
         pointer: Handler for clicks and drags.
     """
@@ -104,6 +106,7 @@ class Panel:
         self._actuators = (
             ActuatorInputs(gui, scene, controls, self.notify) if controls and scene.actuators else None
         )
+        self.outputs = Outputs(server, scene, controls)
         self.images = self._add_images()
         self._pixels = [np.zeros(0, np.uint8)] * len(self.images)
         """Pixels that the images currently show."""

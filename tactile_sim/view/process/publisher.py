@@ -5,6 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -59,14 +61,20 @@ class ViewPublisher:
         """Settings at the last frame."""
 
     @staticmethod
-    def open(simulation: Simulation, endpoint: Endpoint) -> ViewPublisher:
+    def open(simulation: Simulation, endpoint: Endpoint, folder: Path | None = None) -> ViewPublisher:
         """Start a view of a simulation.
+
+        Args:
+            simulation: The simulation.
+            endpoint: Address at which the view listens.
+            folder: Folder for bags, films and replays; None if the view makes none.
 
         Raises:
             CommandError: The endpoint cannot be served.
         """
         renderer = ImageRenderer(simulation)
         scene = scene_of_simulation(simulation, renderer.infos)
+        scene = replace(scene, output_folder=str(folder.absolute()) if folder else "")
         return ViewPublisher(simulation, ViewProcess(scene, endpoint, renderer, simulation))
 
     def serve(self, runner: Runner, on_lost: Callable[[str], None] | None = None) -> None:
@@ -82,6 +90,8 @@ class ViewPublisher:
         self._simulation.engine.get_state(self._state)
         self._process.listen(self._on_request, on_lost or self._warn)
         runner.watch = self.poll
+        if runner.recorder:
+            runner.recorder.on_status = self._process.show_recording
 
     def close(self) -> None:
         """End the view's process."""
