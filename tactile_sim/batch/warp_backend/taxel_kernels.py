@@ -198,6 +198,72 @@ def weight_of(distance: float, limit: float, area: float, law: int):
     return 0.0
 
 
+@wp.func
+def add_reading(env: int, t: int, value: wp.vec3, in_taxel_axes: bool, taxels: Taxels, out: wp.array3d[float]):
+    """Add a taxel's share of a value to its reading."""
+    reading = taxels.factor[t] * value
+    if in_taxel_axes:
+        reading = taxels.axes[t] * reading
+        reading[2] = -reading[2]
+    for c in range(out.shape[2]):
+        out[env, t, c] += reading[c]
+
+
+@wp.func
+def is_outside(start: int, load: Load, taxels: Taxels):
+    """Return whether no taxel receives a load; ``start`` is the result of `find_nearest`."""
+    edge = taxels.extents[start][2]
+    outside = wp.length(taxels.positions[start] - load.point) > edge
+    return edge < wp.inf and (outside or not faces(taxels, start, load.normal))
+
+
+@wp.func
+def add_load(
+    env: int,
+    row: int,
+    start: int,
+    load: Load,
+    taxels: Taxels,
+    quantity: int,
+    law: int,
+    stiffness: float,
+    in_taxel_axes: bool,
+    queue: wp.array2d[int],
+    distances: wp.array2d[float],
+    out: wp.array3d[float],
+):
+    """Add a load to the readings of the taxels around it; return whether they fit in a row of the queue.
+
+    ``start`` is the result of `find_nearest`.
+    """
+    limit, found, total = float(0.0), int(1), float(0.0)
+    if law == wp.static(responses.NEAREST):
+        queue[row, 0] = start
+    else:
+        if law == wp.static(responses.LINEAR):
+            limit = 2.0 * taxels.extents[start][1]
+        else:
+            pressed = wp.max(wp.dot(load.force, load.normal), 0.0)
+            limit = wp.cbrt(0.75 * pressed * load.radius * load.skins / stiffness)
+        found = walk(start, load, limit, taxels, row, queue, distances)
+        if found < 0:
+            return False
+        for k in range(found):
+            area = taxels.extents[queue[row, k]][0]
+            distances[row, k] = weight_of(distances[row, k], limit, area, law)
+            total += distances[row, k]
+    shared = total > 0.0 and total < wp.inf
+    if not shared:
+        found = 1
+    value = value_of(load, quantity)
+    for k in range(found):
+        share = float(1.0)
+        if shared:
+            share = distances[row, k] / total
+        add_reading(env, queue[row, k], share * value, in_taxel_axes, taxels, out)
+    return True
+
+
 @wp.kernel(enable_backward=False)
 def feel(
     counts: wp.array[int],
@@ -223,7 +289,6 @@ def feel(
     the queue.
     """
     env, p = wp.tid()
-    patch = taxels.patches[p]
     row = env * taxels.patches.shape[0] + p
     for slot in range(counts[env]):
         for side in range(2):
@@ -232,40 +297,11 @@ def feel(
                 continue
             there = geoms[ids[env, slot, wp.static(GEOMS) + 1 - side]]
             load = load_of(env, slot, side, values, here, there, xpos, xmat)
-            start = find_nearest(load, patch, taxels)
-            edge = taxels.extents[start][2]
-            outside = wp.length(taxels.positions[start] - load.point) > edge
-            if edge < wp.inf and (outside or not faces(taxels, start, load.normal)):
+            start = find_nearest(load, taxels.patches[p], taxels)
+            if is_outside(start, load, taxels):
                 continue
-            limit, found, total = float(0.0), int(1), float(0.0)
-            if law == wp.static(responses.NEAREST):
-                queue[row, 0] = start
-            else:
-                if law == wp.static(responses.LINEAR):
-                    limit = 2.0 * taxels.extents[start][1]
-                else:
-                    pressed = wp.max(wp.dot(load.force, load.normal), 0.0)
-                    limit = wp.cbrt(0.75 * pressed * load.radius * load.skins / stiffness)
-                found = walk(start, load, limit, taxels, row, queue, distances)
-                if found < 0:
-                    full[0] = 1
-                    return
-                for k in range(found):
-                    area = taxels.extents[queue[row, k]][0]
-                    distances[row, k] = weight_of(distances[row, k], limit, area, law)
-                    total += distances[row, k]
-            shared = total > 0.0 and total < wp.inf
-            if not shared:
-                found = 1
-            value = value_of(load, quantity)
-            for k in range(found):
-                t = queue[row, k]
-                share = taxels.factor[t]
-                if shared:
-                    share *= distances[row, k] / total
-                reading = share * value
-                if in_taxel_axes:
-                    reading = taxels.axes[t] * reading
-                    reading[2] = -reading[2]
-                for c in range(out.shape[2]):
-                    out[env, t, c] += reading[c]
+            if not add_load(
+                env, row, start, load, taxels, quantity, law, stiffness, in_taxel_axes, queue, distances, out
+            ):
+                full[0] = 1
+                return
