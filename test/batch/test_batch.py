@@ -107,7 +107,6 @@ def test_memory_per_environment_is_below_a_megabyte():
     ("arguments", "error", "words"),
     [
         ({"backend": "mujcoo"}, EngineError, ("backend", "'mujcoo'", "'mujoco'")),
-        ({"backend": "motrix"}, EngineError, ("backend", "'motrix'", "'mujoco'")),
         ({"device": "cuda"}, EngineError, ("device", "'cuda'")),
         ({"pads": ["bxo"]}, CommandError, ("'bxo'", "'box'")),
         ({"pads": "box"}, CommandError, ("pads", "['box']")),
