@@ -118,7 +118,14 @@ class Batch:
 
     @ctrl.setter
     def ctrl(self, values: np.ndarray) -> None:
-        self.worlds.ctrl[:] = values
+        ctrl = self.worlds.ctrl
+        try:
+            ctrl[:] = values
+        except (TypeError, ValueError):
+            raise CommandError(
+                f"ctrl: must be numbers of shape {ctrl.shape} or {ctrl.shape[1:]}, got"
+                f" {np.shape(values) or repr(values)}"
+            ) from None
 
     # -- stepping --------------------------------------------------------------------------------------------
 

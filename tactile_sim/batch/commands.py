@@ -93,7 +93,12 @@ class Commands:
             table = np.full((len(envs), len(names)), np.nan)
             for column, name in enumerate(names):
                 if name in field:
-                    values = np.asarray(field[name], float)
+                    try:
+                        values = np.asarray(field[name], float)
+                    except (TypeError, ValueError):
+                        raise CommandError(
+                            f"command_joints: joint {name!r} must have numbers, got {field[name]!r}"
+                        ) from None
                     if values.shape not in ((), (len(envs),)):
                         raise CommandError(
                             f"command_joints: joint {name!r} must have one value or {len(envs)},"
