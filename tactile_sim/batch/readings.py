@@ -103,7 +103,7 @@ class Readings:
 
         if due and self._chains and self._chains.has_memory:
             envs = np.setdiff1d(np.arange(self._worlds.num_envs), list(faulty))
-            self._chains.make_room()
+            self._chains.make_room(steps)
             self._run_chains(envs, steps, np.empty((0, *self.ideal.taxels.shape[1:])), keep=True)
         if self._samplings:
             simulation = self._simulation
