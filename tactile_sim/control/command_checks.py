@@ -55,18 +55,24 @@ class CommandChecks:
         """Convert joint names to indices (k,) in `joint_names`."""
         return np.array([self._index[name] for name in names], int)
 
-    def check_controls(self, controls: Sequence[float]) -> np.ndarray:
+    def check_controls(self, controls: Sequence[float] | np.ndarray) -> np.ndarray:
         """Check raw controls and return them as an array (nu,).
 
         Args:
             controls: One value per control; NaN leaves a control unchanged.
 
         Raises:
-            CommandError: The number of values is wrong, or a value is infinite or too large.
+            CommandError: The number of values is wrong, or a value is not a number, infinite or too large.
         """
-        values = np.asarray(controls, float)
+        try:
+            values = np.asarray(controls, float)
+        except (TypeError, ValueError):
+            raise CommandError(f"ctrl: must be {self._model.nu} numbers, got {controls!r}") from None
         if values.shape != (self._model.nu,):
-            raise CommandError(f"ctrl has {values.size} values; the scene has {self._model.nu} actuators")
+            raise CommandError(
+                f"ctrl has {values.size} values in an array of shape {values.shape}; the scene has"
+                f" {self._model.nu} actuators, so the shape must be ({self._model.nu},)"
+            )
         huge = np.abs(values) >= LARGEST
         if huge.any():
             k = int(np.argmax(huge))

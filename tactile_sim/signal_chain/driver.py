@@ -48,8 +48,8 @@ class Contact(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the number of taxels in the group; each has one flag."""
-        return group.number
+        """Return the size of the flags, one byte for each taxel in the group."""
+        return -(-group.number // 8)
 
     # A vector keeps its direction and is scaled to length 1 or 0.
     @staticmethod
@@ -58,11 +58,12 @@ class Contact(Stage):
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
             above, below = own.parameters[b, 0], own.parameters[b, 1]
-            before, magnitudes = memory[first : first + end - begin], now.work[0, : end - begin]
+            before = memory.view(np.uint8)[first : first + end - begin]
+            magnitudes = now.work[0, : end - begin]
             squares(values, begin, end, magnitudes)
             for i in range(len(before)):
                 magnitude = np.sqrt(magnitudes[i])
-                on = magnitude >= (below if before[i] != 0.0 else above) and magnitude > 0.0
+                on = magnitude >= (below if before[i] else above) and magnitude > 0.0
                 magnitudes[i] = magnitude if on else np.inf
             for c in range(len(values)):
                 row = values[c, begin:end]
@@ -74,7 +75,7 @@ class Contact(Stage):
                         row[i] = row[i] / magnitudes[i] if magnitudes[i] < np.inf else 0.0
             if now.keep:
                 for i in range(len(before)):
-                    before[i] = 1.0 if magnitudes[i] < np.inf else 0.0
+                    before[i] = magnitudes[i] < np.inf
 
 
 @dataclass(frozen=True)

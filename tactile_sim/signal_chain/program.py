@@ -86,7 +86,11 @@ class Program:
 
     def tare(self, envs: np.ndarray, zero: np.ndarray) -> None:
         """Subtract zero (k, taxels, channels) from all later readings of k environments."""
-        own, size = self.columns(Tare), self.channels * len(self.groups[Tare].skin.positions)
+        group = self.groups[Tare]
+        if not group.room:
+            group.room = 1
+            self.memory = np.pad(self.memory, ((0, 0), (0, self._lay_out() - self.memory.shape[1])))
+        own, size = self.columns(Tare), self.channels * len(group.skin.positions)
         self.memory[envs, own.start] = 1.0
         self.memory[envs, own.stop - size : own.stop] = zero.swapaxes(1, 2).reshape(len(zero), -1)
 
@@ -123,14 +127,25 @@ class Program:
             self._index, self._fixed, self._varying, self._bypassed, self.memory, *workspace.arrays,
         )  # fmt: skip
 
-    def make_room(self) -> None:
-        """Ensure that the delay can store another reading, before `run` stores it. Stored ones are kept."""
+    def make_room(self, steps: np.ndarray) -> None:
+        """Ensure that the delay can store another reading, before `run` stores it. Needed ones are kept.
+
+        The reading replaces the oldest one if the next one has arrived on every pad.
+
+        Args:
+            steps: (n,) int64 step of each environment since its last reset.
+        """
         if Delay not in self.groups:
             return
         own, group = self.columns(Delay), self.groups[Delay]
-        if self.memory[:, own.start + 1].max() < group.room:
+        room, count = group.room, self.memory[:, own.start + 1]
+        full = np.flatnonzero((count >= room) & (self.kept != steps))
+        second = (self.memory[full, own.start].astype(int) + 1) % room
+        arrivals = own.start + 2 + second * ((own.stop - own.start - 2) // room)
+        columns = arrivals[:, None] + np.arange(len(group.bodies))
+        if (self.memory[full[:, None], columns] <= steps[full, None]).all():
             return
-        before, room = self.memory, group.room
+        before = self.memory
         group.room = max(room + 1, int(_GROWTH * room))
         old = before[:, own.start + 2 : own.stop].reshape(len(before), room, -1)
         self.memory = np.zeros((len(before), self._lay_out()))

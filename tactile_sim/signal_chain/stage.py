@@ -189,7 +189,7 @@ class Group:
     skin: Taxels
     channels: int = 3
     room: int = 2
-    """Number of readings that a delay can store."""
+    """Number of readings that a delay or a tare can store."""
     cache: dict[str, Any] = field(default_factory=dict)
     """Results that a stage computes only once, by name."""
 

@@ -41,27 +41,30 @@ class DeadTaxels(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the constant reading of each taxel in the group (taxels,); NaN if it is not dead."""
-        out = np.full(group.number, np.nan)
-        for k, (stage, (begin, end, place)) in enumerate(
-            zip(group.stages, group.ranges.tolist(), strict=True)
-        ):
-            count, value = round(draw.parameters[k, 0] * (end - begin)), draw.parameters[k, 1]
-            out[place + draw.chosen(k, count)] = value
-            out[place + np.array(stage.taxels, np.int64)] = value
-        return out
+        """Return the index in the skin and the constant reading of each dead taxel (k, 2).
+
+        The number of rows is the largest possible one; unused rows have the index -1.
+        """
+        rows: list[np.ndarray] = []
+        for k, (stage, (begin, end, _)) in enumerate(zip(group.stages, group.ranges.tolist(), strict=True)):
+            most, count = (
+                round(share * (end - begin)) for share in (group.ends[1, k, 0], draw.parameters[k, 0])
+            )
+            own = np.full((most + len(stage.taxels), 2), -1.0)
+            dead = np.concatenate([draw.chosen(k, count), np.array(stage.taxels, np.int64)])
+            own[: len(dead), 0], own[: len(dead), 1] = begin + dead, draw.parameters[k, 1]
+            rows.append(own)
+        return np.concatenate([np.empty((0, 2)), *rows]).ravel()
 
     @staticmethod
     @computation
     def compute(values, own, memory, now):
-        for b in range(len(own.ranges)):
-            begin, end, first = span(own, b)
-            for i in range(end - begin):
-                value = own.constants[first + i]
-                if not np.isnan(value):
-                    now.valid[begin + i] = 0
-                    for c in range(len(values)):
-                        values[c, begin + i] = value
+        for k in range(0, len(own.constants), 2):
+            taxel = np.int64(own.constants[k])
+            if taxel >= 0:
+                now.valid[taxel] = 0
+                for c in range(len(values)):
+                    values[c, taxel] = own.constants[k + 1]
 
 
 @dataclass(frozen=True)
