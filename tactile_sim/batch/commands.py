@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tactile_sim.control.commander import Commander, JointCommand
+from tactile_sim.control.command_checks import JointCommand
+from tactile_sim.control.commander import Commander
 from tactile_sim.errors import CommandError
 from tactile_sim.simulation import Simulation
 

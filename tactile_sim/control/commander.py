@@ -8,14 +8,12 @@ from collections.abc import Mapping
 import mujoco
 import numpy as np
 
-from tactile_sim.control.command_checks import CommandChecks, JointCommand
+from tactile_sim.control.command_checks import CommandChecks
 from tactile_sim.control.grips import Grips
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines.protocol import EngineArrays
 from tactile_sim.names import Names
 from tactile_sim.scenes.drives import EFFORT, FIELDS, POSITION, VELOCITY
-
-__all__ = ["Commander", "JointCommand"]
 
 _LOG = logging.getLogger("tactile_sim.control")
 

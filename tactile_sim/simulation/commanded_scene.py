@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from tactile_sim.config import Settings
-from tactile_sim.control.commander import JointCommand
+from tactile_sim.control.command_checks import JointCommand
 from tactile_sim.control.gripper_goal import GripperCommand, GripperGoal
 from tactile_sim.control.makers import make_commander, make_grippers, make_motion
 from tactile_sim.control.trajectory import JointTrajectory

@@ -247,7 +247,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             data.time = time
 
     def _mirror_poses(self) -> None:
-        """Compute poses, velocities and efforts in MuJoCo's data."""
+        """Compute poses, velocities, actuator forces and accelerations in MuJoCo's data."""
         model, data = self.model, self.data
         model.opt.disableflags |= _NO_CONTACTS
         mujoco.mj_fwdPosition(model, data)
