@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
-from itertools import product
 
 import mujoco
 import numpy as np
@@ -276,9 +275,10 @@ class Skin(TaxelSearch):
         poses = np.zeros((nbody, 3)), np.zeros((nbody, 3, 3))
         contacts = Contacts.empty(0)
         loads = self.loads(contacts, *poses)
-        for dtype, response in product((np.float32, np.float64), ("spread_linear", "elastic_foundation")):
-            self.sense(loads, response=response, dtype=dtype)
-            self.feel(contacts, *poses, "force_vector_taxel", response, dtype)
+        for dtype in (np.float32, np.float64):
+            for response in ("spread_linear", "elastic_foundation"):
+                self.sense(loads, response=response, dtype=dtype)
+                self.feel(contacts, *poses, "force_vector_taxel", response, dtype)
         if self._ngeom and len(self.positions):  # the load below is from geom 0
             loads = Loads.empty(1)
             loads.point[:], loads.normal[:], loads.force[:] = self.surface_positions[0], (0, 0, 1), (0, 0, 1)

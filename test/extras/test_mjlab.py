@@ -35,8 +35,7 @@ def scene_with(skin: dict) -> tuple[Scene, Simulation]:
 
 
 def test_skin_of_an_mjlab_scene_reads_the_weight_in_each_environment():
-    functions = {"touch_function": "force_vector_global", "response_function": "spread_linear"}
-    scene, simulation = scene_with({"scales": {"object/box": 0.02}, **functions})
+    scene, simulation = scene_with({"scales": {"object/box": 0.02}, "touch_function": "force_vector_global"})
     box = simulation.mj_model.body("object/box").id
     for env in range(ENVS):
         simulation.data.xfrc_applied[env, box, 2] = -env * MASS * GRAVITY

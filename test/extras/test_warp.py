@@ -21,7 +21,7 @@ STATE = ("qpos", "qvel", "act", "ctrl")
 
 
 def batch_on(backend: str, count: int = 4, skin: dict | None = None, **more) -> Batch:
-    settings = {"skin": {**SKIN, "response_function": "spread_linear", **(skin or {})}, "seed": 3}
+    settings = {"skin": SKIN | (skin or {}), "seed": 3}
     device = {"device": "cpu"} if backend == "warp" else {}
     return Batch(mujoco.MjSpec.from_string(SCENE), count, backend, settings=settings, **device, **more)
 

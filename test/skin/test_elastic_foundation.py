@@ -17,7 +17,7 @@ from support.pressing import (
     on_plate,
     overlap,
     overlap_of,
-)  # fmt: skip
+)
 
 from tactile_sim import ConfigError
 from tactile_sim.skin import Loads, Skin

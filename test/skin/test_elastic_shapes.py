@@ -23,7 +23,7 @@ from support.pressing import (
     overlap_of,
     overlap_with,
     pressed,
-)  # fmt: skip
+)
 
 from tactile_sim import Simulation
 from tactile_sim.skin.pads.layout import grid
