@@ -2,16 +2,10 @@
 
 import warp as wp
 
-from tactile_sim.batch.warp_backend.contact_kernels import (
-    DISTANCE,
-    FRAME,
-    GEOMS,
-    POSITION,
-    WRENCH_WORLD,
-    vector_at,
-)
-from tactile_sim.batch.warp_backend.curvature import Geom, effective_radius
-from tactile_sim.skin import loads, responses
+from tactile_sim.batch.warp_backend.contact_kernels import GEOMS
+from tactile_sim.batch.warp_backend.curvature import Geom
+from tactile_sim.batch.warp_backend.loads import Load, load_of, value_of
+from tactile_sim.skin import responses
 from tactile_sim.skin.patches import FACING
 
 
@@ -43,18 +37,6 @@ class Taxels:
     order: wp.array[int]
     begin: wp.array[int]
     neighbours: wp.array[int]
-
-
-@wp.struct
-class Load:
-    """Contact load on a patch of skin, in the frame of the patch's body; see `loads.Loads`."""
-
-    point: wp.vec3
-    normal: wp.vec3
-    force: wp.vec3
-    force_world: wp.vec3
-    radius: float
-    skins: float
 
 
 @wp.func
@@ -142,53 +124,6 @@ def walk(
 
 
 @wp.func
-def load_of(
-    env: int,
-    slot: int,
-    side: int,
-    values: wp.array3d[float],
-    here: Geom,
-    there: Geom,
-    xpos: wp.array2d[wp.vec3],
-    xmat: wp.array2d[wp.mat33],
-):
-    """Return the load that a contact applies to the skin of one of its two geoms."""
-    frame = wp.matrix_from_rows(
-        vector_at(values, env, slot, wp.static(FRAME)),
-        vector_at(values, env, slot, wp.static(FRAME) + 3),
-        vector_at(values, env, slot, wp.static(FRAME) + 6),
-    )
-    sign = wp.where(side == 1, 1.0, -1.0)
-    to_body = wp.transpose(xmat[env, here.body])
-    normal = to_body * frame[0]
-    half = 0.5 * values[env, slot, wp.static(DISTANCE)] * sign
-    load = Load()
-    middle = vector_at(values, env, slot, wp.static(POSITION)) - xpos[env, here.body]
-    load.point = to_body * middle + half * normal
-    load.normal = sign * normal
-    load.force_world = sign * vector_at(values, env, slot, wp.static(WRENCH_WORLD))
-    load.force = to_body * load.force_world
-    load.radius = effective_radius(here, there, xmat[env, here.body], xmat[env, there.body], frame)
-    load.skins = wp.where(there.patch >= 0, 2.0, 1.0)
-    return load
-
-
-@wp.func
-def value_of(load: Load, quantity: int):
-    """Return the value of a load, as `loads.evaluate` does; scalar values are in the first component."""
-    along = wp.dot(load.force, load.normal)
-    if quantity == wp.static(loads.NORMAL):
-        return wp.vec3(along, 0.0, 0.0)
-    if quantity == wp.static(loads.NORMAL_FORCE):
-        return along * load.normal
-    if quantity == wp.static(loads.FORCE_VECTOR_GLOBAL):
-        return load.force_world
-    if quantity == wp.static(loads.FRICTION):
-        return load.force - along * load.normal
-    return load.force
-
-
-@wp.func
 def weight_of(distance: float, limit: float, area: float, law: int):
     """Return the weight with which a load acts on a taxel, as `responses.spread` does."""
     if law == wp.static(responses.LINEAR):
@@ -199,7 +134,9 @@ def weight_of(distance: float, limit: float, area: float, law: int):
 
 
 @wp.func
-def add_reading(env: int, t: int, value: wp.vec3, in_taxel_axes: bool, taxels: Taxels, out: wp.array3d[float]):
+def add_reading(
+    env: int, t: int, value: wp.vec3, in_taxel_axes: bool, taxels: Taxels, out: wp.array3d[float]
+):
     """Add a taxel's share of a value to its reading."""
     reading = taxels.factor[t] * value
     if in_taxel_axes:

@@ -1,4 +1,4 @@
-"""Data of the kernels: the taxels with their quadrature points, the geoms of the scene, and working memory."""
+"""Data of the kernels: taxels with their quadrature points, the geoms of the scene, and working memory."""
 
 from __future__ import annotations
 
@@ -133,13 +133,8 @@ def layer_of(skin: Skin, num_envs: int) -> Any:
     layer.solids = structs(Solid, solids.table, position=geoms["position"], rotation=geoms["rotation"])
     layer.corners = wp.array(solids.corners, dtype=wp.vec3d)
 
-    ends = skin.patch_offsets
-    taxels = max(int(np.diff(ends).max(initial=0)), 1)
-    points = max(int(np.diff(quad.taxels["begin"][ends]).max(initial=0)), taxels)
-    each = 8 * (taxels * 13 + points * 6)
-    lanes = max(1, min(num_envs * len(skin.patch_ids), num_envs * MEMORY // each))
-    if not wp.get_device().is_cuda:
-        lanes = 1  # Warp runs the threads of a kernel one after another on the CPU
+    taxels, points = _largest_patch(skin)
+    lanes = thread_count(skin, num_envs, wp.get_device())
     layer.gap = wp.full((taxels, lanes), np.inf, dtype=real)
     layer.near = wp.empty((7, taxels, lanes), dtype=real)
     layer.points = wp.empty((5, points, lanes), dtype=real)
@@ -147,6 +142,23 @@ def layer_of(skin: Skin, num_envs: int) -> Any:
     layer.taxel, layer.several, layer.pressed = (wp.empty((taxels, lanes), dtype=int) for _ in range(3))
     layer.owner = wp.empty((points, lanes), dtype=int)
     return layer
+
+
+def thread_count(skin: Skin, num_envs: int, device: Any) -> int:
+    """Return the number of threads, each with its own working memory.
+
+    It is 1 on the CPU, where Warp runs the threads of a kernel one after another.
+    """
+    taxels, points = _largest_patch(skin)
+    each = 8 * (13 * taxels + 6 * points)
+    return max(1, min(num_envs * len(skin.patch_ids), num_envs * MEMORY // each)) if device.is_cuda else 1
+
+
+def _largest_patch(skin: Skin) -> tuple[int, int]:
+    """Return the largest numbers of taxels and of quadrature points in a patch, at least 1."""
+    begin = Quadrature(*skin.elastic_arrays[1]).taxels["begin"][skin.patch_offsets]
+    taxels, points = (int(np.diff(ends).max(initial=1)) for ends in (skin.patch_offsets, begin))
+    return taxels, points
 
 
 def fit_loads(layer: Any, contacts: int) -> None:

@@ -7,14 +7,14 @@ from tactile_sim.batch.warp_backend.curvature import Geom
 from tactile_sim.batch.warp_backend.elastic.arrays import Layer, real
 from tactile_sim.batch.warp_backend.elastic.pairs import Pair, group_loads, load_at, net_load
 from tactile_sim.batch.warp_backend.elastic.press import press
-from tactile_sim.batch.warp_backend.taxel_kernels import Load as Point
+from tactile_sim.batch.warp_backend.loads import Load as Point
+from tactile_sim.batch.warp_backend.loads import load_of
 from tactile_sim.batch.warp_backend.taxel_kernels import (
     Taxels,
     add_load,
     add_reading,
     find_nearest,
     is_outside,
-    load_of,
 )
 from tactile_sim.skin import loads
 from tactile_sim.skin.responses import LINEAR
@@ -32,7 +32,7 @@ def list_patches(
     listed: wp.array[int],
     number: wp.array[int],
 ):
-    """List the patches with contacts in all environments, in arbitrary order, as environment * patches + patch."""
+    """List the patches with contacts, as environment * patches + patch, in arbitrary order."""
     env, p = wp.tid()
     touched = bool(False)
     for slot in range(counts[env]):
@@ -148,9 +148,7 @@ def feel_areas(
                 here = geoms[ids[env, slot, wp.static(GEOMS) + side]]
                 if here.patch == p:
                     body = here.body
-                    layer.loads[count, lane] = load_at(
-                        env, slot, side, values, ids, xpos, xmat, geoms, layer
-                    )
+                    layer.loads[count, lane] = load_at(env, slot, side, values, ids, xpos, xmat, geoms, layer)
                     count += 1
         pairs = group_loads(layer, lane, count)
         if limited != 0:
@@ -162,9 +160,7 @@ def feel_areas(
                 continue
             done = bool(False)
             if pair.force[2] > real(0.0):
-                done = add_pair(
-                    env, layer, lane, pair, rotation, taxels, quantity, in_taxel_axes, out
-                )
+                done = add_pair(env, layer, lane, pair, rotation, taxels, quantity, in_taxel_axes, out)
             if not done:  # no taxel is in reach, or the loads pull together
                 regroup(layer, lane, count, pair_number, -1)
         for m in range(count):
@@ -175,8 +171,18 @@ def feel_areas(
                 load = load_of(env, slot, side, values, here, there, xpos, xmat)
                 start = find_nearest(load, patch, taxels)
                 if not add_load(
-                    env, lane, start, load, taxels, quantity, wp.static(LINEAR), 1.0, in_taxel_axes, queue,
-                    distances, out,
+                    env,
+                    lane,
+                    start,
+                    load,
+                    taxels,
+                    quantity,
+                    wp.static(LINEAR),
+                    1.0,
+                    in_taxel_axes,
+                    queue,
+                    distances,
+                    out,
                 ):
                     full[0] = 1
                     break

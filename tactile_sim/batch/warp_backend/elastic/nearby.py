@@ -5,7 +5,7 @@ import warp as wp
 from tactile_sim.batch.warp_backend.elastic.arrays import Cell, Layer, Pose, real
 from tactile_sim.batch.warp_backend.elastic.gaps import write_gaps
 from tactile_sim.batch.warp_backend.elastic.pairs import Pair
-from tactile_sim.batch.warp_backend.taxel_kernels import Load as Point
+from tactile_sim.batch.warp_backend.loads import Load as Point
 from tactile_sim.batch.warp_backend.taxel_kernels import Taxels, find_nearest
 from tactile_sim.geometry import solids
 from tactile_sim.skin import nearby as cpu
@@ -193,9 +193,7 @@ def depth_of(layer: Layer, lane: int, count: int, least: real, pressing: real):
 
 
 @wp.func
-def measure(
-    layer: Layer, lane: int, pair: Pair, near: Nearby, reach: real, volume: real, depths: real
-):
+def measure(layer: Layer, lane: int, pair: Pair, near: Nearby, reach: real, volume: real, depths: real):
     """Measure the gaps of the nearby taxels, and search farther if more taxels may be pressed."""
     done = bool(False)
     while not done:

@@ -55,9 +55,7 @@ def enter_round(kind: int, size: wp.vec3d, p: wp.vec3d, d: wp.vec3d):
         inside = crossing(wp.dot(e, e), wp.dot(q, e), wp.dot(q, q) - real(1.0))
         return ordered(inside[0], inside[1])
     a, b = size[0], size[1]
-    tube = crossing(
-        d[0] * d[0] + d[1] * d[1], p[0] * d[0] + p[1] * d[1], p[0] * p[0] + p[1] * p[1] - a * a
-    )
+    tube = crossing(d[0] * d[0] + d[1] * d[1], p[0] * d[0] + p[1] * d[1], p[0] * p[0] + p[1] * p[1] - a * a)
     first, last = real(tube[0]), real(tube[1])
     if kind == wp.static(solids.CYLINDER):
         between = slab(p[2], d[2], b)
@@ -68,9 +66,7 @@ def enter_round(kind: int, size: wp.vec3d, p: wp.vec3d, d: wp.vec3d):
         last = real(-wp.inf)
     shift = wp.vec3d(real(0.0), real(0.0), b)
     lower, upper = ball(p + shift, d, a), ball(p - shift, d, a)
-    return ordered(
-        wp.min(first, wp.min(lower[0], upper[0])), wp.max(last, wp.max(lower[1], upper[1]))
-    )
+    return ordered(wp.min(first, wp.min(lower[0], upper[0])), wp.max(last, wp.max(lower[1], upper[1])))
 
 
 @wp.func
