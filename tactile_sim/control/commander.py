@@ -110,7 +110,7 @@ class Commander:
         """
         return self._targets[joints, :EFFORT]
 
-    def check_controls(self, controls: Sequence[float]) -> np.ndarray:
+    def check_controls(self, controls: Sequence[float] | np.ndarray) -> np.ndarray:
         """Check raw controls and return them as an array (nu,).
 
         Args:
