@@ -29,7 +29,7 @@ class GripperCommand(NamedTuple):
         for name, value in self._asdict().items():
             if not isinstance(value, int | float | np.integer | np.floating):
                 raise CommandError(f"{name}: must be a number, got {value!r}")
-            if not abs(value) < LARGEST:
+            if not abs(float(value)) < LARGEST:
                 raise CommandError(f"{name}: must be finite and below {LARGEST:g}, got {value:g}")
 
 
