@@ -2,7 +2,8 @@
 
 Run as ``python bench/batch.py [environments ...] [--backend warp] [--scene hand] [--response hertz]``. An
 environment takes SUBSTEPS time steps with random controls between two observations. Values are the least of
-interleaved repetitions, per environment and observation, on one machine; compare the ratios.
+interleaved repetitions, per environment and observation, on one machine; compare the ratios. ``--processor``
+measures the processor time of all threads, which hardly depends on what else the machine does.
 """
 
 from __future__ import annotations
@@ -53,6 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("environments", nargs="*", type=int, default=ENVIRONMENTS)
     parser.add_argument("--backend", default="mujoco", choices=BACKENDS)
+    parser.add_argument("--processor", action="store_true")
     parser.add_argument("--scene", action="append", choices=SCENES)
     parser.add_argument("--response", default="elastic_foundation", choices=RESPONSE_FUNCTIONS)
     options = parser.parse_args()
@@ -68,7 +70,8 @@ def main() -> None:
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as process:
         for scene in options.scene or SCENES:
             for count in options.environments:
-                table.add_row(scene, *process.submit(_row, scene, count, *how).result())
+                row = process.submit(_row, scene, count, *how, processor=options.processor).result()
+                table.add_row(scene, *row)
     Console(width=180).print(table)
 
 
@@ -83,7 +86,8 @@ def _make(scene: str, count: int, sensor: Mapping[str, Any], backend: str, respo
     return Batch(replace(still, skin=skin), count, backend)
 
 
-def _row(scene: str, count: int, *how: str) -> list[str]:
+def _row(scene: str, count: int, *how: str, processor: bool) -> list[str]:
+    clock = time.process_time if processor else time.perf_counter
     # What any number of environments needs: code and one simulation.
     _make(scene, 1, {"*": ALL}, *how).observe()
     try:
@@ -107,9 +111,9 @@ def _row(scene: str, count: int, *how: str) -> list[str]:
     for _ in range(WARM_UP + rounds):
         batch.ctrl[:] = short.ctrl[:] = full.ctrl[:] = random.uniform(low, high, (count, len(low)))
         for name, part in parts.items():
-            began = time.perf_counter()
+            began = clock()
             part()
-            spent[name].append(time.perf_counter() - began)
+            spent[name].append(clock() - began)
     each = {part: min(times[WARM_UP:]) / count * 1e6 for part, times in spent.items()}
     skin, physics = each["observe"] - each["contacts"], each["physics"]
     return [

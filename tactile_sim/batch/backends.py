@@ -126,11 +126,18 @@ def _in_motrix(
     seed: int,
     threads: int,
 ) -> tuple[MotrixWorlds, Readings]:
-    from tactile_sim.engines.motrix.worlds import MotrixWorlds
-
+    try:
+        from tactile_sim.engines.motrix.worlds import MotrixWorlds, bytes_of_contacts
+    except ModuleNotFoundError:
+        raise EngineError(
+            f"backend: 'motrix' needs mujoco 3.17, got {mujoco.__version__};"
+            " python -m pip install 'mujoco>=3.17'"
+        ) from None
     settings = replace(simulation.settings, engine="motrix")
     spec, model = configured_scene(settings, made)
     assert spec is not None  # engine 'motrix' rejects compiled models
+    each = bytes_per_environment(simulation) + bytes_of_contacts(model)
+    check_memory(num_envs, each, free_memory())
     bodies = simulation.skin_bodies.tolist() if settings.contacts == "skin" else None
     worlds = MotrixWorlds(spec, model, num_envs, threads, bodies)
     for line in worlds.unsupported:

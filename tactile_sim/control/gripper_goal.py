@@ -27,9 +27,9 @@ class GripperCommand(NamedTuple):
     def check(self) -> None:
         """Check the values; raise CommandError if one is not a finite number."""
         for name, value in self._asdict().items():
-            if not isinstance(value, int | float | np.number):
+            if not isinstance(value, int | float | np.integer | np.floating):
                 raise CommandError(f"{name}: must be a number, got {value!r}")
-            if not abs(value) < LARGEST:
+            if not abs(float(value)) < LARGEST:
                 raise CommandError(f"{name}: must be finite and below {LARGEST:g}, got {value:g}")
 
 

@@ -14,12 +14,18 @@ from tactile_sim.compilation import kernel
 from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.contacts import Contacts, read_arrays
 from tactile_sim.engines.motrix.batch import MotrixBatch
-from tactile_sim.engines.motrix.contacts import sliding_friction
+from tactile_sim.engines.motrix.contacts import WIDTH, sliding_friction
+from tactile_sim.engines.motrix.scene import pairs_that_may_touch
 from tactile_sim.errors import EngineError
 
 _UNUSED = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_SENSOR)
 _INPUTS = ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat")
 _DIMENSIONS = 6
+
+
+def bytes_of_contacts(model: mujoco.MjModel) -> int:
+    """Return an upper bound of the memory per environment for reading contacts from motrixsim [bytes]."""
+    return 2 * 4 * WIDTH * len(pairs_that_may_touch(model))
 
 
 class MotrixWorlds:
