@@ -79,6 +79,8 @@ def add_actuators(
     for joint in set(range(model.njnt)) - chosen.keys() - {drive.joint for drive in drives}:
         if mode := (modes or {}).get(names.joints[joint]):
             chosen[joint] = ("", {"mode": mode})
+    driven_joints = {drive.joint for drive in drives}
+    driven_joints |= {joint for joint, (_, keys) in chosen.items() if mode_of(keys) != "free"}
     defaults = None
     for joint, (entry, keys) in sorted(chosen.items()):
         name, mode = names.joints[joint], mode_of(keys)
@@ -89,7 +91,7 @@ def add_actuators(
         limits = max(low, -limit), min(high, limit)
         kp, kd = keys.get("kp"), keys.get("kd")
         if mode != "effort" and ((kp is None and mode == "position") or (kd is None and kp is None)):
-            defaults = defaults or DefaultGains(model)
+            defaults = defaults or DefaultGains(model, driven_joints)
             stiffness, damping = defaults(joint, limits[1])
             kp = stiffness if kp is None else kp
             kd = damping * np.sqrt(kp / stiffness) if kd is None else kd
