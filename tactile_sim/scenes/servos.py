@@ -58,7 +58,7 @@ def add_actuators(
     limits of the joint's motor and by ``limit``. Coupled joints are skipped unless an entry names them.
 
     An explicit integrator is replaced so that ``kd`` acts implicitly, and the joint gets the armature that
-    is needed for stability at the time step.
+    is needed for stability at the time step, also where it leads other joints.
 
     Args:
         spec: The scene.
@@ -97,6 +97,9 @@ def add_actuators(
             kd = damping * np.sqrt(kp / stiffness) if kd is None else kd
         elements[joint].name = name
         _add_actuator(spec, elements[joint], mode, (kp or 0.0, kd or 0.0), limits)
+        if mode == "position" and joint in coupled.values():
+            # Constraint forces ignore implicit damping, which may far exceed the inertia of a light leader.
+            elements[joint].armature += spec.option.timestep * (kd or 0.0)
 
 
 def _has(mode: str, joint: int, driven: Mapping[int, set[int]]) -> bool:
