@@ -84,7 +84,10 @@ def test_full_disk_ends_the_recording_with_a_readable_bag(output, simulation):
     assert len(bag.read(status.bag)["tactile/frame"].stamps) >= 3
 
 
-def test_folder_that_cannot_be_created_is_a_fault(output, tmp_path):
+def test_missing_folder_or_ros_is_a_fault(output, tmp_path, monkeypatch):
     (tmp_path / "out").write_text("a file")
     output.record(True)
     assert str(tmp_path / "out") in output.statuses[-1].fault and output.subscribed() == set()
+    monkeypatch.setattr("tactile_sim.environment.find_spec", lambda name: None)
+    output.record(True)
+    assert "rclpy" in output.statuses[-1].fault and not output.statuses[-1].active

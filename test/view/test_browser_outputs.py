@@ -13,13 +13,15 @@ import pytest
 from mcap.reader import make_reader
 from PIL import Image
 from rosbags.highlevel import AnyReader
-from support.chromium import CHROMIUM, PATIENCE, active_pixels, press, wait_for_text
+from support.chromium import CHROMIUM, PATIENCE, active_pixels, enter, press, seconds, until, wait_for_text
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
 )
 FPS = 30
 """Default frame rate of films [Hz]."""
+STEPS, DURATION = 250, 0.5
+"""Recorded steps of 2 ms, and their duration [s]."""
 LEGEND = 90
 """Height of the part of an image that has the legend [px]."""
 
@@ -47,12 +49,17 @@ def test_recording_becomes_bag_film_and_replay(view, visit, browser, tmp_path):
     page = visit(url)
     page.get_by_text("Record and save").click()
     assert page.get_by_role("button", name="Film (MP4)").is_disabled()
+    press(page, "Pause")
+    wait_for_text(page, "paused")
+    start = seconds(page)
     press(page, "Record")
+    wait_for_text(page, re.compile("recording .* MB"))
     press(page, "Throw a ball")
-    wait_for_text(page, re.compile(r"recording (0\.[3-9]|[1-9]).* s, "))
+    enter(page, "steps per click", str(STEPS))
+    press(page, "Step")
+    until(lambda: seconds(page) >= start + DURATION)
     press(page, "Stop recording")
     wait_for_text(page, re.compile("recorded .* MB: "))
-    press(page, "Pause")
 
     saved = tmp_path / "image.png"
     download(page, "Image (PNG)").save_as(saved)
@@ -70,18 +77,20 @@ def test_recording_becomes_bag_film_and_replay(view, visit, browser, tmp_path):
             if connection.topic == "/tactile/frame"
         ]
     assert {"/clock", "/tf", "/scene_markers", "/tactile/cube/layout"} <= topics
-    assert len(frames) == pytest.approx(100 * duration, abs=2) and np.abs(frames).max() > 0.1
+    assert duration == pytest.approx(DURATION, abs=0.01)
+    assert len(frames) == pytest.approx(100 * DURATION, abs=3) and np.abs(frames).max() > 0.1
 
     film = download(page, "Film (MP4)")
     assert film.suggested_filename == f"{bag.name}.mp4"
     with av.open(film.path()) as container:
         count = sum(1 for _ in container.decode(video=0))
-    assert count == pytest.approx(FPS * duration, abs=1)
+    assert count == pytest.approx(FPS * DURATION, abs=1)
 
     replay = download(page, "Replay (HTML)")
     assert sorted(file.name for file in folder.iterdir()) == [bag.name, f"{bag.name}.html", f"{bag.name}.mp4"]
     replay.save_as(tmp_path / "replay.html")
     offline = browser.new_context(offline=True).new_page()
+    offline.set_default_timeout(PATIENCE)
     offline.goto((tmp_path / "replay.html").as_uri())
     offline.locator("#force-strip .plot").wait_for()
     offline.context.close()

@@ -39,15 +39,12 @@ def legend(end: float, unit: str, logarithmic: bool = True, arrow_scale: float =
         numbers = [f"{share * end:.3g}" for share in (0.0, 0.25, 0.5, 0.75)]
     quantity = "force" if unit == "N" else "reading"
     numbers.append(f"≥ {end:.3g}")
-    scale = {
-        "title": f"{quantity} of a taxel" + (f" [{unit}]" if unit else ""),
-        "colors": colors,
-        "numbers": numbers,
-    }
+    title = f"{quantity} of a taxel" + (f" [{unit}]" if unit else "")
+    scale = {"title": title, "colors": colors, "numbers": numbers}
     return (
         f'<div {LEGEND_ATTRIBUTE}="{escape(json.dumps(scale))}"'
         ' style="padding: 0 1em 0.6em 1em; font-size: 0.8em">'
-        f"<div>{escape(scale['title'])}; dark: no contact</div>"
+        f"<div>{escape(title)}; dark: no contact</div>"
         f'<div style="height: 0.9em; border-radius: 3px; margin: 0.25em 0;'
         f' background: linear-gradient(to right, {", ".join(colors)})"></div>'
         '<div style="display: flex; justify-content: space-between">'

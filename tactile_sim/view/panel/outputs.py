@@ -69,7 +69,7 @@ class Outputs:
             self._show(f"recorded {size}: {status.bag}", DONE)
         if self._record:
             self._record.label = "Stop recording" if status.active else "Record"
-        if not status.active and status.duration > 0.0:
+        if not status.active and status.bag:
             self._bag = status.bag
         for button in self._exports:
             button.disabled = status.active or not self._bag or self._busy.locked()
