@@ -171,3 +171,20 @@ def test_flat_box_presses_evenly():
     inner = (along.max(axis=1) < 0.016) & (positions[:, 2] > 0.005)
     assert inner.sum() > 40
     np.testing.assert_allclose(pressures[inner], 9.81 / 0.04**2, rtol=0.03)
+
+
+@pytest.mark.parametrize("outside", ["nearest", "ignore"])
+def test_loads_beyond_the_pad_are_treated_as_on_the_cpu(outside):
+    scene = """<mujoco><worldbody>
+      <body name="plate"><geom type="box" size=".05 .05 .01"/></body>
+      <body pos=".03 .03 .02"><freejoint/><geom size=".01" mass=".1"/></body>
+      <body pos="-.03 -.03 .02"><freejoint/><geom size=".01" mass=".2"/></body></worldbody></mujoco>"""
+    region = {"box": [0.01, 0.01, 0, 0.05, 0.05, 0.02]}
+    pad = {"body": "plate", "spacing": SPACING, "region": region, "outside": outside}
+    skin = {"pads": {"corner": pad}, "response_function": "elastic_foundation"}
+    batch = Batch(mujoco.MjSpec.from_string(scene), 1, settings={"skin": skin})
+    batch.step(300)
+    felt = Felt(batch)
+    felt.assert_equal()
+    weight = 0.1 if outside == "ignore" else 0.3
+    np.testing.assert_allclose(felt.on_warp()[0].sum(axis=0)[2], -9.81 * weight, rtol=1e-3)

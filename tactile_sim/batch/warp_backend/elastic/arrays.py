@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 import warp as wp
+from warp import float64 as real
 
 from tactile_sim.batch.warp_backend.device import structs
 from tactile_sim.geometry.solids import Solids
 from tactile_sim.skin import Skin
 from tactile_sim.skin.quadrature import Quadrature
 
-real = wp.float64
 MEMORY = 2**18
 """Working memory on a GPU per environment [bytes]; it limits the number of threads."""
 

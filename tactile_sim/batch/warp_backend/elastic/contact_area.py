@@ -1,8 +1,9 @@
 """Find the possible contact area of a skin and another body: the points of the skin that may be pressed."""
 
 import warp as wp
+from warp import float64 as real
 
-from tactile_sim.batch.warp_backend.elastic.arrays import Layer, real
+from tactile_sim.batch.warp_backend.elastic.arrays import Layer
 from tactile_sim.batch.warp_backend.elastic.gaps import gap_at, level_face
 from tactile_sim.batch.warp_backend.elastic.nearby import Nearby, add_neighbors, cosine_of
 from tactile_sim.batch.warp_backend.elastic.pairs import Pair

@@ -1,8 +1,9 @@
 """Measure the gaps from points of a skin to another body, along the mean contact normal."""
 
 import warp as wp
+from warp import float64 as real
 
-from tactile_sim.batch.warp_backend.elastic.arrays import Layer, real
+from tactile_sim.batch.warp_backend.elastic.arrays import Layer
 from tactile_sim.batch.warp_backend.elastic.solids import enter_box, enter_round, highest_below
 from tactile_sim.geometry import solids
 from tactile_sim.skin import gaps

@@ -1,10 +1,11 @@
 """Kernels of `elastic_foundation`: find the patches with contacts, and compute the readings on them."""
 
 import warp as wp
+from warp import float64 as real
 
 from tactile_sim.batch.warp_backend.contact_kernels import GEOMS
 from tactile_sim.batch.warp_backend.curvature import Geom
-from tactile_sim.batch.warp_backend.elastic.arrays import Layer, real
+from tactile_sim.batch.warp_backend.elastic.arrays import Layer
 from tactile_sim.batch.warp_backend.elastic.pairs import Pair, group_loads, load_at, net_load
 from tactile_sim.batch.warp_backend.elastic.press import press
 from tactile_sim.batch.warp_backend.loads import Load as Point

@@ -1,8 +1,9 @@
 """Find the taxels of a pair that are near the other surface, using a tree, and measure the gap at each."""
 
 import warp as wp
+from warp import float64 as real
 
-from tactile_sim.batch.warp_backend.elastic.arrays import Cell, Layer, Pose, real
+from tactile_sim.batch.warp_backend.elastic.arrays import Cell, Layer, Pose
 from tactile_sim.batch.warp_backend.elastic.gaps import write_gaps
 from tactile_sim.batch.warp_backend.elastic.pairs import Pair
 from tactile_sim.batch.warp_backend.loads import Load as Point

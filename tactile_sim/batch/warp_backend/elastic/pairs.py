@@ -1,6 +1,7 @@
 """Combine the contacts of a patch with one other body into a pair of surfaces that press on each other."""
 
 import warp as wp
+from warp import float64 as real
 
 from tactile_sim.batch.warp_backend.contact_kernels import (
     BODIES,
@@ -12,7 +13,7 @@ from tactile_sim.batch.warp_backend.contact_kernels import (
     vector_at,
 )
 from tactile_sim.batch.warp_backend.curvature import Geom
-from tactile_sim.batch.warp_backend.elastic.arrays import Layer, Load, real
+from tactile_sim.batch.warp_backend.elastic.arrays import Layer, Load
 from tactile_sim.skin import pairs
 
 

@@ -1,8 +1,9 @@
 """Compute the pressures of a pair on the points of a skin that may touch, and sum them up by taxel."""
 
 import warp as wp
+from warp import float64 as real
 
-from tactile_sim.batch.warp_backend.elastic.arrays import Layer, real
+from tactile_sim.batch.warp_backend.elastic.arrays import Layer
 from tactile_sim.batch.warp_backend.elastic.contact_area import contact_points
 from tactile_sim.batch.warp_backend.elastic.nearby import find_taxels, measure
 from tactile_sim.batch.warp_backend.elastic.pairs import Pair

@@ -1,8 +1,9 @@
 """Points at which lines enter geoms: solids and triangle meshes; see `tactile_sim.geometry.solids`."""
 
 import warp as wp
+from warp import float64 as real
 
-from tactile_sim.batch.warp_backend.elastic.arrays import Layer, Node, Pose, Solid, real
+from tactile_sim.batch.warp_backend.elastic.arrays import Layer, Node, Pose, Solid
 from tactile_sim.geometry import solids
 from tactile_sim.geometry.triangle_bins import EDGE
 

@@ -4,8 +4,9 @@ The equations and the iteration are those of `tactile_sim.skin.winkler`.
 """
 
 import warp as wp
+from warp import float64 as real
 
-from tactile_sim.batch.warp_backend.elastic.arrays import Layer, real
+from tactile_sim.batch.warp_backend.elastic.arrays import Layer
 from tactile_sim.skin import winkler as cpu
 
 
