@@ -26,6 +26,8 @@ OUTLINE_MARGIN = 0.5
 """Distance between a box and the taxels in it [spacings]."""
 NEAREST = 0.8
 """Smallest distance from the camera to the selection [radii of the viewpoint]."""
+HINT = "A click on a name looks at the body and shows its readings."
+"""Text while nothing is selected."""
 REFRESH = 0.1
 """Wall time between two updates of the readings of the selection [s]."""
 _CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
@@ -145,7 +147,7 @@ class BodyTree:
         number = self._rows.index(selected) if selected else ""
         return (
             f'<div class="view-tree-state" data-shown="{"".join(states)}" data-selected="{number}">'
-            f"{self._readings(selected) if selected else ''}</div>"
+            f"{self._readings(selected) if selected else HINT}</div>"
         )
 
     def _readings(self, row: Row) -> str:
