@@ -158,7 +158,7 @@ class BodyTree:
         if frame is None or len(frame.readings) != len(chosen):
             return f"{title}{chosen.sum()} taxels"
         readings = np.nan_to_num(frame.readings[chosen])
-        text = f"{title}{(readings > 0.0).sum()} of {chosen.sum()} taxels in contact"
+        text = f"{title}{(readings > 0.0).sum()} of {chosen.sum()} taxels above 0"
         if readings.any():
             text += f"; largest {readings.max():.3g} {escape(frame.unit)}"
         pads = {int(self._scene.skin_bodies[pad]): pad for pad in row.chosen_pads}
