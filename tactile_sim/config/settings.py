@@ -278,7 +278,7 @@ class Settings:
         except ValueError as error:
             raise ConfigError(f"{key}: {error}") from None
         if key in switches(self.skin.sensor):
-            return self.with_sensor(with_switches(self.skin.sensor, {key: checked}))
+            return self.with_sensor(with_switches(self.skin.sensor, {key: bool(checked)}))
         group, _, leaf = key.rpartition(".")
         change: dict[str, Any] = {leaf: checked}
         if group:

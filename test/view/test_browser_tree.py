@@ -141,7 +141,8 @@ def test_switch_of_a_stage_changes_readings(running, visit):
         box = page.get_by_role("checkbox", name=re.compile("offset"))
         box.wait_for()
         page.get_by_role("checkbox", name=re.compile("gain")).wait_for()
-        box.uncheck()
+        box.focus()
+        page.keyboard.press("Space")
         until(lambda: not process.latest().readings.any())  # the box is in the air
         process.request("set_switch", "skin.sensor.box.offset.enabled", True)  # by another program
         until(lambda: process.latest().enabled.all())

@@ -26,6 +26,8 @@ OUTLINE_MARGIN = 0.5
 """Distance between a box and the taxels in it [spacings]."""
 NEAREST = 0.8
 """Smallest distance from the camera to the selection [radii of the viewpoint]."""
+HINT = "A click on a name looks at the body and shows its readings."
+"""Text while nothing is selected."""
 REFRESH = 0.1
 """Wall time between two updates of the readings of the selection [s]."""
 _CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
@@ -145,7 +147,7 @@ class BodyTree:
         number = self._rows.index(selected) if selected else ""
         return (
             f'<div class="view-tree-state" data-shown="{"".join(states)}" data-selected="{number}">'
-            f"{self._readings(selected) if selected else ''}</div>"
+            f"{self._readings(selected) if selected else HINT}</div>"
         )
 
     def _readings(self, row: Row) -> str:
@@ -156,7 +158,7 @@ class BodyTree:
         if frame is None or len(frame.readings) != len(chosen):
             return f"{title}{chosen.sum()} taxels"
         readings = np.nan_to_num(frame.readings[chosen])
-        text = f"{title}{(readings > 0.0).sum()} of {chosen.sum()} taxels in contact"
+        text = f"{title}{(readings > 0.0).sum()} of {chosen.sum()} taxels above 0"
         if readings.any():
             text += f"; largest {readings.max():.3g} {escape(frame.unit)}"
         pads = {int(self._scene.skin_bodies[pad]): pad for pad in row.chosen_pads}

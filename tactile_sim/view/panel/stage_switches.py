@@ -49,6 +49,7 @@ class StageSwitches:
             box = gui.add_checkbox(label, True, hint=first.description)
 
             def ask(enabled: bool, switches: Sequence[int] = switches) -> None:
+                self._values = np.zeros(0, bool)  # the next frame shows whether the request was accepted
                 for switch in switches:
                     controls.ask("set_switch", scene.stages[switch].parameter, enabled)
 

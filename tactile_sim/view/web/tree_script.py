@@ -9,7 +9,7 @@ from __future__ import annotations
 
 TREE_SCRIPT = """<style>
 .view-tree, .view-tree-state { padding: 0 0.6em 0.3em 0.6em; font-size: 0.85em; }
-.view-tree-state { min-height: 1.5em; }
+.view-tree-state { min-height: 4.5em; line-height: 1.4; }
 .view-tree ul { list-style: none; margin: 0; padding: 0; }
 .view-tree ul ul { padding-left: 0.7em; margin-left: 0.65em; border-left: 1px solid #5c5f66; }
 .view-tree li[data-match="no"] { display: none; }
