@@ -3,8 +3,8 @@
 Run as ``python bench/collect.py [--workers 2] [--scene hand]``; it takes a minute of processor time for each
 scene. Ray is measured if it is installed. Each way collects two numbers of episodes: the difference of the
 processor times gives the time of an episode, and the rest is the start. From these follows the throughput for
-many episodes on a quiet machine, with an error of 15 % where others use the machine. The measured one is that of the rates that the command prints: without the start of the
-interpreter, with that of the workers.
+many episodes on a quiet machine, with an error of 15 % where others use the machine. The measured one is that
+of the rates that the command prints: without the start of the interpreter, with that of the workers.
 """
 
 from __future__ import annotations
