@@ -180,13 +180,19 @@ def freed(settings: Settings) -> mujoco.MjSpec:
         spec.delete(key)
     for geom in list(spec.worldbody.geoms):
         spec.delete(geom)
-    for body, area in [(body, areas[body.id]) for body in spec.worldbody.bodies]:  # ids change
-        if body.mocap or not area:
+    joints = np.bincount(model.body_rootid[model.jnt_bodyid], minlength=model.nbody)
+    bodies = [(body, body.id) for body in spec.worldbody.bodies]  # ids change
+    for body, number in bodies:
+        if (
+            body.mocap or not areas[number] or (joints.any() and not joints[number])
+        ):  # a fixture, such as a wall
             spec.delete(body)
             continue
         for joint in list(body.joints):
             spec.delete(joint)
         body.add_freejoint()
+        if not model.body_mass[number]:
+            body.mass, body.inertia, body.explicitinertial = 1e-3, [1e-6] * 3, True
     for body in spec.bodies:
         body.gravcomp = 0.0
     return spec
