@@ -96,8 +96,7 @@ class ForceMarkers:
         if len(bodies) != len(frame.contact_points):
             return np.ones(len(frame.contact_points), bool)
         with_skin, hidden = np.isin(bodies, self._skin_bodies), np.isin(bodies, self._hidden)
-        hide: np.ndarray = with_skin.any(axis=1) & ~(with_skin & ~hidden).any(axis=1)
-        return ~hide
+        return np.asarray(~with_skin.any(axis=1) | (with_skin & ~hidden).any(axis=1))
 
     def _shown_arrows(self, frame: ViewFrame, contacts: np.ndarray) -> np.ndarray:
         """Return whether each arrow is shown (k,), given whether each contact is."""
