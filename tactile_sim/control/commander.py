@@ -16,7 +16,7 @@ from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines.protocol import LARGEST, EngineArrays
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
-from tactile_sim.scenes.drives import EFFORT, FIELDS, POSITION, SCALAR, VELOCITY, undriven
+from tactile_sim.scenes.drives import EFFORT, FIELDS, POSITION, SCALAR, VELOCITY, leaders, undriven
 
 _LOG = logging.getLogger("tactile_sim.control")
 
@@ -56,6 +56,8 @@ class Commander:
         self._index = {name: k for k, name in enumerate(self.joint_names)}
         self.without_position = {names.joints[joint]: why for joint, why in undriven(model, names).items()}
         """Reason why a joint does not accept position commands, by name of the joint."""
+        self.followers = {names.joints[joint] for joint in leaders(model)} & set(self.without_position)
+        """Names of joints that follow another one and have no servo of their own."""
         self.drives = DriveTable(model, self._joints)
         """Drives of these joints, and the targets they accept."""
         self._actuators = ActuatorCommands(model, names)
