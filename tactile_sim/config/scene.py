@@ -14,7 +14,7 @@ from tactile_sim.names import Names
 from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes.loading import compiled, find_scene, is_urdf, load_robot
 from tactile_sim.scenes.sensor_layout import ALL_BITS
-from tactile_sim.scenes.urdf import described_urdf
+from tactile_sim.scenes.urdf import control_blocks, described_urdf
 
 if TYPE_CHECKING:
     from tactile_sim.config.settings import Settings
@@ -86,6 +86,8 @@ def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel
 def robot_description(settings: Settings, model: mujoco.MjModel, names: Names) -> str:
     """Return the URDF of a scene: the content of its file, or one generated from the model.
 
+    A generated one has the ``<ros2_control>`` elements of the URDFs in the scene.
+
     Args:
         settings: The configuration. Its URDF file is used if the scene contains nothing else.
         model: Compiled scene.
@@ -94,23 +96,32 @@ def robot_description(settings: Settings, model: mujoco.MjModel, names: Names) -
     from tactile_sim.scenes.generated_urdf import generated_urdf  # trimesh is slow to import
 
     try:
-        given = _given_urdf(settings)
-    except TactileSimError:  # the file was replaced after the start
-        given = None
-    return given or generated_urdf(model, names, settings.world_frame)
+        given = _given_urdfs(settings)
+    except TactileSimError:  # a scene built in Python, or a file that was replaced after the start
+        given = []
+    if given and not settings.robots and not settings.objects:
+        return given[0][1]
+    urdf = generated_urdf(model, names, settings.world_frame)
+    blocks = "".join(control_blocks(text, prefix) for prefix, text in given)
+    return f"{urdf.removesuffix('</robot>')}{blocks}</robot>" if blocks else urdf
 
 
-def _given_urdf(settings: Settings) -> str | None:
-    """Return the content of the URDF file if it is the only element of the scene, or None.
+def _given_urdfs(settings: Settings) -> list[tuple[str, str]]:
+    """Return prefix and content of the URDF files in the scene.
 
     Raises:
-        SceneError: The file cannot be read.
+        SceneError: A file cannot be read.
     """
-    if settings.robots or settings.objects or settings.engine_settings or not settings.scene:
-        return None
-    options = urdf_options(settings)
-    try:
-        path = find_scene(settings.scene, settings.base, settings.source, options.package_paths)
-    except SceneError:  # a scene built in Python
-        return None
-    return described_urdf(path, path.read_text(encoding="utf-8-sig"), options) if is_urdf(path) else None
+    if settings.engine_settings:
+        return []
+    options, found = urdf_options(settings), []
+    files = [("", settings.scene, "scene")] if settings.scene else []
+    files += [
+        (robot.get("prefix", ""), robot["file"], f"robots.{name}.file")
+        for name, robot in settings.robots.items()
+    ]
+    for prefix, file, where in files:
+        path = find_scene(file, settings.base, settings.source, options.package_paths, where)
+        if is_urdf(path):
+            found.append((prefix, described_urdf(path, path.read_text(encoding="utf-8-sig"), options)))
+    return found

@@ -14,7 +14,7 @@ from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines.protocol import LARGEST
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.names import Names
-from tactile_sim.scenes.drives import FIELDS, SCALAR, undriven
+from tactile_sim.scenes.drives import FIELDS, SCALAR, leaders, undriven
 
 
 @dataclass(frozen=True)
@@ -47,6 +47,8 @@ class CommandChecks:
         self._index = {name: k for k, name in enumerate(self.joint_names)}
         self.without_position = {names.joints[joint]: why for joint, why in undriven(model, names).items()}
         """Reason why a joint does not accept position commands, by name of the joint."""
+        self.followers = {names.joints[joint] for joint in leaders(model)} & set(self.without_position)
+        """Names of joints that follow another one and have no servo of their own."""
         self.drives = DriveTable(model, self._joints)
         """Drives of these joints, and the targets they accept."""
         self._actuators = ActuatorCommands(model, names)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence, Set
 from importlib.util import find_spec
 
+import numpy as np
 from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
@@ -35,7 +37,9 @@ class Commands:
             subscribe_trajectories(node, runner, qos)
 
     def _joint_command(self, message) -> None:
-        command = JointCommand(message.name, message.position, message.velocity, message.effort)
+        names, followers = message.name, self._simulation.commander.followers
+        fields = (message.position, message.velocity, message.effort)
+        command = JointCommand(names, *(with_followers(names, values, followers) for values in fields))
 
         def act() -> None:
             targets = self._simulation.commander.check(command)
@@ -51,6 +55,25 @@ class Commands:
             self._runner.command(lambda: self._simulation.command_controls(controls))
 
         self._runner.post(act)
+
+
+def with_followers(names: Sequence[str], values: np.ndarray, followers: Set[str]) -> np.ndarray:
+    """Insert NaN for joints that follow another one into an array without values for them.
+
+    ros2_control's JointStateTopicSystem publishes such arrays: it names mimic joints, but has no command for
+    them. Other arrays are returned unchanged.
+
+    Args:
+        names: Names of a joint command.
+        values: Its positions, velocities or efforts.
+        followers: Names of the joints that follow another one.
+    """
+    led = np.array([name not in followers for name in names], bool)
+    if len(values) in (0, len(names)) or len(values) != led.sum():
+        return values
+    filled = np.full(len(names), np.nan)
+    filled[led] = values
+    return filled
 
 
 class Senders:

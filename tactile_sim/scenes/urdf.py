@@ -107,6 +107,22 @@ def described_urdf(path: Path, text: str, options: UrdfOptions) -> str:
     return ElementTree.tostring(robot, encoding="unicode")
 
 
+def control_blocks(urdf: str, prefix: str = "") -> str:
+    """Return the ``<ros2_control>`` elements of a URDF.
+
+    Args:
+        urdf: The URDF, with xacro expanded.
+        prefix: Put before the names of the elements and of their joints, sensors and GPIOs.
+    """
+    blocks = ElementTree.fromstring(urdf).findall("ros2_control")
+    for block in blocks:
+        for element in (block, *(part for part in block if part.tag in ("joint", "sensor", "gpio"))):
+            element.set("name", prefix + element.get("name", ""))
+        for mimic in block.iterfind("joint/param[@name='mimic']"):
+            mimic.text = prefix + (mimic.text or "").strip()
+    return "".join(ElementTree.tostring(block, encoding="unicode") for block in blocks)
+
+
 def _expanded(path: Path, text: str, options: UrdfOptions) -> ElementTree.Element:
     """Parse a URDF or xacro file and return the root element, with xacro expanded."""
     robot = _parsed(path, text)
