@@ -16,12 +16,12 @@ def count_actuators(model: mujoco.MjModel) -> int:
 
 
 def control_spans(model: mujoco.MjModel) -> list[tuple[int, int]]:
-    """Return the index of the first control and the number of controls of each actuator."""
+    """Return (index of the first control in ``ctrl``, number of controls) for each actuator, by id."""
     if not hasattr(model, "actuator_ctrladr"):
         return [(control, 1) for control in range(model.nu)]
     return list(zip(model.actuator_ctrladr.tolist(), model.actuator_ctrlnum.tolist(), strict=True))
 
 
 def first_outputs(model: mujoco.MjModel) -> np.ndarray:
-    """Return the row of ``actuator_gear`` for each actuator's first output."""
+    """Return the index (nactuator,) of each actuator's first output, which is a row of ``actuator_gear``."""
     return getattr(model, "actuator_outadr", np.arange(model.nu))

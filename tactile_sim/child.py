@@ -49,7 +49,14 @@ def prepare() -> None:
 
 
 def _before_exec(parent: int) -> None:
-    """Restore SIGINT, which is ignored in background jobs of a shell, and request it when the parent dies."""
+    """Set up signals in the child process before it executes the program.
+
+    Restore SIGINT, which shells ignore in background jobs, and ask the kernel to send SIGINT when the parent
+    dies.
+
+    Args:
+        parent: Process id of the parent. If it has already died, the child exits.
+    """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     _libc.prctl(PR_SET_PDEATHSIG, signal.SIGINT)
     if os.getppid() != parent:  # the parent died before prctl

@@ -116,7 +116,7 @@ def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 
 def _output_fails() -> bool:
-    """Return whether writing to standard output fails."""
+    """Return whether writing an empty line to standard output fails."""
     try:
         print(flush=True)
     except OSError:

@@ -1,7 +1,7 @@
 """Compile numerical kernels with Numba.
 
-Compiled code is stored on disk (see `kernel_cache`). Numba's own cache is not used, because it does not
-detect changes in called functions and raises errors if a file is damaged or the disk is full.
+Compiled code is stored on disk (see `tactile_sim.kernel_cache`). Numba's own cache is not used, because it
+does not detect changes in called functions and raises errors if a file is damaged or the disk is full.
 """
 
 from __future__ import annotations
@@ -86,10 +86,13 @@ def address(dispatcher: Any, arguments: tuple[Any, ...]) -> int:
 
 
 def make_caller(arguments: tuple[Any, ...]) -> Any:
-    """Return a function with which kernels call another kernel by its `address`.
+    """Create a function with which kernels call another kernel by its `address`.
 
     Args:
         arguments: Numba types of the called kernel's arguments.
+
+    Returns:
+        A function for use in kernels: ``call(address, (argument, ...))``. It returns nothing.
     """
 
     def make_call(typing_context: Any, where: Any, *given: Any) -> Any:
@@ -109,7 +112,7 @@ def make_caller(arguments: tuple[Any, ...]) -> Any:
 
 
 def _make_pointer(typing_context: Any, address: Any) -> Any:
-    """Convert an address to a pointer."""
+    """Define a Numba intrinsic that converts an integer address to a ``void*``."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))

@@ -105,7 +105,11 @@ def _layout(argument: Any) -> Any:
 
 
 def folders() -> Iterator[Path]:
-    """Yield the folders for compiled code: `NUMBA_CACHE_DIR` if set, else the package's and the user's."""
+    """Yield the folders for compiled code, in order of preference.
+
+    If the environment variable ``NUMBA_CACHE_DIR`` is set, this is the only folder. Otherwise, they are the
+    package's ``__pycache__`` and the user's cache folder.
+    """
     own = f"tactile_sim_{hashlib.sha256(bytes(PACKAGE)).hexdigest()[:12]}"  # several may be installed
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         yield Path(chosen) / own

@@ -67,10 +67,11 @@ class State:
 
         Args:
             now: Wall time [s].
-            bodies: Names of the B bodies.
-            counts: Taxels per body (B,).
-            data: Taxel forces (sum of counts * channels,) [N], grouped by body, taxel-major.
-            channels: Number of values per taxel.
+            bodies: Names of the B bodies (or of their pads).
+            counts: Number of taxels on each body (B,).
+            data: Taxel forces [N] as a flat array (counts.sum() * channels,): all taxels of the first body,
+                then those of the second, and so on. The channels of a taxel are adjacent.
+            channels: Number of force components per taxel.
         """
         self.bodies = bodies
         self.net, self.sums = forces(counts, data, channels)
@@ -80,7 +81,7 @@ class State:
             self._sums_by_time.popleft()
 
     def tick(self, now: float) -> None:
-        """Record the current counts, from which rates are computed.
+        """Record the current simulation time and message count, from which the rates are computed.
 
         Args:
             now: Wall time [s].
@@ -96,7 +97,7 @@ class State:
 
     @property
     def peaks(self) -> np.ndarray:
-        """Largest sum of taxel forces in the last second (bodies,) [N]."""
+        """Largest sum of each body's taxel forces in the last `PEAK_WINDOW` (bodies,) [N]."""
         start = self._sums_by_time[-1][0] - PEAK_WINDOW if self._sums_by_time else 0.0
         recent = [
             sums for time, sums in self._sums_by_time if time >= start and len(sums) == len(self.bodies)
@@ -137,9 +138,10 @@ def forces(counts: np.ndarray, data: np.ndarray, channels: int) -> tuple[np.ndar
     """Return the net force and the total taxel force on each body.
 
     Args:
-        counts: Taxels per body (B,).
-        data: Taxel forces (sum of counts * channels,) [N], grouped by body, taxel-major.
-        channels: Number of values per taxel.
+        counts: Number of taxels on each body (B,).
+        data: Taxel forces [N] as a flat array (counts.sum() * channels,): all taxels of the first body, then
+            those of the second, and so on. The channels of a taxel are adjacent.
+        channels: Number of force components per taxel.
 
     Returns:
         Magnitude of the net force (B,) [N], in which opposing forces cancel, and the sum of the magnitudes of

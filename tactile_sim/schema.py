@@ -62,8 +62,8 @@ LARGEST = 1e9
 class Number:
     """A number between two bounds. Integers are accepted, NaN is rejected.
 
-    The upper bound ``most`` is inclusive. If no lower bound is specified, it is -``most``. Numbers between 0
-    and ``smallest`` are rejected.
+    The bounds ``least`` and ``most`` are inclusive; ``above`` is an exclusive lower bound. Without a lower
+    bound, -``most`` is used. Numbers between 0 and ``smallest`` (both exclusive) are rejected.
     """
 
     least: float | None = None

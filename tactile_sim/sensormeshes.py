@@ -51,17 +51,23 @@ def mesh_ellipsoid(resolution: float, radii: ArrayLike) -> trimesh.Trimesh | tri
     Args:
         resolution: Approximate largest distance between vertices [m].
         radii: Radii (3,) along the axes [m].
+
+    Returns:
+        The mesh, or a single vertex if the resolution exceeds the largest radius.
     """
     return _trimesh(mimo_meshes.ellipsoid(*checked("mesh_ellipsoid", resolution, radii=radii)))
 
 
 def mesh_pipe(resolution: float, length: float, radius: float) -> trimesh.Trimesh | trimesh.PointCloud:
-    """Mesh an open pipe with rings along its axis; a pipe of length 0 becomes a ring without triangles.
+    """Mesh an open pipe with rings along its axis.
 
     Args:
         resolution: Approximate distance between vertices [m].
-        length: Length [m].
+        length: Length [m]. With length 0, the result is a ring of vertices without triangles.
         radius: Radius [m].
+
+    Returns:
+        The mesh of the lateral surface, without caps.
     """
     return _trimesh(mimo_meshes.pipe(*checked("mesh_pipe", resolution, length=length, radius=radius)))
 

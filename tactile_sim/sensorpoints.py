@@ -24,6 +24,9 @@ def spread_points_box(resolution: float, sizes: ArrayLike, return_normals: bool 
         resolution: Approximate distance between points [m]; a single point results if it exceeds all sizes.
         sizes: Half lengths (3,) of the edges [m].
         return_normals: Whether to return normals as well.
+
+    Returns:
+        Positions (n, 3) [m]; with ``return_normals``, a tuple of positions and outward unit normals (n, 3).
     """
     return _given(mimo_points.box(*checked("spread_points_box", resolution, sizes=sizes)), return_normals)
 
@@ -35,6 +38,9 @@ def spread_points_sphere(resolution: float, radius: float, return_normals: bool 
         resolution: Approximate distance between points [m]; a single point results if it exceeds the radius.
         radius: Radius [m].
         return_normals: Whether to return normals as well.
+
+    Returns:
+        Positions (n, 3) [m]; with ``return_normals``, a tuple of positions and outward unit normals (n, 3).
     """
     return _given(
         mimo_points.sphere(*checked("spread_points_sphere", resolution, radius=radius)), return_normals
@@ -48,6 +54,9 @@ def spread_points_ellipsoid(resolution: float, radii: ArrayLike, return_normals:
         resolution: Approximate largest distance between points [m]; points are closer along shorter axes.
         radii: Radii (3,) along the axes [m].
         return_normals: Whether to return normals as well.
+
+    Returns:
+        Positions (n, 3) [m]; with ``return_normals``, a tuple of positions and outward unit normals (n, 3).
     """
     return _given(
         mimo_points.ellipsoid(*checked("spread_points_ellipsoid", resolution, radii=radii)), return_normals
@@ -64,6 +73,9 @@ def spread_points_pipe(
         length: Length [m].
         radius: Radius [m].
         return_normals: Whether to return normals as well.
+
+    Returns:
+        Positions (n, 3) [m]; with ``return_normals``, a tuple of positions and outward unit normals (n, 3).
     """
     return _given(
         mimo_points.pipe(*checked("spread_points_pipe", resolution, length=length, radius=radius)),
@@ -84,6 +96,9 @@ def spread_points_cylinder(
         length: Length [m].
         radius: Radius [m].
         return_normals: Whether to return normals as well.
+
+    Returns:
+        Positions (n, 3) [m]; with ``return_normals``, a tuple of positions and outward unit normals (n, 3).
     """
     return _given(
         mimo_points.cylinder(*checked("spread_points_cylinder", resolution, length=length, radius=radius)),
@@ -103,6 +118,9 @@ def spread_points_capsule(
         length: Length without the hemispheres [m].
         radius: Radius [m].
         return_normals: Whether to return normals as well.
+
+    Returns:
+        Positions (n, 3) [m]; with ``return_normals``, a tuple of positions and outward unit normals (n, 3).
     """
     return _given(
         mimo_points.capsule(*checked("spread_points_capsule", resolution, length=length, radius=radius)),

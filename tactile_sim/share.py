@@ -75,8 +75,9 @@ def package_folder(package: str, search: Iterable[str | Path] = ()) -> Path | No
 
     Args:
         package: Name of the package.
-        search: Folders to search before `AMENT_PREFIX_PATH` and `ROS_PACKAGE_PATH`. As in the latter, each
-            folder is a package or contains packages at most `PACKAGE_LEVELS` levels below it.
+        search: Folders to search before those in the environment variables ``AMENT_PREFIX_PATH`` and
+            ``ROS_PACKAGE_PATH``. Each is a package or contains packages at most `PACKAGE_LEVELS` levels
+            below it.
 
     Returns:
         The folder, or None if the package is not found.

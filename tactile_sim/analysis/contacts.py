@@ -26,7 +26,7 @@ class Contacts:
         self._forces: list[np.ndarray] = []
 
     def add(self, message: Message) -> None:
-        """Add a ContactWrenchArray message."""
+        """Add a ContactWrenchArray message; messages outside the time span are ignored."""
         if message.stamp not in self.span:
             return
         contacts: Any = message.value.contacts
@@ -47,14 +47,15 @@ class Contacts:
 
     @property
     def magnitudes(self) -> np.ndarray:
-        """Force magnitude of each contact (c,) [N]."""
+        """Force magnitudes (c,) of all contacts in all messages [N]."""
         return np.linalg.norm(np.concatenate([np.zeros((0, 3)), *self._forces]), axis=1)
 
     def pairs(self) -> tuple[list[tuple[str, str]], np.ndarray]:
         """Return the net contact force between each pair of bodies.
 
         Returns:
-            The names of p pairs, and the force magnitudes over time (n, p) [N].
+            The names of the bodies in p pairs, and the magnitude (n, p) of each pair's net force in n
+            messages [N].
         """
         if not self._geoms:
             return [], np.zeros((len(self._times), 0))

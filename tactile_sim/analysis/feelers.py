@@ -55,13 +55,13 @@ class Covers:
             yield frame._replace(quantities=(COVER,) * count, units=("",) * count, readings=cover)
 
     def add(self, message: Message) -> None:
-        """Add a message to the state that :meth:`covered` returns."""
+        """Process a message, so that :meth:`covered` takes it into account."""
         for frame in self.of(message):
             parts = np.split(frame.readings[:, 0], np.cumsum(frame.counts)[:-1])
             self._last = list(zip(frame.bodies, self._layouts_of(frame), parts, strict=True))
 
     def covered(self, bodies: Sequence[str], poses: Poses) -> CoveredFeelers:
-        """Return the covered feelers of the given bodies according to the last messages."""
+        """Return the covered feelers of the given bodies in the last frame, placed with these poses."""
         found = [(layout, cover) for body, layout, cover in self._last if layout and body in bodies]
         if not found:
             return CoveredFeelers(np.zeros((0, 2, 3)), np.zeros(0))

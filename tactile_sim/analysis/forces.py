@@ -77,19 +77,19 @@ def _together(nets: np.ndarray, places: Sequence[int], weights: np.ndarray | Non
     """Combine the values of several bodies.
 
     Args:
-        nets: Values (n, b) over time; with weights, already multiplied by them.
+        nets: Values (n, b) of the bodies over time: net forces, or sums of the covered fractions of feelers.
         places: Indices of the bodies to combine.
-        weights: Weights (b,), or None.
+        weights: Number of feelers on each body (b,), to compute a mean per feeler; None for forces.
 
     Returns:
-        The sum over the bodies (n,), or the weighted mean if there are weights.
+        The sum over the selected bodies (n,), or the mean per feeler.
     """
     total: np.ndarray = nets[:, places].sum(axis=1)
     return total if weights is None else total / weights[places].sum()
 
 
 def _choose(colors: dict[str, str], names: Sequence[str]) -> None:
-    """Add a distinct colour for each name that does not have one yet."""
+    """Add a distinct colour to ``colors`` for each name that does not have one yet."""
     taken = {colors[name] for name in names if name in colors}
     free = (color for color in style.theme().lines if color not in taken)
     colors.update({name: next(free) for name in names if name not in colors})

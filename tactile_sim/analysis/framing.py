@@ -23,7 +23,7 @@ class Spheres:
         """Radii of the spheres (m,) [m]."""
 
     def centers(self, poses: Poses) -> np.ndarray:
-        """Return the centres of the spheres in the world (m, 3) [m]."""
+        """Return the centres (m, 3) of the spheres in the world [m] for these poses of their frames."""
         positions, rotations = poses.of(self.frames)
         return positions + np.einsum("mij,mj->mi", rotations, self._own)
 

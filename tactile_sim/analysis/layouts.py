@@ -87,7 +87,7 @@ class Placed(NamedTuple):
 
 
 def place(layouts: Sequence[Layout], poses: Poses) -> Placed:
-    """Transform the taxels of one or more layouts to the world frame."""
+    """Transform the taxels of one or more layouts to the world frame with the poses of their bodies."""
     origins, rotations = poses.of([layout.frame for layout in layouts])
     return Placed(
         np.concatenate(

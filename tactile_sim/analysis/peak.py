@@ -104,7 +104,16 @@ def _camera(normal: np.ndarray) -> np.ndarray:
 def _draw(
     ax: Any, skin: Placed, part: Part, readings: np.ndarray, norm: Any, covered: CoveredFeelers
 ) -> None:
-    """Draw one body, cropped to the region of its touched taxels, over a silhouette of the other bodies."""
+    """Draw one body, cropped to the region of its touched taxels, over a silhouette of the other bodies.
+
+    Args:
+        ax: The axes.
+        skin: All n taxels.
+        part: The body.
+        readings: (n,) magnitudes of the readings.
+        norm: Colour scale.
+        covered: Covered feelers to draw.
+    """
     own = readings[part.taxels]
     touched = own > 0 if own.any() else np.ones(len(own), bool)
     weights = own[touched] if own.any() else np.ones(len(own))
@@ -179,7 +188,14 @@ def _box() -> dict[str, Any]:
 
 
 def _arrow(ax: Any, force: np.ndarray, half: float, net: np.ndarray) -> None:
-    """Draw the net force as an arrow that ends at the centre of the readings."""
+    """Draw the net force as an arrow that ends at the centre of the readings, and its magnitude.
+
+    Args:
+        ax: The axes.
+        force: (3,) net force in the axes of the view [N].
+        half: Half-width of the panel [m].
+        net: (3,) net force in the world [N].
+    """
     tail = -0.9 * half * force[:2] / np.linalg.norm(force)
     look = {
         "arrowstyle": "-|>",
@@ -197,7 +213,7 @@ def _arrow(ax: Any, force: np.ndarray, half: float, net: np.ndarray) -> None:
 
 
 def _bar(ax: Any, middle: np.ndarray, half: float) -> None:
-    """Draw a scale bar with a round length."""
+    """Draw a scale bar with a round length, for a panel with this centre (2,) and half-width [m]."""
     decade = 10.0 ** np.floor(np.log10(half))
     length = max(step * decade for step in (0.5, 1.0, 0.2) if step * decade <= 0.7 * half)
     left, low = middle - 0.95 * half

@@ -20,7 +20,7 @@ class Poses:
         self._poses: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def add(self, message: Message) -> None:
-        """Update the tree with a message of topic ``MOVING`` or ``STATIC``."""
+        """Update the tree with a TFMessage; invalid transforms are ignored."""
         transforms = message.value.transforms
         parents, children = transforms.header.frame_id, transforms.child_frame_id
         translations = transforms.transform.translation
@@ -62,7 +62,14 @@ class Poses:
         return np.stack([position for position, _ in poses]), np.stack([turn for _, turn in poses])
 
     def parents(self, frames: Sequence[str]) -> np.ndarray:
-        """Return the index (f,) of the nearest ancestor of each frame among the frames, or its own index."""
+        """Return for each frame the index of its nearest ancestor among the given frames.
+
+        Args:
+            frames: Names of the f frames.
+
+        Returns:
+            Indices (f,) in ``frames``; a frame without such an ancestor has its own index.
+        """
         known = {frame: k for k, frame in enumerate(frames)}
         nearest = []
         for k, frame in enumerate(frames):
@@ -76,11 +83,11 @@ class Poses:
     def _in_root(
         self, frame: str, known: dict[str, tuple[np.ndarray, np.ndarray]], steps: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the pose of a frame relative to the root.
+        """Return position (3,) [m] and rotation matrix (3, 3) of a frame relative to the root.
 
         Args:
             frame: Name of the frame.
-            known: Cache of poses by frame.
+            known: Cache of poses by frame, which is updated.
             steps: Maximum depth of the recursion, because transforms in corrupt bags can form loops.
         """
         if frame not in known:

@@ -109,7 +109,16 @@ def marks(norm: LogNorm) -> list[float]:
 
 
 def color_bar(fig: Figure, norm: Normalize, label: str, **place: Any) -> None:
-    """Add a colour bar. On a logarithmic scale, values below the minimum have the first colour."""
+    """Add a colour bar to a figure.
+
+    On a logarithmic scale, values below the minimum have the first colour.
+
+    Args:
+        fig: The figure.
+        norm: Colour scale.
+        label: Label of the bar.
+        **place: Placement options of ``Figure.colorbar``, such as ``ax`` and ``pad``.
+    """
     decades = isinstance(norm, LogNorm)
     bar = fig.colorbar(
         ScalarMappable(norm, color_map()),
@@ -158,6 +167,11 @@ def bands(
 
 
 def strongest(strengths: np.ndarray, number: int) -> tuple[list[int], list[int]]:
-    """Return the indices of the ``number`` largest strengths and of all others above 0, largest first."""
+    """Split the indices of positive strengths into the largest ones and all others, largest first.
+
+    Args:
+        strengths: (b,) strengths.
+        number: Maximum number of indices in the first list.
+    """
     order = [int(place) for place in np.argsort(-strengths, kind="stable") if strengths[place] > 0]
     return order[:number], order[number:]

@@ -100,17 +100,17 @@ def frames_of_skin(robot: Robot) -> Frames:
 
 
 def pad_of(value: Any) -> str:
-    """Return the pad name in an array or layout message; messages from before pads have only a body name."""
+    """Return the pad name in an array or layout message, or the body name in old messages without pads."""
     return getattr(value, "pad", "") or value.body
 
 
 def pads_of(value: Any) -> tuple[str, ...]:
-    """Return the pad names in a TactileFrame; messages from before pads have only body names."""
+    """Return the pad names in a TactileFrame, or the body names in old messages without pads."""
     return tuple(getattr(value, "pads", ()) or value.bodies)
 
 
 def quantities_of(value: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the quantity and the unit of each pad in a TactileFrame."""
+    """Return the quantities and the units in a TactileFrame, one of each per pad."""
     count = len(pads_of(value))
     quantities, units = tuple(getattr(value, "quantities", ())), tuple(getattr(value, "units", ()))
     return (

@@ -14,12 +14,15 @@ from tactile_sim.analysis.tactile_frames import Frame, Frames, finite
 from tactile_sim.bag.messages import Message
 
 BINS = 800
-"""Bags with at least this many messages give a raster of this to twice this number of time intervals."""
+"""Number of time intervals to which a `Raster` is reduced when it reaches twice this number.
+
+With fewer messages, each message is an interval.
+"""
 
 
 @dataclass
 class Raster:
-    """Largest reading of each taxel in each time interval."""
+    """Largest magnitude of each taxel's readings in each time interval, with one row per interval."""
 
     rows: list[np.ndarray] = field(default_factory=list)
     starts: list[float] = field(default_factory=list)
@@ -83,10 +86,13 @@ class Touch:
         self._nets: list[np.ndarray] = []
         self._taxels: dict[str, np.ndarray] = {}
         self._peaks: dict[str, Peak] = {}
-        """Peak for each unit."""
+        """Peak by unit of the readings."""
 
     def add(self, message: Message) -> None:
-        """Add a message of one of the topics of ``frames``."""
+        """Add a message of one of the topics of ``frames``.
+
+        Frames outside the time span are ignored, as are those whose layout differs from that of the first.
+        """
         for frame in self.frames.of(message):
             if frame.stamp in self.span:
                 self._add(frame)
@@ -123,7 +129,7 @@ class Touch:
         return [body for body, of_body in enumerate(self.units) if of_body == unit]
 
     def split(self) -> list[tuple[Touch, list[int]]]:
-        """Return the history for each unit, forces first, with the indices of the bodies with this unit."""
+        """Return a history for each unit, forces first, and the indices of the bodies with this unit."""
         parts = []
         for unit in self._ordered_units():
             part = copy(self)

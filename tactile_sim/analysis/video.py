@@ -83,7 +83,7 @@ class Video:
         self._panel = SkinPanel(WIDTH - SCENE, HEIGHT, half, norm, label)
 
     def images(self) -> Iterator[np.ndarray]:
-        """Yield images (HEIGHT, WIDTH, 3) uint8 at the times in ``stamps``."""
+        """Yield images (HEIGHT, WIDTH, 3) uint8 at the times in ``stamps``, then close the renderer."""
         state = _State(self._recording, self._image_topics)
         try:
             for stamp in self.stamps.tolist():
@@ -133,7 +133,11 @@ class Video:
         return low, high, np.maximum(np.max(reaches, axis=0), 1e-3)
 
     def _arrow_scale(self, radius: float) -> float:
-        """Return an arrow scale that suits most contacts [m/N]: 1, 2 or 5 times a power of ten."""
+        """Return an arrow scale [m/N] that suits most contacts: 1, 2 or 5 times a power of ten.
+
+        Args:
+            radius: Radius of the visible region [m].
+        """
         forces = self._recording.contacts.magnitudes
         forces = forces[forces > 0]
         wanted = LENGTH * radius / np.median(forces) if forces.size else 0.01
@@ -141,7 +145,11 @@ class Video:
         return float(max(step * decade for step in (1.0, 2.0, 5.0) if step * decade <= wanted * 1.001))
 
     def _arrows(self, contacts: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the end points (k, 2, 3) [m] and colour indices (k,) of the force arrows of all contacts."""
+        """Return the force arrows of all contacts: up to three components for each contact.
+
+        Returns:
+            Start and end points (k, 2, 3) [m] and indices (k,) in ARROW_COLORS of the k arrows.
+        """
         if contacts is None or not len(contacts):
             return np.zeros((0, 2, 3)), np.zeros(0, int)
         axes = np.stack([contacts.normal, contacts.tangent1, contacts.tangent2], axis=1)

@@ -1,4 +1,4 @@
-"""Write a bag in a thread of its own, so that a simulation does not wait for compression and the disk."""
+"""Write a bag in a separate thread, so that a simulation does not wait for compression and the disk."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ class BackgroundWriter:
         """Size of the messages in the batches [bytes]."""
         self._ending = False
         self._range: tuple[int, int] | None = None
-        """Smallest and largest log time [ns]."""
+        """Smallest and largest log time [ns]; None before the first message."""
         self._fault = ""
         self._thread = Thread(target=self._run, name="recording", daemon=True)
 
     def add_topic(self, *arguments: Any) -> int:
-        """Add a topic. See `BagWriter.add_topic`; call this before `start`."""
+        """Add a topic and return its id; arguments as in `BagWriter.add_topic`. Call this before `start`."""
         return self._bag.add_topic(*arguments)
 
     def start(self) -> None:

@@ -22,7 +22,10 @@ ROWS: dict[str, dict[str, str | int]] = {
         "uv": 2,
     },
 }
-"""Fields with several numbers per taxel or triangle: that number, or the name of the field that has it."""
+"""Row length of array fields that have several numbers per taxel or triangle, by message type and field.
+
+The row length is a number or the name of the message field that contains it.
+"""
 _READINGS = (
     "std_msgs/Header header\nuint32 layout_id\nstring quantity\nstring unit\nuint8 channels\nfloat32[] data\n"
 )
@@ -119,7 +122,7 @@ def check_definition(kind: Struct) -> None:
 
 
 def check_rows(type_name: str, value: Any) -> None:
-    """Check the array lengths in a decoded message of a known type.
+    """Check that arrays in a decoded message of a known type consist of complete rows, see `ROWS`.
 
     Args:
         type_name: The message type.

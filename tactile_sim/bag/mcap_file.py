@@ -194,7 +194,7 @@ class McapScan:
         return int(HEAD.size + length)
 
     def _begins(self, file: BinaryIO, place: int) -> bool:
-        """Return whether a valid record begins at an offset."""
+        """Return whether a valid record begins at this offset [bytes]; moves the file position."""
         file.seek(place)
         head = file.read(CHUNK_HEAD)
         try:
@@ -203,7 +203,7 @@ class McapScan:
             return False
 
     def _learn(self, file: BinaryIO) -> None:
-        """Read topics and types from the summary, since their definitions may be in the damaged section."""
+        """Read topics and types from the file's summary, as their definitions may be in damaged bytes."""
         place = last_place(file, DATA_END, self.size)
         with suppress(*_BROKEN):
             while place < self.size:

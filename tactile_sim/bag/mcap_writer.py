@@ -154,7 +154,7 @@ class McapWriter:
         self._end_chunk()
 
     def draft(self, messages: Iterable[tuple[int, int, bytes]]) -> None:
-        """Write messages that the next method call removes from the file again.
+        """Write messages to the file until the next call of a method, which removes them again.
 
         This way, messages whose log times are not final yet are not lost if the process is killed.
 
@@ -254,7 +254,7 @@ class McapWriter:
         return summary + offsets + _bytes(footer) + MAGIC
 
     def _append(self, data: bytes) -> None:
-        """Write all of ``data``, or nothing if the disk is full."""
+        """Append data to the file completely; raise OSError and append nothing if the disk is full."""
         view = memoryview(data)
         try:
             while view:

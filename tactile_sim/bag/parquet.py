@@ -134,7 +134,15 @@ class _Table:
         self._messages = []
 
     def _shape(self, columns: dict[str, Any], first: Any) -> None:
-        """Stack arrays of constant length, and split those with several numbers per taxel into rows."""
+        """Stack the arrays of a batch of messages, modifying ``columns`` in place.
+
+        Fields of constant length become arrays (messages, length), or (messages, rows, width) if they have
+        several numbers per taxel or triangle. Other fields remain lists.
+
+        Args:
+            columns: List of the values in all messages, by field name.
+            first: First message of the batch.
+        """
         for name, size in self._sizes.items():
             if size:  # None: the length varies; Arrow has no fixed-size lists of size 0
                 columns[name] = np.stack(columns[name])

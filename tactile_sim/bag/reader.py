@@ -132,6 +132,9 @@ def rows_of(type_name: str, values: Any) -> dict[str, Any]:
     Args:
         type_name: The message type.
         values: A decoded message.
+
+    Returns:
+        The number of values per row, such as 3 for positions, by field name.
     """
     rows = ROWS.get(type_name, {})
     return {
@@ -142,7 +145,7 @@ def rows_of(type_name: str, values: Any) -> dict[str, Any]:
 
 
 def _in_rows(values: Any, width: int) -> Any:
-    """Reshape an array (n, rows x width), or each array of a list, into rows: (n, rows, width)."""
+    """Reshape an array (n, rows * width) to (n, rows, width), or each array of a list to (rows, width)."""
     if isinstance(values, list):
         return [value.reshape(-1, width) for value in values]
     return (

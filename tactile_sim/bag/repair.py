@@ -138,7 +138,10 @@ def _profiles(text: str) -> list[dict[str, Any]]:
 
 
 def _keep(file: Path) -> Path:
-    """Hard-link a file to an unused name, or copy it if the file system has no hard links."""
+    """Keep a damaged file under an unused name ending in ``.damaged``, and return that path.
+
+    The file is hard-linked, or copied if the file system has no hard links.
+    """
     names = (f"{file.name}.damaged{number or ''}" for number in count())
     aside = next(aside for name in names if not (aside := file.with_name(name)).exists())
     try:

@@ -217,7 +217,7 @@ class Batch:
         self._commands.accept(ids, position or {}, velocity or {}, effort or {})
 
     def take_tare(self, envs: Sequence[int] | np.ndarray | None = None) -> None:
-        """Subtract the current readings from all later ones.
+        """Subtract the current readings from all later ones. Earlier observations become invalid.
 
         Args:
             envs: Indices of the environments, or a boolean mask (num_envs,); None tares all.

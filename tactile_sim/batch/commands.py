@@ -40,7 +40,14 @@ class Commands:
         """Controls last set by built-in motion or by a reset."""
 
     def apply(self, steps_since_reset: np.ndarray) -> None:
-        """Apply commands and built-in motion for the next step. Repeated calls before it have no effect."""
+        """Write the controls that commands and built-in motion require for the next step.
+
+        If the controls of an environment were changed from outside, its built-in motion ends. Repeated calls
+        before the step have no effect.
+
+        Args:
+            steps_since_reset: (num_envs,) number of steps since the last reset of each environment.
+        """
         if self._moving.any():
             ctrl = self._worlds.ctrl
             self._moving &= (ctrl == self._own).all(axis=1)
@@ -56,7 +63,11 @@ class Commands:
                 commander.apply(self._data(env))
 
     def free_steps(self, steps_since_reset: np.ndarray) -> int:
-        """Return the number of steps that can be taken before `apply` must be called again."""
+        """Return the number of steps that can be taken before `apply` must be called again.
+
+        Args:
+            steps_since_reset: As in `apply`.
+        """
         if any(commander.every_step for commander in self._commanders.values()):
             return 1
         if not self._moving.any():
@@ -64,7 +75,11 @@ class Commands:
         return self._interval - int((steps_since_reset[self._moving] % self._interval).max())
 
     def restart(self, envs: np.ndarray) -> None:
-        """Clear the commands of environments that were reset."""
+        """Clear the commands, set the initial controls and restart the built-in motion after a reset.
+
+        Args:
+            envs: Indices (k,) of the environments that were reset.
+        """
         if not len(envs):
             return
         for env in envs.tolist():
@@ -79,7 +94,7 @@ class Commands:
         self._moved_at[envs] = -1
 
     def accept(self, envs: np.ndarray, *fields: Mapping[str, float | np.ndarray]) -> None:
-        """Set joint commands for environments.
+        """Set joint commands for environments, which ends their built-in motion.
 
         Args:
             envs: Indices (k,) of the environments.

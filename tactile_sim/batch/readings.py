@@ -80,7 +80,7 @@ class Readings:
         return ManyReadings.zeros(self._worlds.num_envs, self._simulation.skin, channels)
 
     def feel(self) -> None:
-        """Compute the ideal readings of the recorded states."""
+        """Compute the readings of the recorded states and store them in ``ideal``."""
         worlds = cast("Worlds | MotrixWorlds", self._worlds)
         contacts = ManyContacts(
             worlds.contact_counts, worlds.contact_values, worlds.contact_ids, worlds.xpos,
@@ -121,7 +121,11 @@ class Readings:
         return np.stack([sampling.value(felt) for sampling, felt in values])
 
     def output(self, steps: np.ndarray) -> np.ndarray:
-        """Return the readings (n, taxels, channels) after the signal chain."""
+        """Return the readings (n, taxels, channels) after the signal chain.
+
+        Args:
+            steps: (n,) number of steps since the last reset of each environment.
+        """
         if not self._chains:
             return self.truth()
         if self._output is None:
@@ -131,7 +135,11 @@ class Readings:
         return self._output
 
     def restart(self, envs: np.ndarray) -> None:
-        """Restart the random numbers and clear the memory of environments. The tare is kept."""
+        """Restart the random numbers and clear the memory of sampling and signal chains. The tare is kept.
+
+        Args:
+            envs: Indices of the environments.
+        """
         if self._chains:
             self._chains.restart(envs)
         if self._samplings:
@@ -139,7 +147,12 @@ class Readings:
                 self._samplings[env].clear()
 
     def tare(self, envs: np.ndarray, steps: np.ndarray) -> None:
-        """Subtract the current readings from all later ones in the given environments."""
+        """Subtract the current readings from all later ones.
+
+        Args:
+            envs: Indices of the environments to tare.
+            steps: (n,) number of steps since the last reset of each environment.
+        """
         if not self._chains:
             self._chains = self._make_chains()
         zero = np.empty(self.ideal.taxels.shape)

@@ -53,9 +53,21 @@ def reduce_readings(
 
 @kernel(nogil=True)
 def _reduce(first, last, values, touched, touched_counts, sparse, body_index, positions, slots, law, out):
-    """Accumulate the reduction in ``out`` (n, pads, width), which must be zero.
+    """Reduce the readings of environments [first, last) by pad, and add the results to ``out``.
 
-    For the center of pressure, these are the moments (3) and the sum of the magnitudes.
+    Args:
+        first: First environment.
+        last: End of the range of environments.
+        values: (n, taxels, channels) readings.
+        touched: (n, taxels) indices of the touched taxels, used if ``sparse``.
+        touched_counts: (n,) number of touched taxels, used if ``sparse``.
+        sparse: Whether to visit only the touched taxels.
+        body_index: (taxels,) index of the pad of each taxel.
+        positions: (taxels, 3) positions in the body frame [m].
+        slots: Column of ``out`` for each pad, or -1 to skip the pad.
+        law: Number of the reduction.
+        out: (n, pads, width) results, initially zero: sums of the channels, the largest magnitude, or for the
+            center of pressure the moments (3) and the sum of the magnitudes.
     """
     for env in range(first, last):
         for k in range(touched_counts[env] if sparse else len(body_index)):

@@ -55,7 +55,11 @@ class Collection:
         return int(np.random.SeedSequence([self.seed, shard]).generate_state(1)[0] >> 2)
 
     def make(self, shard: int, threads: int = 0) -> int:
-        """Write the file of one shard and return its number of episodes.
+        """Run the episodes of one shard, write its file and return the number of episodes.
+
+        Args:
+            shard: Index of the shard.
+            threads: Number of threads. 0 uses the number of processors.
 
         Raises:
             TactileSimError: The file cannot be written.

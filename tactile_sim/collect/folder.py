@@ -54,13 +54,15 @@ def locked(out: Path) -> Iterator[None]:
 def begin(out: Path, info: dict[str, Any], remedy: str = "use another path") -> None:
     """Write the description of a dataset, or check that it matches an existing dataset in the folder.
 
+    The description of an existing dataset without complete shards is replaced.
+
     Args:
         out: The folder.
         info: Everything on which the dataset depends.
         remedy: Remedy to append to error messages.
 
     Raises:
-        CommandError: The folder contains other files, or a dataset with a different description.
+        CommandError: The folder contains other files, or a different dataset with complete shards.
         BagError: The description cannot be written.
     """
     info = json.loads(json.dumps(info))

@@ -75,7 +75,11 @@ class Sweep:
         return Collection(recipe, self.episodes, self.parts, self.episodes, self.seed)
 
     def make(self, shard: int, threads: int = 0) -> int:
-        """Run the episodes of a point, write the values of the metric, and return 1.
+        """Run the episodes of a point, write the values of the metric to its file, and return 1.
+
+        Args:
+            shard: Index of the point.
+            threads: Number of threads. 0 uses the number of processors.
 
         Raises:
             TactileSimError: The point is invalid, the metric fails or its file cannot be written.

@@ -20,7 +20,12 @@ class Work(Protocol):
     """Work that is divided into shards, such as a dataset or a sweep."""
 
     def make(self, shard: int, threads: int = 0) -> int:
-        """Create one shard and return the amount of work done, such as the number of episodes."""
+        """Create one shard and return the amount of work done, such as the number of episodes.
+
+        Args:
+            shard: Index of the shard.
+            threads: Number of threads. 0 uses the number of processors.
+        """
 
     def absolute(self) -> Work:
         """Return a copy with absolute paths, for processes with a different working directory."""

@@ -42,7 +42,7 @@ def add_recipe(parser: argparse.ArgumentParser, episodes: int, text: str) -> Non
     Args:
         parser: Parser of a subcommand.
         episodes: Default number of episodes.
-        text: Meaning of the number of episodes.
+        text: Help text for the option ``--episodes``.
     """
     add_config(parser)
     for name, default, meaning in (
@@ -81,7 +81,7 @@ def make_recipe(args: argparse.Namespace) -> Recipe:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Collect the missing episodes and print the throughput."""
+    """Collect the episodes that the dataset lacks, print a summary and the throughput, and return 0."""
     from tactile_sim.collect import Collection, collect
     from tactile_sim.progress import progress
 

@@ -120,7 +120,8 @@ def free_domain(start: int) -> int:
     The first participant of a domain listens on UDP port 7410 + 250 * domain (RTPS 2.5, 9.6.2.3).
 
     Args:
-        start: Any integer; it determines which domain is tried first.
+        start: Any integer; it determines which domain is tried first. This domain is also returned if all
+            domains are in use.
     """
     domains = [1 + (start + i) % DOMAINS for i in range(DOMAINS)]
     for domain in domains:

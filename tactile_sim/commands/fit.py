@@ -69,7 +69,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Fit the parameters, print a report and write the output files."""
+    """Fit the parameters, print a report, write the output files and return 0."""
     from tactile_sim.bag.atomic_write import fresh, refuse_existing
     from tactile_sim.errors import CommandError, suggest
     from tactile_sim.fit import Reference, fit, output

@@ -95,7 +95,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _table(listing: Listing) -> RenderableType:
-    """Return a table for the terminal."""
+    """Format a listing as a table with a title, or as one line if it is empty."""
     if not listing.rows:
         return Text(f"\nno {listing.title}")
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)

@@ -122,7 +122,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Draw the figures and the video, and return 0."""
+    """Write the requested figures, tactile images, replay page and video, and return 0."""
     if (
         args.video
         and not {"MUJOCO_GL", "DISPLAY", "WAYLAND_DISPLAY"} & os.environ.keys()

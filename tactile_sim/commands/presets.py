@@ -26,7 +26,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print a table of all presets, or the properties of one preset."""
+    """Print a table of all presets, or the properties of one preset, and return 0."""
     console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
     console.print(_figures(args.preset) if args.preset else _overview())
     return 0

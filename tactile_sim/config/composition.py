@@ -45,7 +45,7 @@ def urdf_options(settings: Settings) -> UrdfOptions:
 
 
 def empty_scene() -> mujoco.MjSpec:
-    """Return a scene without bodies whose integrator and friction cones suit contacts."""
+    """Return a scene without bodies, with an integrator and friction cones that suit contacts."""
     spec = mujoco.MjSpec()
     spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
@@ -57,7 +57,7 @@ def add_parts(spec: mujoco.MjSpec, settings: Settings) -> dict[str, str]:
     """Add the robots, objects and ground in a configuration to a scene.
 
     Returns:
-        Mode of each joint of the robots by name, see `Robot`.
+        Control mode (``position``, ``velocity`` or ``effort``) of each joint of the robots, by joint name.
 
     Raises:
         SceneError: A file is missing or invalid.
@@ -89,7 +89,7 @@ def quaternion(orientation: tuple[float, ...]) -> np.ndarray:
 
 
 def _add_robot(spec: mujoco.MjSpec, name: str, settings: Settings) -> dict[str, str]:
-    """Add a robot and return the modes of its joints by name."""
+    """Add a configured robot to a scene and return the control modes of its joints by name."""
     robot, where = settings.robots[name], f"robots.{name}"
     options = urdf_options(settings)
     file = find_scene(robot["file"], settings.base, settings.source, options.package_paths, f"{where}.file")

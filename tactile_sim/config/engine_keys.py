@@ -17,7 +17,7 @@ class EngineName(Text):
     """Names of the engines in this package."""
 
     def __call__(self, value: Any) -> str:
-        """Return the name; raise ValueError if no engine has it."""
+        """Check that an engine with this name exists and return the name; otherwise raise ValueError."""
         name = super().__call__(value)
         if not has_engine(name):
             raise ValueError(f"unknown engine {name!r}{suggest(name, engine_names())}")

@@ -13,7 +13,7 @@ from tactile_sim.schema import Choice, Flag, Integer, Integers, Number, Text, ch
 
 
 def check_address(value: Any) -> str:
-    """Return a websocket address; raise a ValueError if it is invalid."""
+    """Check a websocket address and return it; raise a ValueError if it is invalid."""
     address = Text(filled=True)(value)
     try:
         parts = urlsplit(address)
@@ -26,7 +26,7 @@ def check_address(value: Any) -> str:
 
 
 def check_topic(value: Any) -> str:
-    """Return the name of a ROS topic, absolute or relative; raise a ValueError if it is invalid."""
+    """Check an absolute or relative ROS topic name and return it; raise a ValueError if it is invalid."""
     name = Text(filled=True)(value)
     if not re.fullmatch("(~?/)?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*", name):
         raise ValueError(f"must be a topic such as /hub_0/sensor_0, got {name!r}")

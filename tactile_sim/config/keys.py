@@ -12,7 +12,7 @@ from tactile_sim.schema import Check
 
 @dataclass(frozen=True)
 class Key:
-    """A key with a fixed name and a single value."""
+    """A configuration key with a fixed name and a single value, and its default, check and description."""
 
     name: str
     """Full name, such as ``rates.tactile``."""
@@ -25,7 +25,14 @@ class Key:
 
 
 def key(default: Any, check: Check, doc: str, live: bool = False) -> Any:
-    """Create the dataclass field of a plain key; for the arguments, see `Key`."""
+    """Create the dataclass field of a plain key.
+
+    Args:
+        default: Default value.
+        check: Function that checks and converts a value.
+        doc: Description for users.
+        live: Whether the key can be changed while the simulation runs.
+    """
     return dataclasses.field(default=default, metadata={"check": check, "doc": doc, "live": live})
 
 
@@ -39,7 +46,7 @@ def fields(settings: type, prefix: str = "") -> Iterator[tuple[str, dataclasses.
 
 
 def plain_keys(settings: type, prefix: str = "") -> dict[str, Key]:
-    """Return the plain keys of a settings dataclass by full name, with a prefix."""
+    """Return the plain keys of a settings dataclass by full name, which starts with ``prefix``."""
     return {
         name: Key(name, entry.default, **entry.metadata)
         for name, entry in fields(settings, prefix)

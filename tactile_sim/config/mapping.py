@@ -26,7 +26,7 @@ _NULLS = ("null", "Null", "NULL", "~")
 _PARTS = {"robots", "objects", "ground"}
 """Keys that add elements to a scene."""
 _FAULTS = {"robots": fault_of_robot, "objects": fault_of_object, "grippers": fault_of_gripper}
-"""Functions that check the combination of keys in a group, by table."""
+"""Functions that return an error in the combination of a group's keys (or None), by table."""
 _RENAMED = {"gains": "control"}
 """New name of keys from earlier versions."""
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
@@ -83,7 +83,16 @@ def from_mapping(
 def _faults_of_groups(
     values: Mapping[str, Any], source: str, wrong: Sequence[str]
 ) -> list[tuple[str, ConfigError]]:
-    """Return the errors of groups whose keys are individually valid but inconsistent."""
+    """Return the errors of groups whose keys are individually valid but inconsistent.
+
+    Args:
+        values: Valid values by full name.
+        source: Name of the configuration in error messages.
+        wrong: Full names of invalid keys; the groups that contain them are skipped.
+
+    Returns:
+        A pair of key (such as ``robots.NAME``) and error for each such group.
+    """
     errors = []
     for table, fault_of in _FAULTS.items():
         for name, entry in _records(table, values).items():
@@ -104,12 +113,12 @@ def _checked(
     own: Mapping[str, Key] = MappingProxyType({}),
     engine: str = "",
 ) -> tuple[dict[str, Any], list[tuple[str, ConfigError]]]:
-    """Return the valid values by full name, and the errors of invalid keys as (key, error).
+    """Check keys and values; return the valid values by full name, and a (key, error) pair per error.
 
     Args:
         pairs: Full names and values.
         source: Name of the configuration in error messages.
-        own: Keys that the engine adds.
+        own: Keys that the engine adds, by full name.
         engine: Name of the engine.
     """
     values: dict[str, Any] = {}
@@ -177,8 +186,15 @@ def _check_of(name: str, value: Any, source: str, own: Mapping[str, Key], engine
 def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, source: str) -> Check:
     """Return the check of a key in a table of groups.
 
+    Args:
+        record: Name of the table, such as ``robots``.
+        checks: Check of each key in a group, by name.
+        name: Full name of the key, such as ``robots.arm.file``.
+        value: Value of the key, for error messages.
+        source: Name of the configuration in error messages.
+
     Raises:
-        ConfigError: The key is unknown.
+        ConfigError: The key is unknown, or requires keys below it.
     """
     entry, key = _split(name.removeprefix(record + "."), checks)
     if entry and key in checks:
@@ -199,7 +215,7 @@ def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, s
 
 
 def _split(name: str, checks: Mapping[str, Check]) -> tuple[str, str]:
-    """Split a key in a table of groups into the user-defined name and the key in the schema.
+    """Split a key in a table of groups, without the table's name, into user-defined name and schema key.
 
     Keys in the schema have one or two levels; the user-defined name may contain dots.
     """
@@ -213,7 +229,10 @@ def _split(name: str, checks: Mapping[str, Check]) -> tuple[str, str]:
 
 
 def _nearest_key(name: str, own: Iterable[str]) -> str:
-    """Suggest the nearest key: in the same group, in a group with a similar name, or at another level."""
+    """Return the end of an error message that suggests the valid key nearest to an unknown one.
+
+    It may be in the same group, in a group with a similar name, or at another level.
+    """
     known = [*KEYS, *TABLES, *RECORDS, *own]
     group = name.partition(".")[0]
     if group in _RENAMED:
@@ -227,7 +246,14 @@ def _nearest_key(name: str, own: Iterable[str]) -> str:
 
 
 def _build(type_: Any, prefix: str, values: Mapping[str, Any], **known: Any) -> Any:
-    """Build the dataclass of a group from validated values by full name."""
+    """Build a settings dataclass, including nested ones, from validated values.
+
+    Args:
+        type_: The dataclass.
+        prefix: Prefix of its keys, such as ``skin.``.
+        values: Validated values by full name.
+        **known: Values of fields that are not keys.
+    """
     for entry in dataclasses.fields(type_):
         name = prefix + entry.name
         below = {key[len(name) + 1 :]: value for key, value in values.items() if key.startswith(name + ".")}
@@ -243,7 +269,7 @@ def _build(type_: Any, prefix: str, values: Mapping[str, Any], **known: Any) -> 
 
 
 def _records(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Build a table of groups from validated values by full name."""
+    """Build the table of groups with this name, such as ``robots``, from validated values by full name."""
     table: dict[str, Any] = {}
     for key, value in values.items():
         if not key.startswith(name + "."):

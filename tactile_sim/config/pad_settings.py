@@ -140,7 +140,7 @@ PAD_KEYS: dict[str, str] = {_NAMES[key.name]: key.metadata["doc"] for key in dat
 
 
 def checked(value: Any, key: str) -> Any:
-    """Check and convert a value in a preset, or a group of values.
+    """Check and convert a value in a preset, or all values of a group such as ``grid``.
 
     Args:
         value: The value, or values by key below ``key``.
@@ -155,7 +155,7 @@ def pad_settings(given: Mapping[str, Any], where: str) -> PadSettings:
     """Build the settings of a pad from checked values.
 
     Args:
-        given: Checked values by key; keys with a dot are nested.
+        given: Checked values by key; those of a group such as ``grid`` are in a nested mapping.
         where: Prefix for error messages (file and key).
 
     Raises:

@@ -92,7 +92,10 @@ def resolve_pads(
 
 
 def _extended(preset: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the stages of a preset with those of the configuration, which replace or only switch them."""
+    """Merge the stages of a preset with those of the configuration, which take precedence.
+
+    A configured stage replaces the preset's stage, or only switches it on or off.
+    """
     switched = {
         stage: {**preset[stage], **own}
         for stage, own in given.items()
@@ -183,7 +186,11 @@ def _flex(name: str, model: mujoco.MjModel, where: str) -> int:
 
 
 def _matching(patterns: Sequence[str], known: Sequence[str], kind: str, where: str) -> tuple[int, ...]:
-    """Return the ids, without duplicates, of elements whose names match one of the patterns."""
+    """Return the ids, without duplicates, of elements whose names match one of the patterns.
+
+    Raises:
+        ConfigError: A pattern matches no element.
+    """
     found: dict[int, None] = {}
     for pattern in patterns:
         ids = [i for i, name in enumerate(known) if name == pattern or fnmatchcase(name, pattern)]
@@ -194,7 +201,18 @@ def _matching(patterns: Sequence[str], known: Sequence[str], kind: str, where: s
 
 
 def _one_body(bodies: np.ndarray, body: int, names: Names, kind: str, where: str) -> int:
-    """Return the body that all elements share; it must be ``body`` unless that is negative."""
+    """Return the id of the body that all elements belong to.
+
+    Args:
+        bodies: Body id of each element.
+        body: Id of the body required by the configuration; negative if it requires none.
+        names: Names of the scene's elements.
+        kind: Kind of the elements, for the error message.
+        where: Prefix for the error message (file and key).
+
+    Raises:
+        ConfigError: The elements belong to several bodies or to another body.
+    """
     others = sorted({int(other) for other in bodies} | ({body} if body >= 0 else set()))
     if len(others) > 1:
         listed = ", ".join(repr(names.bodies[other]) for other in others[:3])

@@ -60,7 +60,12 @@ def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value
 def read_sections(path: Path, source: str) -> dict[str, dict[str, Value]]:
     """Return the parameters of each section of a file, by section name.
 
-    For arguments and errors, see :func:`read`.
+    Args:
+        path: Path of the file.
+        source: Name of the file in error messages.
+
+    Raises:
+        ConfigError: The file is missing, unreadable, not UTF-8 or not a parameter file.
     """
     return _Reader(_text(path, source), source).sections()
 

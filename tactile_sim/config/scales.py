@@ -25,13 +25,13 @@ FINEST = 1e-100
 
 
 def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[int, float]:
-    """Return the taxel spacing [m] of each body with skin, by body id in increasing order.
+    """Return the taxel spacing [m] of the bodies that ``skin.scales`` covers, by increasing body id.
 
     If neither ``skin.scales`` nor ``skin.pads`` is set, the default of the engine applies.
 
     Raises:
-        ConfigError: As in `match_scales`. Also if no body has skin although only contacts on skin are
-            published, or if two bodies would share a topic.
+        ConfigError: A body is unknown, cannot collide or has too many taxels; no body has skin although only
+            contacts on skin are published; or two bodies would share a topic.
     """
     where = f"{settings.source}: skin.scales"
     default = engine_plugin(settings.engine).default_scales(settings.engine_settings)
@@ -97,7 +97,7 @@ def _feeling(model: mujoco.MjModel, names: Names) -> list[str]:
 
 
 def colliding_areas(model: mujoco.MjModel) -> np.ndarray:
-    """Return the sum (nbody,) of `geom_areas` for each body [m2]."""
+    """Return the total surface area (nbody,) of each body's colliding geoms [m2], see `geom_areas`."""
     return np.bincount(model.geom_bodyid, geom_areas(model), minlength=model.nbody)
 
 

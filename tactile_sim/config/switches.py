@@ -15,19 +15,19 @@ _TABLE = "skin.sensor"
 
 
 def switch_places(sensor: Sensor) -> Iterator[tuple[str, str, str]]:
-    """Yield the key, the entry and the stage of each switch."""
+    """Yield the full key of each switch, and the entry (pad name or pattern) and stage it belongs to."""
     for entry, stages in sensor.items():
         for stage in stages:
             yield f"{_TABLE}.{entry}.{stage}.{ENABLED}", entry, stage
 
 
 def switches(sensor: Sensor) -> dict[str, bool]:
-    """Return the value of each switch by its key."""
+    """Return the value of each switch by its full key; stages are on by default."""
     return {key: sensor[entry][stage].get(ENABLED, True) for key, entry, stage in switch_places(sensor)}
 
 
 def switch_keys(sensor: Sensor) -> dict[str, Key]:
-    """Return the key of each switch by its name."""
+    """Return the live configuration key of each switch, by its full name."""
     return {
         key: Key(key, True, Flag(), f"whether the stage {stage} changes readings", live=True)
         for key, _, stage in switch_places(sensor)
@@ -35,7 +35,7 @@ def switch_keys(sensor: Sensor) -> dict[str, Key]:
 
 
 def with_switches(sensor: Sensor, values: Mapping[str, bool]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return a copy of the table with new values of some switches, by key."""
+    """Return a copy of the table with new values for some switches, given by full key."""
     copy = {entry: {stage: dict(own) for stage, own in stages.items()} for entry, stages in sensor.items()}
     for key, entry, stage in switch_places(sensor):
         if key in values:
@@ -48,7 +48,7 @@ def switches_of_pads(sensor: Sensor, entries: Mapping[str, str]) -> dict[str, di
 
     Args:
         sensor: The table.
-        entries: Entry that applies to each pad.
+        entries: Entry (pad name or pattern) that applies to each pad, by pad name.
     """
     return {
         pad: {stage: own.get(ENABLED, True) for stage, own in sensor[entry].items()}

@@ -9,7 +9,7 @@ from tactile_sim.names import topic_token
 
 
 def check_topics(pads: Iterable[str], where: str) -> None:
-    """Check that all names have different topics.
+    """Check that names map to different topics after replacing characters that topics do not allow.
 
     Args:
         pads: Distinct names of pads or of bodies with feelers.

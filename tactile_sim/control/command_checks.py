@@ -82,9 +82,12 @@ class CommandChecks:
         return values
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
-        """Check a command and return its targets (joints,) by field, NaN for joints without a target.
+        """Check a command and convert it to arrays.
 
-        The key ``controls`` has the controls (nu,) for tendons and actuators that the command names.
+        Returns:
+            Targets (joints,) under the keys ``position``, ``velocity`` and ``effort``; and under the key
+            ``controls`` the controls (nu,) for the tendons and actuators that the command names. NaN means
+            no target.
 
         Raises:
             CommandError: The command is invalid.

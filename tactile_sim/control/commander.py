@@ -61,7 +61,7 @@ class Commander(CommandChecks):
         self._tracking = np.empty(0, int)
         self.grips.release(np.arange(len(self._joints)))
         self._trajectory: tuple[JointTrajectory, float, np.ndarray, np.ndarray] | None = None
-        """Trajectory, its start in engine time [s], indices of its joints, and mask of its drives."""
+        """Trajectory being followed, its start in engine time [s], joint indices (k,) and mask (drives,)."""
 
     @property
     def every_step(self) -> bool:
@@ -82,7 +82,9 @@ class Commander(CommandChecks):
         return self._targets[joints, :EFFORT]
 
     def accept(self, targets: Mapping[str, np.ndarray], engine: EngineArrays) -> None:
-        """Store and apply targets that `check` returned; joints without a target keep their last command.
+        """Store and apply targets that `check` returned; this ends the current trajectory.
+
+        Joints without a target keep their last command.
 
         Args:
             targets: Result of `check`.
@@ -117,10 +119,10 @@ class Commander(CommandChecks):
         self._choose_tracking()
 
     def yield_to(self, controls: np.ndarray, engine: EngineArrays) -> None:
-        """Forget the commands of joints whose controls are set directly.
+        """Forget the commands of joints whose controls are set directly; this ends the current trajectory.
 
         Args:
-            controls: (nu,) Mask of these controls.
+            controls: (nu,) Mask of the controls that are set directly.
             engine: State and inputs of the engine.
         """
         if not len(controls):
@@ -204,7 +206,7 @@ class Commander(CommandChecks):
             self._trajectory = None
 
     def apply(self, engine: EngineArrays) -> None:
-        """Update the controls of servos that track a trajectory or a velocity, for the next step."""
+        """Update the controls of trajectories, grips and velocity tracking for the next step."""
         if self._trajectory is not None:
             self._follow_on(engine)
         if len(self.grips):
@@ -216,7 +218,7 @@ class Commander(CommandChecks):
             self._set_controls(engine, self._tracking, targets)
 
     def _set_controls(self, engine: EngineArrays, drives: np.ndarray, targets: np.ndarray) -> None:
-        """Set the controls of some drives from targets (n, 3); NaN means no target."""
+        """Set the controls of n drives (mask or indices) from targets (n, 3); NaN means no target."""
         engine.ctrl[self.drives.control[drives]] = self.drives.controls(drives, targets)
 
     def _choose_tracking(self) -> None:

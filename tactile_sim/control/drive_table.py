@@ -75,7 +75,7 @@ class DriveTable:
 
         Args:
             drives: Indices or mask of k drives.
-            targets: (k, 3) Targets of their joints; NaN means no target.
+            targets: (k, 3) Position, velocity and effort targets of their joints; NaN means no target.
         """
         controls = self.offset[drives] + np.sum(self.weights[drives] * np.nan_to_num(targets), axis=1)
         return np.clip(controls, *self.range[drives].T)

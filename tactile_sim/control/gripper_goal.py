@@ -70,7 +70,10 @@ class GripperGoal:
         )
 
     def update(self, engine: EngineArrays) -> bool:
-        """Check the state before a step and return whether the goal has ended."""
+        """Check the state before a step and return whether the goal has ended.
+
+        Calls ``watch`` and, when the goal ends, ``done``.
+        """
         commander, joints = self._commander, self._indices
         if (commander.grips.owner[joints] != self._own).any():
             self.replace("another command or a reset replaced this one")
@@ -93,5 +96,5 @@ class GripperGoal:
         return dict(zip(self.joints, engine.qpos[self._commander.qpos[self._indices]].tolist(), strict=True))
 
     def replace(self, text: str) -> None:
-        """End the goal because something else now controls its joints."""
+        """Report to ``done`` that something else now controls the joints, with a text as the reason."""
         self._done(Outcome.REPLACED, text)

@@ -34,7 +34,7 @@ class Grips:
         self.owner = np.zeros(len(qpos), int)
         """(joints,) number of the grip that each joint follows; 0 for none."""
         self._plan = np.zeros((len(qpos), 5))
-        """(joints, 5) target, maximum effort, maximum velocity, start position and start time of the grip."""
+        """(joints, 5) columns: target, maximum effort, maximum velocity, start position and start time."""
 
     def __len__(self) -> int:
         """Return the number of gripping joints."""
@@ -96,7 +96,7 @@ class Grips:
 
         Args:
             engine: State and inputs of the engine.
-            targets: (joints, 3) targets of all joints, whose positions are modified in place.
+            targets: (joints, 3) position, velocity and effort targets; positions are modified in place.
         """
         joints = np.flatnonzero(self.owner)
         target, _, velocity, start, begin = self._plan[joints].T

@@ -65,7 +65,7 @@ class Hands:
         return bool(self.pull or self.press or self._touched)
 
     def apply(self, engine: Engine, step: int) -> None:
-        """Set the forces on bodies for the next step.
+        """Set the forces on bodies for the next step, and end a press whose time is over.
 
         Args:
             engine: Engine whose bodies are pulled and pressed.
@@ -109,11 +109,11 @@ class Hands:
         self.apply(engine, 0)
 
     def with_press(self, contacts: Contacts, positions: np.ndarray, rotations: np.ndarray) -> Contacts:
-        """Return the contacts with one added for the press, if there is one.
+        """Return the contacts, with a contact added for the current press, if any.
 
         Args:
             contacts: Contacts reported by the engine.
-            positions: Positions of all bodies (nbody, 3) [m].
+            positions: Positions of all bodies in the world (nbody, 3) [m].
             rotations: Rotations of all bodies to the world frame (nbody, 3, 3).
         """
         press = self.press

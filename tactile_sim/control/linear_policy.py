@@ -8,9 +8,9 @@ import numpy as np
 
 
 class LinearPolicy:
-    """Actions that are linear in normalized observations z and in their changes z - m.
+    """Policy whose actions are linear in the normalized observation z and in its change z - s.
 
-    The memory m follows z with a first-order lag, so z - m is a smoothed rate of change. If z contains
+    The state s follows z with a first-order lag, so z - s is a smoothed rate of change. If z contains
     positions, the policy is a PD controller for them.
 
     >>> policy = LinearPolicy.load("balance.npz")
@@ -21,11 +21,11 @@ class LinearPolicy:
         """Create a policy without memory of earlier observations.
 
         Args:
-            weights: (2 m + 1, k) weights of z, z - m and 1, or (n, 2 m + 1, k) for separate policies in n
-                environments.
+            weights: (2 m + 1, k) weights of the features z (m), z - s (m) and 1 for k actions; or
+                (n, 2 m + 1, k) for separate policies in n environments.
             mean: (m,) mean of the observations.
             scale: (m,) standard deviation of the observations.
-            lag: Fraction of z - m that is added to the memory at each action, 0 to 1.
+            lag: Fraction of z - s that is added to s at each action, 0 to 1.
         """
         self.weights, self.mean, self.scale, self.lag = weights, mean, scale, lag
         self._memory: np.ndarray | None = None
@@ -46,13 +46,20 @@ class LinearPolicy:
         self._memory = None
 
     def features(self, observation: np.ndarray) -> np.ndarray:
-        """Return the features z, z - m and 1 (..., 2 m + 1) of observations (..., m); update the memory."""
+        """Return the features of observations and update the state s.
+
+        Args:
+            observation: (..., m) observations.
+
+        Returns:
+            (..., 2 m + 1) features z, z - s and 1, concatenated.
+        """
         normalized = (observation - self.mean) / self.scale
         change = normalized - (normalized if self._memory is None else self._memory)
         self._memory = normalized - (1.0 - self.lag) * change
         return np.concatenate([normalized, change, np.ones((*normalized.shape[:-1], 1))], axis=-1)
 
     def __call__(self, observation: np.ndarray) -> np.ndarray:
-        """Return actions (..., k), clipped to [-1, 1], for observations (..., m); update the memory."""
+        """Return actions (..., k), clipped to [-1, 1], for observations (..., m); update the state s."""
         features = self.features(observation)[..., None, :]
         return np.clip((features @ self.weights)[..., 0, :], -1.0, 1.0)

@@ -46,10 +46,14 @@ class Thrower:
         self._random = np.random.default_rng(self._seed)
 
     def throw(self, body_positions: np.ndarray) -> tuple[str, int, np.ndarray, np.ndarray]:
-        """Return name, body id, start position [m] and velocity [m/s] of the next ball, world frame.
+        """Choose the next ball and a random target, and return the state in which the ball starts.
 
         Args:
             body_positions: (nbody, 3) positions of the bodies in the world [m].
+
+        Returns:
+            Name and body id of the ball, and its start position (3,) [m] and velocity (3,) [m/s] in the
+            world frame.
 
         Raises:
             CommandError: The scene has no ball or no body with skin.

@@ -84,7 +84,10 @@ class TrajectoryGoal:
         self._joints = commander.indices(self.trajectory.joints)
 
     def update(self, engine: EngineArrays) -> bool:
-        """Check the tolerances before a step and return whether the goal has ended."""
+        """Check the tolerances before a step and return whether the goal has ended.
+
+        Calls ``watch`` and, when the goal ends, ``done``.
+        """
         if engine.time == self._checked:  # the set points are already those of the next step
             return False
         self._checked = engine.time
@@ -114,7 +117,7 @@ class TrajectoryGoal:
         return True
 
     def replace(self, text: str) -> None:
-        """End the goal because something else now controls its joints."""
+        """Report to ``done`` that something else now controls the joints, with a text as the reason."""
         self._done(Outcome.REPLACED, text)
 
     def _worst(self, error: np.ndarray, allowed: np.ndarray) -> str:

@@ -26,7 +26,8 @@ def force_arrows(
     """Compute the force arrows of contacts and bodies.
 
     Args:
-        contacts: ``Contacts.values`` (c, WIDTH). The forces are those on the second body of each contact.
+        contacts: Quantities of c contacts, as in ``Contacts.values`` (c, Contacts.WIDTH). The forces are
+            those on the second body of each contact.
         origins: Positions of all bodies (nbody, 3), world frame [m].
         rotations: Rotations of all bodies to the world frame (nbody, 3, 3).
         bodies: Ids of the bodies with net arrows (b,).
@@ -35,8 +36,10 @@ def force_arrows(
         tangents: Whether to draw the friction along each tangent separately.
 
     Returns:
-        Start and end points (n, 2, 3), world frame [m], kinds (n,), and the index (n,) of the contact, or in
-        ``bodies`` for net arrows.
+        A tuple of three arrays with one row per arrow: start and end points (n, 2, 3), world frame [m]; kinds
+        (n,), which are `NORMAL`, `TANGENT1`, `TANGENT2`, `NET` or `FRICTION`; and sources (n,), which are row
+        indices into ``contacts`` or, for net arrows, indices into ``bodies``. Arrows that are not longer than
+        `MIN_LENGTH` are left out.
     """
     points = np.empty((3 * len(contacts) + len(bodies), 2, 3))
     kinds, sources = np.empty(len(points), np.int64), np.empty(len(points), np.int64)
@@ -67,7 +70,7 @@ def force_arrows(
 
 @kernel
 def _arrow(points: np.ndarray, start: np.ndarray, vector: np.ndarray, scale: float) -> int:
-    """Write the start and end points of an arrow and return 1; return 0 if it is too short."""
+    """Write the start and end of an arrow to ``points`` (2, 3); return 1, or 0 if it is too short to draw."""
     length = scale * np.sqrt(vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2)
     for i in range(3):
         points[0, i] = start[i]

@@ -55,8 +55,8 @@ def levels(readings: np.ndarray, end: float, logarithmic: bool = True) -> np.nda
             linear from zero.
 
     Returns:
-        Levels (...), > 0 and <= 1. The level is 0 for readings that count as no contact: NaN, readings that
-        are not positive, and readings more than `DECADES` powers of ten below the end.
+        Levels (...) from 0 to 1, where 1 is the end of the scale and 0 means no contact. Readings count as no
+        contact if they are NaN, not positive, or at least `DECADES` powers of ten below the end.
     """
     share = np.nan_to_num(np.asarray(readings, float) / end, nan=0.0)
     contact = share > 10.0**-DECADES
@@ -66,7 +66,7 @@ def levels(readings: np.ndarray, end: float, logarithmic: bool = True) -> np.nda
 
 
 def level_colors(level: np.ndarray) -> np.ndarray:
-    """Convert levels (...) to RGB colours (..., 3) uint8."""
+    """Convert the result of `levels` (...) to RGB colours (..., 3) uint8; level 0 becomes `NO_CONTACT`."""
     chosen = table()[(np.asarray(level) * 255.0).astype(np.uint8)]
     chosen[np.asarray(level) == 0.0] = NO_CONTACT
     return chosen

@@ -54,7 +54,15 @@ class LitTriangles:
 
 @kernel
 def _corners_of_lit(triangles, level):
-    """Return the taxel indices of all triangles (n, 3) that have a level > 0 at one or more corners."""
+    """Select the triangles that have a level > 0 at one or more corners.
+
+    Args:
+        triangles: Taxel indices of the corners of all triangles (t, 3).
+        level: Level of each taxel on the colour scale (taxels,).
+
+    Returns:
+        Taxel indices of the corners of the n selected triangles as a flat array (3 * n,).
+    """
     out, count = np.empty(triangles.size, np.int64), 0
     for a, b, c in triangles:
         if level[a] > 0.0 or level[b] > 0.0 or level[c] > 0.0:

@@ -118,7 +118,7 @@ def _view(model: mujoco.MjModel, skin_bodies: list[int]) -> dict[str, Any]:
 
 
 def _images(settings: Settings, model: mujoco.MjModel, names: Names, scales: dict[int, float]) -> list[str]:
-    """Return the topic of the first tactile image, if the scene has any."""
+    """Return a list with the topic of the first tactile image; empty if the scene has no such image."""
     bodies = list(resolve_feelers(settings, names, scales))
     for body in scales if settings.skin.kind == "mesh" else ():
         geoms = np.flatnonzero(model.geom_bodyid == body)

@@ -96,7 +96,16 @@ class SkinImage:
 
 
 def _facing(tree: cKDTree, normals: np.ndarray, points: np.ndarray, outward: np.ndarray) -> np.ndarray:
-    """Return the taxel (p,) nearest to each point (p, 3) that faces in the direction ``outward``."""
+    """Return the nearest taxel (p,) that faces in the same direction as the surface at each point.
+
+    Only the `NEAREST` taxels are considered. If all of them face away, the nearest one is returned.
+
+    Args:
+        tree: Positions of the n taxels.
+        normals: Outward unit normals of the taxels (n, 3).
+        points: Points on the surface (p, 3) [m].
+        outward: Outward normals of the surface at these points (p, 3).
+    """
     near = tree.query(points, min(NEAREST, len(normals)))[1].reshape(len(points), -1)
     turned_away = np.einsum("pki,pi->pk", normals[near], outward) < 0
     return np.asarray(near[np.arange(len(points)), np.argmin(turned_away, axis=1)])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours of a figure. Tactile data have the same colours in all themes, see `drawing.colors`."""
+    """Colours of a figure. Those of tactile data are in `tactile_sim.drawing.colors`, for all themes."""
 
     background: str
     data: str

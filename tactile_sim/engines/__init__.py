@@ -113,7 +113,19 @@ def make(
 def make_many(
     engine: str, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int = 0
 ) -> Environments:
-    """Create several environments for a loaded scene; arguments and errors as in `load`."""
+    """Create several environments for a loaded scene, which are stepped together.
+
+    Args:
+        engine: Name of the engine.
+        spec: The scene.
+        model: The compiled scene.
+        num_envs: Number of environments.
+        threads: Number of threads. 0 uses the number of processors.
+
+    Raises:
+        EngineError: The engine is unknown, does not support the scene or several environments, or runs out
+            of memory.
+    """
     try:
         return engine_plugin(engine).make_environments(spec, model, num_envs, threads)
     except NotImplementedError:

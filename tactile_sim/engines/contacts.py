@@ -218,7 +218,25 @@ def read_arrays(
     out_values,
     out_ids,
 ):
-    """Write the contacts that carry a force into the arrays of `Contacts` and return their number."""
+    """Write the contacts that carry a force into the arrays of `Contacts` and return their number.
+
+    Args:
+        pos: (n, 3) field of MuJoCo's contacts, like the six arguments that follow.
+        frame: (n, 9) contact frames, row by row.
+        dist: (n,) distances [m].
+        geom: (n, 2) geom ids, or -1 for a flex.
+        dim: (n,) dimensions (condim).
+        address: (n,) index of each contact's first element in ``efc_force``; negative if it has no force.
+        friction: (n, 1 or more) friction coefficients.
+        efc_force: Constraint forces.
+        elliptic: Whether friction cones are elliptic, not pyramidal.
+        geom_body: (ngeom,) body of each geom.
+        body_root: (nbody,) root body of each body.
+        cvel: (nbody, 6) angular and linear velocities about the centre of mass of the kinematic tree.
+        subtree_com: (nbody, 3) centres of mass of the subtrees in the world [m].
+        out_values: (n, WIDTH) output array for `Contacts.values`.
+        out_ids: (n, IDS) output array for `Contacts.ids`.
+    """
     count = 0
     wrench = np.empty(6)
     for c in range(len(dist)):

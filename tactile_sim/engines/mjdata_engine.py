@@ -92,7 +92,10 @@ class MjDataEngine(MujocoSensors):
         return self.data.time
 
     def frozen(self) -> MjDataEngine | None:
-        """Return None: the data of other engines than MuJoCo's is not all that a step changes."""
+        """Return None, which means that the engine cannot be copied.
+
+        A copy of ``data`` would not be enough, because steps of these engines also change other state.
+        """
         return None
 
     def contacts(self) -> Contacts:

@@ -159,7 +159,7 @@ class Engine(EngineState, Protocol):
         """
 
     def reset(self, keyframe: str | None = None) -> None:
-        """Reset to the initial state or to a keyframe.
+        """Reset to the initial state or to a keyframe, and compute everything as in `forward`.
 
         Args:
             keyframe: Name of the keyframe.

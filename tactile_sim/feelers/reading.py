@@ -85,7 +85,10 @@ def read(
 
 @kernel(error_model="numpy")
 def _far(centre, radius, shape, positions, rotations, geom):
-    """Return whether a geom is certain not to touch a sphere."""
+    """Return whether the bounding sphere of a geom does not touch a sphere, and so the geom cannot either.
+
+    ``centre`` and ``radius`` describe the sphere in the world [m], and ``shape`` is the geom's row of `GEOM`.
+    """
     x, y, z = (centre[0] - positions[geom, 0], centre[1] - positions[geom, 1], centre[2] - positions[geom, 2])
     if shape.kind == PLANE:
         return x * rotations[geom, 2] + y * rotations[geom, 5] + z * rotations[geom, 8] > radius
@@ -95,7 +98,11 @@ def _far(centre, radius, shape, positions, rotations, geom):
 
 @kernel(error_model="numpy")
 def _relative_pose(turn, origin, rotation, position, pose):
-    """Write the axes of a geom (three rows) and its origin in the body frame to ``pose`` (4, 3)."""
+    """Write the axes of a geom (three rows) and its origin [m] in the body frame to ``pose`` (4, 3).
+
+    ``turn`` (9,) and ``origin`` (3,) are the pose of the body in the world, and ``rotation`` (9,) and
+    ``position`` (3,) that of the geom.
+    """
     for i in range(3):
         pose[3, i] = 0.0
         for k in range(3):
@@ -108,7 +115,11 @@ def _relative_pose(turn, origin, rotation, position, pose):
 
 @kernel(error_model="numpy")
 def _cover(pose, node, last, boxes, links, feelers, order, shape, meshes, heights, out):
-    """Shorten the free lengths of one body's feelers where one geom covers them."""
+    """Shorten the free lengths of one body's feelers where one geom covers them.
+
+    ``pose`` is the result of `_relative_pose`, [node, last) are the body's nodes in the feeler trees, and
+    ``shape`` is the geom's row of `GEOM`. The other arguments are those of `read`.
+    """
     ball = shape.radius * shape.radius
     # A tuple of numbers, because the reference count of an array costs several times the rest of the loop.
     size = (shape.size[0], shape.size[1], shape.size[2], shape.size[3])
@@ -148,7 +159,10 @@ def _cover(pose, node, last, boxes, links, feelers, order, shape, meshes, height
 
 @kernel(error_model="numpy")
 def _misses_sphere(x, y, z, u, v, w, reach, ball):
-    """Return whether a ray misses a sphere around the origin with squared radius ``ball`` [m2]."""
+    """Return whether a ray misses a sphere around the origin with squared radius ``ball`` [m2].
+
+    The ray starts at (x, y, z) [m], has the unit direction (u, v, w) and the length ``reach`` [m].
+    """
     along = min(max(-(x * u + y * v + z * w), 0.0), reach)
     x, y, z = x + along * u, y + along * v, z + along * w
     return x * x + y * y + z * z > ball
@@ -181,7 +195,11 @@ def _apart(boxes, node, pose, shape):
 
 @kernel(error_model="numpy")
 def intersect(kind, x, y, z, u, v, w, size):
-    """Intersect a line with a solid of the specified type. Arguments and results are as in `rays`."""
+    """Return the distances [m] at which a line enters and leaves a plane or primitive, or `MISS`.
+
+    The line passes through (x, y, z) [m] with the unit direction (u, v, w), in the geom's frame. ``kind`` is
+    PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER or BOX, and ``size`` is as in MuJoCo's geom_size [m].
+    """
     if kind == PLANE:
         return intersect_plane(x, y, z, u, v, w)
     if kind == SPHERE:

@@ -57,7 +57,11 @@ def thickness(
 
 @kernel(error_model="numpy")
 def _measure(positions, normals, shapes, origins, rotations, meshes, depths, out):
-    """Write the thickness below each point to ``out`` (n,) [m]."""
+    """Write the thickness below each point to ``out`` (n,) [m].
+
+    ``shapes`` are the rows of `GEOM` for the body's geoms. ``origins`` (g, 3) [m] and ``rotations`` (g, 9)
+    are their poses in the body's frame. The other arguments are those of `thickness`.
+    """
     for f in range(len(positions)):
         out[f] = 0.0
         deeper = True

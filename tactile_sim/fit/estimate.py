@@ -244,6 +244,13 @@ def _absent(
     """Return estimates for the parameters of stages that were not selected.
 
     Each parameter is either absent (the data show that it is neutral) or unidentifiable.
+
+    Args:
+        data: The prepared recording.
+        solution: The fitted solution with the selected stages.
+        candidates: Parameters of all stages that may be fitted.
+        slopes: (r, p) derivatives of the used readings with respect to the solution's scaled parameters.
+        sigma: Standard deviation of the residuals, corrected for their correlation [units].
     """
     estimates = []
     chosen = {parameter.stage for parameter in solution.parameters}
@@ -278,7 +285,7 @@ def _absent(
 
 
 def _free(data: Data, solution: Solution) -> np.ndarray:
-    """Return a mask (n, m) of the samples in which a taxel is unaffected by current and earlier loads."""
+    """Return a mask (n, m): True where a taxel is unaffected by current and earlier loads."""
     return np.abs(respond(data, solution.values)) <= _FREE * np.abs(data.loads).max()
 
 

@@ -56,7 +56,7 @@ class Estimate:
     """Key of the parameter, such as ``delay.time`` for a stage of the pad."""
     value: float
     half: float
-    """Half-width of the 95 % confidence interval."""
+    """Half-width of the 95 % confidence interval, in the unit of the value."""
     status: str = "fitted"
     """``fitted``, ``absent`` (the data show that it is neutral) or ``unidentifiable``."""
     note: str = ""
@@ -67,7 +67,7 @@ STAGES = ("cross_talk", "hysteresis", "viscoelasticity", "slow_adaptation", "tra
 
 
 def parameters(interval: float, duration: float, stages: tuple[str, ...] = STAGES) -> list[Parameter]:
-    """Return the shared parameters of the given stages, with bounds that suit a recording.
+    """Return the parameters of these stages that all taxels share, with bounds for the search.
 
     Args:
         interval: Sampling interval [s].
@@ -118,6 +118,10 @@ def respond(data: Data, values: dict[str, float]) -> np.ndarray:
 
     The stages are computed as in the signal chain, except that the delay interpolates between samples, so
     that the result is a continuous function of it.
+
+    Args:
+        data: The prepared recording.
+        values: Values of the shared parameters by key; stages without a value have no effect.
     """
     share = values.get("cross_talk.share", 0.0)
     loads = data.loads + share * (data.mixed - data.loads) if share else data.loads
@@ -177,7 +181,17 @@ def _delayed(values, times, late):
 
 @kernel
 def curve(amplified, scale, second, third):
-    """Return the value [units] and the slope of the transfer curve, an odd function, at an amplified load."""
+    """Evaluate the transfer curve ``z + second z |z| / scale + third z**3 / scale**2`` and its slope.
+
+    Args:
+        amplified: Input z of the curve: load times gain, plus offset [units].
+        scale: Largest magnitude of a reading [units].
+        second: Coefficient of the second order.
+        third: Coefficient of the third order.
+
+    Returns:
+        The value [units] and the slope.
+    """
     size = abs(amplified) / scale
     slope = 1.0 + 2.0 * second * size + 3.0 * third * size**2
     return amplified * (1.0 + second * size + third * size**2), slope

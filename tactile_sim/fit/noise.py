@@ -15,7 +15,7 @@ _DROP = 1.92
 
 
 class NoiseFit(NamedTuple):
-    """Noise and drift with the half-widths of their 95 % confidence intervals."""
+    """Noise [units] and drift [units/s^0.5] with the half-widths of their 95 % confidence intervals."""
 
     std: float
     std_half: float
@@ -63,6 +63,12 @@ def _innovations(residuals, times, weights, ratio):
     """Run a Kalman filter over each taxel's residuals and return the terms of the likelihood.
 
     The level of each taxel is unknown at the start. All variances are relative to the variance of the noise.
+
+    Args:
+        residuals: Residuals (n, m) [units].
+        times: Times (n,) of the samples [s].
+        weights: (n, m) nonzero for the residuals to use.
+        ratio: Variance by which the level drifts in 1 s, relative to that of the noise.
 
     Returns:
         The sum of squared innovations over their variances, the sum of the logarithms of these variances, and

@@ -178,7 +178,7 @@ def fit_patch(recording: Recording, patch: Patch) -> PatchFit:
 
 
 def _unexplained(loads: np.ndarray, readings: np.ndarray) -> np.ndarray:
-    """Fit a gain and an offset for each taxel, and return the residuals (h, m) of the readings."""
+    """Fit readings (h, m) linearly to loads (h, m) for each of m taxels, and return the residuals (h, m)."""
     x, y = loads - loads.mean(axis=0), readings - readings.mean(axis=0)
     square = (x**2).sum(axis=0)
     gains = np.where(square > 0, (x * y).sum(axis=0) / np.maximum(square, 1e-300), 0.0)
@@ -191,7 +191,7 @@ def _holds(recording: Recording, taxel: np.ndarray) -> tuple[np.ndarray, np.ndar
     Periods without load are included, with a force of 0 and taxel -1.
 
     Returns:
-        Mean force (h,) [N], pressed taxel (h,) and mean readings (h, m) of h holds.
+        Mean force (h,) [N], index of the pressed taxel (h,) and mean readings (h, m) [units] of h holds.
     """
     assert recording.force is not None
     force = recording.force

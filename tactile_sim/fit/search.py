@@ -49,7 +49,13 @@ def values_of(parameters: tuple[Parameter, ...], scaled: np.ndarray) -> dict[str
 
 
 def solve(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) -> Solution:
-    """Fit the gains and offsets of all taxels for fixed shared parameters."""
+    """Fit the gains and offsets of all taxels for fixed shared parameters.
+
+    Args:
+        data: The prepared recording.
+        parameters: The p shared parameters.
+        scaled: (p,) their values, scaled to the range 0 to 1.
+    """
     values = values_of(parameters, scaled)
     gains, offsets, fitted, moments = taxel_parameters(data, respond(data, values), values)
     floor = data.weights.sum() * (_EXACT * data.scale) ** 2  # readings without any noise
@@ -58,7 +64,7 @@ def solve(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) -> 
 
 
 def search(data: Data, parameters: tuple[Parameter, ...], seed: int) -> Solution:
-    """Find the shared parameters by a global search with a local refinement."""
+    """Find the values of the shared parameters by a global search with a local refinement."""
     if not parameters:
         return solve(data, parameters, np.empty(0))
     order = np.argsort(-np.abs(data.loads).sum(axis=0))[:_GLOBAL_TAXELS]
@@ -78,13 +84,13 @@ def search(data: Data, parameters: tuple[Parameter, ...], seed: int) -> Solution
 
 
 def start(parameters: tuple[Parameter, ...]) -> np.ndarray:
-    """Return scaled starting values close to those at which the stages have no effect."""
+    """Return starting values (p,), scaled to 0 to 1, at which the stages have almost no effect."""
     near = [0.5 if p.neutral is None else p.scaled(p.neutral) for p in parameters]
     return np.clip(near, 0.01, 0.99)
 
 
 def refine(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) -> Solution:
-    """Refine scaled parameters by bounded least squares, and return the local solution."""
+    """Refine parameter values (p,), scaled to 0 to 1, by bounded least squares; return the solution."""
     if not parameters:
         return solve(data, parameters, np.empty(0))
     used, neutral = data.weights > 0, start(parameters)
@@ -108,10 +114,10 @@ def refine(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) ->
 
 
 def jacobian(data: Data, solution: Solution, parameters: tuple[Parameter, ...], at: np.ndarray) -> np.ndarray:
-    """Return the derivatives (used, p) of the fitted readings with respect to scaled parameters [units].
+    """Return the derivatives of the fitted readings with respect to p scaled parameters [units].
 
-    Gains and offsets are fitted again after each change, so effects that they can compensate have derivative
-    0.
+    The array (r, p) has one row for each of the r readings that are used in the fit. Gains and offsets are
+    fitted again after each change, so effects that they can compensate have derivative 0.
     """
     used = data.weights > 0
     centre = solve(data, parameters, at).fitted[used]

@@ -51,8 +51,8 @@ def uncertainty(data: Data, solution: Solution) -> tuple[float, np.ndarray, np.n
 
     Returns:
         The standard deviation of the residuals, corrected for their correlation [units]; the derivatives
-        (used, p) of the readings with respect to the scaled parameters [units]; and the covariance (p, p) of
-        the scaled parameters.
+        (r, p) of the r used readings with respect to the p scaled parameters [units]; and the covariance
+        (p, p) of the scaled parameters.
     """
     used = data.weights > 0
     inflation = used.sum() / max(independent(data, solution), 1.0)
@@ -63,7 +63,10 @@ def uncertainty(data: Data, solution: Solution) -> tuple[float, np.ndarray, np.n
 
 
 def without_unknown(data: Data, solution: Solution) -> Solution:
-    """Remove stages of undetermined strength, since they make all other parameters uncertain."""
+    """Remove stages whose strength the data do not determine, and refine the solution.
+
+    Such stages would make all other parameters uncertain.
+    """
     while True:
         _, _, covariance = uncertainty(data, solution)
         wide = Z * np.sqrt(np.diag(covariance)) > WIDE

@@ -85,6 +85,16 @@ def to_stages(
 
     Taxels with an unidentifiable gain get the mean gain. If there is a transfer curve, gains are relative to
     their mean.
+
+    Args:
+        kept: Estimates to include, by key such as ``delay.time``.
+        solution: The fitted solution.
+        own: Gain and offset of each taxel.
+        baseline: Baseline that was subtracted from all readings [units].
+        scale: Largest magnitude of a reading [units].
+
+    Returns:
+        Parameters and their values, by stage.
     """
     stages: dict[str, dict[str, Any]] = {}
     for key, estimate in kept.items():

@@ -68,8 +68,12 @@ def geom_table(model: mujoco.MjModel) -> np.ndarray:
 def effective_radius(geoms, first, second, frame, rotations):
     """Return the effective radius of curvature of two touching geoms [m].
 
-    first and second are indices of geoms, -1 for an unknown one. frame (9,) holds the normal and two tangents
-    in the world frame, and rotations (nbody, 3, 3) the rotation from each body's frame to the world.
+    Args:
+        geoms: (ngeom,) of `GEOM`.
+        first: Index of the first geom, or -1 if it is unknown, which counts as flat.
+        second: Index of the second geom, or -1.
+        frame: (9,) normal and two tangents of the contact in the world frame.
+        rotations: (nbody, 3, 3) rotations from body frames to the world.
     """
     xx, xy, yy = 0.0, 0.0, 0.0  # The quadratic form, along the tangents.
     least = 0.0  # Of the ball around the smaller geom.
@@ -85,10 +89,20 @@ def effective_radius(geoms, first, second, frame, rotations):
 
 @kernel
 def _curvature(geom, body_rotation, normal, tangent1, tangent2):
-    """Return the components 11, 12 and 22 of a geom's curvature tensor at the point with this normal [1/m].
+    """Return the curvature of a geom where its surface has a given normal.
 
-    The tensor is the sum of `weight` t t' over the geom's axes, where t holds the components of an axis along
-    the two tangents.
+    The curvature tensor is the sum of `weight` t t' over the geom's axes, where t holds the components of an
+    axis along the two tangents.
+
+    Args:
+        geom: An entry of `GEOM`.
+        body_rotation: (3, 3) rotation from the body's frame to the world.
+        normal: (3,) unit normal in the world frame; its sign does not matter.
+        tangent1: (3,) first tangent in the world frame.
+        tangent2: (3,) second tangent in the world frame.
+
+    Returns:
+        The components 11, 12 and 22 of the tensor along the two tangents [1/m].
     """
     if geom.kind == FLAT:
         return 0.0, 0.0, 0.0
@@ -118,7 +132,7 @@ def _curvature(geom, body_rotation, normal, tangent1, tangent2):
 
 @kernel
 def _along_axis(geom, body_rotation, vector, axis):
-    """Return the component of a world vector (3,) along an axis of a geom."""
+    """Return the component of a vector (3,) in the world frame along an axis (0, 1 or 2) of a geom."""
     along = 0.0
     for j in range(3):
         for i in range(3):

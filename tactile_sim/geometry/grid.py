@@ -9,7 +9,14 @@ from tactile_sim.compilation import kernel
 
 @kernel
 def cell_size(points, smallest):
-    """Return the edge length of the cells [m]: at least `smallest`, and with a limited number of cells."""
+    """Return the edge length [m] of the cells of a grid over points.
+
+    It is at least ``smallest``, and larger if the grid would otherwise have many more cells than points.
+
+    Args:
+        points: (n, 3) points [m].
+        smallest: Minimum edge length [m].
+    """
     size = smallest
     cells = 1.0
     for axis in range(3):
@@ -27,10 +34,16 @@ def cell_size(points, smallest):
 
 @kernel
 def sort_into_cells(points, cell):
-    """Sort points (n, 3) into the cells of a grid with the edge length ``cell`` [m].
+    """Sort points into the cells of a regular grid.
 
-    Returns the corner of the grid (3,) [m], the number of cells along each axis (3,), the start of each cell
-    in the sorted points (c + 1,), and the indices of the sorted points (n,), cell by cell.
+    Args:
+        points: (n, 3) points [m].
+        cell: Edge length of the cells [m].
+
+    Returns:
+        The corner of the grid (3,) [m], the number of cells along each axis (3,), the start of each of the c
+        cells in the list of sorted points (c + 1,), and this list: the indices of the points (n,), cell by
+        cell. The cell (i, j, k) has the index ``(i * shape[1] + j) * shape[2] + k``.
     """
     corner = np.empty(3)
     shape = np.empty(3, np.int64)

@@ -10,7 +10,7 @@ _DEFAULT_COLOR = (0.5, 0.5, 0.5, 1.0)
 
 
 def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return a capsule along z, centered at the origin.
+    """Return the triangle mesh of a capsule along z, centered at the origin.
 
     Args:
         radius: Radius [m].

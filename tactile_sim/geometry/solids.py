@@ -75,7 +75,7 @@ def solids(model: mujoco.MjModel) -> Solids:
 
 
 def _mesh(model: mujoco.MjModel, mesh: int) -> np.ndarray:
-    """Return the corners (f, 3, 3) of the triangles of a mesh."""
+    """Return the corners (f, 3, 3) of the triangles of a mesh in the frame of its geoms [m]."""
     first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
     face, faces = model.mesh_faceadr[mesh], model.mesh_facenum[mesh]
     vertices = model.mesh_vert[first : first + count].astype(float)
@@ -83,7 +83,15 @@ def _mesh(model: mujoco.MjModel, mesh: int) -> np.ndarray:
 
 
 def _hfield(model: mujoco.MjModel, field: int) -> np.ndarray:
-    """Return the corners (f, 3, 3) of a height field's upper surface, split as in MuJoCo's collisions."""
+    """Return the triangles of a height field's upper surface, split as in MuJoCo's collisions.
+
+    Args:
+        model: The model.
+        field: Id of the height field.
+
+    Returns:
+        (f, 3, 3) corners in the frame of its geoms [m].
+    """
     rows, columns = int(model.hfield_nrow[field]), int(model.hfield_ncol[field])
     width, depth, top, _ = model.hfield_size[field]
     start = model.hfield_adr[field]
@@ -98,10 +106,21 @@ def _hfield(model: mujoco.MjModel, field: int) -> np.ndarray:
 
 @kernel(error_model="numpy")
 def entry(kind, a, b, c, px, py, pz, dx, dy, dz):
-    """Return the t [m] at which the line p + t d enters a solid other than a box or mesh.
+    """Return the distance t [m] at which the line p + t d enters a solid other than a box or mesh.
 
-    kind and the sizes a, b, c [m] are those in `SOLID`. p and the unit vector d are in the solid's frame.
     The result is negative if p is inside, and infinite if the line misses the solid or leaves it before p.
+
+    Args:
+        kind: Kind of the solid, as in `SOLID`.
+        a: First of MuJoCo's sizes [m].
+        b: Second size [m].
+        c: Third size [m].
+        px: x component of the point p in the frame of the solid [m].
+        py: y component of p [m].
+        pz: z component of p [m].
+        dx: x component of the unit vector d in the frame of the solid.
+        dy: y component of d.
+        dz: z component of d.
     """
     if kind == PLANE:
         return -pz / dz if dz < -PARALLEL else (-np.inf if pz < 0.0 and dz <= 0.0 else np.inf)
@@ -129,9 +148,20 @@ def entry(kind, a, b, c, px, py, pz, dx, dy, dz):
 
 @kernel
 def enter_box(px, py, pz, ix, iy, iz, a, b, c):
-    """Return the result of `entry` for a box with half-sizes a, b, c.
+    """Return the distance t [m] at which the line p + t d enters a box.
 
-    ix, iy, iz are the inverse components of the direction, 0 for components below PARALLEL.
+    The result is negative if p is inside, and infinite if the line misses the box or leaves it before p.
+
+    Args:
+        px: x component of the point p in the frame of the box [m].
+        py: y component of p [m].
+        pz: z component of p [m].
+        ix: 1 / x component of the unit vector d, or 0 if this component is below `PARALLEL`.
+        iy: The same for the y component.
+        iz: The same for the z component.
+        a: Half-size along x [m].
+        b: Half-size along y [m].
+        c: Half-size along z [m].
     """
     near_x, far_x = _slab(px, ix, a)
     near_y, far_y = _slab(py, iy, b)

@@ -21,11 +21,15 @@ inner nodes), and the index of the next node outside its subtree. Its children f
 
 
 def tree(points: np.ndarray, half: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Build a tree over points (n, 3), or over boxes with these centers and half-sizes (n, 3) [m].
+    """Build a tree of boxes over points or over boxes, to find those near a location quickly.
+
+    Args:
+        points: (n, 3) points, or centers of boxes [m].
+        half: (n, 3) half-sizes of the boxes [m]; None for points.
 
     Returns:
         The order (n,) of the points, in which nearby points are close to each other, and the nodes as an
-        array of `NODE`.
+        array of `NODE`, whose ranges refer to this order.
     """
     if not len(points):
         return np.empty(0, np.int64), np.empty(0, NODE)

@@ -14,19 +14,21 @@ EDGE = 1e-12
 
 @kernel
 def bin_triangles(solids, ids, poses, points, reach):
-    """Return the triangles of solids that intersect the bounding box of points, and a grid over them.
+    """Sort the triangles of solids near given points into a grid along x and y, for `highest_below`.
 
     Args:
         solids: A `Solids`.
         ids: (g,) indices of the solids.
-        poses: (g, 12) position [m] and rotation of each solid in the frame of the points.
-        points: (3, e) x, y and z [m].
-        reach: Margin of the box around the points on each side [m].
+        poses: (g, 12) pose of each solid in the frame of the points: position [m], then the rotation matrix
+            row by row.
+        points: (3, e) x, y and z of the points [m].
+        reach: Margin of the box around the points on each side [m]; triangles outside are left out.
 
     Returns:
-        Four arrays: the triangles projected along z (t, 9), see `_shapes`; the start of each cell's triangles
-        in the order (c + 1,); this order, triangle indices cell by cell; and the grid (5,): cells per meter,
-        number of cells along x and y, and x and y of its corner [m].
+        A tuple of four arrays: the t triangles, projected along z (t, 9), see `_shapes`; the start of each of
+        the c cells in the next array (c + 1,); the indices of the triangles that overlap each cell, cell by
+        cell; and the grid (5,): cells per meter, number of cells along x and along y, and x and y of its
+        corner [m].
     """
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for i in range(3):
@@ -122,13 +124,16 @@ def bin_triangles(solids, ids, poses, points, reach):
 
 @kernel
 def _shapes(corners):
-    """Project triangles (t, 3, 3) along z, and remove those that are parallel to z.
+    """Project triangles along z, and remove those that are parallel to z.
+
+    Args:
+        corners: (t, 3, 3) corners [m]. The remaining triangles are moved to the front, in place.
 
     Returns:
-        (u, 9) for each remaining triangle: x and y of its first corner, the factors that convert x and y
-        relative to this corner to the barycentric coordinates a (two factors) and b (two), z of the corner,
-        and the change of z along the edges for a and b. The remaining triangles are also moved to the front
-        of ``corners``.
+        (u, 9) for the u remaining triangles. The point at dx, dy from the first corner has the barycentric
+        coordinates a and b of the second and third corner. Columns: x and y of the first corner; factors of
+        dx and dy for a; factors of dx and dy for b; z of the first corner; change of z from the first to the
+        second and to the third corner.
     """
     out, count = np.empty((len(corners), 9)), 0
     for t in range(len(corners)):
@@ -160,9 +165,13 @@ def _range(corners, t, axis, low, scale, cells):
 
 @kernel(counted=False)
 def highest_below(triangles, x, y, top):
-    """Return the height z of the highest triangle at (x, y) that is not above ``top``, or -inf.
+    """Return the height of the highest triangle at (x, y) that is not above ``top``, or -inf [m].
 
-    triangles is the result of `bin_triangles`.
+    Args:
+        triangles: Result of `bin_triangles`.
+        x: x coordinate in the frame of the triangles [m].
+        y: y coordinate [m].
+        top: Maximum height z [m].
     """
     shapes, begin, order, grid = triangles
     i, j = int(np.floor((x - grid[3]) * grid[0])), int(np.floor((y - grid[4]) * grid[0]))

@@ -28,5 +28,5 @@ def plus(a, s, b):
 
 @kernel(counted=False)
 def along(axes, a):
-    """Return the components of a vector along three axes."""
+    """Return the components of a vector along three axes, which are the rows of ``axes``."""
     return dot(axes[0], a), dot(axes[1], a), dot(axes[2], a)

@@ -40,7 +40,7 @@ class MeasuredPad:
         self.state: tuple[np.ndarray, np.ndarray] | None = None
 
     def update(self, forces: np.ndarray, stamp: int) -> None:
-        """Compute the wrench and state from new forces.
+        """Compute ``wrench`` and ``state`` from new forces.
 
         Args:
             forces: (n, 3) forces along first tangent, second tangent and inward normal of the taxels [N].

@@ -70,7 +70,9 @@ class PadInput:
         self.last_error = ""
 
     def readings(self, values: Any) -> np.ndarray:
-        """Convert the values in one message to readings (n, channels) float32.
+        """Convert the values in one message to readings (n, channels) float32 of the pad's n taxels.
+
+        The message is also counted, stored for the next tare, and written to ``forces``.
 
         Args:
             values: Three numbers (along x, y and z of the sensor) or one number (along z) for each taxel, one
@@ -107,7 +109,11 @@ class PadInput:
         self.last_error = error
 
     def tare(self) -> bool:
-        """Tare with the mean of the latest `TARE_SAMPLES` messages; return False if there are no messages."""
+        """Subtract the mean force of the latest `TARE_SAMPLES` messages from all later messages.
+
+        Returns:
+            False if there are no messages yet; then the tare does not change.
+        """
         if self._recent:
             self._tare = np.mean(self._recent, axis=0)
         return bool(self._recent)

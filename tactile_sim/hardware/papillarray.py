@@ -11,6 +11,9 @@ PACKAGE = "sensor_interfaces"
 
 
 def pillar_forces(message: Any) -> np.ndarray:
-    """Return the forces (n, 3) [N] in a ``SensorState`` message from Contactile, ordered by pillar id."""
+    """Return the force on each pillar (n, 3) [N] from a ``SensorState`` message, ordered by pillar id.
+
+    The components are along x, y and z of the sensor.
+    """
     pillars = sorted(message.pillars, key=lambda pillar: pillar.id)
     return np.array([[pillar.fx, pillar.fy, pillar.fz] for pillar in pillars]).reshape(-1, 3)

@@ -46,7 +46,7 @@ def sensors_of(text: str | bytes) -> dict[int, dict[str, Any]]:
 
 
 def values_of(entry: Any) -> SensorValues:
-    """Return the values in a sensor's entry.
+    """Return the raw and calibrated values in the entry of one sensor, as returned by `sensors_of`.
 
     Raises:
         StreamError: A key is missing or has an unexpected value.

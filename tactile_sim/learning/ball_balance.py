@@ -36,12 +36,12 @@ class BallBalance(Task):
         return batch.ctrl
 
     def reward(self, batch: Batch, seen: Observation, action: np.ndarray) -> np.ndarray:
-        """Return a reward that falls from 1 at the center of the tray to 0 at its edges."""
+        """Return the reward (n,), which falls from 1 at the center of the tray to 0 at its edges."""
         distance = np.linalg.norm(self.ball_position(batch)[:, :2], axis=1) / self.HALF_WIDTH
         return np.maximum(0.0, 1.0 - distance**2)
 
     def terminated(self, batch: Batch, seen: Observation) -> np.ndarray:
-        """Return whether the ball left the tray."""
+        """Return whether the ball left the tray, (n,) bool."""
         position = self.ball_position(batch)
         return (np.abs(position[:, :2]) > self.HALF_WIDTH).any(axis=1) | (position[:, 2] < 0.0)
 

@@ -74,10 +74,10 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Reset all environments; return observations (n, m) and an empty dictionary.
+        """Reset all environments; return their observations and an empty dictionary.
 
         Args:
-            seed: Seed of the initial states; None: continue the current random sequence.
+            seed: Seed of the initial states. None continues the current random sequence.
             options: Ignored.
         """
         super().reset(seed=seed)
@@ -85,7 +85,16 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         return self._observation(self.batch.observe()), {}
 
     def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
-        """Apply actions (n, k); return observations, rewards, terminations, truncations and information.
+        """Apply actions and advance the environments by the task's number of time steps.
+
+        Environments whose episode ended in the previous step are reset instead.
+
+        Args:
+            actions: (n, k) actions, clipped to [-1, 1].
+
+        Returns:
+            Observations, rewards (n,), terminations (n,) and truncations (n,) as bool, and a dictionary with
+            ``fault`` (n,) bool, which is True where the physics became unstable.
 
         Raises:
             CommandError: The actions have the wrong shape.
@@ -111,6 +120,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 
     def render(self) -> tuple[np.ndarray, ...] | None:
         """Return an image (240, 320, 3) uint8 of each environment, from the first camera of the scene.
+
+        The result is None if ``render_mode`` is None.
 
         Raises:
             EngineError: OpenGL is not available.
@@ -154,7 +165,10 @@ class TaskEnv(gymnasium.Env):
         return _first(observation), info
 
     def step(self, action: np.ndarray) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Apply an action (k,); return observation, reward, termination, truncation and information."""
+        """Apply an action (k,); return observation, reward, termination, truncation and information.
+
+        See `TaskVectorEnv.step`.
+        """
         observation, reward, terminated, truncated, info = self._many.step(np.asarray(action)[None])
         fault = {"fault": bool(info["fault"][0])}
         return _first(observation), float(reward[0]), bool(terminated[0]), bool(truncated[0]), fault

@@ -34,7 +34,10 @@ class GripHold(Task):
         return 1
 
     def controls(self, batch: Batch, action: np.ndarray) -> np.ndarray:
-        """Return controls that close or open the fingers and apply the load to the block."""
+        """Return the controls (n, nu) that close or open the fingers, given actions (n, 1).
+
+        The current load, which pulls the block down, is written to ``xfrc_applied``.
+        """
         force, rate, phase = self._load[:, :, 0].T
         block = batch.simulation.names.body_id("block")
         batch.worlds.xfrc_applied[:, block, 2] = -0.5 * force * (1.0 + np.sin(rate * batch.time + phase))
@@ -43,18 +46,18 @@ class GripHold(Task):
         return controls
 
     def state(self, batch: Batch, seen: Observation) -> np.ndarray:
-        """Return the commanded finger positions (n, 1) [cm].
+        """Return the commanded finger position (n, 1) [cm], which is the same for both fingers.
 
         The measured positions would reveal the grip force.
         """
         return 100.0 * batch.ctrl[:, 1:2]
 
     def reward(self, batch: Batch, seen: Observation, action: np.ndarray) -> np.ndarray:
-        """Return a reward that falls from 1 at zero force to 0 at the crushing force."""
+        """Return the reward (n,), which falls from 1 at zero force to 0 at the crushing force."""
         return 1.0 - np.clip(self.force(seen) / self.CRUSH, 0.0, 1.0)
 
     def terminated(self, batch: Batch, seen: Observation) -> np.ndarray:
-        """Return whether the block slipped or was crushed."""
+        """Return whether the block slipped or was crushed, (n,) bool."""
         height = batch.worlds.xpos[:, batch.simulation.names.body_id("block"), 2]
         wrist = batch.worlds.xpos[:, batch.simulation.names.body_id("wrist"), 2]
         slip = np.abs(wrist - height - 0.11)

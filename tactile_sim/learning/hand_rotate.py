@@ -13,7 +13,7 @@ class HandRotate(Task):
 
     Actions: deviations of the 20 joint angles from the grasp, in units of 0.3 rad. Reward for each action:
     the angular velocity of the ball about the vertical axis [rad/s], at most 1, minus its speed [m/s], at
-    most 1. An episode ends when the ball is 30 mm away from its initial position.
+    most 1. An episode ends when the ball is more than 30 mm away from its initial position.
     """
 
     config = "hand"
@@ -26,13 +26,13 @@ class HandRotate(Task):
     """Distance from the initial position at which the ball counts as lost [m]."""
 
     def controls(self, batch: Batch, action: np.ndarray) -> np.ndarray:
-        """Return the joint angles of the grasp plus the deviations commanded by the actions."""
+        """Return the joint angles (n, nu) [rad]: the grasp plus the deviations commanded by the actions."""
         model = batch.simulation.engine.model
         low, high = model.actuator_ctrlrange.T
         return np.clip(model.key("grasp").ctrl + self.REACH * action, low, high)
 
     def reward(self, batch: Batch, seen: Observation, action: np.ndarray) -> np.ndarray:
-        """Return the angular velocity about the vertical axis minus the speed, each at most 1."""
+        """Return the reward (n,): angular velocity about the vertical minus speed, each at most 1."""
         start = self._ball_dof(batch)
         rotation = batch.worlds.xmat[:, self._ball(batch)].reshape(-1, 3, 3)
         spin = np.einsum("nj,nj->n", rotation[:, 2], batch.qvel[:, start + 3 : start + 6])
@@ -40,7 +40,7 @@ class HandRotate(Task):
         return np.minimum(spin, 1.0) - np.minimum(speed, 1.0)
 
     def terminated(self, batch: Batch, seen: Observation) -> np.ndarray:
-        """Return whether the ball left the grasp."""
+        """Return whether the ball left the grasp, (n,) bool."""
         home = batch.simulation.engine.model.body("globe").pos
         return np.linalg.norm(batch.worlds.xpos[:, self._ball(batch)] - home, axis=1) > self.AWAY
 

@@ -29,7 +29,8 @@ OBSERVATIONS = (*TOUCH, "image")
 class Task:
     """Base class of tasks. Subclasses must define `config` and `reward`.
 
-    All arrays have a leading axis for the n environments.
+    All arrays have a leading axis for the n environments. In the methods, ``batch`` contains the environments
+    and ``seen`` is the `Observation` of their current state.
 
     >>> class Hold(Task):
     ...     config = "hand"
@@ -74,4 +75,10 @@ class Task:
         return np.zeros(batch.num_envs, bool)
 
     def randomize(self, batch: Batch, envs: np.ndarray, random: np.random.Generator) -> None:
-        """Randomize the initial state of environments after a reset, for example ``batch.qpos[envs]``."""
+        """Randomize the initial state of environments after a reset; by default do nothing.
+
+        Args:
+            batch: The environments.
+            envs: Indices of the environments that were reset. Modify, for example, ``batch.qpos[envs]``.
+            random: Generator to use, so that results are reproducible.
+        """

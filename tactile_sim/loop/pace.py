@@ -41,7 +41,10 @@ class Pace:
         self._simulated = now
 
     def ahead(self, now: float) -> float:
-        """Return the wall time to wait [s]. If the lag exceeds `LATE`, drop the lost time.
+        """Return the wall time to wait before the next step [s]; 0 if the simulation is not ahead.
+
+        If the simulation lags behind wall time by more than `LATE`, the lost time is dropped and counted in
+        ``missed``.
 
         Args:
             now: Current simulation time [s].
@@ -55,7 +58,7 @@ class Pace:
         return max(wait, 0.0)
 
     def measured(self, now: float) -> float:
-        """Return the average real-time factor since the last call.
+        """Return the average real-time factor since the previous call, or since the start in the first call.
 
         Args:
             now: Current simulation time [s].

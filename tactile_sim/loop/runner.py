@@ -130,6 +130,8 @@ class Runner:
     def pause(self, paused: bool) -> None:
         """Pause or resume the simulation.
 
+        Pausing cancels requested steps and publishes the current state.
+
         Raises:
             CommandError: Resuming is impossible because of a physics fault.
         """
@@ -162,7 +164,9 @@ class Runner:
         return self._requested.add(self.simulation.step_count, steps)
 
     def command(self, work: Callable[[], None]) -> None:
-        """Apply a command. In lock-step mode, time then advances by one step for each command.
+        """Apply a command immediately, or queue it in lock-step mode.
+
+        In lock-step mode, `run` applies the queued commands in turn and advances time by one step after each.
 
         Args:
             work: Function that applies the command.
@@ -180,11 +184,12 @@ class Runner:
         """Change the state by other means than physics and publish the new state.
 
         If the previous state has already been published, the step count is increased by one so that the new
-        state has a different stamp.
+        state has a different stamp. The new state is published before the next step.
 
         Args:
             work: Function that changes the state.
-            mends: Whether ``work`` clears a physics fault, as a reset does.
+            mends: Whether ``work`` resets the simulation. A physics fault is then cleared, and queued
+                commands and requested steps are canceled.
 
         Returns:
             The result of ``work``.

@@ -19,7 +19,7 @@ class StepRequests:
 
     @property
     def end(self) -> int:
-        """Step at which the oldest request ends."""
+        """Step count at which the oldest request ends. Valid only if a request is pending."""
         return self._requests[0][0]
 
     def add(self, step: int, number: int) -> Future[int]:

@@ -66,7 +66,13 @@ def canvas(title: str, frame: str) -> tuple[Figure, Axes3D]:
 
 
 def fit(ax: Axes3D, points: np.ndarray, limit: float = np.inf) -> None:
-    """Set equal axes around points (n, 3) [m], clipped to ``limit`` from the origin [m]."""
+    """Set the limits of the axes so that they show points, with equal scales.
+
+    Args:
+        ax: The axes.
+        points: Points (n, 3) [m].
+        limit: Largest absolute coordinate that the axes show [m].
+    """
     low, high = np.clip(points.min(axis=0), -limit, limit), np.clip(points.max(axis=0), -limit, limit)
     size = 1.06 * np.maximum(high - low, FLATTEST * max((high - low).max(), 1e-3))
     middle = (low + high) / 2
@@ -101,7 +107,15 @@ def _pixels(ax: Axes3D, points: np.ndarray) -> np.ndarray:
 
 
 def dots(ax: Axes3D, spacing: np.ndarray) -> np.ndarray:
-    """Return the diameters (n,) at which dots with the given spacing (n,) [m] touch each other [points]."""
+    """Return the diameters at which neighbouring dots touch each other.
+
+    Args:
+        ax: The axes.
+        spacing: Distance between neighbouring dots (n,) [m]; 0 if there are none.
+
+    Returns:
+        Diameters (n,) [points], from 2 to `WIDEST`.
+    """
     axes = _pixels(ax, np.eye(3)) - _pixels(ax, np.zeros((1, 3)))
     # In any projection, the squared lengths of three orthogonal unit vectors sum to two.
     scale = np.sqrt((axes**2).sum() / 2) * 72 / ax.figure.dpi
@@ -133,7 +147,7 @@ def sensors(ax: Axes3D, sensors: Sensors, share: float, solid: bool) -> None:
 
 
 def tails(readings: Readings) -> np.ndarray:
-    """Return the start points (k, 3) of the arrows that end at the sensors with a nonzero reading [m]."""
+    """Return the start points (k, 3) [m] of the arrows, which end at the k sensors with nonzero readings."""
     vectors = readings.outputs[readings.nonzero]
     longest = LONGEST * np.ptp(readings.positions, axis=0).max() or 0.01
     most = np.linalg.norm(vectors, axis=1).max(initial=0.0) or 1.0
@@ -141,7 +155,7 @@ def tails(readings: Readings) -> np.ndarray:
 
 
 def draw_arrows(ax: Axes3D, tails: np.ndarray, readings: Readings) -> None:
-    """Draw vector readings as arrows from ``tails`` to the sensors. Each arrow is a line with four barbs."""
+    """Draw vector readings as arrows from ``tails`` (k, 3) [m] to the k sensors with nonzero readings."""
     tips = readings.positions[readings.nonzero]
     if len(tips) == 0:
         return  # matplotlib rejects an empty collection of lines
@@ -161,7 +175,13 @@ def draw_arrows(ax: Axes3D, tails: np.ndarray, readings: Readings) -> None:
 
 
 def draw_discs(ax: Axes3D, readings: Readings, share: float) -> None:
-    """Draw readings as discs whose colour and size depend on the magnitude."""
+    """Draw nonzero readings as discs whose colour and size depend on the magnitude.
+
+    Args:
+        ax: The axes.
+        readings: The readings.
+        share: Diameter of the weakest disc relative to the spacing. The strongest disc is twice as large.
+    """
     magnitude = readings.magnitude[readings.nonzero]
     growth = 1 + np.abs(magnitude) / np.abs(magnitude).max(initial=1e-300)
     ax.scatter(
@@ -177,7 +197,7 @@ def draw_discs(ax: Axes3D, readings: Readings, share: float) -> None:
 
 
 def contact_points(ax: Axes3D, points: np.ndarray) -> None:
-    """Draw contact points (k, 3) [m]."""
+    """Draw contact points (k, 3) [m] and a legend for them."""
     if len(points):
         style = {"color": "#0fa697", "edgecolors": "white", "linewidths": 0.6}
         drawn = ax.scatter(*points.T, s=60, marker="P", depthshade=False, label="contact points", **style)

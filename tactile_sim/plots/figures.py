@@ -39,7 +39,10 @@ def plot_force_geom(
 ) -> tuple[Figure, Axes3D]:
     """Plot the readings of a geom of a DiscreteTouch in the geom's frame.
 
-    Arguments and exceptions are the same as for `plot_sensors_geom`.
+    Arguments are the same as for `plot_sensors_geom`.
+
+    Raises:
+        SceneError: If the geom does not exist or has no sensors, or there are no readings yet.
     """
     parts = Parts(touch)
     geom = parts.geom(geom_id, geom_name)
@@ -73,7 +76,10 @@ def plot_force_body(
 ) -> tuple[Figure, Axes3D]:
     """Plot the readings of a body in its frame.
 
-    Arguments and exceptions are the same as for `plot_sensors_body`.
+    Arguments are the same as for `plot_sensors_body`.
+
+    Raises:
+        SceneError: If the body does not exist or has no sensors, or there are no readings yet.
     """
     parts = Parts(touch)
     body = parts.body(body_id, body_name)
@@ -101,7 +107,7 @@ def plot_force_bodies(
         show_contact_points: Whether to draw the contact points on the bodies' surfaces.
 
     Raises:
-        SceneError: If a body does not exist or none of them has sensors.
+        SceneError: If a body does not exist, none of them has sensors, or there are no readings yet.
         ConfigError: If ``focus`` is invalid.
     """
     parts = Parts(touch)
@@ -128,8 +134,15 @@ def plot_force_body_subtree(
 ) -> tuple[Figure, Axes3D]:
     """Plot the readings of a body and its descendants in the body's frame.
 
-    The root body itself does not need sensors. Arguments and exceptions are the same as for
-    `plot_force_bodies`.
+    Args:
+        touch: The touch object.
+        body_id: Id of the root body, which may be without sensors; takes precedence over ``body_name``.
+        body_name: Name of the root body.
+        title: Title of the figure; by default, the name of the root body followed by "and below".
+        show_contact_points: Whether to draw the contact points on the bodies' surfaces.
+
+    Raises:
+        SceneError: If the body does not exist, the subtree has no sensors, or there are no readings yet.
     """
     parts = Parts(touch)
     root = parts.body(body_id, body_name)

@@ -24,9 +24,9 @@ class Frame(NamedTuple):
 
     name: str
     position: np.ndarray
-    """Position (3,) [m]."""
+    """Position of the origin (3,), world frame [m]."""
     rotation: np.ndarray
-    """Rotation (3, 3)."""
+    """Rotation matrix (3, 3) from this frame to the world."""
 
     def transform(self, points: np.ndarray, source: Frame) -> np.ndarray:
         """Transform points (n, 3) [m] from another frame into this one."""
@@ -181,7 +181,7 @@ class Parts:
         return np.concatenate([np.empty((0, 3)), *points])
 
     def limit(self, part: int) -> float:
-        """Return the maximum extent of the axes in a plot of this part [m]."""
+        """Return the largest absolute coordinate that plots of this part show [m]; infinite by default."""
         return float(getattr(self.touch, "plotting_limits", {}).get(part, np.inf))
 
 
@@ -196,7 +196,7 @@ def _surface(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Estimate the normals (n, 3) and spacings (n,) of points (n, 3) on a surface.
 
     A normal is perpendicular to the plane that fits a point's neighbours best, and points away from the
-    centroid of all points.
+    centroid of all points. With fewer than `NEIGHBOURS` points, it is the direction from the centroid.
     """
     outward = positions - positions.mean(axis=0)
     if len(positions) < NEIGHBOURS:

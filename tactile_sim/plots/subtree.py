@@ -35,7 +35,7 @@ def visualize_contacts_subtree(
         camera_offset: Shift (3,) of the camera along the world axes [m].
 
     Raises:
-        SceneError: If a body does not exist or the subtree has no sensors.
+        SceneError: If a body does not exist, the subtree has no sensors, or there are no readings yet.
         ConfigError: If ``camera_offset`` has another shape.
     """
     offset = np.zeros(3) if camera_offset is None else np.asarray(camera_offset, float)

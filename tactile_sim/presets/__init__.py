@@ -13,7 +13,11 @@ from tactile_sim.errors import ConfigError, suggest
 FOLDER = Path(__file__).resolve().parent
 """Folder that contains the presets and their layout files."""
 GRADES = ("primary", "secondary", "estimated")
-"""Grades of a property's source: a file or paper from the sensor's project, a text about it, our estimate."""
+"""Grades of a property's source.
+
+``primary`` is a file or paper from the sensor's project, ``secondary`` a text by others, and ``estimated``
+our own estimate.
+"""
 
 
 @dataclass(frozen=True)
@@ -47,7 +51,7 @@ def names() -> list[str]:
 
 
 def load(name: str, where: str = "preset") -> Preset:
-    """Load a preset.
+    """Load the preset with this name from its YAML file.
 
     Args:
         name: Name of the preset.

@@ -64,9 +64,12 @@ def with_followers(names: Sequence[str], values: np.ndarray, followers: Set[str]
     them. Other arrays are returned unchanged.
 
     Args:
-        names: Names of a joint command.
-        values: Its positions, velocities or efforts.
+        names: Joint names in the command (n,).
+        values: Its positions, velocities or efforts (m,).
         followers: Names of the joints that follow another one.
+
+    Returns:
+        Values (n,) with NaN for followers, or ``values`` itself if it was not changed.
     """
     led = np.array([name not in followers for name in names], bool)
     if len(values) in (0, len(names)) or len(values) != led.sum():

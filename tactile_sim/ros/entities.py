@@ -46,20 +46,20 @@ class Entities:
         self._names = runner.simulation.names.bodies[1:]
 
     def names(self, request: Any) -> dict[str, Any]:
-        """Handle ``get_entities``."""
+        """Handle ``get_entities``: return the names of the entities that pass the filters."""
         return {"entities": self._matching(request.filters)}
 
     def states(self, request: Any) -> dict[str, Any]:
-        """Handle ``get_entities_states``."""
+        """Handle ``get_entities_states``: return names and states of the entities that pass the filters."""
         names = self._matching(request.filters)
         return {"entities": names, "states": self._read(names)}
 
     def state(self, request: Any) -> dict[str, Any]:
-        """Handle ``get_entity_state``."""
+        """Handle ``get_entity_state``: return the pose and twist of one entity in the world frame."""
         return {"state": self._read([request.entity])[0]}
 
     def info(self, request: Any) -> dict[str, Any]:
-        """Handle ``get_entity_info``."""
+        """Handle ``get_entity_info``: return the category of an entity, and its mass and taxels as text."""
         body, model = self._id(request.entity), self._simulation.engine.model
         category = self._category(request.entity)
         kinds = {
@@ -77,7 +77,7 @@ class Entities:
         }
 
     def set_state(self, request: Any) -> None:
-        """Handle ``set_entity_state``."""
+        """Handle ``set_entity_state``: set the pose and twist of a free body, both in the world frame."""
         body, simulation = self._id(request.entity), self._simulation
         if body not in simulation.engine.free_bodies:
             raise CommandError(

@@ -95,8 +95,8 @@ class _Feedback:
         """Publish feedback if it is due.
 
         Args:
-            set_points: (k, 2) desired position and velocity of each joint.
-            present: (k, 2) current position and velocity of each joint.
+            set_points: (k, 2) desired position [rad or m] and velocity [rad/s or m/s] of each joint.
+            present: (k, 2) current position and velocity of each joint, in the same units.
         """
         if self._simulation.time < self._due:
             return

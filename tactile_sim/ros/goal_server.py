@@ -55,15 +55,21 @@ class GoalServer(ABC):
 
     @abstractmethod
     def make(self, content: Any, handle: Any, end: Callable[[Outcome, str], None]) -> Any:
-        """Create a goal from a parsed request. The goal must call ``end`` exactly once."""
+        """Create a goal from a parsed request.
+
+        Args:
+            content: Result of `parse`.
+            handle: Goal handle of rclpy, which can publish feedback.
+            end: Function that the goal must call exactly once, with its outcome and an explanation.
+        """
 
     @abstractmethod
     def accept(self, goal: Any, content: Any) -> None:
-        """Start a goal."""
+        """Start a goal in the simulation. Called in the thread of the loop."""
 
     @abstractmethod
     def cancel(self, goal: Any) -> None:
-        """Cancel a goal and stop its joints."""
+        """Cancel a goal in the simulation and stop its joints. Called in the thread of the loop."""
 
     @abstractmethod
     def result(self, outcome: Outcome, text: str) -> Any:

@@ -85,7 +85,7 @@ class Gripper(GoalServer):
         return stalls or super().succeeds(outcome)
 
     def _state(self) -> np.ndarray:
-        """Return positions, velocities and efforts (3, k) of the joints."""
+        """Return positions [rad or m], velocities and efforts [N m or N] of the k joints, as rows (3, k)."""
         engine, commander = self._simulation.engine, self._simulation.commander
         dofs = commander.dofs[self._indices]
         positions = engine.qpos[commander.qpos[self._indices]]

@@ -17,7 +17,7 @@ class HardwareStatus:
     """Status of the message stream and of each pad.
 
     Attributes:
-        lost: Why the readings of each pad are invalid; empty if they are valid.
+        lost: Why the readings of a pad are invalid, by pad name; an empty string if they are valid.
         connection: Why there is no connection to the sensor server; empty if there is one or none is needed.
     """
 

@@ -30,7 +30,7 @@ class _Readings:
     taxels32: np.ndarray
     valid: np.ndarray
     wrenches: np.ndarray
-    """(pads, 6)"""
+    """Net force and torque of each pad (pads, 6), as in `Snapshot.wrenches` [N, N m]."""
     pad_table: tuple[np.ndarray, np.ndarray]
 
 
@@ -111,7 +111,12 @@ class HardwareTopics:
                 publisher.publish(topic.make(self._readings))
 
     def invalidate(self, name: str, stamp: int) -> None:
-        """Set the readings of a pad to NaN and mark them as invalid, with a stamp [ns]."""
+        """Set the readings of a pad to NaN and mark them as invalid, for the next ``tactile/frame``.
+
+        Args:
+            name: Name of the pad.
+            stamp: Time of the change [ns].
+        """
         self._set(name, np.nan, stamp)
 
     def _set(self, name: str, readings: np.ndarray | float, stamp: int) -> None:

@@ -132,6 +132,10 @@ def run(
 def start_node(arguments: list[str], stack: ExitStack) -> Node:
     """Start ROS and create the node; the exit stack shuts both down.
 
+    Args:
+        arguments: ROS arguments without ``--ros-args``.
+        stack: Exit stack to which the cleanup is added.
+
     Raises:
         ConfigError: A parameter file or an argument is invalid.
     """

@@ -117,7 +117,14 @@ def _close(bag: BagWriter) -> None:
 
 
 class _Topic:
-    """A subscription with its channel in the bag and its number of missed messages."""
+    """A subscription with its channel in the bag and its number of missed messages.
+
+    Args:
+        subscription: The rclpy subscription.
+        message_type: Its ROS message class.
+        channel: Id of the topic in the bag.
+        lasting: Whether all publishers of the topic are latched (transient local).
+    """
 
     def __init__(self, subscription: Subscription, message_type: Any, channel: int, lasting: bool) -> None:
         self.subscription, self.message_type, self.channel = subscription, message_type, channel

@@ -47,7 +47,7 @@ class Sender:
         self._thread.start()
 
     def submit(self, batch: list[tuple[Publisher, bytes]]) -> None:
-        """Queue messages for publishing.
+        """Queue messages for publishing. If more than `MAX_WAITING` batches wait, publish them first.
 
         Args:
             batch: Publishers and encoded messages, in the order of publishing.

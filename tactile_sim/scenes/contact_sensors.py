@@ -148,7 +148,19 @@ def _ask(sensor: mujoco.MjsSensor, bits: int, reduction: int, num: int) -> None:
 
 
 def _name_object(spec: mujoco.MjSpec, kind: str, name: str, where: str) -> None:
-    """Set an unnamed object's name to the generated name by which a sensor refers to it."""
+    """Name an object if a sensor refers to it by a generated name.
+
+    Unnamed geoms and bodies have generated names. The spec needs a real name that a sensor can refer to.
+
+    Args:
+        spec: The scene, which is modified.
+        kind: Kind of the object: ``geom``, ``body``, ``subtree`` or ``site``.
+        name: Name by which the sensor refers to the object.
+        where: Prefix for error messages (file and key).
+
+    Raises:
+        ConfigError: There is no such object.
+    """
     if _find(spec, kind, name):
         return
     if kind == "site":

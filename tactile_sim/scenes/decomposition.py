@@ -44,7 +44,7 @@ def convex_parts(path: Path, where: str) -> list[Path]:
 
 
 def _divide(file: Path, where: str) -> bytes:
-    """Return the content of an NPZ file with the vertices and faces of the parts."""
+    """Divide a mesh into convex parts; return an NPZ file with the vertices and faces of each part."""
     try:
         import coacd
     except ImportError:

@@ -23,8 +23,8 @@ class DefaultGains:
     Each servo is critically damped. Its stiffness gives a natural frequency of at least `FREQUENCY` with the
     inertia about the joint, and limits the deflection under the weight of the moved bodies to `SAG` in any
     orientation. For a robot with a free base, the total weight counts, because the joint may have to support
-    it. A base that slides freely, as that of a planar robot, is free, too. The load on joints that follow
-    another joint is added to that of their leader.
+    it. A base on slide joints without actuators, as that of a planar robot, also counts as free. The load on
+    joints that follow another joint is added to that of their leader.
     """
 
     def __init__(self, model: mujoco.MjModel, driven: Collection[int]):

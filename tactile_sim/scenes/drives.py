@@ -44,7 +44,11 @@ class Drive(NamedTuple):
 
 
 class Input(NamedTuple):
-    """A control that accepts a target for its actuator's transmission; fields as in `Drive`."""
+    """A control that accepts a target for its actuator's transmission, not for a joint.
+
+    The fields have the same meaning as in `Drive`, but refer to the transmission's length, velocity and force
+    in place of the joint's.
+    """
 
     control: int
     field: int
@@ -108,7 +112,11 @@ def leaders(model: mujoco.MjModel) -> dict[int, int]:
 
 
 def undriven(model: mujoco.MjModel, names: Names) -> dict[int, str]:
-    """Return the reason why a hinge or slide joint does not accept a target position, by joint id."""
+    """Return the hinge and slide joints that do not accept a target position.
+
+    Returns:
+        The reason for each of these joints, such as ``no actuator``, by joint id.
+    """
     fields: dict[int, set[int]] = {}
     for drive in read_drives(model):
         fields.setdefault(drive.actuator, set()).add(drive.field)
@@ -130,7 +138,10 @@ def undriven(model: mujoco.MjModel, names: Names) -> dict[int, str]:
 
 
 def _transmission(model: mujoco.MjModel, actuator: int) -> tuple[list[int], float]:
-    """Return the joints that an actuator acts on, and the effort on a single joint per unit of its force."""
+    """Return the ids of the joints that an actuator acts on, and the effort per unit of its force.
+
+    The effort is that on the first joint. There are no joints if the actuator acts on something else.
+    """
     kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
     gear = float(model.actuator_gear[first_outputs(model)[actuator], 0])
     if kind in (_TRN.mjTRN_JOINT, _TRN.mjTRN_JOINTINPARENT):
@@ -146,7 +157,17 @@ def _transmission(model: mujoco.MjModel, actuator: int) -> tuple[list[int], floa
 def _inputs(
     model: mujoco.MjModel, actuator: int, ratio: float
 ) -> Iterator[tuple[int, int, float, tuple[float, float, float]]]:
-    """Yield the index, field, offset and weights for each of an actuator's controls that accept a target."""
+    """Yield index, field, offset and weights of each of an actuator's controls that accepts a target.
+
+    Args:
+        model: The compiled scene.
+        actuator: Id of the actuator.
+        ratio: Change of the actuator's length per unit of the target position (the gear).
+
+    Yields:
+        Index of the control among those of the actuator, and `Drive.field`, `Drive.offset` and
+        `Drive.weights`.
+    """
     kind, dynamics = int(model.actuator_gaintype[actuator]), int(model.actuator_dyntype[actuator])
     gain, slopes = model.actuator_gainprm[actuator, 0], model.actuator_gainprm[actuator, 1:3]
     constant, stiffness, damping = model.actuator_biasprm[actuator, :3].tolist()

@@ -128,6 +128,11 @@ def _included(path: Path, reason: str, element: str) -> tuple[Path, int] | None:
     """Return the included file and the line number that cause an error, or None.
 
     The scene is parsed again with the included files inlined. Includes that fail are left unchanged.
+
+    Args:
+        path: The scene's main file.
+        reason: Reason in MuJoCo's error message.
+        element: Element in MuJoCo's error message.
     """
     lines = _lines(path, path.parent, set())
     try:
@@ -147,7 +152,7 @@ def scene_files(path: Path) -> list[Path]:
 
 
 def _attached(path: Path, number: int) -> Path | None:
-    """Return the file referenced by the ``<model>`` element in the specified line of a scene."""
+    """Return the file that the ``<model>`` element in this line of a scene references, or None."""
     lines = _lines(path, path.parent, set())
     text = next((line.text for line in lines if (line.file, line.number) == (path, number)), "")
     return file_of(text, path.parent)

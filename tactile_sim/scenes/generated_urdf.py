@@ -58,7 +58,15 @@ def generated_urdf(model: mujoco.MjModel, names: Names, world: str = "world") ->
 def _add_joints(
     robot: ElementTree.Element, model: mujoco.MjModel, names: Names, body: int, links: list[str]
 ) -> None:
-    """Add the joints between a body and its parent."""
+    """Add the joints between a body and its parent, and additional links between these joints.
+
+    Args:
+        robot: Root element of the URDF, which is modified.
+        model: The compiled scene.
+        names: Names of the model's elements.
+        body: Id of the body.
+        links: Name of the link of each body, by id.
+    """
     parent, first = links[model.body_parentid[body]], model.body_jntadr[body]
     joints = range(first, first + model.body_jntnum[body])
     position, rotation = model.body_pos[body], model.body_quat[body]

@@ -80,7 +80,12 @@ def _repair_link(name: str, link: ElementTree.Element) -> Iterator[str]:
 
 
 def _repaired_moments(moments: np.ndarray, mass: float) -> tuple[np.ndarray, list[str]]:
-    """Return valid principal moments in ascending order, and a description of each fault in the input."""
+    """Return valid principal moments, and a description of each fault in the given ones.
+
+    Args:
+        moments: (3,) principal moments in ascending order [kg m²].
+        mass: Mass of the link [kg].
+    """
     repaired, reasons = moments.copy(), []
     greatest = float(moments[2])
     if greatest <= _LEAST_MOMENT:

@@ -38,7 +38,10 @@ def load_model(
     source: str | None = None,
     contact_sensors: Mapping[str, Mapping[str, Any]] | None = None,
 ) -> mujoco.MjModel:
-    """Load a scene and return only the compiled model; arguments and errors as in :func:`load_scene`."""
+    """Load a scene and return only the compiled model.
+
+    Arguments and errors are the same as for :func:`load_scene`, which also returns the editable spec.
+    """
     return load_scene(scene, base, source, contact_sensors)[1]
 
 
@@ -121,9 +124,10 @@ def find_scene(
     """Return the path of a scene's file.
 
     Args:
-        scene: As in `load_scene`.
-        base: As in `load_scene`.
-        source: As in `load_scene`.
+        scene: MJCF or URDF file, specified as a path (relative to ``base``), a shipped name, or an address
+            with ``package://`` or ``file://``.
+        base: Folder for relative paths. If None, only shipped names are found.
+        source: Name of the configuration for error messages.
         package_paths: Folders that are searched first for packages.
         key: Configuration key that names the file, for error messages.
 
@@ -234,9 +238,12 @@ def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
 
 
 def load_robot(path: Path, options: UrdfOptions) -> Robot:
-    """Load a robot from a URDF or MJCF file; errors as in `load_spec`.
+    """Load a robot from a URDF or MJCF file.
 
     A robot from an MJCF file has no control modes, because the file defines its actuators.
+
+    Raises:
+        SceneError: The file is not a scene, or MuJoCo rejects it.
     """
     text = _text(path)
     if _root(text) != "robot":

@@ -85,7 +85,15 @@ def cache_folder() -> Path:
 
 
 def read_mesh(path: Path, where: str) -> Any:
-    """Read a mesh file as a single `trimesh.Trimesh`; errors as in `mujoco_mesh`."""
+    """Read a mesh file as a single `trimesh.Trimesh`.
+
+    Args:
+        path: The mesh.
+        where: Prefix for error messages.
+
+    Raises:
+        SceneError: The file cannot be read or has no triangles.
+    """
     import trimesh
 
     try:
@@ -103,7 +111,14 @@ def read_mesh(path: Path, where: str) -> Any:
 
 
 def _converted(path: Path, kind: str, content: bytes, where: str) -> bytes:
-    """Convert a mesh to the content of an OBJ file."""
+    """Convert a mesh to the content of an OBJ file.
+
+    Args:
+        path: The mesh.
+        kind: Extension of the file in lower case, such as ``.dae``.
+        content: Content of the file, from which the unit of a COLLADA file is read.
+        where: Prefix for error messages.
+    """
     if kind == ".dae":
         try:
             import collada  # noqa: F401

@@ -1,4 +1,7 @@
-"""Check the files that a scene references before MuJoCo opens them, since it would block on a FIFO."""
+"""Check the files that a scene references before MuJoCo opens them.
+
+MuJoCo would block on a FIFO, for example.
+"""
 
 from __future__ import annotations
 

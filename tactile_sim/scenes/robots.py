@@ -107,7 +107,7 @@ def free_base(spec: mujoco.MjSpec, path: Path) -> None:
 
 
 def _compile(spec: mujoco.MjSpec) -> mujoco.MjModel:
-    """Compile the robot; meshes without volume get the inertia of a shell."""
+    """Compile the robot; meshes without volume get the inertia of a shell, also in ``spec``."""
     while True:
         try:
             return spec.compile()

@@ -56,7 +56,7 @@ def unnamed_sensor(sensor: int) -> str:
 
 
 def sensor_names(model: mujoco.MjModel) -> dict[str, int]:
-    """Return the ids of the scene's sensors by name; an unnamed sensor is ``sensor<id>``."""
+    """Return the ids of the scene's original sensors by name; an unnamed sensor is ``sensor<id>``."""
     names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_SENSOR, i) for i in range(model.nsensor)]
     return {
         name or unnamed_sensor(i): i
@@ -82,7 +82,8 @@ def contact_layout(model: mujoco.MjModel, sensor: int, name: str) -> MujocoLayou
 def complete_layout(model: mujoco.MjModel, sensor: int, layout: MujocoLayout) -> MujocoLayout | None:
     """Return a layout from which all fields of a contact sensor can be read.
 
-    It belongs to the sensor itself if that has all fields, or else to the sensor added for this purpose.
+    This is the layout of the sensor itself if it has all fields, or else that of the sensor which
+    `complete_contact_sensors` added for this purpose.
 
     Args:
         model: The model.

@@ -44,18 +44,22 @@ def match_control(
 
 
 def mode_of(keys: Mapping[str, Any]) -> str:
-    """Return the mode of an entry, by default ``velocity`` with ``kd`` alone and ``position`` otherwise."""
+    """Return the mode of an entry in ``control``: ``position``, ``velocity``, ``effort`` or ``free``.
+
+    The default is ``velocity`` if the entry has ``kd`` but no ``kp``, and ``position`` otherwise.
+    """
     return keys.get("mode", "velocity" if keys.get("kd") and not keys.get("kp") else "position")
 
 
 def add_actuators(
     spec: mujoco.MjSpec, control: Control, where: str, modes: Mapping[str, str] | None = None
 ) -> None:
-    """Add an actuator to each joint with an entry or a mode, unless it already has one of that kind.
+    """Add an actuator to each joint with an entry or a mode, unless the joint already has a suitable one.
 
     The control is a position for a position servo, a velocity for a velocity servo and an effort for a motor.
     The force is limited by the joint's own limit (the effort in a URDF, or ``actuatorfrcrange``), by the
-    limits of the joint's motor and by ``limit``. Coupled joints are skipped unless an entry names them.
+    limits of the joint's motor and by ``limit``. Joints with the mode ``free`` are skipped, as are
+    coupled joints unless an entry names them.
 
     An explicit integrator is replaced so that ``kd`` acts implicitly, and the joint gets the armature that
     is needed for stability at the time step, also where it leads other joints.
@@ -103,7 +107,13 @@ def add_actuators(
 
 
 def _has(mode: str, joint: int, driven: Mapping[int, set[int]]) -> bool:
-    """Return whether a joint already has an actuator that serves the specified mode."""
+    """Return whether a joint already has an actuator that serves the specified mode.
+
+    Args:
+        mode: ``position``, ``velocity`` or ``effort``.
+        joint: Id of the joint.
+        driven: Ids of the joints that accept a target, by field (`POSITION`, `VELOCITY` or `EFFORT`).
+    """
     if mode == "effort":
         return joint in driven[EFFORT]
     return joint in driven[POSITION] or (mode == "velocity" and joint in driven[VELOCITY])
@@ -112,7 +122,7 @@ def _has(mode: str, joint: int, driven: Mapping[int, set[int]]) -> bool:
 def _add_actuator(
     spec: mujoco.MjSpec, joint: Any, mode: str, gains: tuple[float, float], limits: tuple[float, float]
 ) -> None:
-    """Add an actuator to a joint.
+    """Add an actuator to a joint, with the armature and the integrator that it needs for stability.
 
     Args:
         spec: The scene.
@@ -153,7 +163,13 @@ def added_servos(model: mujoco.MjModel, drives: list[Drive]) -> list[Drive]:
 
 
 def effort_range(model: mujoco.MjModel, joint: int, drives: list[Drive]) -> tuple[float, float]:
-    """Return the minimum and maximum effort on a joint [N m or N] from its limit and that of its motor."""
+    """Return the minimum and maximum effort on a joint [N m or N]; infinite if unlimited.
+
+    Args:
+        model: The compiled scene.
+        joint: Id of the joint.
+        drives: Drives of the model, of which the joint's motors limit the effort, as does the joint itself.
+    """
     ranges = [(-np.inf, np.inf)]
     if model.jnt_actfrclimited[joint]:
         ranges.append(tuple(model.jnt_actfrcrange[joint].tolist()))
@@ -181,7 +197,7 @@ def _armature(kp: float, kd: float, step: float, limited: bool) -> float:
 
 
 def _force_ranges(model: mujoco.MjModel, drive: Drive) -> Iterator[tuple[float, float]]:
-    """Yield the effort ranges that follow from a motor's force limits and control limits."""
+    """Yield the ranges of joint effort [N m or N] given by a motor's force limits and control limits."""
     if model.actuator_forcelimited[drive.actuator]:
         yield tuple(sorted((drive.ratio * model.actuator_forcerange[drive.actuator]).tolist()))
     if model.actuator_ctrllimited[drive.control]:

@@ -145,7 +145,17 @@ def _parsed(path: Path, text: str) -> ElementTree.Element:
 
 
 def _mesh_file(name: str, urdf: Path, meshes: Path, package_paths: tuple[str, ...]) -> Path:
-    """Return the absolute path of a mesh, from its address or otherwise in MuJoCo's ``meshdir``."""
+    """Return the absolute path of a mesh that a URDF references.
+
+    Args:
+        name: Address with ``package://`` or ``file://``, or path relative to ``meshes`` or to the URDF.
+        urdf: The URDF file.
+        meshes: Folder of meshes according to MuJoCo's ``meshdir``.
+        package_paths: Folders that are searched first for packages.
+
+    Raises:
+        SceneError: There is no such package or file.
+    """
     package = found = None
     if name.startswith("package://"):
         package, _, inside = name.removeprefix("package://").lstrip("/").partition("/")
@@ -170,7 +180,13 @@ def _mesh_file(name: str, urdf: Path, meshes: Path, package_paths: tuple[str, ..
 
 
 def _around(urdf: Path, package: str, inside: str) -> Iterator[Path]:
-    """Yield possible paths of a package's file in the source checkout that contains the URDF."""
+    """Yield paths that a package's file may have in the source checkout that contains the URDF.
+
+    Args:
+        urdf: The URDF file.
+        package: Name of the package.
+        inside: Path of the file inside the package.
+    """
     for parent in urdf.resolve().parents[:_LEVELS]:
         if parent.name == package:
             yield parent / inside

@@ -24,7 +24,7 @@ _ENVIRONMENT = re.compile(r"\$\(optenv\s+(\w+)\s*([^)]*)\)")
 
 
 def repair_elements(robot: ElementTree.Element) -> list[str]:
-    """Repair a URDF in place as other programs read it.
+    """Repair a URDF in place, so that MuJoCo reads it in the same way as other programs.
 
     - ``$(optenv NAME DEFAULT)`` becomes the value of the environment variable, or the default.
     - Commas between numbers, a dot after a number, and numbers in excess are removed.
@@ -53,7 +53,7 @@ def repair_elements(robot: ElementTree.Element) -> list[str]:
 
 
 def _repair_joint(joint: ElementTree.Element) -> Iterator[str]:
-    """Remove repeated elements and meaningless limits of a joint, and describe them."""
+    """Remove repeated elements and meaningless limits of a joint; yield one line for each removal."""
     seen: set[str] = set()
     for element in list(joint):
         if element.tag in ("origin", "axis", "limit", "dynamics", "mimic", "parent", "child"):
@@ -68,7 +68,7 @@ def _repair_joint(joint: ElementTree.Element) -> Iterator[str]:
 
 
 def _repaired(given: str, count: int) -> str:
-    """Return the value of a numeric attribute as ``count`` numbers; unchanged if it is none."""
+    """Return an attribute's text as ``count`` numbers, or unchanged if it has invalid or too few ones."""
     text = _ENVIRONMENT.sub(lambda found: os.environ.get(found[1], found[2]), given)
     words = text.replace(",", " ").split()
     numbers = [found[1] for word in words if (found := _NUMBER.fullmatch(word))]

@@ -23,7 +23,10 @@ class LowPass(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the load and the filtered load, each (channels, taxels in the group)."""
+        """Return the number of values in memory: two for each channel and taxel in the group.
+
+        They are the last load and the filtered load.
+        """
         return 2 * group.channels * group.number
 
 

@@ -29,7 +29,7 @@ class Gain(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the factors (taxels in the group,)."""
+        """Return the factor (taxels,) by which the readings of each taxel in the group are multiplied."""
         return group.each_taxel(draw, "value") * (1.0 + draw.normal()[0])
 
     @staticmethod
@@ -62,7 +62,10 @@ class Offset(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the offset of each taxel in the group, channel by channel (channels * taxels,)."""
+        """Return the offsets (channels * taxels,) [units] that are added to the readings of the group.
+
+        They are ordered channel by channel: first those of all taxels for the first channel.
+        """
         return (group.each_taxel(draw, "value") + draw.normal(columns=group.channels)).ravel()
 
     @staticmethod

@@ -113,7 +113,7 @@ class SignalChain:
         self.forget(frame)
 
     def of_pad(self, pad: int) -> SignalChain:
-        """Return this chain, which processes all pads; compare `SplitChain.of_pad`."""
+        """Return the chain that processes a pad: always this one, unlike in `SplitChain.of_pad`."""
         return self
 
     def program(self, seeds: Sequence[int], channels: int, rate: float = 0.0) -> Program:
@@ -130,7 +130,12 @@ class SignalChain:
         return Program(self._groups_of_program(rate), seeds, self._timestep, channels)
 
     def words(self, channels: int, rate: float) -> int:
-        """Return how many values are stored per environment, for readings at a rate [Hz]."""
+        """Return the number of values that a program of this chain stores for each environment.
+
+        Args:
+            channels: Number of channels of the readings.
+            rate: Expected rate of the readings [Hz], as in `program`.
+        """
         groups = self._groups_of_program(rate)
         sizes = [
             stage.words(dataclasses.replace(group, channels=channels)) for stage, group in groups.items()
@@ -182,12 +187,17 @@ class SignalChain:
         return len(self._groups) == 1 and not self._groups[Tare].bodies and self.zero is None
 
     def read(self, step: int, reading: np.ndarray) -> np.ndarray:
-        """Return the output for an ideal reading and store it. Called once for each tactile message.
+        """Return the output for an ideal reading, and update the memory of the stages.
+
+        Call this once for each tactile message.
 
         Args:
             step: Number of steps since the start or the last `restart`. Calling this again with the same step
                 and reading returns the same output.
             reading: (taxels, channels) Ideal reading; it is not modified.
+
+        Returns:
+            (taxels, channels) Output of the last stage.
 
         Raises:
             CommandError: The step is before the last stored one, or the shape differs from earlier readings.
@@ -219,11 +229,29 @@ class SignalChain:
         return History.outputs(self._program.groups[History], own)
 
     def peek(self, step: int, reading: np.ndarray) -> np.ndarray:
-        """Return the output as `read` does, without storing it."""
+        """Return the output that `read` would return, without updating the memory of the stages.
+
+        Args:
+            step: As in `read`.
+            reading: As in `read`.
+
+        Raises:
+            CommandError: As in `read`.
+        """
         return reading if self.idle else self._run(step, reading, keep=False)
 
     def tare(self, step: int, reading: np.ndarray) -> None:
-        """Process a reading with the stages before the tare, and subtract the result from later ones."""
+        """Process a reading with the stages before the tare, and subtract the result from all later readings.
+
+        The result becomes `zero`; the memory of the stages is not updated.
+
+        Args:
+            step: As in `read`.
+            reading: (taxels, channels) Ideal reading to use as zero.
+
+        Raises:
+            CommandError: As in `read`.
+        """
         self.zero = self._run(step, reading, keep=False, until=Tare)
 
     @property
@@ -282,7 +310,14 @@ class SignalChain:
     def _run(
         self, step: int, reading: np.ndarray, keep: bool, until: type[Stage] | None = None
     ) -> np.ndarray:
-        """Return the output of all stages, or of the stages before ``until``."""
+        """Return the output (taxels, channels) of all stages, or of the stages before ``until``.
+
+        Args:
+            step: As in `read`.
+            reading: As in `read`.
+            keep: Whether to update the memory of the stages.
+            until: First stage that is not applied; None applies all.
+        """
         truth = np.ascontiguousarray(reading, float)
         taxels, known = len(self._skin.normals), self._program and self._program.channels
         if truth.ndim != 2 or truth.shape != (taxels, known or truth.shape[-1]):

@@ -39,12 +39,18 @@ class Smoothing(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the newest slot's index and of all slots (channels, taxels)."""
+        """Return the number of values in memory: the index of the newest slot, and all slots.
+
+        A slot stores one reading of all taxels in the group (channels, taxels).
+        """
         return 1 + max(1, *(len(stage.weights) for stage in group.stages)) * group.channels * group.number
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the weights of each pad in turn (b * slots,); they are zero for a low-pass filter."""
+        """Return the weights of all pads as one array (b * slots,), pad by pad.
+
+        Unused weights are zero, and so are all weights of a pad with a low-pass filter.
+        """
         out = np.zeros((len(group.bodies), max(1, *(len(stage.weights) for stage in group.stages))))
         for row, stage in zip(out, group.stages, strict=True):
             row[: len(stage.weights)] = stage.weights
@@ -104,7 +110,7 @@ class Threshold(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the levels (taxels in the group,)."""
+        """Return the minimum magnitude (taxels,) [units] that each taxel in the group reports."""
         return group.each_taxel(draw, "level") * (1.0 + draw.normal()[0])
 
     @staticmethod

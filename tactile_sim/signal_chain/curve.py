@@ -47,7 +47,13 @@ class Curve(Stage):
 
     @classmethod
     def _tables(cls, group: Group) -> dict[tuple, tuple[np.ndarray, np.ndarray]]:
-        """Return inputs and outputs of each distinct curve as increasing arrays (m,)."""
+        """Return the inputs (m,) and outputs (m,) of each distinct curve, keyed by `_law`.
+
+        Both are in ascending order.
+
+        Raises:
+            ConfigError: The parameters of a curve are invalid.
+        """
         return {
             _law(stage): _table(stage, f"{body.name}.{cls.key()}")
             for body, stage in zip(group.bodies, group.stages, strict=True)
@@ -57,10 +63,10 @@ class Curve(Stage):
     def integers(cls, group: Group) -> np.ndarray:
         """Return the lookup tables of all distinct curves as one array.
 
-        The array starts with the index at which the table of each pad's curve begins (b,). A table has
-        3 + `_CELLS` entries: the indices of the curve's first and last points in `constants`, the largest
-        number of points in a cell, and for each cell the index of the point at which the segment ends that
-        contains the start of the cell, relative to the first point.
+        The first b numbers are the index in this array at which the table of each pad's curve begins. A table
+        has 3 + `_CELLS` numbers: the index of the curve's first point in `constants`, that of its last point,
+        the largest number of points in a cell, and for each cell the point at the end of the segment that
+        contains the start of the cell, counted from the curve's first point.
         """
         places: dict[tuple, int] = {}
         rows: list[np.ndarray] = []
@@ -75,7 +81,11 @@ class Curve(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the inputs of the points of all curves, then their outputs, then the slopes before them."""
+        """Return the points of all curves as one array (3 m,), where m is their total number.
+
+        It contains the inputs of all points, then their outputs, then the slope of the segment before each
+        point.
+        """
         tables = cls._tables(group).values()
         columns = zip(*((x, y, np.r_[0.0, np.diff(y) / np.diff(x)]) for x, y in tables), strict=True)
         return np.concatenate([np.concatenate(column) for column in columns])
@@ -116,12 +126,23 @@ class Calibration(Curve):
 
 
 def _law(curve: Curve) -> tuple:
-    """Return the parameters that define a curve, without its baseline."""
+    """Return the parameters that define the shape of a curve, which do not include its baseline."""
     return curve.inputs, curve.outputs, curve.coefficients, curve.limit
 
 
 def _table(curve: Curve, where: str) -> tuple[np.ndarray, np.ndarray]:
-    """Tabulate a curve as increasing inputs and outputs (m,)."""
+    """Tabulate a curve.
+
+    Args:
+        curve: The stage with the parameters.
+        where: Prefix for error messages (pad and key).
+
+    Returns:
+        Inputs (m,) and outputs (m,), which both begin with 0 and increase.
+
+    Raises:
+        ConfigError: The parameters are invalid, or the curve does not increase.
+    """
     if bool(curve.coefficients) == bool(curve.inputs or curve.outputs):
         both = "both" if curve.coefficients else "none"
         raise ConfigError(f"{where}: must have inputs and outputs, or coefficients and limit, got {both}")
@@ -150,7 +171,19 @@ def _table(curve: Curve, where: str) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel(error_model="numpy")
 def _interpolate(values, begin, end, index, entries, b, before, after, valid):
-    """Replace values [begin, end) by the curve of pad b; ``before`` and ``after`` are its two baselines."""
+    """Apply the curve of one pad to its readings, in place.
+
+    Args:
+        values: (channels, taxels of the skin) Readings.
+        begin: First taxel of the pad.
+        end: End of its taxels (exclusive).
+        index: Result of `Curve.integers`.
+        entries: Result of `Curve.constants`.
+        b: Index of the pad in the group.
+        before: Baseline that is subtracted from the input of the curve.
+        after: Baseline that is added to the output.
+        valid: (end - begin,) uint8, set to 0 where a reading is beyond the end of the curve.
+    """
     own = index[index[b] : index[b] + 3 + _CELLS]
     first, last, most, ends = own[0], own[1] - own[0], own[2], own[3:]
     third = len(entries) // 3

@@ -92,7 +92,14 @@ def fill_normal(key, first, pair, one, other):
 
 @kernel
 def make_keys(seed, names, kind, episodes):
-    """Return keys (b,) uint64 for the draws of a seed, given names (b,) and episodes (b,)."""
+    """Return one key (b,) uint64 for the random numbers of each pad.
+
+    Args:
+        seed: uint64 seed of the environment.
+        names: (b,) uint64 hash of each pad's name and the stage.
+        kind: uint64 kind of the random numbers; different kinds are independent.
+        episodes: (b,) uint64 number of resets that affect each pad.
+    """
     keys = np.empty(len(names), np.uint64)
     for b in range(len(names)):
         keys[b] = stream(stream(stream(seed, names[b]), kind), episodes[b])
@@ -101,7 +108,14 @@ def make_keys(seed, names, kind, episodes):
 
 @kernel
 def draw_uniform(keys, low, high, out):
-    """Fill ``out`` (b, p) with uniform random numbers between ``low`` and ``high`` (b, p)."""
+    """Draw uniform random numbers.
+
+    Args:
+        keys: (b,) uint64 key for each row, see `make_keys`.
+        low: (b, p) Lower limits.
+        high: (b, p) Upper limits.
+        out: (b, p) Output.
+    """
     for b in range(len(keys)):
         for p in range(out.shape[1]):
             out[b, p] = low[b, p] + (high[b, p] - low[b, p]) * upper(entry(keys[b], p))
@@ -109,7 +123,14 @@ def draw_uniform(keys, low, high, out):
 
 @kernel
 def draw_normal(keys, ranges, sizes, out):
-    """Fill ``out`` (columns, taxels of b pads) with normal numbers of standard deviation ``sizes`` (b,)."""
+    """Draw normally distributed numbers for the taxels of b pads.
+
+    Args:
+        keys: (b,) uint64 key for each pad, see `make_keys`.
+        ranges: (b, 3) as in `Own.ranges`.
+        sizes: (b,) Standard deviation for each pad.
+        out: (columns, taxels of all b pads) Output.
+    """
     other = np.empty(out.shape[1])
     begin = 0
     for b in range(len(keys)):

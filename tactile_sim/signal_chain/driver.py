@@ -48,7 +48,7 @@ class Contact(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the flags, one byte for each taxel in the group."""
+        """Return the number of values in memory, each of which stores the contact flags of eight taxels."""
         return -(-group.number // 8)
 
     # A vector keeps its direction and is scaled to length 1 or 0.
@@ -87,7 +87,10 @@ class History(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the output counter plus the stored outputs (samples, channels, taxels)."""
+        """Return the number of values in memory: a counter of outputs, and the stored outputs.
+
+        All pads have room for the largest number of samples: (samples, channels, taxels in the group).
+        """
         return 1 + max(stage.samples for stage in group.stages) * group.channels * group.number
 
     @staticmethod
@@ -111,7 +114,16 @@ class History(Stage):
 
     @classmethod
     def outputs(cls, group: Group, memory: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the last outputs (samples, taxels, channels) by pad name, oldest first, zero-padded."""
+        """Return the last outputs of each pad from the memory of this stage.
+
+        Args:
+            group: The pads with a history.
+            memory: Memory of this stage in one environment.
+
+        Returns:
+            Pad name -> outputs (samples, taxels, channels), oldest first; samples before the first output are
+            0.
+        """
         most = max(stage.samples for stage in group.stages)
         slots = memory[1:].reshape(most, group.channels, group.number)
         order = np.arange(int(memory[0]) - most, int(memory[0])) % most
@@ -124,7 +136,16 @@ class History(Stage):
 
 
 def _check_order(group: Group, low: str, high: str) -> None:
-    """Check that parameter ``low`` is at most ``high`` for all values in their ranges."""
+    """Check that one parameter is at most another one, for all values in their ranges.
+
+    Args:
+        group: The pads with the stage.
+        low: Name of the smaller parameter.
+        high: Name of the larger parameter.
+
+    Raises:
+        ConfigError: A value of ``low`` can be larger than one of ``high``.
+    """
     for body, stage in zip(group.bodies, group.stages, strict=True):
         least, most = np.max(getattr(stage, low)), np.min(getattr(stage, high))
         if least > most:

@@ -65,14 +65,22 @@ class CrossTalk(Stage):
 
     @classmethod
     def integers(cls, group: Group) -> np.ndarray:
-        """Return the start of each taxel's partners (k + 1,), then the partners (m,)."""
+        """Return the taxels that receive load from each taxel in the group, as one array (k + 1 + m,).
+
+        The first k + 1 numbers are the start of each taxel's list in the following m numbers, which are the
+        concatenated lists of indices in the skin.
+        """
         pairs = cls._pairs(group)
         counts = np.concatenate([part.counts for part in pairs])
         return np.concatenate([[0], np.cumsum(counts), *(part.others for part in pairs)]).astype(np.int64)
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the fraction of each taxel's load that stays (k,), then those of its partners (m,)."""
+        """Return the fractions of load for all taxels in the group, as one array (k + m,).
+
+        The first k numbers are the fraction that stays on each taxel. The following m are the fractions that
+        the taxels in the lists of `integers` receive.
+        """
         own, weights = [], []
         for k, (stage, pairs) in enumerate(zip(group.stages, cls._pairs(group), strict=True)):
             share, sigma = draw.parameters[k]
@@ -93,7 +101,10 @@ class CrossTalk(Stage):
 
     @classmethod
     def _pairs(cls, group: Group) -> list[Pairs]:
-        """Return the pairs of each pad, for the largest sigma in its range."""
+        """Return the pairs of taxels on each pad that share loads, for the largest sigma in its range.
+
+        They are computed once and stored in ``group.cache``.
+        """
         if "pairs" not in group.cache:
             group.cache["pairs"] = [_pairs(group, k) for k in range(len(group.bodies))]
         return group.cache["pairs"]
@@ -120,7 +131,14 @@ class CrossTalk(Stage):
 
 
 def _pairs(group: Group, k: int) -> Pairs:
-    """Return the pairs of taxels on pad k that are within reach and face the same way."""
+    """Return the pairs of taxels on pad k that share loads.
+
+    These are the taxels within reach whose normals are less than 90 degrees apart. If neither sigma nor
+    distances are specified, they are the neighbors on the skin.
+
+    Raises:
+        ConfigError: Too many taxels are within reach.
+    """
     body, stage = group.bodies[k], group.stages[k]
     number, sigma = body.stop - body.start, float(np.max(stage.sigma))
     if not stage.distances and sigma == 0:

@@ -41,7 +41,7 @@ class Drift(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the random walk (channels, taxels in the group)."""
+        """Return the number of values in memory: the drift of each channel of each taxel in the group."""
         return group.channels * group.number
 
     @staticmethod

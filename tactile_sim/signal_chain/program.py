@@ -85,7 +85,14 @@ class Program:
         return np.ascontiguousarray(self.memory[env, own.stop - size : own.stop].reshape(self.channels, -1).T)
 
     def tare(self, envs: np.ndarray, zero: np.ndarray) -> None:
-        """Subtract zero (k, taxels, channels) from all later readings of k environments."""
+        """Set the readings that the tare subtracts from all later readings of some environments.
+
+        The first call of a chain without the stage `Tare` enlarges ``memory``.
+
+        Args:
+            envs: (k,) int64 indices of the environments.
+            zero: (k, taxels, channels) Readings to subtract.
+        """
         group = self.groups[Tare]
         if not group.room:
             group.room = 1
@@ -95,7 +102,7 @@ class Program:
         self.memory[envs, own.stop - size : own.stop] = zero.swapaxes(1, 2).reshape(len(zero), -1)
 
     def columns(self, stage: type[Stage]) -> slice:
-        """Return the columns of ``memory`` that belong to a stage."""
+        """Return the columns of ``memory`` (n, words) that belong to a stage."""
         row = self._rows[self._stages.index(stage)]
         return slice(int(row[_MEMORY]), int(row[_MEMORY_END]))
 
@@ -111,6 +118,8 @@ class Program:
     ) -> None:
         """Compute the readings of some environments.
 
+        ``Workspace.valid`` then has the validity of the last environment's readings.
+
         Args:
             workspace: Arrays of this thread.
             envs: (k,) int64 indices of the environments.
@@ -118,7 +127,7 @@ class Program:
             truth: (n, taxels, channels) ideal readings.
             output: (n, taxels, channels) Array that is filled at ``envs``, or (0, taxels, channels) for no
                 output.
-            keep: Whether to store the readings in memory.
+            keep: Whether to update ``memory`` and ``kept``.
             until: Apply only the stages before this one; None applies all.
         """
         count = len(self._rows) if until is None else self._stages.index(until)
@@ -128,9 +137,10 @@ class Program:
         )  # fmt: skip
 
     def make_room(self, steps: np.ndarray) -> None:
-        """Ensure that the delay can store another reading, before `run` stores it. Needed ones are kept.
+        """Ensure that the delay has room for another reading, before `run` stores it.
 
-        The reading replaces the oldest one if the next one has arrived on every pad.
+        No room is needed if the new reading can replace the oldest one, because the next one has arrived on
+        every pad. Otherwise ``memory`` is enlarged; stored readings are kept.
 
         Args:
             steps: (n,) int64 step of each environment since its last reset.
@@ -236,7 +246,12 @@ class Workspace:
     """Scratch arrays for one thread."""
 
     def __init__(self, axes: np.ndarray, channels: int):
-        """Allocate the arrays; see `Now` for ``axes`` (3, taxels)."""
+        """Allocate the arrays.
+
+        Args:
+            axes: (3, taxels) normals, see `Now`.
+            channels: Number of channels of the readings.
+        """
         taxels = axes.shape[1]
         self.valid = np.ones(taxels, np.uint8)
         """(taxels,) 1 where the last reading is valid."""
@@ -247,7 +262,14 @@ class Workspace:
 
 @kernel
 def _store(values, valid, limits, stored):
-    """Copy the readings and their validity between the first two limits to (1 + channels, taxels)."""
+    """Save the readings of a pad and their validity, so that `_restore` can undo a bypassed stage.
+
+    Args:
+        values: (channels, taxels) Readings.
+        valid: (taxels,) uint8 validity.
+        limits: Row of `Own.ranges` for the pad.
+        stored: (1 + channels, taxels) Output: validity, then readings.
+    """
     for i in range(limits[0], limits[1]):
         stored[0, i] = valid[i]
         for c in range(len(values)):
@@ -256,7 +278,7 @@ def _store(values, valid, limits, stored):
 
 @kernel
 def _restore(values, valid, limits, stored):
-    """Undo the changes since `_store`."""
+    """Write the readings and validity of a pad back that `_store` saved; the arguments are the same."""
     for i in range(limits[0], limits[1]):
         valid[i] = np.uint8(stored[0, i])
         for c in range(len(values)):

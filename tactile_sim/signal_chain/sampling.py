@@ -57,7 +57,14 @@ class Sampling:
         self._steps = np.where(ends[:, None], 0, steps + 1)
 
     def value(self, reading: np.ndarray) -> np.ndarray:
-        """Return the value (taxels, channels) of the interval that ends with a reading."""
+        """Return the value of the interval if it ended with a reading; the reading is not added.
+
+        Args:
+            reading: (taxels, channels) Last reading of the interval.
+
+        Returns:
+            (taxels, channels) Mean, peak or last reading of each taxel.
+        """
         value = self._with(reading)
         steps = 0 if self._steps is None else self._steps
         if self._mixed:

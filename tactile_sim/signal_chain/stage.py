@@ -89,7 +89,13 @@ computation = kernel(error_model="numpy")
 
 
 def ranged(check: Number, doc: str, default: float | Any = MISSING) -> Any:
-    """Return a dataclass field for a number that may be a range [low, high]."""
+    """Return a dataclass field for a numeric parameter that may also be a range [low, high].
+
+    Args:
+        check: Check of the number, or of both ends of the range.
+        doc: Description of the parameter.
+        default: Default value; without it, the parameter is required.
+    """
     return parameter(Ranged(check), doc, default)
 
 
@@ -153,17 +159,27 @@ class Stage(ABC):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the number of values in the memory of one environment."""
+        """Return the number of float64 values in the memory of one environment."""
         return 0
 
     @classmethod
     def integers(cls, group: Group) -> np.ndarray:
-        """Return integers (m,) that are the same in all environments."""
+        """Return integers (m,) for `compute`, as ``own.integers``.
+
+        They do not depend on random numbers, so they are the same in all environments.
+        """
         return np.empty(0, np.int64)
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Compute numbers (k,) from the drawn parameters; they are constant until the next draw."""
+        """Return numbers (k,) for `compute`, as ``own.constants``.
+
+        They are computed once from drawn parameters, and are constant until the next draw.
+
+        Args:
+            group: The pads that have this stage.
+            draw: Drawn parameters of one environment.
+        """
         return np.empty(0)
 
 
@@ -232,7 +248,7 @@ class Group:
 
     @cached_property
     def names(self) -> np.ndarray:
-        """(b,) uint64 hashes of the pad names with the stage name."""
+        """(b,) uint64 hash of each pad's name and the stage's key, which selects the pad's random numbers."""
         key = self.stages[0].key() if self.stages else ""
         return np.array([crc32(f"{body.name} {key}".encode()) for body in self.bodies], np.uint64)
 
@@ -246,11 +262,22 @@ class Group:
         return Draw(self, np.uint64(seed), np.uint64(episode))
 
     def column(self, draw: Draw, name: str) -> np.ndarray:
-        """Return the drawn values (b,) of a parameter for all pads."""
+        """Return the drawn value (b,) of one parameter for each pad.
+
+        Args:
+            draw: Drawn parameters of one environment.
+            name: Name of a numeric parameter.
+        """
         return draw.parameters[:, self.stages[0].numbers().index(name)]
 
     def each_taxel(self, draw: Draw, name: str, list_name: str = "taxels") -> np.ndarray:
-        """Return a parameter (taxels,) for each taxel in the group, from the list if there is one."""
+        """Return the value (taxels,) of a parameter for each taxel in the group, pad by pad.
+
+        Args:
+            draw: Drawn parameters of one environment.
+            name: Parameter with one value for all taxels of a pad.
+            list_name: Parameter with a list of values for a pad's taxels, which is used instead if not empty.
+        """
         columns = [
             getattr(stage, list_name) or np.full(body.stop - body.start, value)
             for body, stage, value in zip(self.bodies, self.stages, self.column(draw, name), strict=True)
@@ -258,7 +285,14 @@ class Group:
         return np.concatenate([np.empty(0), *columns])
 
     def check_lists(self, list_name: str = "taxels") -> None:
-        """Check that a list has one number for each taxel; raise ConfigError otherwise."""
+        """Check that a list parameter is empty or has one number for each taxel of its pad.
+
+        Args:
+            list_name: Name of the parameter.
+
+        Raises:
+            ConfigError: A list has the wrong length.
+        """
         for body, stage in zip(self.bodies, self.stages, strict=True):
             number, listed = body.stop - body.start, getattr(stage, list_name)
             if listed and len(listed) != number:
@@ -269,7 +303,7 @@ class Group:
 
 
 class Draw:
-    """Random numbers of a group in one environment, constant between two resets."""
+    """Drawn parameters and random numbers of a group in one environment, constant between two resets."""
 
     def __init__(self, group: Group, seed: np.uint64, episode: np.uint64):
         self._group, self._seed, self._episodes = group, seed, episode * group.random
@@ -279,7 +313,15 @@ class Draw:
         draw_uniform(self._keys(_RANGES), low, high, self.parameters)
 
     def normal(self, scatter: str = "scatter", columns: int = 1) -> np.ndarray:
-        """Draw normal numbers (columns, taxels in the group); a parameter is the standard deviation."""
+        """Draw normally distributed numbers for all taxels in the group.
+
+        Args:
+            scatter: Name of the parameter that is the standard deviation.
+            columns: Number of values for each taxel.
+
+        Returns:
+            (columns, taxels) Numbers, pad by pad.
+        """
         out = np.zeros((columns, self._group.number))
         sizes = self._group.column(self, scatter).copy()
         if sizes.any():
@@ -287,7 +329,15 @@ class Draw:
         return out
 
     def chosen(self, k: int, count: int) -> np.ndarray:
-        """Return random taxels of pad k as indices (count,) within the pad."""
+        """Choose random taxels of a pad.
+
+        Args:
+            k: Index of the pad in the group.
+            count: Number of taxels to choose.
+
+        Returns:
+            (count,) Indices within the pad, all different.
+        """
         body = self._group.bodies[k]
         numbers = np.empty((1, body.stop - body.start))
         low, high = np.zeros_like(numbers), np.ones_like(numbers)
@@ -300,20 +350,30 @@ class Draw:
 
 @kernel
 def span(own, b):
-    """Return a row of `Own.ranges`."""
+    """Return the range of the taxels of pad b in the skin, and its first taxel in the group.
+
+    These are the three numbers in a row of `Own.ranges`.
+    """
     return own.ranges[b, 0], own.ranges[b, 1], own.ranges[b, 2]
 
 
 @kernel
 def copy(source, target):
-    """Copy n numbers to another array; this is several times as fast as a slice assignment."""
+    """Copy numbers (n,) to another array (n,) in a loop, several times as fast as a slice assignment."""
     for i in range(len(target)):
         target[i] = source[i]
 
 
 @kernel
 def squares(values, begin, end, out):
-    """Fill ``out`` (end - begin,) with the squared magnitudes of readings (channels, taxels)."""
+    """Compute the squared magnitudes of readings over all channels.
+
+    Args:
+        values: (channels, taxels of the skin) Readings.
+        begin: First taxel.
+        end: End of the taxels (exclusive).
+        out: (end - begin,) Output.
+    """
     for i in range(len(out)):
         out[i] = 0.0
     for c in range(len(values)):

@@ -18,10 +18,11 @@ class Tare(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of one common flag, a flag per pad, and the stored reading (channels, taxels).
+        """Return the number of values in memory: flags, and the reading that is subtracted.
 
-        Only this memory survives a reset. If no pad has the stage, the reading is stored only after the first
-        ``~/tare``, for which ``group.room`` becomes 1.
+        The flags are one for the environment and one for each pad; the reading covers all taxels of the skin
+        (channels, taxels). Only this memory survives a reset. If no pad has the stage, the reading is stored
+        only after the first ``~/tare``, for which ``group.room`` becomes 1.
         """
         return 1 + len(group.bodies) + group.room * group.channels * len(group.skin.positions)
 

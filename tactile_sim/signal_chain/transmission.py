@@ -41,9 +41,10 @@ class DeadTaxels(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the index in the skin and the constant reading of each dead taxel (k, 2).
+        """Return the dead taxels as a flat array (2 k,).
 
-        The number of rows is the largest possible one; unused rows have the index -1.
+        It contains the index in the skin and the constant reading of each of k taxels in turn, where k is the
+        largest possible number of dead taxels. Unused entries have the index -1.
         """
         rows: list[np.ndarray] = []
         for k, (stage, (begin, end, _)) in enumerate(zip(group.stages, group.ranges.tolist(), strict=True)):
@@ -79,7 +80,10 @@ class Dropout(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the last reading (channels, taxels in the group), before zeroing."""
+        """Return the number of values in memory: the last reading of all taxels in the group.
+
+        It has all channels, and is stored before readings are set to zero.
+        """
         return group.channels * group.number
 
     @staticmethod
@@ -117,10 +121,10 @@ class Delay(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of two counters (oldest slot, number of readings) and of ``room`` slots.
+        """Return the number of values in memory: two counters and ``room`` slots.
 
-        A slot stores the arrival step of each pad, the validity of each taxel as a byte, and the values
-        (channels, taxels).
+        The counters are the index of the oldest slot and the number of stored readings. A slot stores the
+        arrival step of each pad, the validity of each taxel as a byte, and the values (channels, taxels).
         """
         return 2 + group.room * (len(group.bodies) + -(-group.number // 8) + group.channels * group.number)
 

@@ -98,7 +98,10 @@ class CommandedScene:
         return max(1, self._rest_at - self.steps_since_reset) if self._rest_at else 1 << 30
 
     def apply_commands(self) -> None:
-        """Apply commands and built-in motion for the next step. Repeated calls have no further effect."""
+        """Apply commands and built-in motion for the next step, and update active goals.
+
+        Repeated calls before the same step have no further effect.
+        """
         if self.motion and self.moving and self.steps_since_reset % self._motion_steps == 0:
             if self._moved_at != self.steps_since_reset:
                 self.motion.act(self.engine)
@@ -122,7 +125,7 @@ class CommandedScene:
     ) -> None:
         """Command joints by name, as messages on the topic ``joint_commands`` do.
 
-        Joints that are not named keep their last command.
+        Joints that are not named keep their last command, but a trajectory that is being followed ends.
 
         Args:
             position: Target positions [rad or m] by joint name.
@@ -138,7 +141,7 @@ class CommandedScene:
         self.accept_targets(self.commander.check(JointCommand(names, *values)))
 
     def accept_targets(self, targets: dict[str, np.ndarray]) -> None:
-        """Apply the targets returned by ``commander.check``."""
+        """Apply the targets (by field) that ``commander.check`` returned, and end built-in motion."""
         self.commander.accept(targets, self.engine)
         self._register_command()
 
@@ -156,21 +159,31 @@ class CommandedScene:
         self.accept_trajectory(trajectory, delay)
 
     def accept_trajectory(self, trajectory: JointTrajectory, delay: float = 0.0) -> None:
-        """Follow a trajectory that passed ``commander.check_trajectory``."""
+        """Follow a trajectory that passed ``commander.check_trajectory``, and end built-in motion.
+
+        Args:
+            trajectory: The checked trajectory.
+            delay: Time until it starts [s].
+        """
         self.commander.follow(trajectory, self.engine, delay)
         self._register_command()
         if self._rest_at and len(trajectory.times):  # the timeout starts at the end of the trajectory
             self._rest_at += max(0, math.ceil((delay + trajectory.times[-1]) / self.engine.timestep))
 
     def accept_goal(self, goal: TrajectoryGoal, delay: float = 0.0) -> None:
-        """Follow a checked trajectory with tolerances; it replaces an earlier trajectory goal."""
+        """Follow a checked trajectory with tolerances; it replaces an earlier trajectory goal.
+
+        Args:
+            goal: Goal whose trajectory passed ``commander.check_trajectory``.
+            delay: Time until it starts [s].
+        """
         self.accept_trajectory(goal.trajectory, delay)
         self._replace([each for each in self._goals if isinstance(each, TrajectoryGoal)])
         self._goals.append(goal)
         goal.start(self.commander)
 
     def cancel_goal(self, goal: TrajectoryGoal) -> None:
-        """Stop the joints of a goal at their current set points, unless the goal has ended."""
+        """Cancel a trajectory goal and stop its joints at their set points, unless the goal has ended."""
         if goal in self._goals:
             self.accept_trajectory(JointTrajectory(goal.trajectory.joints, np.empty(0), np.empty((0, 0))))
             self._goals.remove(goal)
@@ -206,7 +219,7 @@ class CommandedScene:
         self._goals.append(goal)
 
     def cancel_grip(self, goal: GripperGoal) -> None:
-        """Hold a gripper's joints at their current positions, unless the goal has ended."""
+        """Cancel a gripper goal and hold its joints at their positions, unless the goal has ended."""
         if goal in self._goals:
             self.command_joints(goal.present(self.engine))
             self._goals.remove(goal)
@@ -218,7 +231,7 @@ class CommandedScene:
             goal.replace("another goal replaced this one")
 
     def command_controls(self, controls: Sequence[float] | np.ndarray) -> None:
-        """Set raw controls.
+        """Set raw controls; this ends the current trajectory and earlier commands to the driven joints.
 
         Args:
             controls: (nu,) one value per control; NaN leaves a control unchanged.

@@ -25,13 +25,13 @@ class InteractiveScene(CommandedScene):
         """Create the thrower and the handler of user forces.
 
         Args:
-            settings: As in `CommandedScene`.
-            names: As in `CommandedScene`.
-            engine: As in `CommandedScene`.
+            settings: The configuration.
+            names: Names of the scene's elements.
+            engine: Engine that simulates one environment of the scene.
             skin: Skin at which balls are thrown and on which users press.
 
         Raises:
-            ConfigError, SceneError: As in `CommandedScene`.
+            ConfigError, SceneError: ``control``, ``grippers`` or ``motion`` does not fit the scene.
         """
         super().__init__(settings, names, engine)
         self.skin = skin
@@ -45,7 +45,14 @@ class InteractiveScene(CommandedScene):
         """Forces with which a user pulls and presses bodies."""
 
     def reset(self, keyframe: str | None = None) -> None:
-        """Reset as in `CommandedScene`, end `pull` and `press`, and restart the sequence of throws."""
+        """Reset the state and all commands, end `pull` and `press`, and restart the sequence of throws.
+
+        Args:
+            keyframe: Name of a keyframe in the scene; None restores the initial state.
+
+        Raises:
+            EngineError: The keyframe does not exist; nothing is changed.
+        """
         super().reset(keyframe)
         self.release()
         self.thrower.restart()

@@ -36,7 +36,7 @@ class Listing:
 
 
 def summary(simulation: Simulation) -> dict[str, Any]:
-    """Return the configuration, the engine and the totals of a scene, in SI units."""
+    """Return a scene's configuration, engine, time step and totals (mass, taxels, area), in SI units."""
     settings, model, skin = simulation.settings, simulation.engine.model, simulation.skin
     return {
         "configuration": str(settings.source),

@@ -15,16 +15,16 @@ if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation, Snapshot
 
 Functions = tuple[str | None, str | None]
-"""Touch and response function of a pad; None uses the one that is set for the whole skin."""
+"""Names of a pad's touch and response function; None means the default in ``skin``."""
 
 
 class PadFunctions:
     """Touch and response function of each pad.
 
-    A pad without its own function uses the one in ``skin``, which can change at run time.
+    A pad without its own function uses the default in ``skin``, which can change at run time.
 
-    Readings are in one array (taxels, channels). It has as many channels as the pad with
-    the most; channels that a pad lacks are 0.
+    The readings of all pads are in one array (taxels, channels). It has as many channels as the pad with the
+    most channels; channels that a pad does not have are 0.
     """
 
     def __init__(self, simulation: Simulation, plans: Sequence[PadPlan]):
@@ -44,7 +44,7 @@ class PadFunctions:
             )
             for functions in dict.fromkeys(self._pads or [(None, None)])
         }
-        """Mask (n,) of the taxels with each pair of functions."""
+        """Mask (taxels,) of the taxels that use each pair of touch and response function."""
         modes = {plan.name: plan.sampling for plan in plans}
         common = simulation.settings.skin.sampling
         self.sampling = [modes.get(pad.name) or common for pad in skin.pads]
@@ -88,14 +88,14 @@ class PadFunctions:
 
     @property
     def touches(self) -> list[str | None]:
-        """Distinct touch functions of the pads; None is the one that is set for the whole skin."""
+        """Distinct touch functions of the pads; None means the default in ``skin``."""
         return list(dict.fromkeys(touch for touch, _ in self._rows))
 
     def by_quantity(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield each touch function and a mask (n,) of its taxels, in the order of `touches`.
+        """Yield each touch function and a mask (taxels,) of its taxels, in the order of `touches`.
 
-        The order and the masks are constant. A name occurs twice if it is set both for the whole skin and
-        for single pads.
+        The order and the masks are constant. A name occurs twice if it is both the default in ``skin`` and
+        set for single pads.
         """
         common = self._simulation.settings.skin.touch_function
         for own in self.touches:
@@ -103,7 +103,10 @@ class PadFunctions:
             yield own or common, np.logical_or.reduce(rows)
 
     def by_response(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield response functions and masks (n,) of their taxels; a name can occur several times."""
+        """Yield the name of a response function and a mask (taxels,) of the taxels that use it.
+
+        A name can occur several times, with disjoint masks.
+        """
         common = self._simulation.settings.skin.response_function
         for (_, response), rows in self._rows.items():
             yield response or common, rows

@@ -33,8 +33,8 @@ def state_table(contact: ContactState, felt: ContactQuantities, now: float) -> t
     """Convert the contact states of k pads to the flags and values in their messages.
 
     Args:
-        contact: Contact states of the pads.
-        felt: Contact quantities of the pads.
+        contact: Debounced contact states of the k pads.
+        felt: Contact quantities of the same pads.
         now: Time since the reset [s].
 
     Returns:
@@ -72,7 +72,7 @@ class PadStates:
         """Indices of the k pads that have a contact state."""
         own = [thresholds[chosen[names[index]]] for index in self.pads]
         self.thresholds = np.array([[t.on, t.off, t.on_time, t.off_time] for t in own]).reshape(-1, 4)
-        """(k, 4) fields of `ContactThresholds` for each of these pads."""
+        """(k, 4) thresholds of these pads: on, off, on_time and off_time of `ContactThresholds`."""
         self._simulation, self._forces = simulation, TaxelForces(simulation)
         self._starts, self._stops = skin.offsets[self.pads], skin.offsets[np.array(self.pads, int) + 1]
         self.restart()

@@ -237,12 +237,12 @@ class Simulation(InteractiveScene):
             self.engine.step(steps - 1)
 
     def stream_of(self, pad: str) -> str:
-        """Return the stream of a pad: its own if the pad has a rate, otherwise ``tactile``."""
+        """Return the schedule's stream for a pad: its own if the pad has a rate, otherwise ``tactile``."""
         return f"tactile/{pad}" if f"tactile/{pad}" in self.pad_rates else "tactile"
 
     @property
     def tactile_streams(self) -> set[str]:
-        """The streams of all pads."""
+        """Names of the streams in which pads are published: ``tactile`` and those in `pad_rates`."""
         return {"tactile", *self.pad_rates}
 
     @property
@@ -251,7 +251,10 @@ class Simulation(InteractiveScene):
         return self.sampling is not None or self.signal_chain.has_memory or bool(self.pad_states.pads)
 
     def keep_readings(self, snapshot: Snapshot) -> None:
-        """Store the readings of a published snapshot if they cannot be recomputed from the state."""
+        """Store a published snapshot in `published_readings` and `published_valid`.
+
+        Readings are only stored if they depend on earlier steps; otherwise they can be recomputed.
+        """
         self.published_readings = snapshot.viewed if self.has_memory else None
         self.published_valid = snapshot.valid
 

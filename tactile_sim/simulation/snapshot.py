@@ -30,7 +30,7 @@ class Snapshot:
         """
         self.simulation = simulation
         self.engine: EngineState = engine or simulation.engine
-        """Holds the state of this snapshot. The simulation's own engine may already be further."""
+        """State of this snapshot. If it is a copy, the simulation's engine may have advanced since."""
         self._stored = stored
         self.stamp = simulation.stamp
         """Simulation time [ns]."""
@@ -43,13 +43,20 @@ class Snapshot:
 
     @cached_property
     def skin_contacts(self) -> Contacts:
-        """`all_contacts`, plus a copy of each contact on a flex with pads, mapped to its rest shape."""
+        """Contacts from which readings are computed.
+
+        These are `all_contacts`, plus a copy of each contact on a flex with pads. The copy is mapped to the
+        rest shape of the flex, where its taxels are defined.
+        """
         flexes = self.simulation.flex_pads
         return flexes.on_skin(self.all_contacts, self.engine) if flexes else self.all_contacts
 
     @cached_property
     def contacts(self) -> Contacts:
-        """Published contacts: all, or those on skin. A single body with skin becomes the second body."""
+        """Published contacts: all contacts, or only those on skin, depending on the key ``contacts``.
+
+        If only contacts on skin are published and only one of the two bodies has skin, it is the second body.
+        """
         if self.simulation.settings.contacts == "all":
             return self.all_contacts
         return self.all_contacts.touching(self.simulation.sensing)
@@ -81,7 +88,7 @@ class Snapshot:
 
     @cached_property
     def _output(self) -> tuple[np.ndarray, np.ndarray]:
-        """Readings after the signal chain, and their validity."""
+        """Readings (taxels, channels) after the signal chain, and their validity as in `valid`."""
         chain = self.simulation.signal_chain
         output = chain.read if self._stored else chain.peek
         readings = output(self.simulation.steps_since_reset, self.truth)
@@ -140,7 +147,14 @@ class Snapshot:
         return self._with_flexes(positions), self.sense("force_vector_global", np.float32)
 
     def _with_flexes(self, positions: np.ndarray) -> np.ndarray:
-        """Replace the positions (taxels, 3) of taxels on flexes by the current ones, and return all."""
+        """Move taxels on flexes to their current positions.
+
+        Args:
+            positions: (taxels, 3) positions of all taxels in the world [m], modified in place.
+
+        Returns:
+            The same array.
+        """
         if self.simulation.flex_pads:
             self.simulation.flex_pads.move(positions, self.engine)
         return positions
@@ -177,7 +191,7 @@ class Snapshot:
 
     @cached_property
     def contact_quantities(self) -> ContactQuantities:
-        """Contact quantities of each pad (p,): center of pressure, area, friction utilization and others."""
+        """Center of pressure, area, friction utilization and other quantities, with one row per pad."""
         skin = self.simulation.skin
         parts = self.sense(CONTACT_PARTS)
         return contact_quantities(parts, skin.surface_positions, skin.areas, skin.offsets)
@@ -189,12 +203,19 @@ class Snapshot:
 
     @cached_property
     def pad_table(self) -> tuple[np.ndarray, np.ndarray]:
-        """Flags and values of the pads that have a contact state, see `PadStates.table`."""
+        """Flags (k, 2) and values (k, 19) of the k pads that have a contact state.
+
+        The flags are contact_raw and contact; the columns of the values are those of `STATE_COLUMNS`.
+        """
         return self.simulation.pad_states.table(self)
 
     @cached_property
     def outside(self) -> tuple[np.ndarray, np.ndarray]:
-        """Number (b,) and net force (b, 3) [N] of loads that no taxel senses, see `Skin.outside`."""
+        """Contact loads that no taxel senses because they are outside the pads.
+
+        For each of the b bodies with skin, in the order of ``skin.body_ids``: the number of loads (b,) and
+        their net force (b, 3) in the body frame [N].
+        """
         engine, skin = self.engine, self.simulation.skin
         poses = engine.body_positions, engine.body_rotations
         numbers, forces = np.zeros(len(skin.body_ids), np.int64), np.zeros((len(skin.body_ids), 3))
@@ -211,7 +232,10 @@ class Snapshot:
 
     @cached_property
     def joint_states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions, velocities and efforts of the joints in ``commander.joint_names``."""
+        """Positions, velocities and efforts (joints,), in the order of ``commander.joint_names``.
+
+        Units are rad, rad/s and N m for hinges, and m, m/s and N for slide joints.
+        """
         engine, commander = self.engine, self.simulation.commander
         dofs = commander.dofs
         return engine.qpos[commander.qpos], engine.qvel[dofs], engine.joint_efforts[dofs]

@@ -17,7 +17,10 @@ if TYPE_CHECKING:
 
 
 class _Part(NamedTuple):
-    """The `Sensed` input of one chain: some pads of a skin, with the arrays of all its taxels."""
+    """Input from which a `SignalChain` is built: some pads of a skin, and arrays of all taxels of the skin.
+
+    It implements the protocol `Sensed`.
+    """
 
     pads: Sequence[Pad]
     positions: np.ndarray
@@ -32,7 +35,7 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
         simulation: Simulation whose skin, stages and functions exist already.
 
     Raises:
-        ConfigError: As in `SignalChain`.
+        ConfigError: A stage, a parameter or a pad name in ``skin.sensor`` is invalid.
     """
     settings, stages = simulation.settings, simulation.stages
     rest = simulation.engine.timestep, settings.seed, settings.source
@@ -55,9 +58,10 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
 
 
 class SplitChain:
-    """One signal chain for each touch function of a simulation's pads, used like a single chain.
+    """One signal chain for each touch function of a simulation's pads, used like a single `SignalChain`.
 
-    Readings are (taxels, channels) as in `PadFunctions`.
+    Readings are arrays (taxels, channels) of all taxels of the skin. They have as many channels as the touch
+    function with the most; channels that a taxel does not have are 0.
     """
 
     def __init__(self, simulation: Simulation, chains: Sequence[SignalChain]):
@@ -65,7 +69,7 @@ class SplitChain:
         self._simulation, self._chains = simulation, list(chains)
 
     def of_pad(self, pad: int) -> SignalChain:
-        """Return the chain that processes a pad, given the pad's index."""
+        """Return the chain that processes the pad with this index in ``skin.pads``."""
         first = self._simulation.skin.pads[pad].start
         quantities = self._simulation.functions.by_quantity()
         return next(chain for chain, (_, rows) in zip(self._chains, quantities, strict=True) if rows[first])
@@ -80,34 +84,34 @@ class SplitChain:
         return staged
 
     def switch(self, enabled: Mapping[str, Mapping[str, bool]]) -> None:
-        """See `SignalChain`."""
+        """Switch stages on (True) or off (False), by pad name and stage."""
         for chain in self._chains:
             chain.switch(enabled)
 
     @property
     def has_memory(self) -> bool:
-        """See `SignalChain`."""
+        """True if the readings of any chain depend on earlier ones."""
         return any(chain.has_memory for chain in self._chains)
 
     @property
     def idle(self) -> bool:
-        """See `SignalChain`."""
+        """True if all chains return readings unchanged."""
         return all(chain.idle for chain in self._chains)
 
     @property
     def valid(self) -> np.ndarray:
-        """See `SignalChain`."""
+        """(taxels,) uint8, 0 where the last output is invalid; empty if no output can be invalid."""
         marked = [chain.valid for chain in self._chains if len(chain.valid)]
         return np.minimum.reduce(marked) if marked else np.empty(0, np.uint8)
 
     @property
     def history(self) -> dict[str, np.ndarray]:
-        """See `SignalChain`."""
+        """Last stored outputs (samples, taxels, channels), oldest first, by name of pads with a history."""
         return {name: values for chain in self._chains for name, values in chain.history.items()}
 
     @property
     def zero(self) -> np.ndarray | None:
-        """See `SignalChain`."""
+        """Readings (taxels, channels) that the tare subtracts; None before the first tare."""
         zeros = [chain.zero for chain in self._chains]
         if all(zero is None for zero in zeros):
             return None
@@ -121,33 +125,58 @@ class SplitChain:
             chain.zero = part
 
     def read(self, step: int, reading: np.ndarray) -> np.ndarray:
-        """See `SignalChain`."""
+        """Return the output (taxels, channels) for an ideal reading, and store it.
+
+        Must be called once for each tactile message.
+
+        Args:
+            step: Number of steps since the reset.
+            reading: (taxels, channels) ideal reading.
+        """
         parts = zip(self._chains, self._parts(reading), strict=True)
         return self._join([chain.read(step, part) for chain, part in parts])
 
     def peek(self, step: int, reading: np.ndarray) -> np.ndarray:
-        """See `SignalChain`."""
+        """Return the output as `read` does, without storing it."""
         parts = zip(self._chains, self._parts(reading), strict=True)
         return self._join([chain.peek(step, part) for chain, part in parts])
 
     def tare(self, step: int, reading: np.ndarray) -> None:
-        """See `SignalChain`."""
+        """Subtract the current output from all later outputs.
+
+        Args:
+            step: Number of steps since the reset.
+            reading: (taxels, channels) ideal reading from which the current output is computed.
+        """
         for chain, part in zip(self._chains, self._parts(reading), strict=True):
             chain.tare(step, part)
 
     def restart(self, seed: int | None = None) -> None:
-        """See `SignalChain`."""
+        """Restart the step count, random numbers and memory of all chains. The tare is kept.
+
+        Args:
+            seed: New seed; None continues with the next random numbers of the current seed.
+
+        Raises:
+            CommandError: The seed is invalid.
+        """
         for chain in self._chains:
             chain.restart(seed)
 
     def forget(self, frame: str = "body") -> None:
-        """As in `SignalChain`, for the pads without a touch function of their own."""
+        """Restart everything including the tare, for pads that use the touch function in ``skin``.
+
+        Called when that touch function changes. Pads with their own touch function are not affected.
+
+        Args:
+            frame: Frame of its vector readings: ``body``, ``taxel`` or ``world``.
+        """
         for chain, own in zip(self._chains, self._simulation.functions.touches, strict=True):
             if own is None:
                 chain.forget(frame)
 
     def _parts(self, values: np.ndarray) -> list[np.ndarray]:
-        """Return the readings for each chain: arrays (taxels, channels) with the channels it uses."""
+        """Split readings (taxels, channels) into one array per chain, with only the channels it uses."""
         quantities = self._simulation.functions.by_quantity()
         return [values[:, : TOUCH_FUNCTIONS[touch].channels] for touch, _ in quantities]
 

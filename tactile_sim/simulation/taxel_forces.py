@@ -38,7 +38,7 @@ class TaxelForces:
         return out
 
     def _converted(self, snapshot: Snapshot, function: TouchFunction) -> np.ndarray:
-        """Return the forces of `on_bodies`, treating all pads as if they had this touch function."""
+        """Return forces (taxels, 3) in the body frame [N], as if all pads had this touch function."""
         if function.unit != "N" or function.channels not in (1, 3):
             return snapshot.sense("force_vector")
         readings = snapshot.taxels32[:, : function.channels].astype(float)
@@ -56,6 +56,6 @@ class TaxelForces:
         return -np.einsum("ni,ni->n", self.on_bodies(snapshot), self._normals)
 
     def on_pads(self, snapshot: Snapshot) -> np.ndarray:
-        """Return forces (taxels, 3) along the axes of each taxel: two tangents, inward normal [N]."""
+        """Return the forces (taxels, 3) in each taxel's axes: two tangents and the inward normal [N]."""
         along = np.einsum("nij,nj->ni", self._axes, self.on_bodies(snapshot))
         return along * [1.0, 1.0, -1.0]

@@ -20,8 +20,9 @@ def centres_of_touch(
         bodies: Ids (n,) of the bodies.
 
     Returns:
-        Sums (n,) of the magnitudes of the normal forces [N], and (n, 6) mean position [m] and mean outward
-        unit normal in the frame of each body. Both are zero for bodies without contact.
+        Sum of the magnitudes of the normal forces on each body (n,) [N]; and an array (n, 6) with the mean
+        position [m] (3) and the mean outward unit normal (3), in the frame of each body. Both arrays are zero
+        for bodies without contact.
     """
     return _centres(contacts.values, contacts.ids, positions, rotations, bodies)
 

@@ -54,7 +54,14 @@ def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, limit)
 
 @kernel(counted=False)
 def _is_far(near, e, limit, least):
-    """Return whether a smooth taxel is too far from a smooth surface for any point of its cell to touch."""
+    """Return whether a smooth taxel is too far from a smooth surface for any point of its cell to touch.
+
+    Args:
+        near: ``Layer.near``.
+        e: Column of the taxel in ``near``.
+        limit: Largest gap at which points may be pressed [m].
+        least: Smallest gap of all taxels [m].
+    """
     return near[6, e] >= 0.0 and 2.0 * (limit - least) < near[3, e] - least < np.inf
 
 
@@ -62,8 +69,15 @@ def _is_far(near, e, limit, least):
 def _level_points(nearby, quad, solids, layer, limit, uneven):
     """Write one point for each taxel that lies, with all its neighbors, under a level face.
 
-    The other taxels that may be pressed are written to ``layer.several``. The arguments are those of
-    `contact_points`; ``uneven`` is the change of the gap between neighbors that indicates an edge [m].
+    The other taxels that may be pressed are written to ``layer.several``.
+
+    Args:
+        nearby: As in `contact_points`.
+        quad: As in `contact_points`.
+        solids: As in `contact_points`.
+        layer: As in `contact_points`.
+        limit: As in `contact_points`.
+        uneven: Change of the gap between neighbors that indicates an edge [m].
 
     Returns:
         The number of points, and the number of taxels in ``layer.several``.
@@ -164,6 +178,15 @@ def _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer, reac
 
 @kernel(counted=False)
 def _add_point(near, e, taxel, points, owner, count):
-    """Write a single point that represents a nearby taxel."""
+    """Write a single point that represents a nearby taxel.
+
+    Args:
+        near: ``Layer.near``.
+        e: Column of the taxel in ``near``.
+        taxel: Index of the taxel in the skin.
+        points: ``Layer.points``, modified in place.
+        owner: ``Layer.owner``, modified in place.
+        count: Number of points so far, where the new one is written.
+    """
     points[0, count], points[1, count], points[2, count] = near[0, e], near[1, e], near[2, e]
     points[3, count], points[4, count], owner[count] = near[3, e], near[4, e] * near[5, e], taxel

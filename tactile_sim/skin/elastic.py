@@ -151,7 +151,15 @@ def _add_pair(
 
 @kernel(counted=False)
 def _write(load, point, force, velocity, normal):
-    """Turn a copy of one of a pair's loads into the load on a taxel, in place."""
+    """Turn a copy of one of a pair's loads into the load on a taxel, in place.
+
+    Args:
+        load: An entry of `loads.LOAD`, copied from the pair's first load.
+        point: Point of application, in the body's frame [m].
+        force: Force on the taxel, in the body's frame [N].
+        velocity: Velocity of the other surface at this point, in the body's frame [m/s].
+        normal: Unit normal into the body, in the body's frame.
+    """
     for i in range(3):
         load.point[i], load.force[i], load.velocity[i] = point[i], force[i], velocity[i]
         load.normal[i], load.torque[i] = normal[i], 0.0

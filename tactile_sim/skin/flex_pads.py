@@ -88,7 +88,12 @@ class FlexPads:
         return out
 
     def move(self, positions: np.ndarray, engine: EngineState) -> None:
-        """Set the rows of ``positions`` (n, 3) for taxels on flexes to their current world positions [m]."""
+        """Set the positions of taxels on flexes to their current positions in the world.
+
+        Args:
+            positions: (n, 3) world positions of all taxels [m]; rows of taxels on flexes are overwritten.
+            engine: As in `on_skin`.
+        """
         for k in self.pads:
             pad = self._skin.pads[k]
             assert pad.corners is not None and pad.weights is not None
@@ -123,7 +128,11 @@ class FlexPads:
 
 
 def _triangles_of_vertices(surface: FlexSurface) -> tuple[np.ndarray, np.ndarray]:
-    """Return the triangles at each vertex: the start of each vertex's list (v + 1,), and the joined lists."""
+    """Return the triangles at each of the v vertices of a surface.
+
+    Returns:
+        The start of each vertex's list (v + 1,), and the concatenated lists of triangles (3 t,).
+    """
     corners = surface.triangles.ravel()
     order = np.argsort(corners, kind="stable")
     counts = np.bincount(corners, minlength=len(surface.vertices))
@@ -176,9 +185,16 @@ def move_to_rest(values, sign, touching, present, rest, triangles, begin, near, 
 
 @kernel
 def closest(point, vertices, corners, weights):
-    """Return the squared distance [m2] of a point to a triangle, and write the closest point to ``weights``.
+    """Find the point of a triangle that is closest to a given point.
 
-    The closest point is written as barycentric coordinates (3,).
+    Args:
+        point: (3,) [m].
+        vertices: (v, 3) [m].
+        corners: (3,) vertices of the triangle.
+        weights: (3,) output: barycentric coordinates of the closest point.
+
+    Returns:
+        The squared distance [m2].
     """
     a, b, c = vertices[corners[0]], vertices[corners[1]], vertices[corners[2]]
     u, v, w = b - a, c - a, point - a

@@ -14,9 +14,17 @@ UPRIGHT = 0.999
 
 @kernel(inline="always")
 def write_gaps(points, first, last, solids, layer, geoms, triangles, reach):
-    """Write the gaps from points [first, last) of the skin down to the other body [m].
+    """Write the gaps from points of the skin down to the other body, infinite where there is nothing below.
 
-    The rows of ``points`` are x, y, z, gap and further ones.
+    Args:
+        points: (4 or more, q) rows: x, y and z in the frame of the pair [m], and gap [m], which is written.
+        first: First point.
+        last: End of the points (exclusive).
+        solids: A `Solids`.
+        layer: A `Layer`.
+        geoms: Number of touching geoms in the layer.
+        triangles: Result of `bin_triangles`, or ``Layer.triangles`` without a mesh.
+        reach: Maximum penetration of a mesh [m].
     """
     # With separate rows that start at index 0, the loops compile to vector instructions.
     xs, ys, zs = points[0][first:last], points[1][first:last], points[2][first:last]
@@ -35,7 +43,17 @@ def write_gaps(points, first, last, solids, layer, geoms, triangles, reach):
 
 @kernel(error_model="numpy", counted=False)
 def _gaps_to(kind, size, pose, xs, ys, zs, gaps):
-    """Reduce the gaps of points to those to a solid other than a mesh or box, where these are smaller."""
+    """Lower the gaps of points to those to one solid other than a mesh or box, where these are smaller.
+
+    Args:
+        kind: Kind of the solid, as in `SOLID`.
+        size: (3,) MuJoCo's sizes of the solid [m].
+        pose: (12,) position [m] and rotation of the solid in the frame of the points.
+        xs: (q,) x of the points [m].
+        ys: (q,) y [m].
+        zs: (q,) z [m].
+        gaps: (q,) gaps [m], modified in place.
+    """
     a, b, c = size[0], size[1], size[2]
     t0, t1, t2 = pose[0], pose[1], pose[2]
     r00, r01, r02, r10, r11, r12 = pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]
@@ -63,7 +81,7 @@ def _gaps_to(kind, size, pose, xs, ys, zs, gaps):
 
 @kernel(error_model="numpy", counted=False)
 def _gaps_to_box(size, pose, xs, ys, zs, gaps):
-    """Reduce the gaps of points to those to a box, as `_gaps_to` does for other solids."""
+    """Lower the gaps of points to those to a box; the arguments are as in `_gaps_to`."""
     a, b, c = size[0], size[1], size[2]
     t0, t1, t2 = pose[0], pose[1], pose[2]
     r00, r01, r02, r10, r11, r12 = pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]
@@ -85,9 +103,14 @@ def level_face(solids, layer, geoms):
 
     Between neighboring taxels that face it, the gap changes linearly.
 
+    Args:
+        solids: A `Solids`.
+        layer: A `Layer`.
+        geoms: Number of touching geoms in the layer.
+
     Returns:
-        Whether there is a level face; for each of the two coordinates along it, the coefficients of 1, x, y
-        and z; and its half-sizes [m].
+        Whether there is a level face; for each of the two coordinates along the face, its coefficients of 1,
+        x, y and z in the frame of the pair, four each; and the two half-sizes of the face [m].
     """
     solid, pose = solids.table[layer.geoms[0, 0]], layer.poses[0]
     none, face = (0.0, 0.0, 0.0, 0.0), -1

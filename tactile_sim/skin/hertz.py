@@ -12,7 +12,12 @@ STIFFNESS = 2e5
 
 @kernel
 def contact_radius(load, stiffness):
-    """Return the radius of a load's contact area [m] on a skin with this plane-strain modulus [Pa]."""
+    """Return the radius of the contact area of a load [m].
+
+    Args:
+        load: An entry of `loads.LOAD`.
+        stiffness: Plane-strain modulus of the skin [Pa].
+    """
     force = 0.0
     for i in range(3):
         force += load.force[i] * load.normal[i]
@@ -21,5 +26,10 @@ def contact_radius(load, stiffness):
 
 @kernel
 def pressure(distance, radius):
-    """Return the pressure at a distance from the center of the contact, relative to that at the center."""
+    """Return the pressure relative to that at the center of the contact, from 0 to 1.
+
+    Args:
+        distance: Distance from the center [m].
+        radius: Radius of the contact area [m].
+    """
     return np.sqrt(1.0 - (distance / radius) ** 2) if distance < radius else 0.0

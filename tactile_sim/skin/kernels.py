@@ -30,10 +30,10 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
     """Convert contacts to loads on bodies with skin; return the number of loads.
 
     Args:
-        values: Values of `engines.Contacts`.
-        ids: Ids of `engines.Contacts`.
+        values: (c, WIDTH) values of `engines.Contacts`.
+        ids: (c, IDS) ids of `engines.Contacts`.
         geoms: (ngeom,) of `curvature.GEOM`.
-        patch_bodies: (p,) index of each patch's body in the skin.
+        patch_bodies: (p,) for each patch, the index of its body among the bodies with skin.
         body_positions: (nbody, 3) positions in the world [m].
         body_rotations: (nbody, 3, 3) rotations from body frames to the world.
         out: (2 c,) of `loads.LOAD`, output for the loads of c contacts.
@@ -92,7 +92,16 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
 
 @kernel
 def place_other(load, geoms, other, body, body_positions, body_rotations):
-    """Write the pose of the other geom in the body's frame into a load; ``other`` is -1 for a flex."""
+    """Write the id of the other geom, its body, and its pose in the body's frame into a load.
+
+    Args:
+        load: An entry of `loads.LOAD`.
+        geoms: As in `resolve_loads`.
+        other: Id of the other geom, or -1 for a flex, which has no pose.
+        body: Id of the body on which the load acts.
+        body_positions: As in `resolve_loads`.
+        body_rotations: As in `resolve_loads`.
+    """
     load.other, load.other_body = other, -1
     if other < 0:
         return
@@ -122,8 +131,11 @@ def feel(
     """Compute readings from contacts, for touch and response functions that have compiled versions.
 
     The arguments are those of `resolve_loads`, `evaluate`, `spread` and `gather`. ``room`` is the expected
-    number of taxels around a load. If there are more, the function returns False and leaves ``out``
-    unchanged; then `TaxelIndex.scratch_distance` must be reset to infinity.
+    number of taxels around a load.
+
+    Returns:
+        False if there are more taxels around a load than expected. Then ``out`` is unchanged, and
+        `TaxelIndex.scratch_distance` must be reset to infinity.
     """
     table = np.empty(2 * len(ids), LOAD)
     loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
@@ -150,6 +162,9 @@ def feel_elastic(
     """Compute readings from contacts by `elastic_foundation`.
 
     The arguments ``index`` to ``layer`` are as in `elastic.add_readings`, the others as in `feel`.
+
+    Returns:
+        Whether ``room`` was sufficient, as in `feel`.
     """
     table = np.empty(2 * len(ids), LOAD)
     loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
@@ -163,8 +178,11 @@ def feel_elastic(
 def press_loads(loads, quantity, mean, stiffness, extents, index, quad, solids, layer, room, sums, out):
     """Compute readings from loads by `elastic_foundation`; loads it cannot spread over an area use LINEAR.
 
+    The arguments are as in `feel_elastic`.
+
     Returns:
-        Whether ``room`` was sufficient, as in `feel`, and the taxels with a reading, with duplicates.
+        Whether ``room`` was sufficient, as in `feel`, and the taxels that were written to ``out``, which may
+        contain duplicates.
     """
     group, patches, limited = np.empty(len(loads), np.int64), TaxelIndex(*index).patches, 0
     for m in range(len(loads)):
@@ -233,9 +251,15 @@ def mark_inside(loads, group, count, extents, arrays, inside):
 
 @kernel
 def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
-    """Add the net contact wrench of each body about its origin, in its frame, to out (b, 6).
+    """Add the net contact wrench of each body with skin to ``out``.
 
-    values and ids are those of `engines.Contacts`; slot (nbody,) holds the skin's index of each body, or -1.
+    Args:
+        values: (c, WIDTH) values of `engines.Contacts`.
+        ids: (c, IDS) ids of `engines.Contacts`.
+        slot: (nbody,) index of each body among the b bodies with skin, or -1.
+        body_positions: (nbody, 3) positions in the world [m].
+        body_rotations: (nbody, 3, 3) rotations from body frames to the world.
+        out: (b, 6) output: force [N] and torque [N m] about the body's origin, in the body's frame.
     """
     position, wrench_world, bodies = values[:, POSITION:], values[:, WRENCH_WORLD:], ids[:, BODIES:]
     for c in range(len(ids)):
@@ -259,9 +283,11 @@ def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
 
 @kernel
 def to_taxel_axes(values, axes):
-    """Replace vectors (n, 3) in body frames by their components along two tangents and the inward normal.
+    """Convert vectors from body frames to components along two tangents and the inward normal, in place.
 
-    The rows of axes (n, 3, 3) are the first tangent, the second tangent and the outward normal.
+    Args:
+        values: (n, 3) vectors; replaced by their components.
+        axes: (n, 3, 3) rows: first tangent, second tangent, outward normal.
     """
     for n in range(len(values)):
         x, y, z = values[n, 0], values[n, 1], values[n, 2]
@@ -273,9 +299,15 @@ def to_taxel_axes(values, axes):
 
 @kernel
 def place_in_world(points, offsets, body_ids, positions, rotations, out):
-    """Write the world positions of points (n, 3) in body frames into out (n, 3).
+    """Transform points from body frames to the world.
 
-    Points offsets[b] to offsets[b + 1] - 1 belong to body b.
+    Args:
+        points: (n, 3) points in body frames, grouped by pad [m].
+        offsets: (p + 1,) first point of each pad, and n.
+        body_ids: (p,) id of the body of each pad.
+        positions: (nbody, 3) positions of the bodies in the world [m].
+        rotations: (nbody, 3, 3) rotations from body frames to the world.
+        out: (n, 3) output: positions in the world [m].
     """
     for b in range(len(body_ids)):
         r, t = rotations[body_ids[b]], positions[body_ids[b]]

@@ -86,9 +86,16 @@ def own_memory(arrays: tuple) -> tuple:
 def elastic_arrays(
     skin: Taxels, model: mujoco.MjModel, stiffness: float, thickness: float
 ) -> tuple[tuple, tuple, tuple]:
-    """Return the fields of `Quadrature`, `Solids` and `LayerArrays` for a skin in a scene.
+    """Create the arrays that the kernels of `elastic_foundation` need for a skin in a scene.
 
-    stiffness [Pa] and thickness [m] are those of the elastic layer.
+    Args:
+        skin: The skin.
+        model: The model.
+        stiffness: Plane-strain modulus of the elastic layer [Pa].
+        thickness: Thickness of the elastic layer [m].
+
+    Returns:
+        The fields of a `Quadrature`, of a `Solids` and of a `LayerArrays`.
     """
     quad = quadrature(skin)
     points, geoms = len(quad.points), model.ngeom

@@ -200,7 +200,11 @@ def force_vector_global(loads: Loads) -> np.ndarray:
 
 
 def force_vector_taxel(loads: Loads) -> np.ndarray:
-    """Return the force including friction (m, 3), body frame [N], for readings along taxel axes."""
+    """Return the force including friction (m, 3), body frame [N].
+
+    This is the same as `force_vector`; the touch function ``force_vector_taxel`` converts the readings to the
+    axes of each taxel afterwards.
+    """
     return evaluate(loads.table, FORCE_VECTOR)
 
 

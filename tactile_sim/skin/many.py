@@ -123,7 +123,11 @@ def _feel(
     stiffness, extents, index, quad, solids, layer, room, sums, limited, in_taxel_axes, axes, factor, mark,
     out, touched, touched_counts, wrenches,
 ):  # fmt: skip
-    """Write environments until a search finds more taxels than fit; return the first that is not written."""
+    """Write the readings of environments [first, last), see `feel_many`.
+
+    Returns:
+        ``last``, or the first environment that is not written because a search found more taxels than fit.
+    """
     none = np.empty(0)
     for env in range(first, last):
         count = counts[env]

@@ -223,7 +223,12 @@ def _taxels_around(load, solid, pair, quad, reach, layer, count):
 def _extent(axis, rotation, position, solid, reach):
     """Return the center and half-size of a solid's bounding box along an axis of the body [m].
 
-    The box is enlarged by ``reach`` [m].
+    Args:
+        axis: 0, 1 or 2.
+        rotation: (3, 3) rotation from the frame of the solid to that of the body.
+        position: (3,) position of the solid in the frame of the body [m].
+        solid: An entry of `SOLID`.
+        reach: Margin that is added to the half-size [m].
     """
     center, half = position[axis], reach
     for k in range(3):
@@ -234,9 +239,16 @@ def _extent(axis, rotation, position, solid, reach):
 
 @kernel(fastmath={"reassoc", "contract", "nsz"}, counted=False)
 def _depth(near, count, least, pressing):
-    """Estimate the indentation without a tilt from the centers of the taxels alone [m].
+    """Estimate the indentation without a tilt from the gaps at the centers of taxels alone [m].
 
-    ``pressing`` is the sum of area times depth that balances the normal force [m3].
+    Args:
+        near: `Layer.near`.
+        count: Number of taxels in ``near``.
+        least: Smallest gap [m].
+        pressing: Sum of area times depth that balances the normal force [m3].
+
+    Returns:
+        The depth beyond the smallest gap, or infinity if no taxel has a finite gap.
     """
     depth = np.inf
     for _ in range(MOST_CUTS):
@@ -256,10 +268,21 @@ def _depth(near, count, least, pressing):
 
 @kernel(inline="always")
 def add_neighbors(nearby, some, pair, triangles, quad, solids, layer, reach, limit):
-    """Add the neighbors of the taxels in ``layer.several[:some]`` whose gap is at most ``limit`` [m].
+    """Add the neighbors of taxels that may need several points to the nearby taxels, and measure their gaps.
+
+    Args:
+        nearby: A `Nearby` with gaps.
+        some: Number of taxels in ``layer.several``.
+        pair: As in `measure`.
+        triangles: As in `measure`.
+        quad: As in `measure`.
+        solids: As in `measure`.
+        layer: As in `measure`.
+        reach: As in `measure`.
+        limit: Neighbors are only added for taxels in ``layer.several`` whose gap is at most this [m].
 
     Returns:
-        The `Nearby`, with the gaps of the neighbors measured.
+        The `Nearby` including the neighbors.
     """
     cells, beside, gap, taxel, near = quad.taxels, quad.beside, layer.gap, layer.taxel, layer.near
     nx, ny, nz = pair.axes[2]
@@ -286,14 +309,33 @@ def add_neighbors(nearby, some, pair, triangles, quad, solids, layer, reach, lim
 
 @kernel(counted=False)
 def take(cell, k, cosine, pair, taxel, near, count):
-    """Append taxel k (in the order of the quadrature) to the taxels near a pair."""
+    """Append a taxel to the taxels near a pair, without its gap.
+
+    Args:
+        cell: The entry of `quadrature.TAXEL`.
+        k: Index of the taxel in `Quadrature.taxels`.
+        cosine: Cosine between its inward normal and the pair's normal.
+        pair: The `Pair`.
+        taxel: `Layer.taxel`, modified in place.
+        near: `Layer.near`, modified in place.
+        count: Number of taxels near the pair so far.
+    """
     place(cell.x, cell.y, cell.z, pair, near, count)
     near[4, count], near[5, count], near[6, count], taxel[count] = cosine, cell.area, cell.margin, k
 
 
 @kernel(counted=False)
 def place(x, y, z, pair, out, e):
-    """Transform a point from the body's frame to the frame of a pair, and write it to column e of ``out``."""
+    """Transform a point from the body's frame to the frame of a pair.
+
+    Args:
+        x: x component of the point in the body's frame [m].
+        y: y component [m].
+        z: z component [m].
+        pair: The `Pair`.
+        out: Output; the three coordinates [m] are written to its first three rows.
+        e: Column of ``out`` to write.
+    """
     (ux, uy, uz), (vx, vy, vz), (nx, ny, nz) = pair.axes
     x, y, z = x - pair.origin[0], y - pair.origin[1], z - pair.origin[2]
     out[0, e], out[1, e], out[2, e] = (

@@ -38,9 +38,12 @@ class Pair(NamedTuple):
 
 @kernel(counted=False)
 def group_loads(loads, group):
-    """Assign each load (m,) to a pair by writing the pair's number to group (m,); return the number of pairs.
+    """Assign loads to pairs; return the number of pairs.
 
-    A load that cannot be spread over an area gets -1, because it pulls or because it touches a flex.
+    Args:
+        loads: (m,) of `loads.LOAD`.
+        group: (m,) output: number of each load's pair. It is -1 for a load that cannot be spread over an
+            area, because it pulls or because it touches a flex.
     """
     count = 0
     for m in range(len(loads)):
@@ -104,7 +107,14 @@ def net_load(loads, group, number):
 
 @kernel(counted=False)
 def has_mesh(loads, group, number, table):
-    """Return whether any load of a pair is from a mesh or height field; ``table`` is that of `Solids`."""
+    """Return whether any load of a pair is from a mesh or height field.
+
+    Args:
+        loads: As in `net_load`.
+        group: As in `net_load`.
+        number: As in `net_load`.
+        table: `Solids.table`.
+    """
     for m in range(len(loads)):
         if group[m] == number and table[loads[m].other].kind == MESH:
             return True

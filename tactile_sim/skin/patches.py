@@ -48,7 +48,8 @@ class TaxelIndex(NamedTuple):
     patches: np.ndarray
     """(p,) of `PATCH`."""
     cell_start: np.ndarray
-    """Start of each cell's taxels in ``order``, with one more entry after the cells of each patch."""
+    """(number of cells + p,) start of each cell's taxels in ``order``; the cells of each patch are followed
+    by an entry for their end."""
     order: np.ndarray
     """(n,) indices of the taxels, cell by cell."""
     begin: np.ndarray
@@ -68,9 +69,14 @@ def sort_patches(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Build a grid over the taxels of each patch.
 
-    Patch p contains the taxels [offsets[p], offsets[p + 1]) of positions (n, 3), which are spacings[p] apart.
+    Args:
+        positions: (n, 3) positions of all taxels in the frames of their bodies [m].
+        offsets: (p + 1,) first taxel of each patch, and n.
+        spacings: (p,) maximum distance between neighboring taxels of each patch [m].
+        extents: (n, 3) with the columns AREA, SPACING and LIMIT.
 
-    Returns the patches (p,) of `PATCH`, and the arrays `cell_start` and `order` of `TaxelIndex`.
+    Returns:
+        The patches (p,) of `PATCH`, and the arrays `cell_start` and `order` of `TaxelIndex`.
     """
     patches = np.zeros(len(spacings), PATCH)
     firsts, orders, base = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
@@ -88,14 +94,27 @@ def sort_patches(
 
 @kernel(counted=False)
 def faces(normals, taxel, load_normal):
-    """Return whether a taxel is on the side of the surface that a load along load_normal (3,) presses on."""
+    """Return whether a taxel is on the side of the surface that a load presses on, see `FACING`.
+
+    Args:
+        normals: (n, 3) outward normals of all taxels.
+        taxel: Index of the taxel.
+        load_normal: (3,) unit normal of the load into the body, in the body's frame.
+    """
     n = normals[taxel]
     return n[0] * load_normal[0] + n[1] * load_normal[1] + n[2] * load_normal[2] < FACING
 
 
 @kernel(counted=False)
 def find_nearest(load, index):
-    """Return the taxel that receives a load, by the rule in `responses`."""
+    """Return the index of the taxel that receives a load, by the rule in `tactile_sim.skin.responses`.
+
+    It is the nearest taxel that faces the load, or the nearest of all if none within two spacings does.
+
+    Args:
+        load: An entry of `loads.LOAD`.
+        index: A `TaxelIndex`.
+    """
     positions, normals, first, order = index.positions, index.normals, index.cell_start, index.order
     point, load_normal, patch = load.point, load.normal, index.patches[load.patch]
     x, y, z = point[0], point[1], point[2]
@@ -128,7 +147,15 @@ def find_nearest(load, index):
 
 @kernel
 def is_outside(load, extents, index):
-    """Return whether no taxel receives a load, because the nearest is beyond its limit or faces away."""
+    """Return whether a load is ignored, because its taxel is beyond its limit or faces away from the load.
+
+    The result is always False for taxels without a limit.
+
+    Args:
+        load: An entry of `loads.LOAD`.
+        extents: (n, 3) with the columns AREA, SPACING and LIMIT.
+        index: A `TaxelIndex`.
+    """
     if not index.patches[load.patch].limited:
         return False
     taxel = find_nearest(load, index)
@@ -140,9 +167,14 @@ def is_outside(load, extents, index):
 
 @kernel
 def k_nearest_taxels(points, which, arrays, out, distance):
-    """Write the k taxels of a patch nearest to points (m, 3) to out (m, k), and their distances [m].
+    """Find the k taxels of a patch that are nearest to each point, nearest first.
 
-    ``which`` is the index of the patch, and ``arrays`` are the fields of a `TaxelIndex`.
+    Args:
+        points: (m, 3) points in the body's frame [m].
+        which: Index of the patch, which has at least k taxels.
+        arrays: Fields of a `TaxelIndex`.
+        out: (m, k) output: indices of the taxels in the skin.
+        distance: (m, k) output: distances [m]; NaN for points that are not finite.
     """
     index = TaxelIndex(*arrays)
     positions, first, order = index.positions, index.cell_start, index.order
@@ -182,9 +214,15 @@ def k_nearest_taxels(points, which, arrays, out, distance):
 
 @kernel(counted=False)
 def _cells_around(point, radius, patch):
-    """Return the ranges of cells that a cube intersects, at least the nearest cell along each axis.
+    """Return the ranges of cells of a patch's grid that a cube intersects, at least one cell along each axis.
 
-    The cube has the center ``point`` and the half-size ``radius`` [m].
+    Args:
+        point: (3,) center of the cube in the body's frame [m].
+        radius: Half-size of the cube [m].
+        patch: An entry of `PATCH`.
+
+    Returns:
+        First cell and end of the cells (exclusive) along x, along y and along z: six integers.
     """
     i0, i1 = _cells(point[0], radius, patch.corner[0], patch.cell, patch.shape[0])
     j0, j1 = _cells(point[1], radius, patch.corner[1], patch.cell, patch.shape[1])

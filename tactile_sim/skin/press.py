@@ -80,7 +80,16 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
 def _settle(count, start, force, moment, stiffness, spacing, layer):
     """Balance the force and moment of a pair, and sum the pressures up by taxel.
 
-    ``count`` is the number of points in the layer, and ``start`` the initial indentation [m].
+    The first two rows of ``layer.points`` are changed from x and y to the coordinates u and v.
+
+    Args:
+        count: Number of points in the layer.
+        start: Initial indentation [m].
+        force: Net force along the axes of the pair [N].
+        moment: Net moment about the origin, along the axes of the pair [N m].
+        stiffness: Stiffness of the layer [Pa/m].
+        spacing: Spacing of the patch's taxels [m].
+        layer: A `Layer`.
 
     Returns:
         The result of `press`, and the distance by which the center of pressure is off [m].
@@ -113,7 +122,16 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
 
 @kernel(error_model="numpy", counted=False)
 def _sum_up(points, count, u, v, tilt, layer, force):
-    """Sum up area times depth and its moments by taxel.
+    """Sum up area times depth and its moments by taxel, in ``layer.sums`` and ``layer.pressed``.
+
+    Args:
+        points: ``Layer.points``.
+        count: Number of points.
+        u: First coordinate of the center of pressure [m].
+        v: Second coordinate of the center of pressure [m].
+        tilt: Indentation c0 at the center [m], and tilts c1 and c2.
+        layer: A `Layer`.
+        force: Normal force [N].
 
     Returns:
         The number of pressed taxels, and the ratio of the force to the sum over all points [N/m3].
@@ -141,9 +159,18 @@ def _sum_up(points, count, u, v, tilt, layer, force):
 def _twist(pressed, layer, scale, lean_x, lean_y, torsion, force):
     """Compute the twist that balances a torsional moment.
 
+    Args:
+        pressed: Number of pressed taxels.
+        layer: A `Layer` with the result of `_sum_up`.
+        scale: Ratio of the normal force to the sum of area times depth [N/m3].
+        lean_x: Ratio of the force along the first tangent to the normal force.
+        lean_y: Ratio of the force along the second tangent to the normal force.
+        torsion: Moment to balance [N m].
+        force: Normal force [N].
+
     Returns:
-        The twist [1/m], the center of pressure along the tangents [m], and the moments of the normal force
-        times height about it [N m2].
+        The twist [1/m], the two coordinates of the center of pressure along the tangents [m], and the two
+        moments of the normal force times height about it [N m2].
     """
     sums, x, y = layer.sums, 0.0, 0.0
     for e in range(pressed):

@@ -111,7 +111,12 @@ def quadrature(skin: Taxels) -> Quadrature:
 
 
 def _all_points(skin: Taxels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the taxel of each point (q,), the points (q, 7), and whether each taxel (n,) is smooth."""
+    """Compute the quadrature points of all taxels of a skin.
+
+    Returns:
+        The taxel of each point (q,), the points (q, 7) as in `Quadrature`, and whether each taxel (n,) is
+        smooth, which means that the surface has no edge there.
+    """
     triangles = [np.empty((0, 3), np.int64)]
     owners, points, smooth = [np.empty(0, np.int64)], [np.empty((0, 7))], np.zeros(len(skin.positions), bool)
     in_grid = np.zeros(len(skin.positions), bool)
@@ -193,10 +198,19 @@ def _cells(
 
 
 def _complete(steps: list, known: list, default: np.ndarray, normals: np.ndarray) -> list:
-    """Return the tangential and normal parts of the steps (n, 3) to the neighbors on both sides.
+    """Return the steps from each taxel to its neighbors on both sides, with missing steps filled in.
 
-    ``known`` tells for each side which steps (n,) exist. If one is missing, the surface is assumed to be
-    symmetric; if both are missing, it is assumed to be flat, with a default step.
+    If one step is missing, the surface is assumed to be symmetric; if both are missing, it is assumed to be
+    flat, with a default step.
+
+    Args:
+        steps: Steps (n, 3) to the neighbors behind and ahead [m].
+        known: For each side, whether the step exists (n,).
+        default: (n, 3) step ahead for taxels without neighbors [m].
+        normals: (n, 3) outward unit normals.
+
+    Returns:
+        For each side, the part of the step in the tangent plane and the part along the normal, each (n, 3).
     """
     parts = []
     for step in steps:
@@ -216,7 +230,20 @@ def _complete(steps: list, known: list, default: np.ndarray, normals: np.ndarray
 def _points(
     positions: np.ndarray, normals: np.ndarray, areas: np.ndarray, triangles: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the points of taxels in a triangle mesh, in the same form as `_all_points`."""
+    """Compute the quadrature points of taxels in a triangle mesh.
+
+    A taxel that is not in a triangle gets a single point at its position.
+
+    Args:
+        positions: (n, 3) positions on the surface [m].
+        normals: (n, 3) outward normals.
+        areas: (n,) areas [m2].
+        triangles: (t, 3) taxels at the corners.
+
+    Returns:
+        The taxel of each point (q,), the points (q, 7) as in `Quadrature`, and whether each taxel (n,) is
+        smooth, which means that the surface has no edge there.
+    """
     corners = positions[triangles]
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     double = np.linalg.norm(cross, axis=1)

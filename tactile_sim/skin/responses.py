@@ -36,7 +36,7 @@ DISTANCES, NEAREST, LINEAR, HERTZ, ELASTIC = range(5)
 
 
 def nearest(skin: Skin, loads: Loads) -> Shares:
-    """Assign each load to its nearest taxel."""
+    """Assign each load to the taxel that receives it: the nearest one that faces it."""
     return Shares(*skin.spread(loads, NEAREST))
 
 

@@ -127,15 +127,36 @@ class TaxelSearch(Taxels):
     # -- if the patch does not exist.
 
     def nearest_taxels(self, patch: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the taxel (m,) nearest to each point, and its distance (m,) [m]."""
+        """Find the taxel of a patch that is nearest to each point.
+
+        Args:
+            patch: Index of the patch.
+            points: (m, 3) points, or one point (3,), in the frame of the patch's body [m].
+
+        Returns:
+            Indices of the taxels (m,), counted from 0 within the patch, and their distances (m,) [m].
+
+        Raises:
+            SceneError: The patch does not exist.
+        """
         taxels, distances = self.k_nearest_taxels(patch, points, 1)
         return taxels[:, 0], distances[:, 0]
 
     def k_nearest_taxels(self, patch: int, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k taxels (m, k) nearest to each point, nearest first, and their distances (m, k) [m].
+        """Find the k taxels of a patch that are nearest to each point, nearest first.
 
-        If a patch has fewer than k taxels, all of them are returned. For distances along the surface, taxels
-        that are not connected to the point by a path come last, with infinite distance.
+        Args:
+            patch: Index of the patch.
+            points: (m, 3) points, or one point (3,), in the frame of the patch's body [m].
+            k: Number of taxels. If the patch has fewer, all of them are returned.
+
+        Returns:
+            Indices of the taxels (m, k), counted from 0 within the patch, and their distances (m, k) [m]. For
+            distances along the surface, taxels that are not connected to the point by a path come last, with
+            infinite distance.
+
+        Raises:
+            SceneError: The patch does not exist.
         """
         points = self._points_on(patch, points)
         start, stop = self.patch_offsets[patch : patch + 2].tolist()
@@ -156,9 +177,21 @@ class TaxelSearch(Taxels):
     def taxels_within(
         self, patch: int, points: np.ndarray, limit: float | np.ndarray
     ) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the taxels within the limit [m] of each point, nearest first, and their distances [m].
+        """Find the taxels of a patch within a distance of each point, nearest first.
 
         Each of them is connected to the nearest one by a path over such taxels.
+
+        Args:
+            patch: Index of the patch.
+            points: (m, 3) points, or one point (3,), in the frame of the patch's body [m].
+            limit: Maximum distance [m], as a scalar or (m,).
+
+        Returns:
+            For each point, the indices of the k taxels (k,), counted from 0 within the patch, and their
+            distances (k,) [m].
+
+        Raises:
+            SceneError: The patch does not exist.
         """
         points = self._points_on(patch, points)
         loads = Loads.empty(len(points))
@@ -181,6 +214,6 @@ class TaxelSearch(Taxels):
         return np.ascontiguousarray(points, float).reshape(-1, 3)
 
     def _make_room(self) -> None:
-        """Enlarge the arrays after a search that found more taxels than fit."""
+        """Enlarge the output arrays and reset the scratch memory, after a search found too many taxels."""
         self._room = min(4 * self._room, len(self.positions))
         self._far[:] = np.inf

@@ -48,6 +48,12 @@ class Near(NamedTuple):
 def checked(shares: Shares, function: str, loads: int, taxels: int) -> Shares:
     """Check shares and convert them to the types that kernels require.
 
+    Args:
+        shares: Result of a user-defined response function.
+        function: Name of this function, for error messages.
+        loads: Number of loads.
+        taxels: Number of taxels of the skin.
+
     Raises:
         ConfigError: The shares are inconsistent or contain an invalid taxel index.
     """
@@ -112,7 +118,14 @@ def gather(loads, begin, taxel, weight, values, mean, sums, out):
 
 @kernel
 def flush(taxels, mean, sums, out):
-    """Write the readings of taxels to out (n, c), and reset their sums to zero."""
+    """Write the sums of touched taxels to the readings, and reset the sums to zero.
+
+    Args:
+        taxels: Indices of the touched taxels, possibly with duplicates.
+        mean: Whether readings are means, see `TouchFunction.mean`.
+        sums: (n, 1 + c) sum of weights and sums of values of each taxel.
+        out: (n, c) output.
+    """
     channels = out.shape[1]
     for t in taxels:
         if sums[t, 0] > 0.0:

@@ -92,8 +92,19 @@ class Skin(TaxelSearch):
     ) -> np.ndarray:
         """Return the readings (n, channels) due to contacts.
 
-        The result is that of `sense` for the `loads` of the contacts. The poses are as in `loads`, the other
-        arguments as in `sense`. Built-in functions run in one kernel, which is twice as fast.
+        The result is that of `sense` for the `loads` of the contacts. Built-in functions run in one kernel,
+        which is twice as fast.
+
+        Args:
+            contacts: The contacts.
+            body_positions: (nbody, 3) positions of the bodies in the world [m].
+            body_rotations: (nbody, 3, 3) rotations from body frames to the world.
+            touch: As in `sense`.
+            response: As in `sense`.
+            dtype: As in `sense`.
+
+        Raises:
+            ConfigError: As in `sense`.
         """
         touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
         response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
@@ -188,10 +199,19 @@ class Skin(TaxelSearch):
         response: str | Response | Shares | tuple[Loads, Shares] = "elastic_foundation",
         dtype: type = np.float64,
     ) -> np.ndarray:
-        """Return the readings (n, channels); except for means, those of a body sum to its loads.
+        """Return the readings (n, channels) due to loads.
 
-        touch and response are names in TOUCH_FUNCTIONS and RESPONSE_FUNCTIONS or user-defined functions;
-        response can also be the result of `shares`. Values are summed in float64 and converted to dtype.
+        Unless readings are means, those of a body sum to its loads.
+
+        Args:
+            loads: The loads.
+            touch: Name in `TOUCH_FUNCTIONS`, or a user-defined touch function.
+            response: Name in `RESPONSE_FUNCTIONS`, a user-defined response function, or the result of
+                `shares`.
+            dtype: Type of the result. Values are summed in float64.
+
+        Raises:
+            ConfigError: A name is unknown, or a user-defined function returned an invalid result.
         """
         touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
         shares = response if isinstance(response, tuple) else self.shares(loads, response)

@@ -59,7 +59,12 @@ class ContactQuantities(NamedTuple):
 
 
 def _parts(loads: Loads) -> np.ndarray:
-    """Return the quantities of loads (m, 12) whose sums over taxels give the `ContactQuantities`."""
+    """Return the quantities (m, 12) of loads whose sums over taxels give the `ContactQuantities`.
+
+    Columns: force (3) and its component along the contact normal (3), both in the body's frame [N];
+    magnitudes of the normal force (1) and of the tangential force (1) [N]; friction limit (1) [N]; and slip
+    velocity times normal force (3) [N m/s].
+    """
     normal = np.einsum("mi,mi->m", loads.force, loads.normal)
     pressing = normal[:, None] * loads.normal
     slip = loads.velocity - np.einsum("mi,mi->m", loads.velocity, loads.normal)[:, None] * loads.normal

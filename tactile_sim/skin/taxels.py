@@ -213,7 +213,13 @@ class Taxels:
     def world(
         self, body_positions: np.ndarray, body_rotations: np.ndarray, dtype: type = np.float64
     ) -> np.ndarray:
-        """Return the positions (n, 3) of all taxels in the world [m]; poses are as in `Skin.loads`."""
+        """Return the world positions (n, 3) of all taxels [m].
+
+        Args:
+            body_positions: (nbody, 3) positions of the bodies in the world [m].
+            body_rotations: (nbody, 3, 3) rotations from body frames to the world.
+            dtype: Type of the result.
+        """
         out: np.ndarray = np.empty((len(self.positions), 3), dtype)
         kernels.place_in_world(
             self.positions, self.offsets, self.pad_bodies, body_positions, body_rotations, out
@@ -223,6 +229,11 @@ class Taxels:
 
 def choose(key: str, choice: str | T, table: Mapping[str, T]) -> T:
     """Look up a choice in a table if it is a name; otherwise return the choice itself.
+
+    Args:
+        key: Configuration key, for error messages.
+        choice: A name in the table, or any other object.
+        table: Objects by name.
 
     Raises:
         ConfigError: The name is unknown.

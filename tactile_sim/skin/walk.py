@@ -20,11 +20,23 @@ from tactile_sim.skin.patches import SPACING, faces, find_nearest
 
 @kernel
 def walk(load, reach, spacings, extents, index, out):
-    """Write the taxels around a load to ``out``; return their number, or -1 if ``out`` is too small.
+    """Find the taxels around a load by walking over the skin.
 
-    Distances are written to ``index.scratch_distance``. The first taxel is the one that receives the load, at
-    any distance. The others face the load, are connected to the first by a path over such taxels, and are
-    within ``reach`` [m] plus ``spacings`` times the spacing of the first taxel's pad.
+    The first taxel is the one that receives the load, at any distance. The others face the load, are
+    connected to the first by a path over such taxels, and are within ``reach`` plus ``spacings`` times the
+    spacing of the first taxel's pad.
+
+    Args:
+        load: An entry of `loads.LOAD`.
+        reach: Maximum distance [m], see above.
+        spacings: Additional distance in spacings, see above.
+        extents: (n, 3) with the columns AREA, SPACING and LIMIT of `patches`.
+        index: A `TaxelIndex`. Distances [m] are written to its ``scratch_distance``, where the caller must
+            reset them to infinity.
+        out: Output: indices of the taxels in the skin.
+
+    Returns:
+        The number of taxels, or -1 if ``out`` is too small.
     """
     start = find_nearest(load, index)
     reach += spacings * extents[start, SPACING]
@@ -35,7 +47,11 @@ def walk(load, reach, spacings, extents, index, out):
 
 @kernel
 def _walk_straight(load, start, reach, index, queue):
-    """Search breadth-first, with straight distances."""
+    """Find the taxels for `walk` by a breadth-first search, with straight distances.
+
+    Returns:
+        The number of taxels, or -1 if ``queue`` is too small.
+    """
     positions, normals, far = index.positions, index.normals, index.scratch_distance
     x, y, z = load.point[0], load.point[1], load.point[2]
     dx, dy, dz = positions[start, 0] - x, positions[start, 1] - y, positions[start, 2] - z
@@ -63,7 +79,11 @@ def _walk_straight(load, start, reach, index, queue):
 
 @kernel
 def _walk_along(load, start, reach, index, queue):
-    """Search by Dijkstra's algorithm, in the order of distances along the surface."""
+    """Find the taxels for `walk` by Dijkstra's algorithm, with distances along the surface.
+
+    Returns:
+        The number of taxels, or -1 if ``queue`` is too small.
+    """
     positions, normals, far, heap, vector = (
         index.positions, index.normals, index.scratch_distance, index.scratch_heap, index.scratch_vector,
     )  # fmt: skip
@@ -138,7 +158,14 @@ def _turned(x, y, z, a, b):
 
 @kernel
 def _push(heap, size, key, value):
-    """Push an entry onto a binary heap of rows (key, value), smallest key first; return the new size."""
+    """Push an entry onto a binary heap, smallest key first; return the new size.
+
+    Args:
+        heap: Rows (key, value), modified in place.
+        size: Number of entries so far.
+        key: Key of the new entry.
+        value: Value of the new entry.
+    """
     at = size
     while at > 0 and heap[(at - 1) // 2, 0] > key:
         parent = (at - 1) // 2
@@ -150,7 +177,7 @@ def _push(heap, size, key, value):
 
 @kernel
 def _pop(heap, size):
-    """Remove the first entry from a heap; return the new size."""
+    """Remove the entry with the smallest key from a heap, see `_push`, in place; return the new size."""
     last = size - 1
     key, value = heap[last, 0], heap[last, 1]
     at = 0

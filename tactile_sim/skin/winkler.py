@@ -91,7 +91,23 @@ def balance(points, count, stiffness, force, spacing, u, v, tilt):
 
 @kernel(fastmath={"reassoc", "contract", "nsz"}, counted=False)
 def _energy(points, count, stiffness, force, penalty, u, v, c0, c1, c2):
-    """Return the energy, its gradient, and the upper triangle of its Hessian."""
+    """Compute the energy of given tilts and its derivatives with respect to c0, c1 and c2.
+
+    Args:
+        points: As in `balance`.
+        count: As in `balance`.
+        stiffness: As in `balance`.
+        force: As in `balance`.
+        penalty: Penalty stiffness of the tilts [N m].
+        u: As in `balance`.
+        v: As in `balance`.
+        c0: Indentation at the center of pressure [m].
+        c1: Tilt along the first coordinate.
+        c2: Tilt along the second coordinate.
+
+    Returns:
+        The energy, its gradient (3), and the elements 00, 01, 02, 11, 12 and 22 of its Hessian.
+    """
     energy, s0, s1, s2 = 0.0, 0.0, 0.0, 0.0
     a00, a01, a02, a11, a12, a22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for k in range(count):

@@ -25,6 +25,9 @@ def count(name: str, value: Any) -> int:
     Args:
         name: Name of the argument, for error messages.
         value: Value to check.
+
+    Raises:
+        CommandError: The value is negative or not an integer.
     """
     if not is_whole(value) or value < 0:
         raise CommandError(f"{name}: must be an integer >= 0, got {value!r}")
@@ -37,6 +40,9 @@ def distance(name: str, value: Any) -> float:
     Args:
         name: Name of the argument, for error messages.
         value: Value to check.
+
+    Raises:
+        CommandError: The value is negative or not a number.
     """
     number = numbers(value)
     if number.shape != () or not number >= 0:
@@ -50,6 +56,9 @@ def positions(name: str, value: Any) -> np.ndarray:
     Args:
         name: Name of the argument, for error messages.
         value: Value to check.
+
+    Raises:
+        CommandError: The value has another shape, or a number is not finite.
     """
     points = numbers(value)
     if points.ndim not in (1, 2) or points.shape[-1] != 3 or not np.isfinite(points).all():

@@ -150,7 +150,19 @@ class ContactTouch(Touch, ABC):
         return plain(self._in_part(TOUCH_FUNCTIONS[touch]).evaluate(loads)[row])
 
     def _respond(self, response: str, contact_id: int, part_id: int, force: Any) -> None:
-        """Distribute an output of the touch function over the sensors and add it to ``sensor_outputs``."""
+        """Distribute an output of the touch function over a part's sensors, and update ``sensor_outputs``.
+
+        The shares are added, or averaged with weights for touch functions such as ``slip``.
+
+        Args:
+            response: Name of the response function of the skin.
+            contact_id: Index of the contact.
+            part_id: Id of the part.
+            force: Output (channels,) of the touch function.
+
+        Raises:
+            CommandError: The output has the wrong shape, or is not finite where it is added.
+        """
         loads, row = self._loads_of(contact_id, part_id)
         this = np.zeros((len(loads), 1))
         this[row] = 1
@@ -172,7 +184,10 @@ class ContactTouch(Touch, ABC):
             output[loaded] += (value - output[loaded]) * (shares[loaded] / weights[loaded])
 
     def _loads_of(self, contact_id: int, part_id: int) -> tuple[Loads, int]:
-        """Return the loads of a contact, computed with the overridable methods, and the row of the part."""
+        """Return the loads of a contact, and the index of the load on a part.
+
+        The force, point and normal of that load are computed with the overridable methods.
+        """
         rotations = self.m_data.xmat.reshape(-1, 3, 3)
         contacts = read_contacts(self.m_model, self.m_data)
         loads = self.skin.loads(contacts, self.m_data.xpos, rotations)

@@ -81,7 +81,10 @@ class SensorMeshes:
 
 
 class NeighbourCache:
-    """Statistics of MIMo's neighbour cache; all neighbour lists are precomputed, so nothing is cached."""
+    """Replacement for MIMo's neighbour cache that provides its statistics.
+
+    All neighbour lists are computed in advance, so nothing is cached.
+    """
 
     def __init__(self, sensors: int) -> None:
         self.currsize = self.maxsize = sensors

@@ -17,7 +17,15 @@ class GeomPlots:
     def plot_sensors_geom(
         self, geom_id: int | None = None, geom_name: str | None = None
     ) -> tuple[Figure, Axes]:
-        """Plot the sensor positions of a geom; see `tactile_sim.plots`."""
+        """Plot the sensor positions of a geom, in the geom's frame.
+
+        Args:
+            geom_id: Id of the geom; takes precedence over ``geom_name``.
+            geom_name: Name of the geom.
+
+        Raises:
+            SceneError: If the geom does not exist or has no sensors.
+        """
         from tactile_sim import plots
 
         return plots.plot_sensors_geom(self, geom_id, geom_name)
@@ -25,7 +33,15 @@ class GeomPlots:
     def plot_force_geom(
         self, geom_id: int | None = None, geom_name: str | None = None
     ) -> tuple[Figure, Axes]:
-        """Plot the readings of a geom."""
+        """Plot the readings of a geom, in the geom's frame.
+
+        Args:
+            geom_id: Id of the geom; takes precedence over ``geom_name``.
+            geom_name: Name of the geom.
+
+        Raises:
+            SceneError: If the geom does not exist or has no sensors.
+        """
         from tactile_sim import plots
 
         return plots.plot_force_geom(self, geom_id, geom_name)
@@ -33,7 +49,15 @@ class GeomPlots:
     def plot_force_body(
         self, body_id: int | None = None, body_name: str | None = None
     ) -> tuple[Figure, Axes]:
-        """Plot the readings of all geoms of a body."""
+        """Plot the readings of all geoms of a body, in the body's frame.
+
+        Args:
+            body_id: Id of the body; takes precedence over ``body_name``.
+            body_name: Name of the body.
+
+        Raises:
+            SceneError: If the body does not exist or has no sensors.
+        """
         from tactile_sim import plots
 
         return plots.plot_force_body(self, body_id, body_name)
@@ -45,7 +69,16 @@ class BodyPlots:
     def plot_sensors_body(
         self, body_id: int | None = None, body_name: str | None = None, title: str = ""
     ) -> tuple[Figure, Axes]:
-        """Plot the sensor positions of a body; see `tactile_sim.plots`."""
+        """Plot the sensor positions of a body, in the body's frame.
+
+        Args:
+            body_id: Id of the body; takes precedence over ``body_name``.
+            body_name: Name of the body.
+            title: Title of the figure; the body's name by default.
+
+        Raises:
+            SceneError: If the body does not exist or has no sensors.
+        """
         from tactile_sim import plots
 
         return plots.plot_sensors_body(self, body_id, body_name, title)
@@ -53,7 +86,16 @@ class BodyPlots:
     def plot_force_body(
         self, body_id: int | None = None, body_name: str | None = None, title: str = ""
     ) -> tuple[Figure, Axes]:
-        """Plot the readings of a body."""
+        """Plot the readings of a body, in the body's frame.
+
+        Args:
+            body_id: Id of the body; takes precedence over ``body_name``.
+            body_name: Name of the body.
+            title: Title of the figure; the body's name by default.
+
+        Raises:
+            SceneError: If the body does not exist or has no sensors.
+        """
         from tactile_sim import plots
 
         return plots.plot_force_body(self, body_id, body_name, title)
@@ -66,7 +108,19 @@ class BodyPlots:
         focus: str = "world",
         show_contact_points: bool = True,
     ) -> tuple[Figure, Axes]:
-        """Plot the readings of several bodies in the frame ``focus``: "world" or "first" (the first body)."""
+        """Plot the readings of several bodies in their current poses.
+
+        Args:
+            body_ids: Ids of the bodies; take precedence over ``body_names``.
+            body_names: Names of the bodies.
+            title: Title of the figure; the bodies' names by default.
+            focus: Frame of the plot: "world", or "first" for the frame of the first body.
+            show_contact_points: Whether to draw the contact points on the bodies' surfaces.
+
+        Raises:
+            SceneError: If a body does not exist or none of them has sensors.
+            ConfigError: If ``focus`` is invalid.
+        """
         from tactile_sim import plots
 
         return plots.plot_force_bodies(self, body_ids, body_names, title, focus, show_contact_points)
@@ -78,7 +132,17 @@ class BodyPlots:
         title: str = "",
         show_contact_points: bool = False,
     ) -> tuple[Figure, Axes]:
-        """Plot the readings of a body and its descendants, in the body's frame."""
+        """Plot the readings of a body and its descendants, in the body's frame.
+
+        Args:
+            body_id: Id of the body; takes precedence over ``body_name``.
+            body_name: Name of the body, which does not need sensors itself.
+            title: Title of the figure.
+            show_contact_points: Whether to draw the contact points on the bodies' surfaces.
+
+        Raises:
+            SceneError: If the body does not exist or the subtree has no sensors.
+        """
         from tactile_sim import plots
 
         return plots.plot_force_body_subtree(self, body_id, body_name, title, show_contact_points)
@@ -91,7 +155,20 @@ class BodyPlots:
         focus_body: str | None = None,
         camera_offset: np.ndarray | None = None,
     ) -> tuple[Figure, Axes]:
-        """Render a body and its descendants; readings set the colour and size of the sensors."""
+        """Render a body and its descendants; readings set the colour and size of the sensors.
+
+        Args:
+            root_id: Id of the root body; takes precedence over ``root_name``.
+            root_name: Name of the root body.
+            show_contact_points: Whether to draw the contact points.
+            focus_body: Name of a body whose origin becomes the centre of the image and the origin of the
+                axes. By default, positions are in the world frame.
+            camera_offset: Shift (3,) of the camera along the world axes [m].
+
+        Raises:
+            SceneError: If a body does not exist or the subtree has no sensors.
+            ConfigError: If ``camera_offset`` has another shape.
+        """
         from tactile_sim import plots
 
         return plots.visualize_contacts_subtree(

@@ -69,9 +69,10 @@ class SkinTouch(ContactTouch):
         """Build the skin and compute the first readings.
 
         Args:
-            env: As in `Touch`.
-            touch_params: As in `Touch`, with the optional keys ``placement`` (mimo, even), ``distance``
-                (euclidean, surface) and ``stiffness`` [Pa] of the configuration's ``skin``.
+            env: Any object with a MuJoCo ``model`` and ``data``, or a wrapper whose ``unwrapped`` has them.
+            touch_params: Mapping with the keys ``scales``, ``touch_function`` and ``response_function``, see
+                `Touch`, and the optional keys ``placement`` (mimo, even), ``distance`` (euclidean, surface)
+                and ``stiffness`` [Pa] of the configuration's ``skin``.
 
         Raises:
             ConfigError: If a parameter is invalid.
@@ -141,7 +142,12 @@ class SkinTouch(ContactTouch):
         """Build the skin for ``sensor_scales`` and pass it to `_set_skin`."""
 
     def _set_skin(self, skin: Skin, order: Iterable[int]) -> None:
-        """Use a new skin. ``order`` lists the part ids in the order used by all dictionaries."""
+        """Replace the skin and discard the readings.
+
+        Args:
+            skin: The new skin.
+            order: Part ids in the order used by all dictionaries.
+        """
         self.skin = skin
         self._slots = {part: slot for slot, part in enumerate(skin.patch_ids.tolist())}
         where = {

@@ -25,7 +25,7 @@ class TrifingerEngine(MujocoEngine):
         Args:
             spec: Scene from `robot.spec.load_spec`, possibly with added objects.
             model: The compiled scene.
-            link_drag: Whether to apply Bullet's drag to links and objects.
+            link_drag: Whether to apply Bullet's drag (to links and objects) and its joint speed limit.
         """
         self.finger_type = spec.modelname
         self.physics = FingerPhysics(spec, self.finger_type, link_drag=link_drag, model=model)
@@ -46,6 +46,8 @@ class TrifingerEngine(MujocoEngine):
 
     def reset(self, keyframe: str | None = None) -> None:
         """Reset the robot to its initial joint positions and everything else to its initial state.
+
+        The desired action becomes zero torque without position control. Poses and contacts are computed.
 
         Args:
             keyframe: Name of a keyframe to reset to instead.

@@ -67,7 +67,8 @@ class SimFinger(TactileFinger):
             time_step: Time step [s], at most 1/60. The gains were tuned for 0.001.
             enable_visualization: Whether to show the robot in a browser view and print its URL.
             robot_position_offset: (3,) position of the robot's base in the world [m].
-            link_drag: Whether to apply Bullet's drag to links and objects. The gains were tuned with it.
+            link_drag: Whether to apply Bullet's drag (to links and objects) and its joint speed limit. The
+                gains were tuned with both.
             furnish: Function that adds objects to the scene; called with the spec before it is compiled.
             spacings: Taxel spacing [m] by the link's name without the finger's suffix.
 
@@ -253,6 +254,9 @@ class SimFinger(TactileFinger):
 
     def edit_scene(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
         """Add objects to the scene or remove them. The state of everything else is kept.
+
+        The skin is discarded and created again at its next use. A browser view is closed, and a new one is
+        started, which prints its URL.
 
         Args:
             edit: Function that edits the spec. Afterwards ``physics.spec``, ``physics.model`` and

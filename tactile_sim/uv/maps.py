@@ -108,7 +108,14 @@ def _mesh_map(model: mujoco.MjModel, geom: int) -> Triangles | None:
 
 
 def _extent(corners: np.ndarray, uv: np.ndarray) -> np.ndarray:
-    """Return the lengths on the surface of a unit step in u and in v (2,) [m], as RMS over its area."""
+    """Return the lengths (2,) on the surface [m] that correspond to a step of 1 in u and in v.
+
+    They are root mean squares over the surface area, or 1 if no triangle has an area.
+
+    Args:
+        corners: (t, 3, 3) corners of the triangles in space [m].
+        uv: (t, 3, 2) u and v of the corners.
+    """
     sides, over = corners[:, 1:] - corners[:, :1], uv[:, 1:] - uv[:, :1]
     area = np.linalg.norm(np.cross(sides[:, 0], sides[:, 1]), axis=1)
     turn = over[:, 0, 0] * over[:, 1, 1] - over[:, 0, 1] * over[:, 1, 0]
@@ -123,7 +130,7 @@ def _extent(corners: np.ndarray, uv: np.ndarray) -> np.ndarray:
 
 
 def _is_injective(found: Triangles) -> bool:
-    """Return whether triangles stay in the image and do not overlap at any trial pixel."""
+    """Return whether all triangles are inside the image and no two overlap at a pixel of a trial image."""
     surface = found.areas > 0
     a, b, c = np.moveaxis(found.uv[surface], 1, 0)
     flat = np.abs((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])

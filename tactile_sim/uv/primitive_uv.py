@@ -84,11 +84,12 @@ class RoundMap(UvMap):
     half_sizes: np.ndarray
     """(3,) sizes as in MuJoCo's geom_size [m]."""
     radii: np.ndarray
-    """(3,) radii of an end: right on the map, up on the map and out of the map [m]; the last is 0 if flat."""
+    """(3,) semi-axes of an end along right and up on the map and along its outward axis [m]; the last is 0
+    for the flat end of a cylinder."""
     half: float
     """Half the height of the band [m]."""
     axes: np.ndarray
-    """(3, 3) rotation to the geom's frame from that of the ends, whose z points out of the upper end."""
+    """(3, 3) rotation to the geom's frame from that of the ends, whose z axis points out of the upper end."""
     size: np.ndarray
 
     @staticmethod
@@ -174,8 +175,11 @@ class RoundMap(UvMap):
 
 
 def _stretch(radii: np.ndarray) -> float:
-    """Return the ratio of the radius of an end's disc on the map to the radius of the end.
+    """Return the radius of an end on the map, divided by its actual radius.
 
-    A half sphere has twice the area of its base.
+    It is sqrt(2) for a half sphere, whose area is twice that of its base, and 1 for a flat end.
+
+    Args:
+        radii: (3,) radii as in `RoundMap`.
     """
     return float(np.sqrt(2)) if radii[2] else 1.0

@@ -84,7 +84,15 @@ def _clip(x, size):
 
 @kernel
 def _span(corners, y, width):
-    """Return the columns [begin, end) that may be in a triangle at height y, with a margin of one."""
+    """Return the range [begin, end) of columns whose centres may be inside a triangle in one row.
+
+    The range has a margin of one column on each side.
+
+    Args:
+        corners: (3, 2) corners of the triangle [pixels].
+        y: Height of the row's centre [pixels].
+        width: Width of the image [pixels].
+    """
     left, right = np.inf, -np.inf
     for k in range(3):
         x0, y0, x1, y1 = corners[k - 1, 0], corners[k - 1, 1], corners[k, 0], corners[k, 1]
@@ -101,7 +109,7 @@ def _span(corners, y, width):
 
 @kernel
 def _depth(corners, x, y):
-    """Return the distance of a point to a triangle's nearest edge [pixels], negative outside."""
+    """Return the distance of a point to the nearest edge of a triangle (3, 2) [pixels], negative outside."""
     side = 1.0 if _doubled_area(corners) > 0.0 else -1.0
     least = np.inf
     for k in range(3):
@@ -113,7 +121,7 @@ def _depth(corners, x, y):
 
 @kernel
 def _width(corners):
-    """Return the smallest height of a triangle [pixels], 0 if all corners coincide."""
+    """Return the smallest height of a triangle (3, 2) [pixels], 0 if all corners coincide."""
     longest = 0.0
     for k in range(3):
         longest = max(longest, np.hypot(corners[k, 0] - corners[k - 1, 0], corners[k, 1] - corners[k - 1, 1]))
@@ -122,7 +130,7 @@ def _width(corners):
 
 @kernel
 def _doubled_area(corners):
-    """Return twice the signed area, positive if the corners turn from x to y."""
+    """Return twice the signed area of a triangle (3, 2), positive if the corners turn from x to y."""
     bx, by = corners[1, 0] - corners[0, 0], corners[1, 1] - corners[0, 1]
     cx, cy = corners[2, 0] - corners[0, 0], corners[2, 1] - corners[0, 1]
     return bx * cy - by * cx

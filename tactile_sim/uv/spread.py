@@ -82,10 +82,10 @@ def over_cylinder(radius: float, half: float, spacing: float) -> tuple[np.ndarra
 
 @kernel
 def _take(points, normals, face, order, distance, cell, corner, shape, first, sorted_points):
-    """Select points that keep a minimum distance from each other; return their indices.
+    """Select points that keep a minimum distance from each other; return their indices in ascending order.
 
-    A candidate is selected unless it is too close to an already selected point. Points that face about the
-    opposite way are ignored.
+    A candidate is selected unless it is too close to a point selected before it. Points whose normals are
+    more than 120 degrees apart, such as those on opposite sides of a thin part, may be closer.
 
     Args:
         points: (n, 3) candidates [m].
@@ -93,11 +93,12 @@ def _take(points, normals, face, order, distance, cell, corner, shape, first, so
         face: (n,) the triangle of each candidate.
         order: (n,) order in which candidates are considered.
         distance: Minimum distance [m].
-        cell: Size of the cells of the grid, see `tactile_sim.geometry.grid`.
-        corner: Corner of the grid.
-        shape: Number of cells along each axis.
-        first: Start of each cell in ``sorted_points``.
-        sorted_points: Indices of the points, cell by cell.
+        cell: Edge length of the cells of the grid [m], at least ``distance``; see
+            `tactile_sim.geometry.grid`.
+        corner: (3,) corner of the grid [m].
+        shape: (3,) number of cells along each axis.
+        first: (c + 1,) start of each cell in ``sorted_points``.
+        sorted_points: (n,) indices of the points, cell by cell.
     """
     blocked = np.zeros(len(points), np.bool_)
     taken = np.zeros(len(points), np.bool_)

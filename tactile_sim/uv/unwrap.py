@@ -49,7 +49,7 @@ def unwrap(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _adjacent(corners: np.ndarray) -> np.ndarray:
-    """Return pairs (e, 2) of triangles that share an edge."""
+    """Return pairs (e, 2) of triangles that share an edge, from the corners (t, 3, 3) of all triangles."""
     _, vertex = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
     triangles = vertex.reshape(-1, 3)
     edges = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2), axis=2).reshape(-1, 2)
@@ -60,7 +60,12 @@ def _adjacent(corners: np.ndarray) -> np.ndarray:
 
 
 def _charts(adjacent: np.ndarray, label: np.ndarray) -> np.ndarray:
-    """Return the chart (t,) of each triangle; adjacent triangles with equal labels share a chart."""
+    """Return the index (t,) of the chart that contains each triangle.
+
+    Args:
+        adjacent: (e, 2) pairs of triangles that share an edge.
+        label: (t,) label of each triangle. Connected triangles with equal labels form a chart.
+    """
     joined = adjacent[label[adjacent[:, 0]] == label[adjacent[:, 1]]]
     graph = coo_array((np.ones(len(joined), bool), joined.T), shape=(len(label), len(label)))
     return np.asarray(connected_components(graph, directed=False)[1])
@@ -126,7 +131,13 @@ def _covers(triangles, chart, slack):
 
 @kernel
 def _apart(one, other, slack):
-    """Return whether an edge of one triangle separates it from the other one."""
+    """Return whether an edge of one triangle separates it from the other triangle.
+
+    Args:
+        one: (3, 2) corners of the first triangle, whose edges are tested [m].
+        other: (3, 2) corners of the second triangle [m].
+        slack: Overlaps up to this are ignored [m].
+    """
     turn = (one[1, 0] - one[0, 0]) * (one[2, 1] - one[0, 1]) - (one[1, 1] - one[0, 1]) * (
         one[2, 0] - one[0, 0]
     )

@@ -220,11 +220,14 @@ def mesh_corners(model: mujoco.MjModel, mesh: int) -> np.ndarray:
 
 
 def mesh_uv(model: mujoco.MjModel, mesh: int) -> np.ndarray | None:
-    """Return u and v (t, 3, 2) of a mesh's corners with v upwards, or None if it has none.
+    """Return u and v (t, 3, 2) at the corners of a mesh's triangles, with v increasing upwards.
 
     Args:
         model: The model.
         mesh: Id of the mesh.
+
+    Returns:
+        The coordinates, or None if the mesh has no UV coordinates.
     """
     if model.mesh_texcoordadr[mesh] < 0:
         return None

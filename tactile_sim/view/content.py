@@ -148,7 +148,7 @@ class ViewFrame:
     taxel_scale: float = 0.0
     """Reading at the end of the colour scale; 0 adapts the scale to the readings."""
     forces: np.ndarray = _empty(0, 3)
-    """Net force on each body with skin (s, 3) [N]."""
+    """Net force on each pad's body (s, 3) [N]. In a bag without contacts, it is the net force on the pad."""
     contact_points: np.ndarray = _empty(0, 3)
     """Positions of the contacts (c, 3) [m]."""
     contact_bodies: np.ndarray = _empty(0, 2)
@@ -158,7 +158,7 @@ class ViewFrame:
     arrow_kinds: np.ndarray = _empty(0)
     """Kinds of the arrows (k,), as in `tactile_sim.drawing.arrows`."""
     arrow_sources: np.ndarray = _empty(0)
-    """Index (k,) of each arrow's contact, or for net arrows into ``ViewScene.skin_bodies``. May be empty."""
+    """Index (k,) of each arrow's contact, or of its pad if the arrow is a net force. May be empty."""
     arrow_scale: float = 0.0
     """Length of an arrow per force [m/N]."""
     pull_force: float = 0.0

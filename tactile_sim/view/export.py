@@ -1,4 +1,4 @@
-"""Make films and replays of bags with ``tactile_sim plot`` in a process of its own."""
+"""Make films and replays of bags by running ``tactile_sim plot`` in a separate process."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tactile_sim.errors import BagError
 
 FILM, REPLAY = "film", "replay"
 OPTIONS = {FILM: ("--video", ".mp4"), REPLAY: ("--html", ".html")}
-"""Option of ``plot`` and ending of the file."""
+"""Option of ``tactile_sim plot`` and extension of the output file, by kind of export."""
 NICENESS = 5
-"""Lowers the priority of the process, so that the simulation and the view keep their pace."""
+"""Nice value of the process. Its low priority keeps it from slowing down the simulation and the view."""
 POLL_INTERVAL = 0.2
 """Wall time between two reports of the progress [s]."""
 
@@ -27,7 +27,7 @@ def export(bag: Path, kind: str, folder: Path, on_progress: Callable[[str], None
     Args:
         bag: The bag.
         kind: `FILM` or `REPLAY`.
-        folder: Folder of the new file, which gets the name of the bag, with a number if it is taken.
+        folder: Folder of the new file. The file is named after the bag, with a number if that name is in use.
         on_progress: Called with lines such as ``40 % rendering``.
 
     Raises:

@@ -38,9 +38,10 @@ class Assembler:
 
     Attributes:
         operations: Code and three operands of each operation, see :mod:`tactile_sim.wire.program`.
-        paths: Path of the field that each operation writes.
-        pieces: Bytes of all constant pieces.
-        spans: Start and end of each piece in ``pieces``.
+        paths: Path of the first field that each operation writes, for error messages.
+        pieces: Bytes of all constant pieces (encoded constant fields), concatenated.
+        spans: Start and end in ``pieces`` of each piece, with eight spans per piece, one for each start
+            offset modulo 8.
         max_size: Maximum size of a message, excluding rows, points and payloads [bytes].
         max_row_size: Maximum size that each row adds [bytes].
         payloads: Number of ``Payload`` placeholders.
@@ -57,7 +58,7 @@ class Assembler:
         self._fixed: list[tuple[str, Encoder, Any]] = []
         """Paths, encoders and values of the constant fields since the last placeholder."""
         self._keys = self._values = 0
-        """Numbers of columns that the keys and the values must have."""
+        """Minimum number of columns of the arrays ``keys`` and ``values`` in `MessageTemplate.fill`."""
         self._in_repeat = self._has_repeat = False
         self._least_rows = 0
 
@@ -163,7 +164,7 @@ class Assembler:
         self.operations[start - 1][1] = len(self.operations)
 
     def _reserve_for(self, payloads: int) -> None:
-        """Insert the operation RESERVE after CHECK."""
+        """Insert the operation RESERVE after CHECK, and adjust the operation indices in REPEAT and NEXT."""
         for operation in self.operations:
             if operation[0] in (REPEAT, NEXT):
                 operation[1] += 1
@@ -180,7 +181,7 @@ class Assembler:
             self._fixed = []
 
     def _add_piece(self, fields: list[tuple[str, Encoder, Any]]) -> int:
-        """Add consecutive fields as a piece, encoded for each start offset modulo 8.
+        """Add consecutive fields as a piece, encoded once for each start offset modulo 8.
 
         Returns:
             The largest encoded size [bytes].
@@ -239,7 +240,7 @@ def _is_real(kind: Any) -> bool:
 
 
 def _element(kind: Any, placeholder: Placeholder, path: str) -> Any:
-    """Return the element type of a field that must be an unbounded sequence."""
+    """Return the element type of an unbounded sequence; raise WireError for any other field."""
     _require(isinstance(kind, Sequence), placeholder, "a sequence", path)
     if kind.bound is not None:
         name = type(placeholder).__name__

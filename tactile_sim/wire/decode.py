@@ -99,13 +99,13 @@ class Decoder:
         return self.build(iter(flat)), position
 
     def read_columns(self, data: memoryview, position: int) -> tuple[Any, int]:
-        """Read an element count and the structs; return Columns and the position after the last struct."""
+        """Read a sequence of structs at ``position``; return it as Columns and the position after it."""
         count, position = _read_count(data, position)
         if len(self.parts) == 1 and isinstance(self.parts[0], Run):
             columns, position = _read_run_sequence(self.parts[0], data, position, count)
             return self.build_columns(iter(columns)), position
         gathered: list[list[Any]] = [[] for _ in self.parts]
-        """Start positions of each part that is a Run, and values of each other part."""
+        """For each part, one entry per struct: the start position of a Run, or the value of another part."""
         for _ in range(count):
             for part, found in zip(self.parts, gathered, strict=True):
                 if isinstance(part, Run):
@@ -190,7 +190,13 @@ def _reader(kind: String | Sequence) -> Read:
 
 
 def _read_run_sequence(run: Run, data: memoryview, position: int, count: int) -> tuple[list[Any], int]:
-    """Read adjacent fixed-size structs; all except the first start at the same offset modulo 8."""
+    """Read a sequence of structs that consist of one run, without a loop over the structs.
+
+    All structs except the first start at the same offset modulo 8, and therefore have the same padding.
+
+    Returns:
+        One array (count, ...) per block of the run, and the position after the last struct.
+    """
     if count == 0:
         return _columns_of(np.zeros(0, run.dtypes[0])), position
     first = run.dtypes[position & 7]
@@ -206,7 +212,7 @@ def _read_run_sequence(run: Run, data: memoryview, position: int, count: int) ->
 
 
 def _gather_runs(run: Run, data: memoryview, positions: np.ndarray) -> list[Any]:
-    """Read the runs at ``positions`` (n,); return one column per block."""
+    """Read the runs that start at ``positions`` (n,); return one array (n, ...) per block."""
     every = np.frombuffer(data, np.uint8)
     columns = [np.empty((len(positions), *block.shape), block.primitive.dtype) for block in run.blocks]
     for start in np.unique(positions & 7):
@@ -232,7 +238,7 @@ def is_row(kind: Any) -> bool:
 
 
 def _builder(kind: Any) -> Callable[[Iterator[Any]], Any]:
-    """Return a function that builds one value from an iterator over its leaves."""
+    """Return a function that builds a decoded value of this type from an iterator over its leaf values."""
     if is_row(kind) or isinstance(kind, Array):
         width, dtype = kind.width, kind.uniform.dtype
 
@@ -253,7 +259,7 @@ def _builder(kind: Any) -> Callable[[Iterator[Any]], Any]:
 
 
 def _column_builder(kind: Any) -> Callable[[Iterator[Any]], Any]:
-    """Return a function that builds the Columns of a struct from an iterator over decoded columns."""
+    """Return a function that builds Columns of this type from an iterator over the columns of its leaves."""
     if not isinstance(kind, Struct) or is_row(kind):
         return next
     if kind.uniform is not None:
@@ -263,7 +269,7 @@ def _column_builder(kind: Any) -> Callable[[Iterator[Any]], Any]:
 
 
 def _split(kind: Struct, block: np.ndarray) -> Columns:
-    """Split the columns (n, width) of a uniform struct into its fields, as views."""
+    """Split an array (n, width) of n uniform structs into Columns with a view for each field."""
     parts, start = {}, 0
     for name, inner, _ in kind.fields:
         stop = start + inner.width

@@ -38,6 +38,9 @@ class Encoder:
         Args:
             value: A mapping or a message. A struct whose fields have one numeric type can also be a row.
 
+        Returns:
+            The CDR bytes.
+
         Raises:
             WireError: If a field does not exist or its value does not fit. The error names the field.
         """
@@ -46,7 +49,13 @@ class Encoder:
         return b"".join(parts)
 
     def write(self, parts: Parts, position: int, value: Any) -> int:
-        """Append one value at ``position``; return the position after it."""
+        """Append the encoded value to ``parts``; return the position after it.
+
+        Args:
+            parts: Encoded bytes of the message so far, as a list of pieces.
+            position: Offset at which the value starts, without the encapsulation header [bytes].
+            value: The value to encode.
+        """
         flat: list[Any] = []
         self.put(value, flat)
         index = 0

@@ -24,7 +24,12 @@ Put = Callable[[Any, list[Any]], None]
 
 
 def putter(kind: Any, default: Any) -> Put:
-    """Return a function that appends the leaves of a value, or the default for MISSING, to a list."""
+    """Return a function ``put(value, flat)`` that appends the leaves of a value to the list ``flat``.
+
+    Args:
+        kind: Type of the value.
+        default: Default whose leaves are appended if the value is MISSING.
+    """
     if isinstance(kind, Primitive):
         return _primitive_putter(kind, default)
     if isinstance(kind, Array):
@@ -60,7 +65,7 @@ def _primitive_putter(kind: Primitive, default: Any) -> Put:
 
 
 def _row_putter(kind: Any, name: str, default: list[Any]) -> Put:
-    """Return a putter that accepts a row of numbers."""
+    """Return a function as in `putter` that accepts only a row of ``kind.width`` numbers."""
     width = kind.width
 
     def put(value: Any, flat: list[Any]) -> None:

@@ -63,7 +63,7 @@ class Run:
 
     @cached_property
     def dtypes(self) -> list[np.dtype]:
-        """Structured numpy dtypes of the run, with a field f0, f1, ... for each block."""
+        """Structured numpy dtype of the run for each start offset, with one field f0, f1, ... per block."""
         return [
             np.dtype(
                 {
@@ -77,7 +77,7 @@ class Run:
         ]
 
     def _place(self, start: int) -> tuple[list[int], int]:
-        """Return the blocks' offsets from ``start`` and the total size, both with padding."""
+        """Return the offset of each block from ``start`` and the total size, both with padding [bytes]."""
         offsets, position = [], start
         for block in self.blocks:
             item = block.primitive.dtype.itemsize
@@ -95,7 +95,7 @@ class Run:
 
 
 def segments(kind: Any) -> list[Run | Variable]:
-    """Split a struct into runs of fixed-size leaves and separate strings and sequences."""
+    """Split a struct, in wire order, into runs of fixed-size leaves and single strings or sequences."""
     found: list[Run | Variable] = []
     for fixed, group in groupby(leaves(kind), lambda leaf: isinstance(leaf, Block)):
         members: list[Any] = list(group)

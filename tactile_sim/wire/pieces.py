@@ -26,7 +26,10 @@ def write_count(parts: Parts, position: int, count: int) -> int:
 
 
 def write_string(parts: Parts, position: int, text: Any) -> int:
-    """Append the aligned length of a string, its UTF-8 bytes and a zero; the length includes the zero."""
+    """Append a string; return the position after it.
+
+    A string is an aligned length, the UTF-8 bytes and a zero byte, which the length includes.
+    """
     if not isinstance(text, str):
         raise WireError(f"expected a string, got {shown(text)}")
     try:
@@ -39,7 +42,7 @@ def write_string(parts: Parts, position: int, text: Any) -> int:
 
 
 def write_string_sequence(parts: Parts, position: int, value: Any) -> int:
-    """Append an element count and the strings."""
+    """Append a sequence of strings, preceded by its element count; return the position after it."""
     if isinstance(value, str) or not isinstance(value, list | tuple | np.ndarray):
         raise WireError(f"expected a list of strings, got {shown(value)}")
     position = write_count(parts, position, len(value))

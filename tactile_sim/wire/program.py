@@ -33,19 +33,19 @@ def run(program, pieces, spans, stamp, keys, values, points, payload, out):
     bytes after its offset, so that each number has the same alignment in ``out`` as in the message.
 
     Args:
-        program: Operations (n, 4).
-        pieces: Constant bytes.
-        spans: Start and end (s, 2) of each piece.
-        stamp: Time [ns].
-        keys: Integers (r, k).
-        values: Real numbers (r, v).
-        points: Real numbers (m, w).
+        program: Operations (n, 4), each with its code and three operands.
+        pieces: Bytes of all constant pieces, concatenated.
+        spans: Start and end (s, 2) of each piece in ``pieces``.
+        stamp: Time of the message [ns].
+        keys: Integers (r, k) for INT, PIECE and ROWS; one row per element of the Repeat.
+        values: Real numbers (r, v) for DOUBLES and SINGLES; rows as in ``keys``.
+        points: Real numbers (m, w) for ROWS.
         payload: Size of the first payload [bytes].
         out: Buffer (float64), which must be large enough. Only RESERVE reads its previous content.
 
     Returns:
-        The offset in ``out`` at which the first payload is inserted, and the end of the message. If an
-        operation fails, the current row and ``-1 - index`` of the operation.
+        The offset in ``out`` at which the first payload is inserted, and the end of the message in ``out``
+        [bytes]. If an operation fails: the current row, and ``-1 - index`` with the operation's index.
     """
     octets, singles, words = out.view(np.uint8), out.view(np.float32), out.view(np.uint32)
     others = out.view(np.int64)

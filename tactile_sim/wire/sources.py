@@ -138,7 +138,13 @@ class _Trees:
         return kind.length if isinstance(kind, Array) else 1
 
     def _of_node(self, node: Any, place: str, outer: tuple[str, ...]) -> Any:
-        """Return the type tree of a field from its rosbags parser node, a pair of kind and content."""
+        """Return the type tree of a field.
+
+        Args:
+            node: The field's node from the rosbags parser: a pair of kind and content.
+            place: Path of the field, for error messages.
+            outer: Names of the types that contain it.
+        """
         described, content = node[0].name, node[1]
         if described == "NAME":
             return self.of(content, outer)
@@ -169,7 +175,16 @@ _BASE_NAMES = {"bool": "boolean", "byte": "octet", "char": "uint8", "float32": "
 
 
 def array(element: Any, length: int, place: str) -> Array:
-    """Return the type of a fixed array of numbers or booleans; other elements are not supported."""
+    """Return the type of a fixed array of numbers or booleans.
+
+    Args:
+        element: Type of the elements.
+        length: Number of elements.
+        place: Path of the field, for error messages.
+
+    Raises:
+        WireError: The elements are of another type, or the length is invalid.
+    """
     if not isinstance(element, Primitive):
         raise WireError("fixed arrays of strings or messages are not supported", place)
     if not 0 < length <= MOST_NUMBERS:
@@ -178,7 +193,16 @@ def array(element: Any, length: int, place: str) -> Array:
 
 
 def sequence(element: Any, bound: int | None, place: str) -> Sequence:
-    """Return the type of a sequence of numbers, strings or messages."""
+    """Return the type of a sequence of numbers, strings or messages.
+
+    Args:
+        element: Type of the elements.
+        bound: Maximum number of elements, or None.
+        place: Path of the field, for error messages.
+
+    Raises:
+        WireError: The elements are arrays or sequences.
+    """
     if not isinstance(element, Primitive | String | Struct):
         raise WireError("sequences of sequences are not supported", place)
     return Sequence(element, bound)

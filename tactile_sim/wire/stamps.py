@@ -46,14 +46,14 @@ def nanoseconds(sec: Any, nanosec: Any) -> Any:
 
 
 def _is_time(kind: Any) -> bool:
-    """Return whether a type has the fields of a ROS time; a bag may define them differently."""
+    """Return whether a type is a struct of int32 seconds and uint32 nanoseconds, as a ROS time is."""
     fields = kind.fields if isinstance(kind, Struct) else ()
     return [getattr(inner, "code", "") for _, inner, _ in fields] == ["i", "I"]
 
 
 @cache
 def counts_before_stamp(kind: Any) -> int | None:
-    """Return how many sequence counts precede the stamp in messages of a type.
+    """Return how many sequence counts of 4 bytes precede the stamp in messages of a type.
 
     Returns:
         The number of counts; None if messages of this type do not begin with a stamp.

@@ -67,7 +67,8 @@ class MessageTemplate:
             stamp: Time of the message [ns].
             keys: Integers (n, k) int32, one row per element of the Repeat, or one row without a Repeat.
             values: Real numbers (n, v) float64, with rows as in ``keys``.
-            points: Rows (m, w) float64 for RowRange. Each row can be used only once.
+            points: Rows (m, w) float64, from which each RowRange copies a range. Each row can be used only
+                once.
             data: Content of the Payload, with the dtype of its field. For several Payloads, a tuple of their
                 contents in the order of the fields.
 

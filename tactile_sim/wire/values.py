@@ -16,7 +16,7 @@ MISSING = object()
 
 
 def numbers(primitive: Primitive, value: Any) -> np.ndarray:
-    """Convert ``value`` to an array with the dtype of ``primitive`` and the same shape.
+    """Convert a value to an array of the same shape, with the dtype of ``primitive``.
 
     Raises:
         WireError: If values are not numbers, have the wrong type (such as floats for integers), or are out
@@ -76,7 +76,12 @@ def fields_of(kind: Struct, value: Any) -> list[Any]:
 
 
 def default_row(kind: Any, default: Any = None) -> np.ndarray:
-    """Return the default of a uniform struct or array as a row, or of a primitive as a number."""
+    """Return the default value of a uniform type: a row (width,), or a number for a primitive.
+
+    Args:
+        kind: A uniform struct, an array or a primitive.
+        default: Default of an array or primitive; structs contain the defaults of their fields.
+    """
     return _struct_defaults(kind) if isinstance(kind, Struct) else numbers(kind.uniform, default)
 
 

@@ -34,7 +34,11 @@ def guard(
     qacc_warmstart: wp.array2d[float],
     fault: wp.array[int],
 ):
-    """Reset environments with invalid values to the initial position at rest, and write their fault codes."""
+    """Reset environments with invalid values, and write their fault codes. One thread per environment.
+
+    Their positions become those of ``initial`` (1, nq), and all other states and inputs become zero.
+    ``fault`` (num_envs,) receives an index into FAULTS, unless it already has one.
+    """
     env = wp.tid()
     code = int(0)
     for i in range(qfrc_applied.shape[1]):
@@ -82,7 +86,11 @@ def restart(
     qacc_warmstart: wp.array2d[float],
     fault: wp.array[int],
 ):
-    """Reset the state that exists only on the device, in the chosen environments."""
+    """Reset the state that exists only on the device. One thread per chosen environment.
+
+    ``chosen`` has the indices of the environments, ``start`` is their new time [s], and fault codes and warm
+    starts become zero.
+    """
     env = chosen[wp.tid()]
     time[env] = start
     fault[env] = 0
@@ -98,7 +106,15 @@ def list_contacts(
     counts: wp.array[int],
     slots: wp.array2d[int],
 ):
-    """List the contacts with a force in each environment, in arbitrary order."""
+    """List the contacts with a force in each environment, in arbitrary order. One thread per contact.
+
+    Args:
+        number: (1,) number of contacts in all environments.
+        world: Environment of each contact.
+        address: First constraint row of each contact in the first column; negative if it has no force.
+        counts: (num_envs,) receives the number of contacts; must be zero before. It may exceed k.
+        slots: (num_envs, k) receives the indices of the contacts.
+    """
     c = wp.tid()
     if c >= number[0] or address[c, 0] < 0:
         return
@@ -110,7 +126,7 @@ def list_contacts(
 
 @wp.func
 def precedes(a: int, b: int, geom: wp.array[wp.vec2i], number: wp.array[int]):
-    """Return whether contact ``a`` sorts before contact ``b`` of the same environment."""
+    """Return whether contact ``a`` sorts before contact ``b``, by geom ids and then by ``number``."""
     if geom[a][0] != geom[b][0]:
         return geom[a][0] < geom[b][0]
     if geom[a][1] != geom[b][1]:
@@ -126,7 +142,17 @@ def sort_contacts(
     slots: wp.array2d[int],
     most: wp.array[int],
 ):
-    """Sort the contacts of each environment by geoms, so that sums are reproducible."""
+    """Sort the contacts of each environment by geoms, so that sums are reproducible.
+
+    One thread handles an environment.
+
+    Args:
+        geom: Geom ids of each contact.
+        number: Number of each contact among those of the same geoms.
+        counts: (num_envs,) number of contacts, as written by `list_contacts`.
+        slots: (num_envs, k) indices of the contacts, sorted in place.
+        most: (1,) receives the largest of ``counts``.
+    """
     env = wp.tid()
     wp.atomic_max(most, 0, counts[env])
     for k in range(1, wp.min(counts[env], slots.shape[1])):
@@ -156,7 +182,25 @@ def record_contacts(
     values: wp.array3d[float],
     ids: wp.array3d[int],
 ):
-    """Write the listed contacts in the layout of `engines.Contacts`."""
+    """Write the listed contacts in the layout of `engines.Contacts`. One thread per environment and slot.
+
+    Args:
+        counts: (num_envs,) number of contacts.
+        slots: (num_envs, k) indices of the contacts, which select elements of the next seven arrays.
+        pos: Positions in the world [m].
+        frame: Contact frames; rows are the normal and two tangents.
+        dist: Distances [m].
+        friction: Friction coefficients.
+        dim: Dimensions (condim).
+        geom: Geom ids.
+        force: Forces and torques in the contact frame [N, N m].
+        geom_body: (ngeom,) body of each geom.
+        body_root: (nbody,) root body of each body.
+        cvel: (num_envs, nbody) angular and linear velocities at the center of mass of the kinematic tree.
+        subtree_com: (num_envs, nbody) centers of mass of the subtrees in the world [m].
+        values: (num_envs, k, Contacts.WIDTH) output.
+        ids: (num_envs, k, Contacts.IDS) output.
+    """
     env, slot = wp.tid()
     if slot >= counts[env]:
         return
@@ -190,7 +234,7 @@ def record_contacts(
 
 @wp.func
 def vector_at(values: wp.array3d[float], env: int, slot: int, column: int):
-    """Return three consecutive columns of a contact as a vector."""
+    """Return the values of a contact in ``column`` and the next two columns as a vector."""
     return wp.vec3(values[env, slot, column], values[env, slot, column + 1], values[env, slot, column + 2])
 
 
@@ -204,7 +248,19 @@ def net_wrenches(
     bodies: wp.array[int],
     out: wp.array3d[float],
 ):
-    """Write the net contact wrench on each body of each environment, about its origin and in its frame."""
+    """Write the net contact wrench on each body, about its origin and in its frame.
+
+    One thread handles a body in an environment.
+
+    Args:
+        counts: (num_envs,) number of contacts.
+        values: (num_envs, k, Contacts.WIDTH) contacts.
+        ids: (num_envs, k, Contacts.IDS) ids of the contacts.
+        xpos: (num_envs, nbody) origins of the bodies in the world [m].
+        xmat: (num_envs, nbody) rotations from body frames to the world.
+        bodies: (b,) ids of the bodies with skin.
+        out: (num_envs, b, 6) receives force and torque [N, N m].
+    """
     env, k = wp.tid()
     body = bodies[k]
     force, torque = wp.vec3(), wp.vec3()

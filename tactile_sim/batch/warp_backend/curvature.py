@@ -20,7 +20,11 @@ class Geom:
 
 @wp.func
 def curvature_of(geom: Geom, body_rotation: wp.mat33, frame: wp.mat33):
-    """Return the components 11, 12 and 22 of a geom's curvature in the tangent plane of a contact [1/m]."""
+    """Return the components 11, 12 and 22 of a geom's curvature in the tangent plane of a contact [1/m].
+
+    ``body_rotation`` is the rotation from the geom's body to the world. The rows of ``frame`` are the normal
+    and the two tangents of the contact in the world.
+    """
     if geom.kind == wp.static(curvature.FLAT):
         return wp.vec3(0.0, 0.0, 0.0)
     weight = 1.0 / geom.size[0]
@@ -47,7 +51,7 @@ def curvature_of(geom: Geom, body_rotation: wp.mat33, frame: wp.mat33):
 
 @wp.func
 def effective_radius(a: Geom, b: Geom, rotation_a: wp.mat33, rotation_b: wp.mat33, frame: wp.mat33):
-    """Return the effective radius of two touching geoms [m]."""
+    """Return the effective radius of two touching geoms [m]; arguments as in `curvature_of`."""
     form = curvature_of(a, rotation_a, frame) + curvature_of(b, rotation_b, frame)
     least = wp.max(1.0 / a.bound, 1.0 / b.bound)
     mean = 0.5 * (form[0] + form[2])

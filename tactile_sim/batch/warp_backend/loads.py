@@ -36,7 +36,18 @@ def load_of(
     xpos: wp.array2d[wp.vec3],
     xmat: wp.array2d[wp.mat33],
 ):
-    """Return the load that a contact applies to the skin of one of its two geoms."""
+    """Return the load that a contact applies to the skin of one of its two geoms, in the frame of its body.
+
+    Args:
+        env: Index of the environment.
+        slot: Index of the contact in the environment.
+        side: 0 for the first geom of the contact, 1 for the second.
+        values: (num_envs, k, Contacts.WIDTH) contacts.
+        here: The geom with the skin.
+        there: The other geom.
+        xpos: (num_envs, nbody) origins of the bodies in the world [m].
+        xmat: (num_envs, nbody) rotations from body frames to the world.
+    """
     frame = wp.matrix_from_rows(
         vector_at(values, env, slot, wp.static(FRAME)),
         vector_at(values, env, slot, wp.static(FRAME) + 3),

@@ -53,7 +53,11 @@ def cell_of(x: float, corner: float, cell: float, number: int):
 
 @wp.func
 def find_nearest(load: Load, patch: Patch, taxels: Taxels):
-    """Return the index of the taxel nearest to a load; see `responses` for the rule."""
+    """Return the index of the taxel of a patch nearest to a load.
+
+    Taxels that face the load take precedence if they are within two spacings of it; see
+    `tactile_sim.skin.responses`.
+    """
     if not wp.length_sq(load.point) < wp.static(1e30):
         return patch.start
     reach = 2.0 * patch.spacing
@@ -100,7 +104,20 @@ def walk(
     queue: wp.array2d[int],
     distances: wp.array2d[float],
 ):
-    """Write the taxels around a load and their distances; return their number, or -1 if the row is full."""
+    """Find the taxels around a load by walking from neighbor to neighbor; return their number.
+
+    Args:
+        start: First taxel.
+        load: The load.
+        reach: Maximum distance of the taxels from the load [m].
+        taxels: The taxels of the skin.
+        row: Row of ``queue`` and ``distances`` to write.
+        queue: Receives the indices of the taxels.
+        distances: Receives their distances from the load [m].
+
+    Returns:
+        The number of taxels, or -1 if they do not fit in the row.
+    """
     queue[row, 0] = start
     distances[row, 0] = wp.length(taxels.positions[start] - load.point)
     head, tail = int(0), int(1)
@@ -125,7 +142,14 @@ def walk(
 
 @wp.func
 def weight_of(distance: float, limit: float, area: float, law: int):
-    """Return the weight with which a load acts on a taxel, as `responses.spread` does."""
+    """Return the relative weight with which a load acts on a taxel, as in `responses.spread`.
+
+    Args:
+        distance: Distance of the taxel from the load [m].
+        limit: Distance at which the weight becomes zero [m].
+        area: Area of the taxel [m2].
+        law: Number of the response function, such as ``responses.LINEAR``.
+    """
     if law == wp.static(responses.LINEAR):
         return wp.max(1.0 - distance / limit, 0.0)
     if distance < limit:
@@ -137,7 +161,11 @@ def weight_of(distance: float, limit: float, area: float, law: int):
 def add_reading(
     env: int, t: int, value: wp.vec3, in_taxel_axes: bool, taxels: Taxels, out: wp.array3d[float]
 ):
-    """Add a taxel's share of a value to its reading."""
+    """Add a value to the reading of taxel ``t``, multiplied by the taxel's factor.
+
+    With ``in_taxel_axes``, the value is first rotated to the axes of the taxel and its third component is
+    negated. ``out`` has the shape (num_envs, taxels, channels).
+    """
     reading = taxels.factor[t] * value
     if in_taxel_axes:
         reading = taxels.axes[t] * reading
@@ -169,9 +197,21 @@ def add_load(
     distances: wp.array2d[float],
     out: wp.array3d[float],
 ):
-    """Add a load to the readings of the taxels around it; return whether they fit in a row of the queue.
+    """Add a load to the readings of the taxels around it; return False if they do not fit in the queue.
 
-    ``start`` is the result of `find_nearest`.
+    Args:
+        env: Index of the environment.
+        row: Row of ``queue`` and ``distances`` that this thread may use as memory.
+        start: Result of `find_nearest`.
+        load: The load.
+        taxels: The taxels of the skin.
+        quantity: Number of the touch function, see `value_of`.
+        law: Number of the response function, such as ``responses.LINEAR``.
+        stiffness: Stiffness of the skin [Pa].
+        in_taxel_axes: As in `add_reading`.
+        queue: Memory for indices of taxels.
+        distances: Memory for distances.
+        out: (num_envs, taxels, channels) readings to which the load is added.
     """
     limit, found, total = float(0.0), int(1), float(0.0)
     if law == wp.static(responses.NEAREST):

@@ -56,7 +56,15 @@ class Activations:
         return out
 
     def inputs(self, ctrl: np.ndarray, act: np.ndarray) -> np.ndarray:
-        """Return the controls (..., nu) to pass to motrixsim; arguments as in `next`."""
+        """Return the controls to pass to motrixsim, in which activations replace those of stateful actuators.
+
+        Args:
+            ctrl: (..., nu) controls.
+            act: (..., na) activations.
+
+        Returns:
+            (..., nu) controls.
+        """
         if not len(self):
             return ctrl
         out = ctrl.copy()
@@ -68,5 +76,5 @@ class Activations:
 
 
 def _range(limits: np.ndarray, limited: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return lower and upper bounds (k,), which are infinite where there is no limit."""
+    """Return lower and upper bounds (k,) from limits (k, 2), infinite where ``limited`` (k,) is False."""
     return np.where(limited, limits[:, 0], -np.inf), np.where(limited, limits[:, 1], np.inf)

@@ -276,7 +276,10 @@ class MotrixBatch(PartialSensors, Environments):
         return self._values
 
     def read_contacts(self) -> RawContacts:
-        """Return the contacts of all environments; ``pair`` counts the pairs of all environments."""
+        """Return the contacts of all environments, ordered by environment.
+
+        With p pairs of geoms, ``pair`` is the index of the environment times p plus a row of ``pairs``.
+        """
         if self._stale:
             self._stale = False
             self._computed: set[int] = set()

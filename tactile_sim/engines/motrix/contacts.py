@@ -17,7 +17,7 @@ WIDTH = 1 + SLOTS * STRIDE
 
 
 class RawContacts(NamedTuple):
-    """n contacts of one environment.
+    """n contacts of one environment, or of several environments in ascending order.
 
     In contrast to motrixsim's values, the position is midway between the surfaces, the frame is
     right-handed and orthonormal in double precision, and the signs of the wrench match that frame.
@@ -32,11 +32,13 @@ class RawContacts(NamedTuple):
     wrench: np.ndarray
     """(n, 6) force and torque on geom 2, expressed in the contact frame [N, N m]."""
     pair: np.ndarray
-    """(n,) index of the geom pair that each contact belongs to."""
+    """(n,) index of the geom pair that each contact belongs to; see `MotrixBatch.read_contacts`."""
 
 
 def read_raw(raw: np.ndarray, flipped: np.ndarray) -> RawContacts:
     """Return the contacts measured by the sensors on p pairs of geoms.
+
+    For several environments, p is the number of pairs in all environments.
 
     Args:
         raw: (p, WIDTH) float32 values of the sensors.
@@ -56,7 +58,10 @@ def read_raw(raw: np.ndarray, flipped: np.ndarray) -> RawContacts:
 
 @kernel
 def _correct(raw, flipped, position, frame, distance, wrench, pair):
-    """Write the corrected contacts into the arrays of `RawContacts`."""
+    """Write the contacts in ``raw``, with corrected frames and signs, into the arrays of `RawContacts`.
+
+    The first two arguments are those of `read_raw`.
+    """
     c = 0
     for p in range(len(raw)):
         for s in range(min(int(raw[p, 0]), SLOTS)):

@@ -42,7 +42,10 @@ def matches(model: mujoco.MjModel, sensor: int, pairs: np.ndarray) -> np.ndarray
 
 
 def _is_of(model: mujoco.MjModel, kind: int, thing: int, pairs: np.ndarray) -> np.ndarray:
-    """Return whether geoms (p, 2) belong to the object on one side of a sensor, given its kind and id."""
+    """Return a mask (p, 2) of the geoms in pairs (p, 2) that belong to the object on one side of a sensor.
+
+    The object is given by its type ``kind`` (mjtObj) and its id ``thing``.
+    """
     if kind in (_UNKNOWN, SITE):
         return np.ones(pairs.shape, bool)
     if kind == _GEOM:

@@ -176,7 +176,13 @@ def _write(
     position, frame, distance, wrench, pair, pairs, frictions, geom_body, body_root, cvel, subtree_com,
     values, ids, counts,
 ):  # fmt: skip
-    """Write the contacts of all environments into the arrays of `MotrixWorlds`."""
+    """Write the contacts of all environments into the arrays of `MotrixWorlds`.
+
+    The first five arguments are the fields of `RawContacts`. ``pairs`` (p, 2) are the geom ids and
+    ``frictions`` (p,) the sliding friction of each pair. ``values``, ``ids`` and ``counts`` are the arrays to
+    write. The other arguments are those of `read_arrays`, with a leading axis for the environments where they
+    depend on the state.
+    """
     room = ids.shape[1]
     dim, address = np.full(room, _DIMENSIONS, np.int32), np.empty(room, np.int32)
     geoms, friction = np.empty((room, 2), np.int32), np.empty((room, 1))

@@ -107,7 +107,7 @@ class MujocoEngine(MjDataEngine):
         return f"bad {STABILITY_WARNINGS[warning]}{place}"
 
     def reset(self, keyframe: str | None = None) -> None:
-        """Reset to the initial state or to a keyframe.
+        """Reset to the initial state or to a keyframe, and compute everything as in `forward`.
 
         Args:
             keyframe: Name of the keyframe.

@@ -82,9 +82,14 @@ def _next(value, rate, at):
 
 @kernel(error_model="numpy")
 def _height(heights, i, j):
-    """Return the elevation at a fractional column i and row j.
+    """Return the elevation of a height field's surface, as a fraction of the field's height.
 
     Each cell is divided along the diagonal from its first to its last corner.
+
+    Args:
+        heights: (rows, columns) elevations at the grid points.
+        i: Fractional column.
+        j: Fractional row.
     """
     column = min(max(int(i), 0), heights.shape[1] - 2)
     row = min(max(int(j), 0), heights.shape[0] - 2)

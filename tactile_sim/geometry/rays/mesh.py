@@ -42,7 +42,7 @@ def hit_mesh(x, y, z, u, v, w, first, last, closed, boxes, links, triangles, rea
 
 @kernel(error_model="numpy")
 def _inside(x, y, z, first, last, boxes, links, triangles):
-    """Return whether a point is in a closed mesh.
+    """Return whether a point (x, y, z) is in a closed mesh; the arguments are as in `hit_mesh`.
 
     The crossings are counted along the ray that leaves the mesh's bounding box by the shortest way.
     """
@@ -141,9 +141,20 @@ def _inverse(value):
 
 @kernel(error_model="numpy")
 def _within(boxes, node, x, y, z, iu, iv, iw, far):
-    """Return the distances at which a ray enters and leaves a node's box, up to `far` [m].
+    """Return the distances at which a ray enters and leaves a node's box, limited to 0 to ``far`` [m].
 
     If the ray misses the box, the entry is larger than the exit.
+
+    Args:
+        boxes: Boxes of the trees.
+        node: Index of the node.
+        x: x component of the ray's origin [m].
+        y: y component of the origin [m].
+        z: z component of the origin [m].
+        iu: `_inverse` of the direction's x component.
+        iv: `_inverse` of its y component.
+        iw: `_inverse` of its z component.
+        far: Maximum distance [m].
     """
     middle, half = (boxes[node, 0] - x) * iu, boxes[node, 3] * abs(iu)
     enter, leave = max(middle - half, 0.0), min(middle + half, far)
@@ -155,10 +166,18 @@ def _within(boxes, node, x, y, z, iu, iv, iw, far):
 
 @kernel(error_model="numpy")
 def _shear(u, v, w):
-    """Return the order of axes (a, b, c), with c nearest to the direction, and the shear for `_crossing`.
+    """Return the order of axes and the shear that align a ray with an axis, for `_crossing`.
 
-    The shear aligns the ray with axis c, as in S. Woop, C. Benthin, I. Wald, Watertight Ray/Triangle
-    Intersection, JCGT 2(1), 2013.
+    This follows S. Woop, C. Benthin, I. Wald, Watertight Ray/Triangle Intersection, JCGT 2(1), 2013.
+
+    Args:
+        u: x component of the ray's unit direction.
+        v: y component of the direction.
+        w: z component of the direction.
+
+    Returns:
+        Three axes a, b and c, of which c is nearest to the direction; the ratios of the direction's
+        components along a and b to that along c; and the inverse of the component along c.
     """
     d = (u, v, w)
     c = 2
@@ -172,10 +191,25 @@ def _shear(u, v, w):
 
 @kernel(error_model="numpy")
 def _crossing(corners, t, o, a, b, c, sa, sb, sc):
-    """Return the distance at which a line crosses a triangle [m] and the side, 1 or -1; 0 for a miss.
+    """Compute where a line crosses a triangle.
 
     A line through an edge or a corner crosses exactly one of the triangles there, as if it were moved aside
     by an infinitesimal amount: an edge gives the same result with opposite signs for both of its triangles.
+
+    Args:
+        corners: (n, 9) corners of all triangles [m].
+        t: Index of the triangle.
+        o: Origin of the line as a tuple of three [m].
+        a: First result of `_shear`.
+        b: Second result of `_shear`.
+        c: Third result of `_shear`.
+        sa: Fourth result of `_shear`.
+        sb: Fifth result of `_shear`.
+        sc: Sixth result of `_shear`.
+
+    Returns:
+        The distance from the origin [m], which may be negative, and 1 or -1 depending on the side of the
+        triangle from which the line crosses it. For a miss, infinity and 0.
     """
     pc, qc, rc = (corners[t, c] - o[c], corners[t, 3 + c] - o[c], corners[t, 6 + c] - o[c])
     pa, qa, ra = (

@@ -17,7 +17,18 @@ MISS = (np.inf, -np.inf)
 
 @kernel(error_model="numpy")
 def intersect_plane(x, y, z, u, v, w):
-    """Intersect with the half space z < 0; as in MuJoCo's contacts, the plane is unbounded."""
+    """Return the distances [m] at which a line enters and leaves the half space z < 0, or `MISS`.
+
+    As in MuJoCo's contacts, the plane is unbounded.
+
+    Args:
+        x: x component of a point on the line, in the frame of the solid [m].
+        y: y component of the point [m].
+        z: z component of the point [m].
+        u: x component of the line's unit direction.
+        v: y component of the direction.
+        w: z component of the direction.
+    """
     if w == 0.0:
         return (-np.inf, np.inf) if z <= 0.0 else MISS
     return (-z / w, np.inf) if w < 0.0 else (-np.inf, -z / w)
@@ -25,10 +36,20 @@ def intersect_plane(x, y, z, u, v, w):
 
 @kernel(error_model="numpy")
 def intersect_sphere(x, y, z, u, v, w, radius):
-    """Intersect with a sphere about the origin; the direction may have any length.
+    """Return the distances [m] at which a line enters and leaves a sphere about the origin, or `MISS`.
 
-    Starting from the point of the line that is nearest to the centre avoids the cancellation in the
-    discriminant of the usual formula for distant points.
+    The direction (u, v, w) may have any length; distances are then multiples of it. Starting from the point
+    of the line that is nearest to the centre avoids the cancellation in the discriminant of the usual formula
+    for distant points.
+
+    Args:
+        x: x component of a point on the line, in the frame of the solid [m].
+        y: y component of the point [m].
+        z: z component of the point [m].
+        u: x component of the line's direction.
+        v: y component of the direction.
+        w: z component of the direction.
+        radius: Radius [m].
     """
     square = u * u + v * v + w * w
     nearest = -(x * u + y * v + z * w) / square
@@ -42,14 +63,34 @@ def intersect_sphere(x, y, z, u, v, w, radius):
 
 @kernel(error_model="numpy")
 def intersect_ellipsoid(x, y, z, u, v, w, size):
-    """Intersect with an ellipsoid by scaling it to a unit sphere."""
+    """Return the distances [m] at which a line enters and leaves an ellipsoid, or `MISS`.
+
+    The ellipsoid is scaled to a unit sphere.
+
+    Args:
+        x: x component of a point on the line, in the frame of the solid [m].
+        y: y component of the point [m].
+        z: z component of the point [m].
+        u: x component of the line's unit direction.
+        v: y component of the direction.
+        w: z component of the direction.
+        size: Semi-axes (3,) [m].
+    """
     a, b, c = 1.0 / size[0], 1.0 / size[1], 1.0 / size[2]
     return intersect_sphere(a * x, b * y, c * z, a * u, b * v, c * w, 1.0)
 
 
 @kernel(error_model="numpy")
 def _intersect_slab(z, w, half):
-    """Intersect with the space between -half and half along one axis."""
+    """Return the distances [m] at which a line enters and leaves a slab normal to an axis, or `MISS`.
+
+    The slab extends from -half to half along the axis.
+
+    Args:
+        z: Coordinate of a point on the line along the axis [m].
+        w: Component of the direction along the axis.
+        half: Half thickness of the slab [m].
+    """
     if w == 0.0:
         return (-np.inf, np.inf) if abs(z) <= half else MISS
     one, other = (-half - z) / w, (half - z) / w
@@ -58,7 +99,15 @@ def _intersect_slab(z, w, half):
 
 @kernel(error_model="numpy")
 def _intersect_tube(x, y, u, v, radius):
-    """Intersect with an infinite cylinder about the z axis."""
+    """Return the distances at which a line enters and leaves an infinite cylinder along z [m], or `MISS`.
+
+    Args:
+        x: x component of a point on the line [m].
+        y: y component of the point [m].
+        u: x component of the line's unit direction.
+        v: y component of the direction.
+        radius: Radius [m].
+    """
     square = u * u + v * v
     if square < 1e-30:
         return (-np.inf, np.inf) if x * x + y * y <= radius * radius else MISS
@@ -67,7 +116,17 @@ def _intersect_tube(x, y, u, v, radius):
 
 @kernel(error_model="numpy")
 def intersect_cylinder(x, y, z, u, v, w, size):
-    """Intersect with a cylinder along z; size holds the radius and the half length."""
+    """Return the distances [m] at which a line enters and leaves a cylinder along z, or `MISS`.
+
+    Args:
+        x: x component of a point on the line, in the frame of the solid [m].
+        y: y component of the point [m].
+        z: z component of the point [m].
+        u: x component of the line's unit direction.
+        v: y component of the direction.
+        w: z component of the direction.
+        size: Radius and half length [m].
+    """
     enter, leave = _intersect_tube(x, y, u, v, size[0])
     below, above = _intersect_slab(z, w, size[1])
     return _common(enter, leave, below, above)
@@ -75,10 +134,19 @@ def intersect_cylinder(x, y, z, u, v, w, size):
 
 @kernel(error_model="numpy")
 def intersect_capsule(x, y, z, u, v, w, size):
-    """Intersect with a capsule along z; size holds the radius and the half length of its cylinder.
+    """Return the distances [m] at which a line enters and leaves a capsule along z, or `MISS`.
 
     The spheres at the ends matter where the line enters or leaves the infinite cylinder beyond the half
     length.
+
+    Args:
+        x: x component of a point on the line, in the frame of the solid [m].
+        y: y component of the point [m].
+        z: z component of the point [m].
+        u: x component of the line's unit direction.
+        v: y component of the direction.
+        w: z component of the direction.
+        size: Radius and half length of the cylindrical part [m].
     """
     enter, leave = _intersect_tube(x, y, u, v, size[0])
     if enter > leave:
@@ -93,7 +161,17 @@ def intersect_capsule(x, y, z, u, v, w, size):
 
 @kernel(error_model="numpy")
 def intersect_box(x, y, z, u, v, w, size):
-    """Intersect with a box; size holds its half sizes."""
+    """Return the distances [m] at which a line enters and leaves a box, or `MISS`.
+
+    Args:
+        x: x component of a point on the line, in the frame of the solid [m].
+        y: y component of the point [m].
+        z: z component of the point [m].
+        u: x component of the line's unit direction.
+        v: y component of the direction.
+        w: z component of the direction.
+        size: Half sizes (3,) [m].
+    """
     enter, leave = _intersect_slab(x, u, size[0])
     a, b = _intersect_slab(y, v, size[1])
     enter, leave = max(enter, a), min(leave, b)
@@ -103,6 +181,6 @@ def intersect_box(x, y, z, u, v, w, size):
 
 @kernel(error_model="numpy")
 def _common(enter, leave, a, b):
-    """Return the intersection of two intervals."""
+    """Return the intersection of the intervals (enter, leave) and (a, b), or `MISS` if it is empty."""
     enter, leave = max(enter, a), min(leave, b)
     return (enter, leave) if enter < leave else MISS

@@ -46,13 +46,14 @@ def build(low: np.ndarray, high: np.ndarray, leaf: int) -> Tree:
 
 
 def join(trees: Sequence[Tree]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Concatenate trees.
+    """Concatenate trees into common arrays.
 
     Args:
         trees: The trees; their items are numbered consecutively.
 
     Returns:
-        Boxes and links of all trees, and the first node (trees + 1,) of each.
+        Boxes (nodes, 6) and links (nodes, 3) of all trees, with indices shifted to the common arrays, and the
+        first node of each tree, followed by the number of nodes (trees + 1,).
     """
     first = np.cumsum([0, *(len(tree.boxes) for tree in trees)])
     items = np.cumsum([0, *(len(tree.order) for tree in trees)])
@@ -63,7 +64,10 @@ def join(trees: Sequence[Tree]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 @kernel
 def _build(low, high, leaf):
-    """Build a tree by halving the items at the median along the axis of their largest extent."""
+    """Build the arrays of a `Tree`; the arguments are as in `build`.
+
+    The items of a node are halved at the median along the axis on which their centres spread the most.
+    """
     n = len(low)
     centres = 0.5 * (low + high)
     order = np.arange(n)
@@ -97,7 +101,15 @@ def _build(low, high, leaf):
 
 @kernel
 def _bound(low, high, centres, items, out):
-    """Write the box around items into out (6,); return the axis of their largest extent."""
+    """Write the bounding box of items to ``out``; return the axis on which their centres spread the most.
+
+    Args:
+        low: (n, 3) lower corner of each item's box [m].
+        high: (n, 3) upper corner of each box [m].
+        centres: (n, 3) centre of each box [m].
+        items: Indices of the items.
+        out: (6,) output: centre and half sizes [m].
+    """
     widest, axis = -1.0, 0
     for k in range(3):
         least, most, first, last = np.inf, -np.inf, np.inf, -np.inf

@@ -35,7 +35,12 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
 
 
 def _from_side(contacts: Contacts, body: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return template keys and values for the contacts of a body, with that body as the first one."""
+    """Convert the contacts of a body for the template, with that body as the first one.
+
+    Returns:
+        A tuple of keys (n, 4): ids of both bodies and both geoms; and values (n, 19), world frame, in columns
+        that start at `POSITION`, `NORMAL`, `DEPTH`, `WRENCH` and `REACTION`.
+    """
     mine = (contacts.bodies == body).any(axis=1)
     second = contacts.bodies[mine, 1] == body
     keys = np.hstack([contacts.bodies[mine], contacts.geoms[mine]])

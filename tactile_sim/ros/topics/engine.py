@@ -15,7 +15,7 @@ from tactile_sim.simulation import Simulation
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield the topics of the engine.
+    """Yield the topics that the engine's plug-in declares.
 
     Args:
         simulation: The simulation.

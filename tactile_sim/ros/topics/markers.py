@@ -120,9 +120,10 @@ def _with_feelers(
     """Append one marker for each feeler colour in use.
 
     Args:
-        keys: (m, 4) int32 rows of the markers.
-        points: (p, 3) points of the markers [m].
-        lines: (f, 2, 3) ends of the feelers [m].
+        keys: (m, 4) int32 with one row per marker: index into `_LOOKS`, id, index of its first point, and
+            number of its points.
+        points: (p, 3) points of all markers, world frame [m].
+        lines: (f, 2, 3) roots and tips of the feelers, world frame [m].
         cover: (f,) covered fraction of each feeler.
 
     Returns:

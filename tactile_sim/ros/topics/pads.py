@@ -39,7 +39,7 @@ _ALL_VALID = np.empty(0, np.uint8)
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield the topics of the skin.
+    """Yield the topics of each pad, ``tactile/frame`` and ``tactile/points``.
 
     Args:
         simulation: The simulation.
@@ -87,7 +87,15 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
 
 
 def _pad_topics(simulation: Simulation, k: int, layout_id: int) -> Iterator[Topic]:
-    """Yield the topics of one pad."""
+    """Yield the topics of one pad: array, wrench, state, truth and layout, relative to ``tactile/<pad>``.
+
+    The state is published only for pads with a state, and the truth only for pads with a signal chain.
+
+    Args:
+        simulation: The simulation.
+        k: Index of the pad in ``skin.pads``.
+        layout_id: Checksum of the layout of the skin.
+    """
     skin, pad = simulation.skin, simulation.skin.pads[k]
     body, frame = simulation.names.bodies[pad.body_id], simulation.frames[pad.body_id]
     taxels, stream = slice(pad.start, pad.stop), simulation.stream_of(pad.name)
@@ -204,7 +212,11 @@ def _readings(
 
 
 def _points(simulation: Simulation) -> Topic:
-    """Return the topic with the world positions of all taxels. Intensity is the force magnitude [N]."""
+    """Return the topic ``tactile/points``, with the positions of all taxels in the world frame.
+
+    The fields ``fx``, ``fy`` and ``fz`` are the force on a taxel in the world frame and ``intensity`` is its
+    magnitude [N]. ``body`` is the index of the pad, and ``taxel`` is the index of the taxel within the pad.
+    """
     skin = simulation.skin
     points = np.zeros(len(skin.positions), POINT)
     points["body"] = skin.pad_index

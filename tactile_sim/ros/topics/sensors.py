@@ -128,7 +128,7 @@ class _Sensors:
         self._frames = simulation.sensor_frames
 
     def message(self, sensor: int) -> _Message:
-        """Return the declaration of a sensor's message.
+        """Return the message class, the fields and the parts of a sensor's topic, as for `filled`.
 
         Args:
             sensor: Id of the sensor.
@@ -162,7 +162,7 @@ class _Sensors:
         return self._simulation.frames[body if place == "body" else model.body_parentid[body]]
 
     def _columns_on_same_object(self, sensor: int, kind: mjtSensor) -> np.ndarray | None:
-        """Return the columns of a sensor of this type on the same object, or None."""
+        """Return the indices in the sensor data of a sensor of this type on the same object, or None."""
         model = self._model
         for other in (sensor, *self._simulation.engine.sensor_ids.values()):
             same = (

@@ -134,7 +134,15 @@ def place_flex(model: mujoco.MjModel, plan: PadPlan) -> PlacedPad:
 
 
 def _spread(points: np.ndarray, number: int) -> np.ndarray:
-    """Select points that are far apart (farthest-point sampling); return their indices."""
+    """Select points that are far apart from each other, by farthest-point sampling.
+
+    Args:
+        points: (n, 3) points [m].
+        number: Number of points to select.
+
+    Returns:
+        (number,) indices of the selected points.
+    """
     chosen = np.zeros(number, np.int64)
     chosen[0] = np.argmin(np.linalg.norm(points - points.mean(axis=0), axis=1))
     distances = ((points - points[chosen[0]]) ** 2).sum(axis=1)

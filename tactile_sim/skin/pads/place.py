@@ -28,7 +28,14 @@ ALIKE = 0.3
 
 
 def place_body(name: str, body: int, spacing: float, surface: BodySurface) -> PlacedPad:
-    """Return the pad of a body that is completely covered."""
+    """Return the pad of a body that is completely covered.
+
+    Args:
+        name: Name of the pad.
+        body: Id of the body.
+        spacing: Distance between taxels [m].
+        surface: The n taxels in the body's frame; the pad has the ids 0 to n - 1 and default tangents.
+    """
     normals = surface.normals
     tangents = default_tangents(normals)
     axes = np.stack([tangents, np.cross(normals, tangents), normals], axis=1)
@@ -38,7 +45,13 @@ def place_body(name: str, body: int, spacing: float, surface: BodySurface) -> Pl
 
 
 def place_pad(model: mujoco.MjModel, plan: PadPlan, placement: Placement, names: Names) -> PlacedPad:
-    """Place the taxels of a configured pad.
+    """Place the taxels of a configured pad: on a flex, in a layout, or evenly on a part of a body's surface.
+
+    Args:
+        model: The model.
+        plan: The configured pad.
+        placement: Method that places evenly spaced taxels.
+        names: Names of bodies and geoms, for error messages.
 
     Raises:
         SceneError: The body cannot have a skin.
@@ -139,7 +152,12 @@ def _triangles(layout: Layout) -> np.ndarray:
 
 
 def _part(surface: BodySurface, kept: np.ndarray) -> BodySurface:
-    """Return a surface reduced to the taxels to keep (n,), with their geoms and the mesh between them."""
+    """Return a surface reduced to some of its taxels, with their geoms and the mesh between them.
+
+    Args:
+        surface: The surface with n taxels.
+        kept: (n,) whether to keep each taxel.
+    """
     new = np.cumsum(kept) - 1
     used, geom_index = np.unique(surface.geom_index[kept], return_inverse=True)
     return BodySurface(

@@ -237,7 +237,13 @@ def _relaxed(start: np.ndarray, area: float, project: Callable) -> Surface:
 
 
 def _interp_rows(x: np.ndarray, tables: np.ndarray, row: np.ndarray) -> np.ndarray:
-    """Return the positions (n,) of values x (n,) in increasing tables (rows, m), as fractional indices."""
+    """Return the fractional index (n,) at which each value occurs in an increasing table.
+
+    Args:
+        x: Values (n,).
+        tables: Tables (rows, m), one in each row.
+        row: Row (n,) of the table for each value.
+    """
     out = np.empty(len(x))
     for r in np.unique(row):
         out[row == r] = np.interp(x[row == r], tables[r], np.arange(tables.shape[1]))

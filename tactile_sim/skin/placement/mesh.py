@@ -68,7 +68,7 @@ class Mesh(NamedTuple):
 
 @kernel
 def collapse(mesh, u, v):
-    """Remove vertex u by moving it onto its neighbour v."""
+    """Remove vertex u from a mesh by moving it onto its neighbour v; the mesh is modified in place."""
     triangles, across = mesh.triangles, mesh.across
     t = mesh.at[u]
     while triangles[t, (corner(triangles, t, u) + 1) % 3] != v:
@@ -169,7 +169,7 @@ def _count(mesh, u):
 
 @kernel
 def corner(triangles, t, u):
-    """Return the corner of a triangle at vertex u."""
+    """Return the corner (0, 1 or 2) of triangle t at which vertex u is."""
     if triangles[t, 0] == u:
         return 0
     return 1 if triangles[t, 1] == u else 2
@@ -190,7 +190,7 @@ def _shape(positions, a, b, c, facing):
 
 @kernel
 def _replace(across, t, old, new):
-    """Replace neighbour `old` of a triangle by `new`."""
+    """Replace neighbour ``old`` of triangle t by ``new`` in ``across`` (t, 3), in place."""
     for k in range(3):
         if across[t, k] == old:
             across[t, k] = new
@@ -199,7 +199,7 @@ def _replace(across, t, old, new):
 
 @kernel
 def distance(mesh, u, v):
-    """Return the distance between two vertices [m]."""
+    """Return the distance between vertices u and v of a mesh [m]."""
     x = mesh.positions[u, 0] - mesh.positions[v, 0]
     y = mesh.positions[u, 1] - mesh.positions[v, 1]
     z = mesh.positions[u, 2] - mesh.positions[v, 2]

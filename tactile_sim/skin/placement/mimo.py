@@ -87,7 +87,15 @@ def _surface(shape: Shape, positions: np.ndarray, normals: np.ndarray, triangles
 
 
 def _visible(shapes: Sequence[Shape], surfaces: Sequence[Surface], on: float) -> np.ndarray:
-    """Return whether each taxel (n,) is outside the hulls of all other geoms."""
+    """Return whether each taxel (n,) is outside the hulls of all other geoms' taxels.
+
+    Geoms with a single taxel hide nothing. If all taxels are hidden, the least deep one counts as visible.
+
+    Args:
+        shapes: Shapes of the geoms.
+        surfaces: Their surfaces, with n taxels in total.
+        on: Points closer to a hull than this count as being on it, and thus as hidden [m].
+    """
     hidden, depths = [], []
     for surface in surfaces:
         inside = np.zeros(len(surface), bool)

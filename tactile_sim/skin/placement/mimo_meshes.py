@@ -28,7 +28,12 @@ class Mesh(NamedTuple):
 
 
 def box(spacing: float, half: np.ndarray) -> Mesh:
-    """Mesh a box with half lengths (3,) [m]."""
+    """Build the mesh of a box.
+
+    Args:
+        spacing: Distance between vertices [m].
+        half: Half lengths (3,) [m].
+    """
     if 0.75 * spacing > half.max():
         return _centre()
     ijk, vertices, normals = points.box_grid(spacing, half)
@@ -48,12 +53,22 @@ def box(spacing: float, half: np.ndarray) -> Mesh:
 
 
 def sphere(spacing: float, radius: float) -> Mesh:
-    """Mesh the points of `mimo_points.sphere`."""
+    """Build the mesh of a sphere from the points of `mimo_points.sphere`.
+
+    Args:
+        spacing: Distance between vertices [m].
+        radius: Radius [m].
+    """
     return ellipsoid(spacing, np.full(3, radius))
 
 
 def ellipsoid(spacing: float, radii: np.ndarray) -> Mesh:
-    """Mesh the points of `mimo_points.ellipsoid`; radii (3,) [m]."""
+    """Build the mesh of an ellipsoid over the points of `mimo_points.ellipsoid`.
+
+    Args:
+        spacing: Distance between vertices [m].
+        radii: Radii (3,) [m].
+    """
     vertices, normals = points.ellipsoid(spacing, radii)
     if len(vertices) == 1:
         return _centre()
@@ -62,7 +77,13 @@ def ellipsoid(spacing: float, radii: np.ndarray) -> Mesh:
 
 
 def pipe(spacing: float, length: float, radius: float) -> Mesh:
-    """Mesh the points of `mimo_points.pipe`, open at both ends."""
+    """Build the mesh of a pipe, open at both ends, from the points of `mimo_points.pipe`.
+
+    Args:
+        spacing: Distance between vertices [m].
+        length: Length [m].
+        radius: Radius [m].
+    """
     vertices, normals = points.pipe(spacing, length, radius)
     around = points.round_pipe(spacing, radius)
     if around == 0:
@@ -72,7 +93,16 @@ def pipe(spacing: float, length: float, radius: float) -> Mesh:
 
 
 def cylinder(spacing: float, length: float, radius: float) -> Mesh:
-    """Mesh a pipe and its caps, with rings from the centre outward, the upper cap first."""
+    """Build the mesh of a cylinder.
+
+    The vertices are those of the pipe, then those of the upper cap and of the lower cap, each in rings from
+    the centre outward.
+
+    Args:
+        spacing: Distance between vertices [m].
+        length: Length [m].
+        radius: Radius [m].
+    """
     around = points.round_pipe(spacing, radius)
     radii = points.cap_radii(spacing, radius)[:-1]
     if around < 3 or math.ceil(length / spacing) < 2 or len(radii) == 0:
@@ -86,10 +116,15 @@ def cylinder(spacing: float, length: float, radius: float) -> Mesh:
 
 
 def capsule(spacing: float, length: float, radius: float) -> Mesh:
-    """Mesh a capsule. The rings of each hemisphere start at its pole.
+    """Build the mesh of a capsule.
 
     The vertices are those of the pipe, of the upper hemisphere and of the lower hemisphere, in this order.
-    ``length`` is the length of the cylindrical part [m].
+    The rings of each hemisphere start at its pole.
+
+    Args:
+        spacing: Distance between vertices [m].
+        length: Length of the cylindrical part [m].
+        radius: Radius [m].
     """
     around = points.round_pipe(spacing, radius)
     if around < 3:

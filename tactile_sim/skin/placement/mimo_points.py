@@ -63,17 +63,32 @@ def checked(function: str, resolution: object, **sizes: object) -> list[Any]:
 
 
 def box(spacing: float, half: np.ndarray) -> Points:
-    """Return points on a box with half lengths (3,) [m]."""
+    """Return the points of a grid on each face of a box, with their normals.
+
+    Args:
+        spacing: Distance between points [m].
+        half: Half lengths (3,) [m].
+    """
     return centre() if spacing > half.max() else box_grid(spacing, half)[1:]
 
 
 def sphere(spacing: float, radius: float) -> Points:
-    """Return points on rings of latitude of a sphere, without the poles."""
+    """Return points on rings of latitude of a sphere, without the poles, and their normals.
+
+    Args:
+        spacing: Distance between points [m].
+        radius: Radius [m].
+    """
     return ellipsoid(spacing, np.full(3, radius))
 
 
 def ellipsoid(spacing: float, radii: np.ndarray) -> Points:
-    """Return the points of a sphere of the largest radius, scaled to the radii (3,) [m]."""
+    """Return the points of a sphere of the largest radius, scaled to an ellipsoid, and their normals.
+
+    Args:
+        spacing: Distance between points [m].
+        radii: Radii (3,) [m].
+    """
     largest = float(radii.max())
     if spacing > largest:
         return centre()
@@ -83,7 +98,13 @@ def ellipsoid(spacing: float, radii: np.ndarray) -> Points:
 
 
 def pipe(spacing: float, length: float, radius: float) -> Points:
-    """Return points on rings along a pipe; a pipe of length 0 has one ring in the middle."""
+    """Return points on rings along a pipe, and their normals.
+
+    Args:
+        spacing: Distance between points [m].
+        length: Length [m]; a pipe of length 0 has one ring in the middle.
+        radius: Radius [m].
+    """
     around = round_pipe(spacing, radius)
     if around == 0:
         return centre()
@@ -92,7 +113,15 @@ def pipe(spacing: float, length: float, radius: float) -> Points:
 
 
 def cylinder(spacing: float, length: float, radius: float) -> Points:
-    """Return points on a pipe and on rings of both caps, outward, alternating below and above."""
+    """Return points on a cylinder and their normals: first those of its side, then those of its caps.
+
+    The points on the caps are in rings from the centre outward, alternating between the lower and upper cap.
+
+    Args:
+        spacing: Distance between points [m].
+        length: Length [m].
+        radius: Radius [m].
+    """
     if round_pipe(spacing, radius) < 3 or math.ceil(length / spacing) < 2:
         return centre()
     side, radial = pipe(spacing, length, radius)
@@ -107,9 +136,15 @@ def cylinder(spacing: float, length: float, radius: float) -> Points:
 
 
 def capsule(spacing: float, length: float, radius: float) -> Points:
-    """Return points on a pipe and on rings of both hemispheres, from the pole, alternating above and below.
+    """Return points on a capsule and their normals.
 
-    ``length`` is that of the cylinder between the hemispheres [m].
+    The points on the cylinder come first, then those on the hemispheres, which are in rings from the pole,
+    alternating between the upper and the lower one.
+
+    Args:
+        spacing: Distance between points [m].
+        length: Length of the cylinder between the hemispheres [m].
+        radius: Radius [m].
     """
     if round_pipe(spacing, radius) < 3:
         return centre()
@@ -124,7 +159,7 @@ def capsule(spacing: float, length: float, radius: float) -> Points:
 
 
 def centre() -> Points:
-    """Return the point and normal of a primitive that is too small."""
+    """Return the point (1, 3) and normal (1, 3) of a primitive that is too small for the distance."""
     return np.zeros((1, 3)), np.array([[0.0, 0.0, 1.0]])
 
 
@@ -148,7 +183,12 @@ def box_grid(spacing: float, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, 
 
 
 def sphere_rings(spacing: float, radius: float) -> tuple[np.ndarray, list[int]]:
-    """Return the polar angles of the rings and their numbers of points."""
+    """Return the polar angle of each ring of a sphere (k,) [rad], and the number of points on each.
+
+    Args:
+        spacing: Distance between points [m].
+        radius: Radius [m].
+    """
     # Computed with Python floats as in MIMo, since the last bit affects rounding.
     number = math.ceil(math.pi * radius / spacing)
     theta = [(i + 0.5) * math.pi / number for i in range(number)]

@@ -49,7 +49,15 @@ def outward(shape: Shape, points: np.ndarray, blur: float = 0.0) -> np.ndarray:
 
 
 def onto(shape: Shape, points: np.ndarray) -> np.ndarray:
-    """Project points (n, 3) close to a geom onto its surface, in its body's frame [m]."""
+    """Return the points of a geom's surface to which points close to it are projected.
+
+    Args:
+        shape: The geom.
+        points: Points (n, 3) in its body's frame [m].
+
+    Returns:
+        Points (n, 3) in the body's frame [m].
+    """
     p = (points - shape.position) @ shape.rotation
     a, b, _ = shape.size
     match shape.kind:
@@ -79,7 +87,14 @@ def onto(shape: Shape, points: np.ndarray) -> np.ndarray:
 
 @kernel
 def _hull_normals(points, normals, offsets, blur):
-    """Return the sum (n, 3) of the normals of the planes nearest to each point, within ``blur`` [m]."""
+    """Return the sum (n, 3) of the normals of the planes of a hull that are nearest to each point.
+
+    Args:
+        points: Points (n, 3) in the geom's frame [m].
+        normals: Outward unit normals (h, 3) of the planes.
+        offsets: Offsets (h,) of the planes [m].
+        blur: Planes at most this farther than the nearest one are included [m].
+    """
     out = np.zeros_like(points)
     depths = np.empty(len(offsets))
     for i in range(len(points)):
@@ -99,7 +114,17 @@ def _hull_normals(points, normals, offsets, blur):
 
 @kernel
 def _onto_hull(points, normals, offsets, middle):
-    """Project points (n, 3) onto a hull around ``middle``."""
+    """Project points onto a hull.
+
+    Args:
+        points: Points (n, 3) in the geom's frame [m].
+        normals: Outward unit normals (h, 3) of the planes.
+        offsets: Offsets (h,) of the planes [m].
+        middle: A point (3,) inside the hull [m].
+
+    Returns:
+        Points (n, 3) on the hull [m].
+    """
     out = points.copy()
     for i in range(len(points)):
         # Take a few steps onto the nearest or most exceeded plane, then project exactly along the ray.

@@ -39,7 +39,13 @@ def relax(points: np.ndarray, spacing: float, project: Project) -> tuple[np.ndar
 
 @kernel
 def _push(places, normals, reach):
-    """Return the repulsion (n, 3) of each point by the points in range on the same side of the body."""
+    """Return the repulsion (n, 3) of each point by the points in range on the same side of the body.
+
+    Args:
+        places: Points (n, 3) [m].
+        normals: Outward normals (n, 3).
+        reach: Range of the repulsion [m].
+    """
     cell = cell_size(places, reach)
     corner, shape, first, order = sort_into_cells(places, cell)
     # Neighbours are adjacent in memory, and each pair is visited once.

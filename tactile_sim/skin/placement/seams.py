@@ -134,7 +134,16 @@ def _turn_to_visible(
     shapes: Sequence[Shape],
     ahead: float,
 ) -> None:
-    """Turn normals at edges of a geom toward its visible faces if other faces are hidden."""
+    """Turn normals at edges of a geom toward its visible faces if other faces are hidden.
+
+    Args:
+        mesh: The mesh.
+        normals: Normals (n, 3), modified in place.
+        geom: Geom (n,) of each vertex.
+        vertex: The vertices (m,) to consider.
+        shapes: Shapes of the geoms.
+        ahead: Distance at which a point along the new normal must be outside the geom [m].
+    """
     angles = _angles(mesh.positions, mesh.triangles) * (mesh.label[:, None] == geom[mesh.triangles])
     weighted = angles[..., None] * mesh.facing[:, None, :]
     seen = np.zeros_like(mesh.positions)

@@ -37,7 +37,6 @@ def thin(mesh, normals, spacing):
         normals: Outward normals (n, 3).
         spacing: Distance between taxels [m].
     """
-    # Preserve the shape of triangles as far as possible.
     # First preserve the shape as far as possible, then ignore it.
     for worst, role in ((0.1, SPARE), (0.0, SPARE), (-1.5, LOST)):
         drop(mesh, role, worst)

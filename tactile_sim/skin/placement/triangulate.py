@@ -58,7 +58,7 @@ def zip_rings(first_a, count_a, phase_a, first_b, count_b, phase_b):
         phase_b: Azimuth of the first point of ring b [turns].
 
     Returns:
-        Point indices (count_a + count_b, 3).
+        Point indices (t, 3), where t is the sum of count_a and count_b, without the point of a tip.
     """
     out = np.empty((count_a + count_b, 3), np.int64)
     i = count_a if count_a == 1 else 0
@@ -79,7 +79,10 @@ def zip_rings(first_a, count_a, phase_a, first_b, count_b, phase_b):
 
 @kernel
 def flip_to_delaunay(triangles, across, positions, facing, label, alike):
-    """Flip edges of a closed mesh in place until it is Delaunay (Lawson's algorithm).
+    """Flip edges of a closed mesh until it is Delaunay (Lawson's algorithm).
+
+    The arrays ``triangles``, ``across`` and ``facing`` are modified in place: a flip replaces the normals of
+    its two triangles by their mean.
 
     Args:
         triangles: Vertex indices (t, 3).
@@ -131,7 +134,7 @@ def _flip(triangles, across, positions, facing, label, alike, t, k):
 
 @kernel
 def _opposite(triangles, t, a, b):
-    """Return the corner of triangle t that is neither a nor b."""
+    """Return the corner (0, 1 or 2) of triangle t that is neither vertex a nor vertex b."""
     for k in range(3):
         if triangles[t, k] != a and triangles[t, k] != b:
             return k
@@ -140,14 +143,14 @@ def _opposite(triangles, t, a, b):
 
 @kernel
 def _angle(positions, at, b, c):
-    """Return the angle at a corner of a triangle [rad]."""
+    """Return the angle between the directions from vertex ``at`` to vertices b and c [rad]."""
     (x, y, z), dot = _products(positions, at, b, c)
     return np.arctan2(np.sqrt(x * x + y * y + z * z), dot)
 
 
 @kernel
 def _faces(positions, a, b, c, facing, t, u):
-    """Return whether a triangle faces the mean direction of triangles t and u."""
+    """Return whether the triangle of vertices a, b and c faces the mean direction of triangles t and u."""
     cross, _ = _products(positions, a, b, c)
     out = 0.0
     for axis in range(3):
@@ -166,7 +169,7 @@ def _products(positions, a, b, c):
 
 @kernel
 def _joined(triangles, across, start, a, d):
-    """Return whether an edge joins a, a corner of triangle ``start``, and d."""
+    """Return whether an edge joins vertices a and d, where a is a corner of triangle ``start``."""
     t = start
     while True:
         k = 0

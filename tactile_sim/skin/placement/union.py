@@ -43,7 +43,15 @@ GAP = 1.5
 
 @dataclass
 class _Taxels:
-    """Taxels of several geoms and their triangles."""
+    """Taxels of several geoms and their triangles.
+
+    Attributes:
+        positions: (n, 3) in the body's frame [m].
+        normals: (n, 3) outward unit normals.
+        areas: (n,) area represented by each taxel [m2].
+        geom: (n,) index of each taxel's geom among the geoms of the body.
+        triangles: (t, 3) taxel indices, wound outward.
+    """
 
     positions: np.ndarray
     normals: np.ndarray

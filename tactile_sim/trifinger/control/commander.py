@@ -44,7 +44,7 @@ class FingerCommander(Commander):
             where: Prefix for error messages (name of the table of gains).
 
         Raises:
-            ConfigError: ``control`` does not fit the joints.
+            ConfigError: ``gains`` does not match the joints or has other keys.
         """
         self._rules = rules
         super().__init__(model, names)
@@ -67,7 +67,11 @@ class FingerCommander(Commander):
         raise CommandError("joint_trajectory: the TriFinger does not support it; command positions")
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
-        """Check a command as in `Commander.check`. All joints accept positions; none accepts velocities.
+        """Check a command and return its targets. Joints accept positions and efforts, but no velocities.
+
+        Returns:
+            Arrays ``position`` [rad] and ``effort`` [N m], among others, with one element per joint; NaN for
+            joints without a command. See `Commander.check`.
 
         Raises:
             CommandError: The command is invalid.

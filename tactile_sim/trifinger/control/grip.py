@@ -110,7 +110,12 @@ class Grip:
         return out
 
     def _forces(self, time: float, tips: np.ndarray) -> np.ndarray:
-        """Return the forces (3, 3) [N] on tips at positions (3, 3) [m]."""
+        """Return the forces (3, 3) [N] on the tips in the world, one row per finger, without damping.
+
+        Args:
+            time: Time since the start of the motion [s].
+            tips: (3, 3) positions of the tips in the world [m].
+        """
         times = self._times
         if time < times.approach:
             return STIFFNESS * (_between(self._start, self._above, time / times.approach) - tips)

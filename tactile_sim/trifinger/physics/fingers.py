@@ -45,7 +45,7 @@ class FingerPhysics:
         Args:
             spec: Scene from `robot.spec.load_spec`, possibly with added objects.
             finger_type: Finger type of the robot.
-            link_drag: Whether to apply Bullet's drag and joint speed limit.
+            link_drag: Whether to apply Bullet's drag (to links and objects) and its joint speed limit.
             model: The compiled scene. By default ``spec`` is compiled here.
         """
         self.spec = spec
@@ -132,7 +132,7 @@ class FingerPhysics:
             limit_speed(self.q, self.qd, self.time_step)
 
     def set(self, positions: ArrayLike, velocities: ArrayLike) -> None:
-        """Set the joints of the robot. The rest of the scene does not change.
+        """Set the joints of the robot and call `restart`. The state of the objects does not change.
 
         Args:
             positions: (n,) joint positions [rad].
@@ -143,10 +143,10 @@ class FingerPhysics:
         self.restart()
 
     def restart(self) -> None:
-        """Clear the solver's warm start; call this after changing the state from outside.
+        """Clear what remains of earlier steps; call this after changing the state from outside.
 
-        Identical states and actions then result in bit-identical motion. Poses and contacts are computed
-        for the current state without motor torques.
+        This clears the solver's warm start, the warnings that `check` reads and the motor torques, and then
+        computes poses and contacts. Identical states and actions then result in bit-identical motion.
         """
         self.data.qacc_warmstart[:] = 0.0
         self._warnings[:] = 0
@@ -176,7 +176,11 @@ def _act(
     bodies, dampings, roots, masses, inertias, positions_of_mass, axes, moves, centres, joint_axes, wrenches,
     passive,
 ):  # fmt: skip
-    """Apply the action rules and the drag in a single call, which is faster than two calls."""
+    """Apply the action rules and the drag in a single call, which is faster than two calls.
+
+    The first five arguments are those of `apply_rules`, and those from ``bodies`` on are those of `add_drag`.
+    ``motors`` (n,) is overwritten with the motor torques [N m].
+    """
     apply_rules(desired, gains, positions, velocities, applied)
     motors[:] = applied[0]
     add_drag(

@@ -80,7 +80,11 @@ class Rules:
         self.desired = desired
 
     def _row(self, row: int, values: ArrayLike) -> np.ndarray:
-        """Convert values to an array of (n,) floats."""
+        """Check the values for a row of ``desired`` and convert them to floats (n,).
+
+        Raises:
+            InvalidValueError: They are not n numbers.
+        """
         what = ("torque", "position", "position_kp", "position_kd")[row]
         array = np.asarray(values)
         if array.dtype.kind not in "iuf":
@@ -92,11 +96,14 @@ class Rules:
         return array.astype(float)
 
     def apply(self, positions: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """Return the motor torques (n,) [N m] for joint positions (n,) [rad] and velocities (n,) [rad/s].
+        """Compute the motor torques for the desired action and store them in ``applied``.
 
         Args:
-            positions: Joint positions.
-            velocities: Joint velocities.
+            positions: (n,) joint positions [rad].
+            velocities: (n,) joint velocities [rad/s].
+
+        Returns:
+            (n,) motor torques [N m], a view of ``applied``.
         """
         apply_rules(self.desired, self.gains, positions, velocities, self.applied)
         return self.applied[0]

@@ -122,9 +122,9 @@ class BagFrames:
             rotations: Rotation of each body to the world frame (bodies, 3, 3).
 
         Returns:
-            A tuple of the magnitudes (taxels,), whether they are valid (taxels,), the net forces (s, 3) in
-            the world frame [N] and the unit. The net forces are zero unless the readings are force vectors.
-            The unit is empty if the pads have different units.
+            A tuple of the magnitudes (taxels,), whether they are valid (taxels,), the net force on each pad
+            (s, 3) in the world frame [N], and the unit. The net forces are zero unless the readings are force
+            vectors. The unit is empty if the pads have different units.
         """
         scene = self._content.scene
         magnitudes = np.zeros(len(scene.taxel_positions))
@@ -164,7 +164,7 @@ class BagFrames:
         return None if message is None else message.contacts
 
     def _net_forces(self, contacts: Any) -> np.ndarray:
-        """Return the net contact force on each body with skin (s, 3), world frame [N]."""
+        """Return the net contact force on the body of each pad (s, 3), world frame [N]."""
         first, second = np.array(contacts.body1, object), np.array(contacts.body2, object)
         force = contacts.wrench.force
         return np.array(

@@ -127,7 +127,7 @@ class BagIndex:
         return np.unique(np.array(self._times[best], np.int64)) if best else np.zeros(0, np.int64)
 
     def decode(self, message: Stored) -> Message:
-        """Decode a message."""
+        """Decode a stored message. The result's value has the fields of the ROS message as attributes."""
         topic = message.channel.topic
         if topic not in self._decoders:
             self._decoders[topic] = decoder_of(message)
@@ -140,7 +140,11 @@ class BagIndex:
         return self.decode(copied)
 
     def messages(self, time: int) -> Iterator[Stored]:
-        """Yield the displayed messages that start at a log time [ns] or shortly before it."""
+        """Yield the displayed messages from a log time [ns] to the end of the bag, in file order.
+
+        Reading starts at the beginning of the chunk that contains this time, so earlier messages may come
+        first.
+        """
         if not self._positions:
             return
         place = self._positions[max(0, bisect_right(self._latest_times, time) - 1)]
@@ -150,7 +154,7 @@ class BagIndex:
             yield from (message for message in messages if message.schema.name in _SHOWN_TYPES)
 
     def static_poses(self) -> Poses:
-        """Return the poses published on ``/tf_static``."""
+        """Return new poses that contain only the transforms published on ``/tf_static``."""
         poses = Poses()
         for message in self.latched:
             if message.topic.endswith("/tf_static"):

@@ -94,7 +94,13 @@ def _robot(index: BagIndex, namespace: str | None) -> tuple[Robot, list[str]]:
 
 
 def _layouts(index: BagIndex, robot: Robot, ending: str) -> dict[str, Any]:
-    """Return the last layout of each pad, keyed by pad name."""
+    """Return the last layout of each pad, keyed by pad name.
+
+    Args:
+        index: Index of the bag.
+        robot: The robot.
+        ending: Last part of the topic names: ``layout`` for taxels or ``feelers_layout``.
+    """
     beginning = f"{robot.namespace}/tactile/"
     return {
         pad_of(message.value): message.value
@@ -216,7 +222,10 @@ def _add_images(result: BagScene, index: BagIndex, bodies: dict[str, int]) -> No
 
 
 def _scale(index: BagIndex, robot: Robot) -> float:
-    """Return the reading at the end of the colour scale."""
+    """Return the reading at the end of the colour scale; 1 if no reading is positive.
+
+    It is 1, 2 or 5 times a power of ten, above the percentile `SCALE_PERCENTILE` of the sampled peaks.
+    """
     topics = [robot.frame] if robot.frame else sorted(robot.arrays)
     peaks = np.array([peak for topic in topics for peak in index.peaks.get(topic, ())])
     positive = peaks[peaks > 0.0]

@@ -78,7 +78,10 @@ class BodyTree:
                 self._state.content = self._state_html()
 
     def show(self, row: Row, shown: bool) -> None:
-        """Show or hide all pads in a row and below it."""
+        """Show or hide all pads in a row and below it.
+
+        Bodies whose pads are all hidden also lose their feelers and force markers.
+        """
         self._shown = self._shown.copy()
         self._shown[row.all_pads] = shown
         parts, bodies = self._parts, np.asarray(self._scene.skin_bodies, int)

@@ -36,7 +36,13 @@ class ForceHistory:
         self._bins: deque[_Bin] = deque()
 
     def add(self, frame: ViewFrame, forces: np.ndarray) -> None:
-        """Add forces (bodies, 3) at the time of a frame and discard all later samples."""
+        """Add the magnitudes of forces at the time of a frame and discard all later samples.
+
+        Args:
+            frame: Defines the simulation time, and whether a new segment starts.
+            forces: Force vectors (bodies, 3) [N]. They are ignored if the number of bodies differs or any
+                value is not finite.
+        """
         if len(forces) != len(self.forces) or not np.isfinite(forces).all():
             return
         starts = frame.discontinuous or frame.time > self._time + MAX_GAP

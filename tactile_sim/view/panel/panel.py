@@ -191,7 +191,11 @@ class Panel:
     # -- frames ----------------------------------------------------------------------------------------------
 
     def draw(self, frame: ViewFrame) -> None:
-        """Show a frame. The interval is at least `REFRESH`, except for paused frames and faults."""
+        """Show a frame.
+
+        The text, the plots and the images are updated at most once per `REFRESH`, but immediately for paused
+        frames and faults.
+        """
         self.pointer.draw(frame)
         if self.probe:
             self.probe.draw(frame)
@@ -240,7 +244,7 @@ class Panel:
         """Update changed images in turn and return whether all are up to date.
 
         Args:
-            images: Pixels of all images.
+            images: Pixels of all images, each (height, width) or (height, width, 3) uint8.
             time_limit: Wall time after which to stop [s].
         """
         end = time.monotonic() + time_limit

@@ -70,7 +70,10 @@ class Pointer:
         self._frame = frame
 
     def on_click(self, body: int, client: int, origin: np.ndarray, direction: np.ndarray) -> None:
-        """See `tactile_sim.view.scene.browser_scene.PointerHandler`."""
+        """Handle a click on a body: pin a taxel, poke the skin, push the body or throw a ball.
+
+        The arguments are those of `tactile_sim.view.scene.browser_scene.PointerHandler`.
+        """
         length = np.linalg.norm(direction)
         if not self._choices or length == 0.0:
             return
@@ -100,7 +103,10 @@ class Pointer:
             self._controls.ask("press", body, point, force * inward, POKE_TIME)
 
     def on_drag(self, body: int, client: int, phase: str, start: np.ndarray, end: np.ndarray) -> None:
-        """See `tactile_sim.view.scene.browser_scene.PointerHandler`."""
+        """Handle a drag on a body: pull the grabbed point to the pointer with a spring until the drag ends.
+
+        The arguments are those of `tactile_sim.view.scene.browser_scene.PointerHandler`.
+        """
         if self._controls is None or self._frame is None:
             return
         if phase == "end":

@@ -114,7 +114,10 @@ class Probe:
         return int(self._bodies[taxel]), scene.taxel_positions[taxel], -scene.taxel_normals[taxel]
 
     def pin(self, taxel: int) -> str:
-        """Pin a taxel, or unpin it if it is already pinned, and return a message for the user."""
+        """Pin a taxel, or unpin it if it is already pinned, and return a message for the user.
+
+        If `MAX_PINS` taxels are already pinned, the oldest pin is removed. The plot starts again from now.
+        """
         with self._lock:
             if taxel in self._pins:
                 self._pins.remove(taxel)

@@ -16,9 +16,10 @@ MAX_NAMES = 3
 
 
 class StageSwitches:
-    """A folder with a checkbox for each stage: one list if all pads have the same stages, else one list each.
+    """A folder with a checkbox for each stage of the signal chain.
 
-    Pads with the same stages share their checkboxes.
+    Pads with the same stages share their checkboxes. If the pads differ, each group of equal pads has its
+    checkboxes in its own subfolder.
     """
 
     def __init__(self, gui: GuiApi, scene: ViewScene, controls: Controls):
@@ -41,7 +42,7 @@ class StageSwitches:
             gui: viser's panel.
             scene: The scene.
             controls: Receives the requests.
-            rows: Indices into ``scene.stages`` of each stage, one for each entry with the stage.
+            rows: For each checkbox, the indices into ``scene.stages`` of the switches that it sets.
         """
         for switches in rows:
             first = scene.stages[switches[0]]
@@ -72,7 +73,12 @@ class StageSwitches:
 
 
 def _lists(stages: Sequence[StageSwitch]) -> list[tuple[list[str], list[list[int]]]]:
-    """Return the pads of each list, and for each of its stages the indices of the switches."""
+    """Group the pads by equal stages.
+
+    Returns:
+        A tuple for each group: the names of its pads and, for each stage, the indices into ``stages`` of all
+        switches of this stage in the group.
+    """
     entries: dict[tuple[str, ...], list[int]] = {}
     for k, switch in enumerate(stages):
         if switch.pads:

@@ -45,7 +45,7 @@ class Row:
 def tree_rows(scene: ViewScene) -> list[Row]:
     """Return the top-level rows of a scene.
 
-    A body without skin has a row only if it connects several rows. The world has none.
+    A body without skin has a row only if it connects several rows. The world has a row only if it has skin.
     """
     pads: dict[int, list[int]] = {}
     for pad, body in enumerate(np.asarray(scene.skin_bodies, int).tolist()):
@@ -128,7 +128,10 @@ def tree_html(rows: Sequence[Row], channel: str) -> str:
 
 
 def _initially_open(rows: Sequence[Row]) -> set[int]:
-    """Return the ids of the rows that are initially open, level by level as long as there is room."""
+    """Return the Python ids of the rows that are initially open.
+
+    Levels are opened from the top as long as at most `MAX_OPEN` rows are visible.
+    """
     opened: set[int] = set()
     visible, level = len(rows), list(rows)
     while level:

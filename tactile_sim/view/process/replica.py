@@ -14,7 +14,7 @@ from tactile_sim.view.process.shared_frame import update_record
 
 
 def _press(record: np.ndarray) -> Press | None:
-    """Return the user's press in a record, if any."""
+    """Return the press of a user in a record, or None if no user presses on a body."""
     force = record["press_force"]
     if not force.any():
         return None

@@ -98,7 +98,10 @@ class ViewProcess:
         self._listener.start()
 
     def write(self, **fields: Any) -> None:
-        """Show a frame. Arguments are as in `tactile_sim.view.process.shared_frame.update_record`."""
+        """Write fields of the frame to the shared memory, from which the view reads it.
+
+        The arguments are those of `tactile_sim.view.process.shared_frame.update_record` except the record.
+        """
         self.shared.write(**fields)
 
     def notify(self, text: str) -> None:

@@ -53,6 +53,9 @@ def write_bag_replay(
         patterns: Shell patterns for the names of the bodies or pads in the force strip; all by default.
         progress: Called with the number of frames written and the total number.
 
+    Returns:
+        The number of frames and the duration of the replay.
+
     Raises:
         BagError: The path is not a bag, or the bag contains nothing to show at these times.
     """

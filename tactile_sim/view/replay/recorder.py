@@ -53,7 +53,10 @@ class ReplayRecorder:
         self._peaks.append(np.array([readings[self._parts[k]].max(initial=0.0) for k in self._columns]))
 
     def page(self) -> str:
-        """End the recording and return the replay page."""
+        """End the recording and return the replay page as HTML.
+
+        If all net forces are zero, the force strip shows the largest reading on each body instead.
+        """
         assert self._serializer is not None
         forces = np.array(self._forces).reshape(len(self._times), -1)
         unit = "N"

@@ -69,7 +69,7 @@ class FeelerLines:
         self._apply()
 
     def set_hidden(self, bodies: list[int]) -> None:
-        """Hide the feelers of some bodies."""
+        """Hide the feelers of these bodies, given by index, and show those of all others."""
         self._hidden = bodies
         self._apply()
 

@@ -108,7 +108,11 @@ class ForceMarkers:
         return shown
 
     def set_hidden(self, bodies: list[int]) -> None:
-        """Hide the arrows and points of some bodies."""
+        """Hide the arrows and points of some bodies, and show those of all others.
+
+        Args:
+            bodies: Indices of the hidden bodies. A contact is hidden if all its bodies with skin are hidden.
+        """
         self._hidden = bodies
         if self._frame:
             self.draw(self._frame)

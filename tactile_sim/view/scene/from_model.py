@@ -63,7 +63,14 @@ def scene_of_simulation(simulation: Simulation, images: tuple[ImageInfo, ...] = 
 
 
 def scene_of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin | None = None) -> ViewScene:
-    """Build the view scene of a MuJoCo model. Body indices are equal to body ids."""
+    """Build the view scene of a MuJoCo model. Body indices are equal to body ids.
+
+    Args:
+        model: The model.
+        names: Names of its elements.
+        title: Title of the scene.
+        skin: The skin, or None for a scene without pads and taxels.
+    """
     limited = model.actuator_ctrllimited.astype(bool)[:, None]
     scene = ViewScene(
         title=title,
@@ -131,7 +138,8 @@ def _viewpoint(model: mujoco.MjModel) -> dict[str, Any]:
 def _cameras(model: mujoco.MjModel) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Yield the name, position and look-at point of each fixed camera.
 
-    The look-at point is the point on the camera's axis nearest to the center of the model.
+    The look-at point is the point on the camera's axis nearest to the center of the model. Cameras that look
+    away from the center are skipped.
     """
     for k in np.flatnonzero(model.cam_bodyid == 0).tolist():
         axes = np.empty(9)

@@ -116,7 +116,7 @@ class SkinLayer:
         self._apply()
 
     def set_dots(self, as_dots: bool) -> None:
-        """Draw dots instead of a surface."""
+        """Draw the taxels as dots if ``as_dots`` is True, or else as a surface where triangles are known."""
         self._as_dots = as_dots
         self._apply()
         self._send()

@@ -71,7 +71,15 @@ class Viewpoint:
 
 
 def _vertices(scene: ViewScene, moving: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Return the bodies (n,) and positions (n, 3) of all vertices of shapes, except floors and rooms."""
+    """Return the vertices of all shapes except large ones, such as floors and rooms.
+
+    Args:
+        scene: The scene.
+        moving: Whether to exclude shapes on the world.
+
+    Returns:
+        A tuple of body indices (n,) and positions (n, 3) in the body frames [m].
+    """
     chosen = [
         shape
         for shape in scene.shapes

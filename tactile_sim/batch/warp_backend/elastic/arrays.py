@@ -19,7 +19,7 @@ MEMORY = 2**18
 
 @wp.struct
 class Cell:
-    """Taxel with the fields of `quadrature.TAXEL`; ``order`` are the indices in the skin."""
+    """Taxel with fields of `quadrature.TAXEL`; ``id`` is its index in the skin."""
 
     position: wp.vec3d
     normal: wp.vec3d
@@ -89,7 +89,9 @@ class Pose:
 class Layer:
     """The elastic layer of a skin; see `quadrature.Quadrature`, `solids.Solids` and `layer.Layer`.
 
-    The last axis of the working memory is the thread, so that threads of a GPU access adjacent memory.
+    The arrays from ``loads`` on are working memory for one patch in each thread. Their last axis is the
+    thread (``lane`` in the functions), so that threads of a GPU access adjacent memory. `skin.layer.Layer`
+    documents the first axis of ``near``, ``points`` and ``sums``.
     """
 
     stiffness: real
@@ -170,7 +172,7 @@ def fit_loads(layer: Any, contacts: int) -> None:
 
 
 def _with_vectors(table: np.ndarray, **vectors: Any) -> dict[str, np.ndarray]:
-    """Return the columns of a table, and vectors made of three columns each."""
+    """Return the columns of a structured array by name, and (n, 3) arrays of three columns each."""
     columns = {name: table[name] for name in table.dtype.names or ()}
     made = {name: np.stack([table[part] for part in parts], axis=-1) for name, parts in vectors.items()}
     return columns | made

@@ -15,7 +15,14 @@ from tactile_sim.skin.quadrature import NX, POINT_AREA
 
 @wp.struct
 class Area:
-    """Possible contact area: the number of points written to the layer, and the smallest gap [m]."""
+    """Possible contact area.
+
+    Attributes:
+        near: The taxels near the pair.
+        count: Number of points written to ``Layer.points``.
+        unsure: Number of taxels in ``Layer.several``, which may need several points.
+        least: Smallest gap [m].
+    """
 
     near: Nearby
     count: int
@@ -25,7 +32,7 @@ class Area:
 
 @wp.func
 def add_point(layer: Layer, lane: int, e: int, count: int):
-    """Write a single point that represents a nearby taxel."""
+    """Write a point for taxel ``e`` of ``Layer.near`` to index ``count`` of ``Layer.points``."""
     for i in range(4):
         layer.points[i, count, lane] = layer.near[i, e, lane]
     layer.points[4, count, lane] = layer.near[4, e, lane] * layer.near[5, e, lane]
@@ -34,7 +41,11 @@ def add_point(layer: Layer, lane: int, e: int, count: int):
 
 @wp.func
 def is_far(layer: Layer, lane: int, e: int, limit: real, least: real):
-    """Return whether a smooth taxel is too far from a smooth surface for any point of its cell to touch."""
+    """Return whether a smooth taxel is too far from a smooth surface for any point of its cell to touch.
+
+    ``e`` is the index in ``Layer.near``, ``limit`` the largest gap of points that may be pressed [m], and
+    ``least`` the smallest gap of all taxels [m].
+    """
     above = layer.near[3, e, lane] - least
     far = real(2.0) * (limit - least) < above and above < real(wp.inf)
     return far and layer.near[6, e, lane] >= real(0.0)
@@ -42,7 +53,12 @@ def is_far(layer: Layer, lane: int, e: int, limit: real, least: real):
 
 @wp.func
 def add_level_points(layer: Layer, lane: int, area: Area, limit: real, uneven: real):
-    """Write one point for each taxel under a level face; write other taxels to ``several``."""
+    """Write one point for each taxel that lies, with its neighbors, under a level face; return the `Area`.
+
+    Other taxels that may be pressed are appended to ``Layer.several``. ``limit`` is the largest gap of points
+    that may be pressed [m]. ``uneven`` is the change of the gap between neighbors that indicates an edge
+    [m].
+    """
     near = area.near
     face = level_face(layer, lane, near.geoms)
     for e in range(near.found):
@@ -68,7 +84,11 @@ def add_level_points(layer: Layer, lane: int, area: Area, limit: real, uneven: r
 
 @wp.func
 def add_even_points(layer: Layer, lane: int, pair: Pair, area: Area, limit: real, uneven: real):
-    """Write one point for each taxel with an even gap; keep taxels that need several points."""
+    """Write one point for each taxel in ``Layer.several`` with an even gap; return the `Area`.
+
+    Only taxels that need several points remain in ``Layer.several``. ``limit`` and ``uneven`` are as in
+    `add_level_points`.
+    """
     kept = int(0)
     for k in range(area.unsure):
         e = layer.several[k, lane]
@@ -94,7 +114,10 @@ def add_even_points(layer: Layer, lane: int, pair: Pair, area: Area, limit: real
 
 @wp.func
 def add_cell_points(layer: Layer, lane: int, pair: Pair, area: Area, reach: real):
-    """Write all points of the remaining taxels that have a finite gap to the other body."""
+    """Write the points of the taxels in ``Layer.several`` that have a finite gap; return the `Area`.
+
+    ``reach`` is the maximum distance of a pressed point from the geoms [m].
+    """
     area.least = area.near.least
     for k in range(area.unsure):
         t = layer.taxel[layer.several[k, lane], lane]
@@ -122,7 +145,11 @@ def add_cell_points(layer: Layer, lane: int, pair: Pair, area: Area, reach: real
 
 @wp.func
 def contact_points(layer: Layer, lane: int, pair: Pair, near: Nearby, reach: real, limit: real):
-    """Write the points of a patch that a pair may press; limit [m] is the largest gap of such points."""
+    """Write the points of a patch that a pair may press to ``Layer.points``; return the `Area`.
+
+    ``near`` is the result of `measure`, ``reach`` the maximum distance of a pressed point from the geoms [m],
+    and ``limit`` the largest gap at which points may be pressed [m].
+    """
     uneven = real(wp.static(cpu.UNEVEN)) * pair.spacing
     area = Area()
     area.near = near

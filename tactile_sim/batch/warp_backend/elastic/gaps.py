@@ -24,7 +24,12 @@ class Face:
 
 @wp.func
 def gap_at(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real, reach: real):
-    """Return the gap from a point of the skin down to the touching geoms of the other body [m]."""
+    """Return the gap from a point of the skin to the touching geoms of the other body [m].
+
+    It is measured along -z of the frame of the pair, in which x, y and z are the coordinates of the point. It
+    is infinite if there is nothing below. ``geoms`` is the number of touching geoms. Mesh triangles that are
+    more than ``reach`` [m] above the point are ignored.
+    """
     gap = real(wp.inf)
     for g in range(geoms):
         pose = layer.poses[g, lane]
@@ -57,7 +62,7 @@ def gap_at(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real, reach
 
 @wp.func
 def write_gaps(layer: Layer, lane: int, geoms: int, first: int, last: int, reach: real):
-    """Write the gaps at the taxels [first, last) near a pair."""
+    """Write the gaps [m] at the taxels [first, last) near a pair to row 3 of ``Layer.near``; see `gap_at`."""
     for e in range(first, last):
         x, y, z = layer.near[0, e, lane], layer.near[1, e, lane], layer.near[2, e, lane]
         layer.near[3, e, lane] = gap_at(layer, lane, geoms, x, y, z, reach)
@@ -65,7 +70,10 @@ def write_gaps(layer: Layer, lane: int, geoms: int, first: int, last: int, reach
 
 @wp.func
 def level_face(layer: Layer, lane: int, geoms: int):
-    """Return the level face of the other body, if it touches with a single geom that has one."""
+    """Return the `Face` of the other body that is level (normal to the pair).
+
+    ``exists`` is False unless the body touches with a single geom (``geoms`` is 1), a plane or a box.
+    """
     face = Face()
     pose = layer.poses[0, lane]
     solid = layer.solids[pose.geom]

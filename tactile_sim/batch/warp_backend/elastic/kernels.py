@@ -33,7 +33,16 @@ def list_patches(
     listed: wp.array[int],
     number: wp.array[int],
 ):
-    """List the patches with contacts, as environment * patches + patch, in arbitrary order."""
+    """List the patches with contacts in arbitrary order. One thread handles a patch in an environment.
+
+    Args:
+        counts: (num_envs,) number of contacts.
+        ids: (num_envs, k, Contacts.IDS) ids of the contacts.
+        geoms: (ngeom,) geoms with the index of their patch.
+        patches: Number of patches.
+        listed: Receives environment * patches + patch for each patch with a contact.
+        number: (1,) receives the number of these patches; must be zero before.
+    """
     env, p = wp.tid()
     touched = bool(False)
     for slot in range(counts[env]):
@@ -45,7 +54,18 @@ def list_patches(
 
 @wp.func
 def drop_outside(layer: Layer, lane: int, count: int, pairs: int, patch: int, taxels: Taxels):
-    """Mark the loads outside limited pads: those of a pair by their center, other loads one by one."""
+    """Set the group of loads outside limited pads to OUTSIDE, so that no taxel receives them.
+
+    Loads of a pair are tested together, by their center. Loads without a pair are tested one by one.
+
+    Args:
+        layer: The layer, with the loads in ``Layer.loads``.
+        lane: Index of the thread.
+        count: Number of loads.
+        pairs: Number of pairs.
+        patch: Index of the patch.
+        taxels: The taxels of the skin.
+    """
     for number in range(pairs):
         pair = net_load(layer, lane, number, count, patch, 0, real(0.0))
         center = Point()
@@ -66,7 +86,7 @@ def drop_outside(layer: Layer, lane: int, count: int, pairs: int, patch: int, ta
 
 @wp.func
 def regroup(layer: Layer, lane: int, count: int, number: int, group: int):
-    """Change the group of the loads of a pair."""
+    """Set the group of the loads of pair ``number`` to ``group``; ``count`` is the number of all loads."""
     for m in range(count):
         load = layer.loads[m, lane]
         if load.group == number:
@@ -86,7 +106,19 @@ def add_pair(
     in_taxel_axes: bool,
     out: wp.array3d[float],
 ):
-    """Add the readings of a pair; return whether a taxel is in reach. rotation is that of the body."""
+    """Add the load of a pair to the readings ``out``; return whether any taxel is in reach.
+
+    Args:
+        env: Index of the environment.
+        layer: The layer.
+        lane: Index of the thread.
+        pair: The pair.
+        rotation: Rotation from the frame of the body with the skin to the world.
+        taxels: The taxels of the skin.
+        quantity: Number of the touch function, such as ``loads.NORMAL``.
+        in_taxel_axes: As in `add_reading`.
+        out: (num_envs, taxels, channels) readings.
+    """
     pressure = press(layer, lane, pair, taxels)
     axes = pair.axes
     if quantity == wp.static(loads.FORCE_VECTOR_GLOBAL):

@@ -34,7 +34,10 @@ def cosine_of(normal: wp.vec3d, pair: Pair):
 
 @wp.func
 def take(layer: Layer, lane: int, pair: Pair, t: int, cell: Cell, count: int):
-    """Append a taxel, an index into ``Layer.cells``, to the taxels near a pair."""
+    """Append a taxel to those near a pair, at index ``count`` of ``Layer.near`` and ``Layer.taxel``.
+
+    ``t`` is the index of the taxel in ``Layer.cells``, and ``cell`` is that element. The gap is not measured.
+    """
     at = pair.axes * (cell.position - pair.origin)
     for i in range(3):
         layer.near[i, count, lane] = at[i]
@@ -46,7 +49,11 @@ def take(layer: Layer, lane: int, pair: Pair, t: int, cell: Cell, count: int):
 
 @wp.func
 def touching(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
-    """Write the poses of the touching geoms, and the taxels nearest to the contacts."""
+    """Write the poses of the touching geoms, and append the taxels nearest to the contacts.
+
+    Returns:
+        The `Nearby` with these geoms (in ``Layer.poses``) and taxels; gaps are not measured yet.
+    """
     near = Nearby()
     near.is_round = True
     near.least = real(wp.inf)
@@ -83,7 +90,11 @@ def touching(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
 
 @wp.func
 def taxels_around(layer: Layer, lane: int, pair: Pair, geom: int, reach: real, count: int):
-    """Append the taxels of a patch that are near a touching geom and face it; return the new count."""
+    """Append the taxels of a patch that are near a touching geom and face it; return the new count.
+
+    ``geom`` is the index in ``Layer.poses``, ``reach`` the maximum distance from the geom [m], and ``count``
+    the number of taxels in ``Layer.near`` before.
+    """
     pose = layer.poses[geom, lane]
     load, solid = layer.loads[pose.load, lane], layer.solids[pose.geom]
     rotation, position = load.other_rotation, load.other_position
@@ -132,7 +143,7 @@ def taxels_around(layer: Layer, lane: int, pair: Pair, geom: int, reach: real, c
 
 @wp.func
 def search(layer: Layer, lane: int, pair: Pair, near: Nearby, within: real):
-    """Add the taxels within a distance [m] of the touching geoms."""
+    """Append the taxels within a distance [m] of the touching geoms; return the new `Nearby`."""
     near.within = within
     for g in range(near.geoms):
         near.found = taxels_around(layer, lane, pair, g, within, near.found)
@@ -141,7 +152,10 @@ def search(layer: Layer, lane: int, pair: Pair, near: Nearby, within: real):
 
 @wp.func
 def bound_triangles(layer: Layer, lane: int, near: Nearby, reach: real):
-    """Write the box around the nearby taxels, enlarged by the reach, into the poses of the geoms."""
+    """Set the boxes in ``Layer.poses`` that select the triangles of meshes to test.
+
+    They are the box around the nearby taxels, enlarged by ``reach`` [m], in the frame of each geom.
+    """
     low = wp.vec3d(real(wp.inf), real(wp.inf), real(wp.inf))
     high = -low
     for e in range(near.found):
@@ -160,7 +174,11 @@ def bound_triangles(layer: Layer, lane: int, near: Nearby, reach: real):
 
 @wp.func
 def find_taxels(layer: Layer, lane: int, pair: Pair, taxels: Taxels, reach: real, volume: real):
-    """Find the taxels that a pair may press; volume [m3] is the sum of area times depth."""
+    """Find the taxels that a pair may press, and write them to ``Layer.near``; return their `Nearby`.
+
+    ``reach`` is the maximum distance of a pressed taxel from the geoms [m], and ``volume`` the sum of area
+    times depth that balances the normal force [m3].
+    """
     near = touching(layer, lane, pair, taxels)
     within = real(wp.inf)
     if near.has_mesh:
@@ -176,7 +194,11 @@ def find_taxels(layer: Layer, lane: int, pair: Pair, taxels: Taxels, reach: real
 
 @wp.func
 def depth_of(layer: Layer, lane: int, count: int, least: real, pressing: real):
-    """Estimate the indentation without a tilt from the centers of the taxels alone [m]."""
+    """Estimate the indentation without a tilt from the centers of the nearby taxels alone [m].
+
+    ``count`` is the number of taxels, ``least`` the smallest gap [m], and ``pressing`` the sum of area times
+    depth that balances the normal force [m3].
+    """
     depth = real(wp.inf)
     for _cut in range(wp.static(cpu.MOST_CUTS)):
         area, volume = real(0.0), real(0.0)
@@ -195,7 +217,14 @@ def depth_of(layer: Layer, lane: int, count: int, least: real, pressing: real):
 
 @wp.func
 def measure(layer: Layer, lane: int, pair: Pair, near: Nearby, reach: real, volume: real, depths: real):
-    """Measure the gaps of the nearby taxels, and search farther if more taxels may be pressed."""
+    """Measure the gaps of the nearby taxels, and search farther if more taxels may be pressed.
+
+    ``reach`` and ``volume`` are as in `find_taxels`. ``depths`` is the depth up to which taxels may be
+    pressed, as a multiple of ``Nearby.depth``.
+
+    Returns:
+        The `Nearby` with gaps.
+    """
     done = bool(False)
     while not done:
         write_gaps(layer, lane, near.geoms, near.measured, near.found, reach)
@@ -213,7 +242,11 @@ def measure(layer: Layer, lane: int, pair: Pair, near: Nearby, reach: real, volu
 
 @wp.func
 def add_neighbors(layer: Layer, lane: int, pair: Pair, near: Nearby, some: int, reach: real, limit: real):
-    """Add the neighbors of the taxels in ``several`` whose gap is at most a limit [m]."""
+    """Append the neighbors of some nearby taxels and measure their gaps; return the new `Nearby`.
+
+    These are the taxels in ``Layer.several[:some]`` with a gap of at most ``limit`` [m]. ``reach`` is as in
+    `find_taxels`.
+    """
     before = near.found
     for k in range(some):
         e = layer.several[k, lane]

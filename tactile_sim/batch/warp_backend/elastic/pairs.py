@@ -19,7 +19,12 @@ from tactile_sim.skin import pairs
 
 @wp.struct
 class Pair:
-    """Combined contacts of a patch with one other body; see `tactile_sim.skin.pairs.Pair`."""
+    """Combined contacts of a patch with one other body; see `tactile_sim.skin.pairs.Pair`.
+
+    The frame of the pair is given in the frame of the body with the patch: ``origin`` [m], and two tangents
+    and the mean normal as rows of ``axes``. ``force`` [N] and ``moment`` about the origin [N m] are expressed
+    in the frame of the pair.
+    """
 
     first: int
     number: int
@@ -38,7 +43,7 @@ class Pair:
 
 @wp.func
 def doubled(values: wp.array3d[float], env: int, slot: int, column: int):
-    """Return three consecutive columns of a contact as a vector in float64."""
+    """Return the values of a contact in ``column`` and the next two columns as a float64 vector."""
     return wp.vec3d(vector_at(values, env, slot, column))
 
 
@@ -54,7 +59,11 @@ def load_at(
     geoms: wp.array[Geom],
     layer: Layer,
 ):
-    """Return the load that a contact applies to the skin of one of its two geoms."""
+    """Return the load that a contact applies to the skin of one of its two geoms, in the frame of its body.
+
+    ``slot`` is the index of the contact in the environment, and ``side`` is 0 for the first geom or 1 for the
+    second.
+    """
     other = ids[env, slot, wp.static(GEOMS) + 1 - side]
     here = ids[env, slot, wp.static(BODIES) + side]
     there = ids[env, slot, wp.static(BODIES) + 1 - side]
@@ -82,7 +91,10 @@ def load_at(
 
 @wp.func
 def group_loads(layer: Layer, lane: int, count: int):
-    """Assign each load to a pair, or to -1 if it pulls; return the number of pairs."""
+    """Set the group of each load to the number of its pair, or to -1 if it pulls; return the number of pairs.
+
+    Loads from the same body with similar normals belong to a pair. ``count`` is the number of loads.
+    """
     number = int(0)
     for m in range(count):
         load = layer.loads[m, lane]
@@ -103,7 +115,17 @@ def group_loads(layer: Layer, lane: int, count: int):
 
 @wp.func
 def net_load(layer: Layer, lane: int, number: int, count: int, patch: int, base: int, spacing: real):
-    """Combine the loads of a pair."""
+    """Combine the loads of a pair into a `Pair`.
+
+    Args:
+        layer: The layer, with grouped loads in ``Layer.loads``.
+        lane: Index of the thread.
+        number: Number of the pair.
+        count: Number of loads on the patch.
+        patch: Index of the patch.
+        base: First taxel of the patch.
+        spacing: Distance between taxels of the patch [m].
+    """
     pair = Pair()
     pair.first = int(-1)
     pair.number = number

@@ -31,7 +31,20 @@ class Pressure:
 
 @wp.func
 def sum_up(layer: Layer, lane: int, count: int, u: real, v: real, tilt: wp.vec3d, force: real):
-    """Sum up area times depth and its moments by taxel."""
+    """Sum up area times depth and its moments by taxel, in ``Layer.pressed`` and ``Layer.sums``.
+
+    Args:
+        layer: The layer.
+        lane: Index of the thread.
+        count: Number of points.
+        u: First coordinate of the center of pressure [m].
+        v: Second coordinate of the center of pressure [m].
+        tilt: Indentation at the center of pressure [m] and its slopes along u and v.
+        force: Normal force of the pair [N].
+
+    Returns:
+        A `Pressure` with ``pressed`` and ``scale``.
+    """
     out = Pressure()
     total, last = real(0.0), int(-1)
     s0, s1, s2, s3 = real(0.0), real(0.0), real(0.0), real(0.0)
@@ -62,8 +75,17 @@ def sum_up(layer: Layer, lane: int, count: int, u: real, v: real, tilt: wp.vec3d
 def twisted(layer: Layer, lane: int, now: Pressure, lean: wp.vec2d, torsion: real, force: real):
     """Compute the twist that balances a torsional moment, and the center of pressure.
 
+    Args:
+        layer: The layer, with the sums of the pressed taxels.
+        lane: Index of the thread.
+        now: Result of `sum_up`.
+        lean: Ratio of the tangential forces to the normal force.
+        torsion: Moment about the normal through the center of pressure [N m].
+        force: Normal force [N].
+
     Returns:
-        The `Pressure`, and the moments of the normal force times height about the center [N m2].
+        The `Pressure` with ``twist``, ``x`` and ``y``, and the moments of the normal force times height about
+        the center [N m2].
     """
     now.x = real(0.0)
     now.y = real(0.0)
@@ -88,7 +110,11 @@ def twisted(layer: Layer, lane: int, now: Pressure, lean: wp.vec2d, torsion: rea
 
 @wp.func
 def settle(layer: Layer, lane: int, pair: Pair, count: int, start: real, stiffness: real):
-    """Balance the force and moment of a pair; ``start`` is the initial indentation [m]."""
+    """Find the pressures that balance the force and moment of a pair; return the `Pressure`.
+
+    The points in ``Layer.points`` are sheared along the force in place. ``count`` is their number, ``start``
+    the initial indentation [m], and ``stiffness`` the stiffness of the layer [Pa/m].
+    """
     force, moment, f = pair.force, pair.moment, pair.force[2]
     lean = wp.vec2d(force[0] / f, force[1] / f)
     for k in range(count):
@@ -132,7 +158,11 @@ def settle(layer: Layer, lane: int, pair: Pair, count: int, start: real, stiffne
 
 @wp.func
 def press(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
-    """Compute the pressures of one pair, and sum them up by taxel."""
+    """Compute the pressures of one pair, and sum them up by taxel in ``Layer.pressed`` and ``Layer.sums``.
+
+    Returns:
+        The `Pressure`; ``Layer.gap`` is infinite again.
+    """
     stiffness = layer.stiffness / (layer.thickness * pair.skins)
     reach, volume = layer.thickness + pair.spacing, pair.force[2] / stiffness
     near = find_taxels(layer, lane, pair, taxels, reach, volume)

@@ -10,7 +10,11 @@ from tactile_sim.geometry.triangle_bins import EDGE
 
 @wp.func
 def ordered(first: real, last: real):
-    """Return where a line enters, given its first and last common point with a solid."""
+    """Return the t at which a line enters a solid.
+
+    ``first`` and ``last`` are the ends of the interval of t in which the line is in the solid. The result is
+    infinite if the interval is empty or ends before t = 0.
+    """
     if first <= last and last >= real(0.0):
         return first
     return real(wp.inf)
@@ -32,7 +36,7 @@ def crossing(a: real, b: real, c: real):
 
 @wp.func
 def slab(p: real, d: real, half: real):
-    """Return the interval of t in which p + t d is between -half and half."""
+    """Return the interval of t in which p + t d is between -half and half, along one axis."""
     if wp.abs(d) <= real(wp.static(solids.PARALLEL)):
         if wp.abs(p) <= half:
             return wp.vec2d(real(-wp.inf), real(wp.inf))
@@ -50,7 +54,10 @@ def ball(p: wp.vec3d, d: wp.vec3d, radius: real):
 
 @wp.func
 def enter_round(kind: int, size: wp.vec3d, p: wp.vec3d, d: wp.vec3d):
-    """Return the t at which the line p + t d enters an ellipsoid, cylinder or capsule, as `solids.entry`."""
+    """Return the t at which the line p + t d enters an ellipsoid, cylinder or capsule; see `ordered`.
+
+    ``kind`` and ``size`` are MuJoCo's type and size of the geom. p and d are in its frame.
+    """
     if kind == wp.static(solids.ELLIPSOID):
         q, e = wp.cw_div(p, size), wp.cw_div(d, size)
         inside = crossing(wp.dot(e, e), wp.dot(q, e), wp.dot(q, q) - real(1.0))
@@ -72,7 +79,7 @@ def enter_round(kind: int, size: wp.vec3d, p: wp.vec3d, d: wp.vec3d):
 
 @wp.func
 def enter_box(size: wp.vec3d, p: wp.vec3d, d: wp.vec3d):
-    """Return the t at which the line p + t d enters a box."""
+    """Return the t at which the line p + t d enters a box with half-sizes ``size``; see `ordered`."""
     x, y, z = slab(p[0], d[0], size[0]), slab(p[1], d[1], size[1]), slab(p[2], d[2], size[2])
     return ordered(wp.max(wp.max(x[0], y[0]), z[0]), wp.min(wp.min(x[1], y[1]), z[1]))
 

@@ -12,7 +12,7 @@ from tactile_sim.skin import winkler as cpu
 
 @wp.struct
 class Energy:
-    """Energy of a tilt, its gradient, and its Hessian."""
+    """Energy as a function of the indentation and two tilts, with its gradient and Hessian."""
 
     value: real
     gradient: wp.vec3d
@@ -21,7 +21,13 @@ class Energy:
 
 @wp.struct
 class Balance:
-    """Indentation and tilts, and the coordinates u and v of the resulting center of pressure [m]."""
+    """Result of `balance`.
+
+    Attributes:
+        tilt: Indentation at the center of pressure [m], and the slopes of the indentation along u and v.
+        u: First coordinate of the resulting center of pressure [m].
+        v: Second coordinate of the resulting center of pressure [m].
+    """
 
     tilt: wp.vec3d
     u: real
@@ -33,7 +39,10 @@ def energy_of(
     layer: Layer, lane: int, count: int, stiffness: real, force: real, penalty: real, u: real, v: real,
     tilt: wp.vec3d,
 ):  # fmt: skip
-    """Return the energy, its gradient and its Hessian."""
+    """Return the `Energy` of an indentation and tilts; arguments as in `balance`.
+
+    ``penalty`` is a small stiffness against tilts [N m], which makes the minimum unique.
+    """
     value, s0, s1, s2 = real(0.0), real(0.0), real(0.0), real(0.0)
     a00, a01, a02 = real(0.0), real(0.0), real(0.0)
     a11, a12, a22 = real(0.0), real(0.0), real(0.0)
@@ -69,7 +78,7 @@ def energy_of(
 
 @wp.func
 def newton_step(g: wp.vec3d, h: wp.mat33d):
-    """Return the Newton step: eliminate the indentation, then solve the other two equations."""
+    """Return the Newton step for a gradient ``g`` and Hessian ``h``, by eliminating the indentation."""
     a = h[1, 1] - h[0, 1] * h[0, 1] / h[0, 0]
     b = h[1, 2] - h[0, 1] * h[0, 2] / h[0, 0]
     c = h[2, 2] - h[0, 2] * h[0, 2] / h[0, 0]
@@ -82,7 +91,7 @@ def newton_step(g: wp.vec3d, h: wp.mat33d):
 
 @wp.func
 def lowest(layer: Layer, lane: int, count: int, u: real, v: real, tilt: wp.vec3d):
-    """Return the indentation at which the first point touches [m]."""
+    """Return the indentation at which the first point touches, for the tilts in ``tilt`` [m]."""
     low = real(wp.inf)
     for k in range(count):
         du, dv = layer.points[0, k, lane] - u, layer.points[1, k, lane] - v
@@ -95,7 +104,22 @@ def balance(
     layer: Layer, lane: int, count: int, stiffness: real, force: real, spacing: real, u: real, v: real,
     tilt: wp.vec3d,
 ):  # fmt: skip
-    """Find the indentation and the tilts that balance a force at a center of pressure."""
+    """Find the indentation and the tilts that balance a force at a center of pressure.
+
+    Args:
+        layer: The layer, with coordinates, gap and area of each point in ``Layer.points``.
+        lane: Index of the thread.
+        count: Number of points.
+        stiffness: Stiffness of the layer [Pa/m].
+        force: Normal force > 0 [N].
+        spacing: Typical distance between points [m].
+        u: First coordinate of the center of pressure [m].
+        v: Second coordinate of the center of pressure [m].
+        tilt: Initial indentation at the center [m], and its slopes along u and v.
+
+    Returns:
+        The `Balance`.
+    """
     total = real(0.0)
     for k in range(count):
         total += layer.points[4, k, lane]
