@@ -105,4 +105,5 @@ def fresh(out: Path, ending: str = ".new") -> Iterator[Path]:
         reason = error.strerror or (os.strerror(error.errno) if error.errno else str(error))
         raise BagError(f"cannot write {out}: {reason}") from None
     finally:
-        made.unlink(missing_ok=True)
+        with suppress(OSError):  # on a read-only file system this fails although there is no such file
+            made.unlink()

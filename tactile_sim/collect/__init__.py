@@ -1,6 +1,7 @@
 """Record datasets of randomized episodes as Parquet shards.
 
-The motion is built in, or computed by a task or a policy.
+Actions come from a policy, or are random if only a task is given. Without either, the built-in motion of the
+configuration runs.
 """
 
 from tactile_sim.collect.collection import Collection, collect

@@ -208,7 +208,7 @@ def check_size(episodes: Episodes, count: int, workers: int, option: str = "--en
     """Raise CommandError if the shards created in parallel need more memory than the machine has.
 
     Args:
-        episodes: Batch from which the size of one episode follows.
+        episodes: Any batch with the recipe of the dataset, from which the size of an episode is computed.
         count: Number of episodes per shard.
         workers: Number of shards created in parallel.
         option: Option that sets ``count``.

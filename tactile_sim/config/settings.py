@@ -266,6 +266,9 @@ class Settings:
             ConfigError: The key does not exist or cannot be set at run time, or the value is invalid.
         """
         keys = self.keys
+        if key not in keys and key.startswith("skin.sensor.") and key.endswith(".enabled"):
+            known = switches(self.skin.sensor)
+            raise ConfigError(f"{key}: there is no such switch{suggest(key, known)}")
         in_table = key not in keys and any(f"{key}.".startswith(f"{table}.") for table in [*TABLES, *RECORDS])
         if key not in keys and not in_table:
             raise ConfigError(f"unknown key {key!r}{suggest(key, keys)}")

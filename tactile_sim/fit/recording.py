@@ -151,7 +151,18 @@ def read_bag(path: Path, pad: str, reference: str | None, normals: np.ndarray) -
 
 
 def _along(path: Path, data: object, normals: np.ndarray) -> np.ndarray:
-    """Project readings (n, m, channels) onto the inward normals, and return them as (n, m)."""
+    """Return the pressing component (n, m) of the readings of a pad with m taxels.
+
+    Readings with three channels are projected onto the inward normals; others are returned unchanged.
+
+    Args:
+        path: Bag, for error messages.
+        data: (n, m, 1 or 3) readings.
+        normals: (m, 3) outward normals.
+
+    Raises:
+        CommandError: The readings have another shape.
+    """
     if not isinstance(data, np.ndarray) or data.shape[1:] not in ((len(normals), 1), (len(normals), 3)):
         shape = data.shape[1:] if isinstance(data, np.ndarray) else "arrays of several sizes"
         raise CommandError(f"{path}: must have {len(normals)} taxels with 1 or 3 channels, got {shape}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
 
 from tactile_sim.config import Settings
@@ -50,8 +50,8 @@ class Runner:
         """Commands that are waiting for their step in lock-step mode."""
         self._requested = StepRequests()
         self._pace = Pace(settings.real_time_factor)
-        self._executor = ThreadPoolExecutor(1, "readings")
-        """Computes and encodes readings while the engine steps."""
+        self._executor: Executor | None = None
+        """Computes and encodes readings while the engine steps; None unless the loop runs."""
         self._set_reaction(settings)
         self._published_step = -1
         """The last step whose snapshot was published on all due streams."""
@@ -108,6 +108,7 @@ class Runner:
             duration: Simulation time at which to end [s]; unlimited by default.
         """
         self._pace.anchor(self.simulation.time)
+        self._executor = ThreadPoolExecutor(1, "readings")
         last = None if duration is None else round(duration / self.simulation.engine.timestep)
         try:
             while not self._stopping and (last is None or self.simulation.step_count < last):
@@ -126,6 +127,7 @@ class Runner:
             self._mail.close()
             self._requested.cancel("the simulation has ended")
             self._executor.shutdown()
+            self._executor = None
 
     def pause(self, paused: bool) -> None:
         """Pause or resume the simulation.

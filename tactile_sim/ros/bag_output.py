@@ -73,7 +73,8 @@ class BagOutput(Output):
         if on:
             try:
                 self._start()
-            except TactileSimError as error:
+            except (TactileSimError, ImportError) as error:  # ImportError: ROS is installed in part
+                self._output.warn(f"record: {error}")
                 self.on_status(BagStatus("", False, 0.0, 0, str(error)))
         elif self._writer:
             self._active = False

@@ -126,13 +126,14 @@ def find_scene(
     Args:
         scene: MJCF or URDF file, specified as a path (relative to ``base``), a shipped name, or an address
             with ``package://`` or ``file://``.
-        base: Folder for relative paths. If None, only shipped names are found.
+        base: Folder for relative paths. A file there takes precedence over a shipped scene of the same name.
+            If None, a relative path must be a shipped name.
         source: Name of the configuration for error messages.
         package_paths: Folders that are searched first for packages.
         key: Configuration key that names the file, for error messages.
 
     Raises:
-        SceneError: The file is missing.
+        SceneError: The file is missing or is a folder.
     """
     where = f"{source}: {key}: " if source else ""
     name = str(scene)

@@ -27,7 +27,7 @@ def repair_elements(robot: ElementTree.Element) -> list[str]:
     """Repair a URDF in place, so that MuJoCo reads it in the same way as other programs.
 
     - ``$(optenv NAME DEFAULT)`` becomes the value of the environment variable, or the default.
-    - Commas between numbers, a dot after a number, and numbers in excess are removed.
+    - Commas between the right number of numbers, a dot after a number, and numbers in excess are removed.
     - Of elements that a joint has several times, such as ``<axis>``, the first one counts.
     - A spherical joint loses the ``<limit>`` for one angle, because it has none.
 
@@ -71,6 +71,8 @@ def _repaired(given: str, count: int) -> str:
     """Return an attribute's text as ``count`` numbers, or unchanged if it has invalid or too few ones."""
     text = _ENVIRONMENT.sub(lambda found: os.environ.get(found[1], found[2]), given)
     words = text.replace(",", " ").split()
+    if "," in text and len(words) != count:
+        return given  # a decimal comma, perhaps
     numbers = [found[1] for word in words if (found := _NUMBER.fullmatch(word))]
     if len(numbers) < len(words) or len(numbers) < count:
         return given  # MuJoCo reports it

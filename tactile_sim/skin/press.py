@@ -122,7 +122,9 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
 
 @kernel(error_model="numpy", counted=False)
 def _sum_up(points, count, u, v, tilt, layer, force):
-    """Sum up area times depth and its moments by taxel, in ``layer.sums`` and ``layer.pressed``.
+    """Sum area times depth, and its first moments, over the points of each pressed taxel.
+
+    The sums are written to ``layer.sums``, and the indices of the taxels to ``layer.pressed``.
 
     Args:
         points: ``Layer.points``.

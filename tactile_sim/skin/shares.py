@@ -1,4 +1,4 @@
-"""Shares of taxels in loads, and the resulting readings."""
+"""Distribute loads over taxels, and add up the resulting readings."""
 
 from __future__ import annotations
 

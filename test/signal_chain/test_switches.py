@@ -33,6 +33,13 @@ def test_switch_acts_on_the_output_of_the_stages_before_it(readings):
         np.testing.assert_array_equal(switched.read(step, reading), without.read(step, reading))
 
 
+def test_unknown_switch_is_refused_with_the_nearest_name():
+    settings = config.from_mapping({"scene": "touch_cube.xml", "skin": {"sensor": {"*": {"noise": {"std": 0.1}}}}})
+    for key, near in (("skin.sensor.*.nois.enabled", "noise"), ("skin.sensor.cube.noise.enabled", "skin.sensor.*")):
+        with raises(ConfigError, key, near):
+            settings.replace(key, False)
+
+
 def test_stage_that_is_off_in_the_configuration_can_be_switched_on(readings):
     made = sensor(offset={"value": 1.0, "enabled": False})
     before = made.read(0, readings[0])

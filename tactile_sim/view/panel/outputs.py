@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from threading import Lock, Thread
 
-from viser import ClientHandle, GuiButtonHandle, GuiEvent, ViserServer
+from viser import ClientHandle, GuiButtonHandle, GuiEvent, GuiHtmlHandle, ViserServer
 
 from tactile_sim.bag.background_writer import BagStatus
 from tactile_sim.errors import TactileSimError
@@ -25,7 +25,7 @@ WORK, DONE, FAULT = "#ff8787", "#8ce99a", "#ff6b6b"
 
 
 class Outputs:
-    """Adds a folder with the buttons, and a status line that is visible while the folder is closed.
+    """Adds a folder with the buttons, and two status lines that are visible while the folder is closed.
 
     Films and replays show the last recorded bag, or the bag of the view. They are stored in the scene's
     ``output_folder`` and sent to the browser in which the button was pressed.
@@ -40,7 +40,8 @@ class Outputs:
         self._made: dict[tuple[str, str], Path] = {}
         """Files by bag and kind."""
         gui = server.gui
-        self._status = gui.add_html("", visible=False, order=STATUS_ORDER)
+        self._recording_status = gui.add_html("", visible=False, order=STATUS_ORDER)
+        self._export_status = gui.add_html("", visible=False, order=STATUS_ORDER)
         self._record: GuiButtonHandle | None = None
         self._exports: list[GuiButtonHandle] = []
         with gui.add_folder("Record and save", expand_by_default=False, order=FOLDER_ORDER):
@@ -60,13 +61,14 @@ class Outputs:
         self._recording = status.active
         size = f"{status.duration:.1f} s, {status.size / 1e6:.1f} MB"
         if status.fault:
-            self._show(f"recording failed: {status.fault}", FAULT)
+            text, color = f"recording failed: {status.fault}", FAULT
         elif status.active and not status.size:
-            self._show("preparing to record", WORK)
+            text, color = "preparing to record", WORK
         elif status.active:
-            self._show(f"\u25cf recording {size}", WORK)
+            text, color = f"\u25cf recording {size}", WORK
         else:
-            self._show(f"recorded {size}: {status.bag}", DONE)
+            text, color = f"recorded {size}: {status.bag}", DONE
+        _show(self._recording_status, text, color)
         if self._record:
             self._record.label = "Stop recording" if status.active else "Record"
         if not status.active and status.bag:
@@ -89,21 +91,23 @@ class Outputs:
                     Path(bag),
                     kind,
                     Path(self._scene.output_folder),
-                    lambda line: self._show(f"{kind}: {line}", WORK),
+                    lambda line: _show(self._export_status, f"{kind}: {line}", WORK),
                 )
                 self._made[bag, kind] = path
             size = path.stat().st_size
-            self._show(f"{kind} of {size / 1e6:.1f} MB: {path}", DONE)
+            _show(self._export_status, f"{kind} of {size / 1e6:.1f} MB: {path}", DONE)
             if size <= MAX_DOWNLOAD:
                 client.send_file_download(path.name, path.read_bytes(), save_immediately=True)
         except (TactileSimError, OSError) as error:
-            self._show(f"{kind}: {error}", FAULT)
+            _show(self._export_status, f"{kind}: {error}", FAULT)
         finally:
             self._busy.release()
             for button in self._exports:
                 button.disabled = self._recording
 
-    def _show(self, text: str, color: str) -> None:
-        style = f"padding: 0 1em 0.4em 1em; font-size: 0.9em; overflow-wrap: anywhere; color: {color}"
-        self._status.content = f'<div style="{style}">{escape(text)}</div>'
-        self._status.visible = True
+
+def _show(line: GuiHtmlHandle, text: str, color: str) -> None:
+    """Show a text in a status line of the panel."""
+    style = f"padding: 0 1em 0.4em 1em; font-size: 0.9em; overflow-wrap: anywhere; color: {color}"
+    line.content = f'<div style="{style}">{escape(text)}</div>'
+    line.visible = True

@@ -217,7 +217,10 @@ class _Allowance:
 
 
 class _GuardedConnection(ServerConnection):
-    """A connection that returns only accepted messages, at a limited rate."""
+    """A websocket connection whose `recv` returns only messages that the guard accepts, at a limited rate.
+
+    It aborts clients that send too many fragments or pings, or that do not read for `STALL` seconds.
+    """
 
     def __init__(self, *args: Any, guard: Guard, **others: Any):
         super().__init__(*args, **others)
