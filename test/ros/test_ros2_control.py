@@ -58,7 +58,16 @@ def prefix(tmp_path_factory):
         return found
     folder = tmp_path_factory.mktemp("example")
     bases = ["--base-paths", EXAMPLE, "--build-base", folder / "build", "--install-base", folder / "install"]
-    colcon = [sys.executable, "-m", "colcon", "--log-base", folder / "log", "build", "--merge-install", *bases]
+    colcon = [
+        sys.executable,
+        "-m",
+        "colcon",
+        "--log-base",
+        folder / "log",
+        "build",
+        "--merge-install",
+        *bases,
+    ]
     subprocess.run([*colcon, "--executor", "sequential"], check=True, timeout=600)
     return folder / "install"
 
@@ -99,7 +108,9 @@ def test_fingers_stop_in_the_cycle_of_contact_and_lift_the_block(ros, launch):
     assert ros.call(SetBool, "/grip_controller/close", data=True).success
 
     def settled():
-        return all(len(states) > 100 and all(state.contact for state in states[-100:]) for states in pads.values())
+        return all(
+            len(states) > 100 and all(state.contact for state in states[-100:]) for states in pads.values()
+        )
 
     wait_for(settled, "contact of both pads")
     for side, states in pads.items():
@@ -116,9 +127,12 @@ def test_fingers_stop_in_the_cycle_of_contact_and_lift_the_block(ros, launch):
     wait_for(lambda: all(abs(states[-1].force.y) > 4.9 for states in pads.values()), "the force")
     lift = ros.node.create_publisher(Float64MultiArray, "/lift_controller/commands", 1)
     wait_for(lambda: lift.get_subscription_count() == 1)
-    lift.publish(Float64MultiArray(data=[0.05]))
     lifted = ros.listen(JointState, "joint_states")
-    wait_for(lambda: len(lifted) > 500 and abs(lifted[-1].position[0] - 0.05) < 1e-3, "the lift")
+    for height in np.linspace(0.0, 0.05, 51):  # a step would pull the fingers off the block
+        lift.publish(Float64MultiArray(data=[height]))
+        count = len(lifted)
+        wait_for(lambda count=count: len(lifted) > count + 10)
+    wait_for(lambda: len(lifted) > 500 and abs(lifted[-1].position[0] - 0.05) < 2e-3, "the lift")
     count = len(lifted)
     wait_for(lambda: len(lifted) > count + 500, "one second")
     last = [states[-1] for states in pads.values()]
