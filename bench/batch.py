@@ -1,8 +1,9 @@
 """Time and memory of many environments: physics alone, with skin, and with a signal chain.
 
-Run as ``python bench/batch.py [environments ...] [--backend warp] [--scene hand]``. An environment takes
-SUBSTEPS time steps with random controls between two observations. Values are the least of interleaved
-repetitions, per environment and observation, on one machine; compare the ratios.
+Run as ``python bench/batch.py [environments ...] [--backend warp] [--scene hand] [--response hertz]``. An
+environment takes SUBSTEPS time steps with random controls between two observations. Values are the least of
+interleaved repetitions, per environment and observation, on one machine; compare the ratios. ``--processor``
+measures the processor time of all threads, which hardly depends on what else the machine does.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from rich.table import Table
 
 from tactile_sim import EngineError, config
 from tactile_sim.batch import BACKENDS, Batch
+from tactile_sim.skin import RESPONSE_FUNCTIONS
 
 SCENES, ENVIRONMENTS = ("hand", "infant", "gripper"), (1, 64, 1024, 4096)
 SUBSTEPS, WARM_UP = 5, 8
@@ -52,9 +54,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=main.__doc__)
     parser.add_argument("environments", nargs="*", type=int, default=ENVIRONMENTS)
     parser.add_argument("--backend", default="mujoco", choices=BACKENDS)
+    parser.add_argument("--processor", action="store_true")
     parser.add_argument("--scene", action="append", choices=SCENES)
+    parser.add_argument("--response", default="elastic_foundation", choices=RESPONSE_FUNCTIONS)
     options = parser.parse_args()
-    table = Table(title=f"{options.backend}: µs per environment and observation, {SUBSTEPS} steps each")
+    how = options.backend, options.response
+    table = Table(title=f"{', '.join(how)}: µs per environment and observation, {SUBSTEPS} steps each")
     columns = ("taxels", "environments", "physics", "contacts", "skin", "sum", "4 stages",
                f"{len(ALL)} stages", "skin / physics", "with skin / physics", "with 4 / physics",
                f"with {len(ALL)} / physics", "MB", "MB with 4", f"MB with {len(ALL)}")  # fmt: skip
@@ -65,26 +70,30 @@ def main() -> None:
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as process:
         for scene in options.scene or SCENES:
             for count in options.environments:
-                table.add_row(scene, *process.submit(_row, scene, count, options.backend).result())
+                row = process.submit(_row, scene, count, *how, processor=options.processor).result()
+                table.add_row(scene, *row)
     Console(width=180).print(table)
 
 
-def _make(scene: str, count: int, sensor: Mapping[str, Any], backend: str) -> Batch:
+def _make(scene: str, count: int, sensor: Mapping[str, Any], backend: str, response: str) -> Batch:
     if scene == "gripper":
-        skin = {"scales": {"left": SPACING, "right": SPACING}, "sensor": sensor}
+        scales = {"left": SPACING, "right": SPACING}
+        skin = {"scales": scales, "sensor": sensor, "response_function": response}
         return Batch(mujoco.MjSpec.from_string(GRIPPER), count, backend, settings={"skin": skin})
     settings = config.load(scene)
     still = replace(settings, motion=replace(settings.motion, keyframes=()))
-    return Batch(replace(still, skin=replace(settings.skin, sensor=sensor)), count, backend)
+    skin = replace(settings.skin, sensor=sensor, response_function=response)
+    return Batch(replace(still, skin=skin), count, backend)
 
 
-def _row(scene: str, count: int, backend: str) -> list[str]:
+def _row(scene: str, count: int, *how: str, processor: bool) -> list[str]:
+    clock = time.process_time if processor else time.perf_counter
     # What any number of environments needs: code and one simulation.
-    _make(scene, 1, {"*": ALL}, backend).observe()
+    _make(scene, 1, {"*": ALL}, *how).observe()
     try:
-        batch, taken = _resident(lambda: _make(scene, count, {}, backend))
-        short, with_short = _resident(lambda: _make(scene, count, {"*": CHAIN}, backend))
-        full, with_full = _resident(lambda: _make(scene, count, {"*": ALL}, backend))
+        batch, taken = _resident(lambda: _make(scene, count, {}, *how))
+        short, with_short = _resident(lambda: _make(scene, count, {"*": CHAIN}, *how))
+        full, with_full = _resident(lambda: _make(scene, count, {"*": ALL}, *how))
     except EngineError as error:
         return ["", str(count), str(error)]
     random = np.random.default_rng(0)
@@ -102,9 +111,9 @@ def _row(scene: str, count: int, backend: str) -> list[str]:
     for _ in range(WARM_UP + rounds):
         batch.ctrl[:] = short.ctrl[:] = full.ctrl[:] = random.uniform(low, high, (count, len(low)))
         for name, part in parts.items():
-            began = time.perf_counter()
+            began = clock()
             part()
-            spent[name].append(time.perf_counter() - began)
+            spent[name].append(clock() - began)
     each = {part: min(times[WARM_UP:]) / count * 1e6 for part, times in spent.items()}
     skin, physics = each["observe"] - each["contacts"], each["physics"]
     return [

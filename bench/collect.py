@@ -1,73 +1,112 @@
-"""Throughput of ``tactile_sim collect``: one process on one core and on all, and several processes.
+"""Throughput of ``tactile_sim collect``: one process on one core, and several processes.
 
-Run as ``python bench/collect.py [workers]`` (default: the number of cores) on a quiet machine. Rates are
-those that the command prints: without the start of the interpreter, with that of the workers. The best of
-interleaved repetitions counts. Ray is measured if it is installed.
+Run as ``python bench/collect.py [--workers 2] [--scene hand]``; it takes a minute of processor time for each
+scene. Ray is measured if it is installed. Each way collects two numbers of episodes: the difference of the
+processor times gives the time of an episode, and the rest is the start. From these follows the throughput for
+many episodes on a quiet machine, with an error of 15 % where others use the machine. The measured one is that
+of the rates that the command prints: without the start of the interpreter, with that of the workers.
 """
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
+import resource
 import subprocess
 import sys
 from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import NamedTuple
 
 from rich.console import Console
 from rich.table import Table
 
-ROUNDS = 3
 WANTED = 1.7
 """Least ratio of two workers and one process on one core."""
 SCENES = {
-    "gripper": (256, ["--steps", "200"]),
-    "hand": (32, ["--steps", "50", "--envs", "4"]),
+    "gripper": (64, 384, ["--steps", "200"]),
+    "hand": (32, 192, ["--steps", "50", "--envs", "16"]),
 }
-"""Number of episodes and further options by configuration."""
+"""Small and large number of episodes, and further options, by configuration."""
+MANY = 10_000
+"""Number of episodes for which the throughput is calculated."""
+
+
+class Run(NamedTuple):
+    """Figures of one call of the command."""
+
+    processor: float
+    """Processor time of all its processes [s]."""
+    rate: float
+    """Printed rate [episodes/s]."""
+    size: float
+    """Size of the dataset [bytes]."""
 
 
 def main() -> None:
     """Measure all configurations and print a table."""
     cores = sorted(os.sched_getaffinity(0))
-    workers = int(sys.argv[1]) if len(sys.argv) > 1 else len(cores)
-    ways: dict[str, tuple[list[str], Callable[[], None] | None]] = {
-        "one core": ([], lambda: os.sched_setaffinity(0, cores[:1])),
-        "one process": ([], None),
-        f"--workers {workers}": (["--workers", str(workers)], None),
+    parser = argparse.ArgumentParser(description=main.__doc__)
+    parser.add_argument("--workers", type=int, default=len(cores))
+    parser.add_argument("--scene", action="append", choices=SCENES)
+    options = parser.parse_args()
+    workers = options.workers
+    ways: dict[str, tuple[list[str], int, Callable[[], None] | None]] = {
+        "one core": ([], 1, lambda: os.sched_setaffinity(0, cores[:1])),
+        f"--workers {workers}": (["--workers", str(workers)], workers, None),
     }
     if find_spec("ray"):
-        ways[f"--ray local --workers {workers}"] = (["--ray", "local", "--workers", str(workers)], None)
+        ways[f"--ray local --workers {workers}"] = (
+            ["--ray", "local", "--workers", str(workers)],
+            workers,
+            None,
+        )
     table = Table(title=f"collect on {len(cores)} cores")
-    for column in ("configuration", "run", "episodes/s", "of one core", "of one process", "kB per episode"):
+    columns = ("configuration", "run", "ms per episode", "start, s", "episodes/s, measured", "of one core",
+               "on quiet cores", "kB per episode")  # fmt: skip
+    for column in columns:
         table.add_column(column, justify="left" if column in ("configuration", "run") else "right")
-    for scene, (episodes, more) in SCENES.items():
-        rates = dict.fromkeys(ways, 0.0)
-        size = 0.0
-        _collect(scene, ["--episodes", "1", *more], None)  # compiles kernels
-        for _ in range(ROUNDS):
-            for way, (options, prepare) in ways.items():
-                rate, size = _collect(scene, ["--episodes", str(episodes), *more, *options], prepare)
-                rates[way] = max(rates[way], rate)
-        single, whole = rates["one core"], rates["one process"]
-        for way, rate in rates.items():
-            ratios = f"{rate / single:.2f}", f"{rate / whole:.2f}"
-            table.add_row(scene, way, f"{rate:.3g}", *ratios, f"{size / episodes / 1e3:.0f}")
-    Console(width=120).print(table)
+    for scene in options.scene or SCENES:
+        few, many, more = SCENES[scene]
+        _collect(scene, 1, more, None)  # compiles kernels
+        single: tuple[float, float] | None = None
+        for way, (how, processes, prepare) in ways.items():
+            short, long = (_collect(scene, count, [*more, *how], prepare) for count in (few, many))
+            each = (long.processor - short.processor) / (many - few)
+            start = short.processor - few * each
+            single = single or (each, long.rate)
+            # Workers start at the same time; the start of the interpreter is part of each.
+            wall = MANY * each / processes + start / (processes + 1)
+            ratio = MANY * single[0] / wall if processes > 1 else 1.0
+            table.add_row(
+                scene, way, f"{1e3 * each:.1f}", f"{start:.1f}", f"{long.rate:.3g}",
+                f"{long.rate / single[1]:.2f}", f"{ratio:.2f}", f"{long.size / many / 1e3:.0f}",
+            )  # fmt: skip
+    Console(width=140).print(table)
     print(f"wanted: with 2 workers on 2 quiet cores at least {WANTED} of one core")
 
 
-def _collect(scene: str, options: list[str], prepare: Callable[[], None] | None) -> tuple[float, float]:
-    """Return the printed rate [episodes/s] and the size of the dataset [bytes]."""
+def _collect(scene: str, episodes: int, options: list[str], prepare: Callable[[], None] | None) -> Run:
+    """Run the command in a temporary folder."""
     with TemporaryDirectory() as folder:
         out = Path(folder) / "out"
-        command = [sys.executable, "-m", "tactile_sim", "collect", scene, "--out", str(out), *options]
+        command = [sys.executable, "-m", "tactile_sim", "collect", scene, "--out", str(out)]
+        command += ["--episodes", str(episodes), *options]
+        before = _processor_time()
         done = subprocess.run(command, preexec_fn=prepare, capture_output=True, text=True, check=True)
         found = re.search(r"(\S+) episodes/s", done.stderr)
         assert found, done.stderr
-        return float(found[1]), sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+        size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
+        return Run(_processor_time() - before, float(found[1]), size)
+
+
+def _processor_time() -> float:
+    """Return the processor time of all processes that have ended [s]."""
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
 
 
 if __name__ == "__main__":

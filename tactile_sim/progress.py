@@ -1,10 +1,18 @@
-"""Progress bars. They are shown only in a terminal."""
+"""Progress bars. They are shown only in a terminal; other programs can request lines instead."""
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+
+_lines = False
+
+
+def use_lines() -> None:
+    """Print a line such as ``40 % rendering`` for each percent if there is no terminal."""
+    global _lines
+    _lines = True
 
 
 @contextmanager
@@ -20,9 +28,25 @@ def progress(what: str) -> Iterator[Callable[[int, int], None]]:
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
+    if _lines and not sys.stderr.isatty():
+        yield _line_printer(what)
+        return
     columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
     with Progress(
         *columns, console=Console(stderr=True), transient=True, disable=not sys.stderr.isatty()
     ) as bar:
         task = bar.add_task(what, total=None)
         yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+def _line_printer(what: str) -> Callable[[int, int], None]:
+    last = -1
+
+    def show(done: int, total: int) -> None:
+        nonlocal last
+        percent = 100 * done // max(total, 1)
+        if percent != last:
+            last = percent
+            print(f"{percent} % {what}", file=sys.stderr, flush=True)
+
+    return show

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import math
 import numbers
-import re
 from array import array
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import MISSING, dataclass, field, fields
 from typing import Any
-from urllib.parse import urlsplit
 
 from tactile_sim.errors import suggest
+
+Check = Callable[[Any], Any]
+"""Function that converts a valid value of a user, and raises a ValueError for any other."""
 
 
 def shown(value: Any) -> str:
@@ -128,33 +129,6 @@ class Text:
             raise ValueError("must be text, got an empty one")
         check_characters(value)
         return value
-
-
-@dataclass(frozen=True)
-class WebSocket:
-    """A websocket address."""
-
-    def __call__(self, value: Any) -> str:
-        address = Text(filled=True)(value)
-        try:
-            parts = urlsplit(address)
-            valid = parts.scheme in ("ws", "wss") and parts.hostname and parts.port != 0
-        except ValueError:  # the port is no number up to 65535
-            valid = False
-        if not valid:
-            raise ValueError(f"must be an address such as ws://127.0.0.1:5000, got {address!r}")
-        return address
-
-
-@dataclass(frozen=True)
-class Topic:
-    """A ROS topic name, absolute or relative."""
-
-    def __call__(self, value: Any) -> str:
-        name = Text(filled=True)(value)
-        if not re.fullmatch("(~?/)?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*", name):
-            raise ValueError(f"must be a topic such as /hub_0/sensor_0, got {name!r}")
-        return name
 
 
 @dataclass(frozen=True)
@@ -299,23 +273,6 @@ class Choice:
     def __str__(self) -> str:
         return f"one of {', '.join(self.words)}"
 
-
-Check = (
-    Flag
-    | Number
-    | Integer
-    | Text
-    | Frame
-    | Topic
-    | WebSocket
-    | Texts
-    | Ordered
-    | Integers
-    | Numbers
-    | Ranged
-    | Scalar
-    | Choice
-)
 
 SHARE = Number(least=0, most=1)
 SLOWEST = 1e-6

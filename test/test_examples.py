@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import subprocess
 import sys
@@ -15,6 +16,8 @@ WITH_ROS = {"reflex", "lock_step", "read_bag", "balance_controller"}
 """Run by test/ros/test_examples.py."""
 FUNCTIONS = {"metric"}
 """Run by the test of docs/collect.md."""
+WITH_MIMO = {"mimo_environments"}
+"""Run below, on a checkout of MIMo."""
 PRINTED = {
     "first_skin": {r"weight (\S+) N": (9.81, 0.01)},
     "own_robot": {r"left: (\S+) N": (5.0, 0.05), r"right: (\S+) N": (5.0, 0.05)},
@@ -35,7 +38,7 @@ ARGUMENTS = {"train_balance": ["contact", "0", "0"]}
 
 
 def test_every_program_is_run_by_a_test():
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*WITH_ROS, *PRINTED, *FUNCTIONS}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*WITH_ROS, *PRINTED, *FUNCTIONS, *WITH_MIMO}
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)
@@ -57,3 +60,27 @@ def test_a_program_prints_the_expected_number(name, tmp_path):
         found = re.search(pattern, done.stdout)
         assert found, done.stdout
         np.testing.assert_allclose(float(found[1]), expected, atol=tolerance)
+
+
+def run_mimo_environments(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, EXAMPLES / "mimo_environments.py", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=900)
+
+
+@pytest.mark.timeout(900)  # MIMo builds its touch in 16 s
+def test_environments_of_mimo_feel_the_same_forces():
+    checkout = os.environ.get("TACTILE_SIM_MIMO")
+    if checkout is None:
+        pytest.skip("TACTILE_SIM_MIMO names no checkout of MIMo to compare with")
+    done = run_mimo_environments(checkout, "--steps", "10")
+    assert done.returncode == 0, done.stderr
+    found = re.findall(r"^(\w+): (\d+) values, (\d+) loads equal to (\S+) N", done.stdout, re.MULTILINE)
+    assert [name for name, *_ in found] == ["Reach", "Standup", "SelfBody", "Catch"]
+    assert sum(int(loads) for _, _, loads, _ in found) > 50
+    assert max(float(difference) for *_, difference in found) <= 1e-6
+
+
+def test_environments_of_mimo_need_a_checkout(tmp_path):
+    done = run_mimo_environments(str(tmp_path))
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert str(tmp_path) in done.stderr

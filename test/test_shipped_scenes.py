@@ -80,15 +80,16 @@ def test_force_on_the_resting_cube_is_its_weight(cube):
         assert cube.observe().forces_world.sum(axis=0) == pytest.approx(weight, abs=1e-3 * weight[2])
 
 
-def test_loaded_taxels_are_within_two_spacings_of_the_corners(cube):
+def test_resting_cube_presses_evenly_on_its_lower_face(cube):
     cube.reset("rest")
     advance(cube, 0.5)
-    snapshot = cube.observe()
-    corners = np.array([[x, y, 0.0] for x in (-0.1, 0.1) for y in (-0.1, 0.1)])
-    distance = np.linalg.norm(snapshot.taxel_positions_world[:, None] - corners, axis=2).min(axis=1)
-    felt = snapshot.forces_world.any(axis=1)
-    assert felt[distance < 0.02].all()
-    assert not felt[distance > 2 * 0.02 + 0.001].any()
+    snapshot, areas = cube.observe(), cube.skin.areas
+    positions, pressure = snapshot.taxel_positions_world, snapshot.forces_world[:, 2] / areas
+    below = positions[:, 2] < 0.001
+    assert not pressure[~below].any()
+    inside = below & (np.abs(positions[:, :2]) < 0.085).all(axis=1)
+    assert inside.sum() > 60
+    np.testing.assert_allclose(pressure[inside], CUBE_MASS * GRAVITY / 0.2**2, rtol=0.02)
 
 
 def test_a_ball_on_the_cube_adds_its_weight(cube):

@@ -14,14 +14,15 @@ from tactile_sim.config.scene_keys import ObjectSettings, RobotSettings
 from tactile_sim.registry import ENGINES
 from tactile_sim.scenes.sensor_schema import FIELDS, REDUCTIONS
 from tactile_sim.signal_chain import STAGES
+from tactile_sim.signal_chain.stage import Stage
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
 HEAD = """# Every key of a configuration
 
 A configuration is a ROS 2 parameter file: all keys are below `/**:` and `ros__parameters:`. Dots are levels:
 `rates.tactile` is `rates: {tactile: ...}`. `tactile_sim check FILE` reports all errors. Keys marked *live*
-can be set while the node runs. A rate above the physics' steps per second is then rejected; in a file it
-means one message per step and is logged.
+can be set while the node runs. A rate above the number of time steps per second is then rejected; in a
+file it means one message per step, and a warning is logged.
 
 | key | default | meaning |
 |---|---|---|
@@ -34,13 +35,13 @@ TABLES = {
     "`velocity`, `effort`, or `free` for none. See "
     "[Controllers](controllers.md#control-actuators-for-joints-without-one)",
     "control.JOINT.kp": "stiffness of a position servo [N m/rad, N/m]; by default from inertia and weight",
-    "control.JOINT.kd": "its damping, or the gain of a velocity servo [N m s/rad, N s/m]; by default from "
-    "inertia",
-    "control.JOINT.limit": "largest effort [N m, N]; the joint's own limit is not exceeded",
+    "control.JOINT.kd": "damping of a position servo, or gain of a velocity servo [N m s/rad, N s/m]; by "
+    "default from inertia",
+    "control.JOINT.limit": "maximum effort [N m, N]; the joint's own limit applies in any case",
     "contact_sensors.NAME.geom1": "object 1 of a contact sensor by name; or `body1`, `subtree1` (a body and "
     "its descendants), or `site`: contacts in its volume. See [Contact sensors](contact_sensors.md)",
     "contact_sensors.NAME.geom2": "object 2, or `body2`, `subtree2`; one of the two objects may be omitted",
-    "contact_sensors.NAME.data": "requested fields, `[found]` by default; in this order: "
+    "contact_sensors.NAME.data": "requested fields in this order, `[found]` by default: "
     + ", ".join(f"`{word}`" for word in FIELDS),
     "contact_sensors.NAME.num": "maximum number of contacts; `1` by default",
     "contact_sensors.NAME.reduce": "selection and order of contacts, `none` by default: "
@@ -87,8 +88,13 @@ def _keys() -> Iterator[Key]:
 
 
 def _stages() -> Iterator[str]:
+    for entry in dataclasses.fields(Stage):
+        yield f"| `STAGE.{entry.name}` | {_shown(entry.default)} | {entry.metadata['doc']} |"
+    common = {entry.name for entry in dataclasses.fields(Stage)}
     for stage, block in STAGES.items():
         for entry in dataclasses.fields(block):
+            if entry.name in common:
+                continue
             missing = entry.default is dataclasses.MISSING
             default = "required" if missing else _shown(entry.default)
             yield f"| `{stage}.{entry.name}` | {default} | {entry.metadata['doc']} |"

@@ -1,47 +1,53 @@
 """Generate docs/robots.md, robots that were tried: python tools/robots_table.py NAME=FOLDER ...
 
-Each URDF and each complete MJCF below a folder is loaded, with taxels 2 cm apart on all links. A robot of a
-URDF then holds its initial pose for 10 s, and stands or lies on the ground with a free base until it
-rests.
+Each URDF and each complete MJCF below a folder is loaded, with taxels 2 cm apart on all bodies, holds its
+initial pose for 10 s, and lies or stands on the ground until it rests (`robot_trials.py`).
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
-import logging
 import multiprocessing
 import re
-import time
 from pathlib import Path
 from typing import Any
 
-import mujoco
-import numpy as np
-
-from tactile_sim import Simulation, TactileSimError
-from tactile_sim.config.scales import colliding_areas
+from robot_trials import attempt
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "robots.md"
+STEADY, STILL, EXACT = 0.01, 0.01, 0.01
+"""Limits of a model that passes: drift [rad or m], speed [rad/s or m/s], relative error of the weight."""
 HEAD = """# Robots that were tried
 
 Written by `tools/robots_table.py` from the models of Python packages, below the folders that the headings name. Taxels
-are 2 cm apart on all links; where that gives more than about 20,000, they are farther apart.
+are 2 cm apart on all bodies; where that gives more than about 20,000, they are farther apart.
 
 | column | meaning |
 |---|---|
 | load | time to load the model, with actuators and skin [s]; converted meshes were in the cache |
-| drift | URDF: largest displacement of a driven joint after 10 s under gravity with the default \
-[control](controllers.md#control-actuators-for-joints-without-one), from the initial pose or the nearer end of its range; \
-*effort limit*: a joint is too weak for that pose |
-| weight | URDF: force of the ground on the skin of the robot, which lies or stands with a free base, over its weight |
-| repairs | masses and inertias that no rigid body can have, see [URDF](own_robot.md#from-urdf) |
+| drift | largest displacement after 10 s under gravity of a joint with default \
+[control](controllers.md#control-actuators-for-joints-without-one), from the initial pose or the nearer end of its \
+range; these are the joints of a URDF, and those of an MJCF that have motors. *sag*: the same of a joint with a \
+position servo of the MJCF, as the stiffness in that file lets it. *effort limit*: a joint is too weak for the pose; \
+*moves*: a joint is faster than 10 mrad/s or 10 mm/s at the end |
+| weight | force of the ground on the skin of the robot, which lies or stands with a free base, over its weight. In an \
+MJCF, each body that the world carries gets a free base; the worst ratio counts |
+| repairs | lines in the log about what the file has wrong, see [URDF](own_robot.md#from-urdf) |
+
+A model passes if it loads, drifts at most 10 mrad or 10 mm, rests at the end, has no joint at its effort limit that is
+displaced by more than that, and feels its weight within 1 %. Falling over is allowed:
+no robot here is balanced. A model without driven joints has no pose to hold, and its drift is empty. Joints without a
+motor, and those that only tendons over several joints drive, hang freely. A model without geometry that
+collides has nothing to feel and is not counted; a file that does not load is counted.
+
 """  # noqa: E501
 COLUMNS = """\
-| model | load [s] | bodies | joints | taxels | drift [mrad, mm] | weight | repairs |
-|---|---|---|---|---|---|---|---|
+| model | load [s] | bodies | joints | taxels | drift [mrad, mm] | weight | repairs | passes |
+|---|---|---|---|---|---|---|---|---|
 """
-PATIENCE = 120.0
+PATIENCE = 400.0
 """Time for a model [s]."""
 
 
@@ -56,114 +62,16 @@ def _complete(file: Path) -> bool:
     return bool(re.search(r"<mujoco\b", text)) and "<worldbody" in text and "<mujocoinclude" not in text
 
 
-def settings(file: Path, packages: Path, **more: Any) -> dict[str, Any]:
-    """Return a configuration of a model without skin."""
-    return {"scene": str(file), "package_paths": [str(packages)], "contacts": "all", **more}
-
-
-def covered(configuration: dict[str, Any]) -> Simulation | None:
-    """Return a simulation with taxels on all bodies that collide, None if no body does."""
-    areas = colliding_areas(Simulation(configuration).engine.model)
-    if not areas.any():
-        return None
-    spacing = max(0.02, float(np.sqrt(areas.sum() / 20_000)))
-    return Simulation(configuration | {"skin": {"scales": {"*": spacing}}})
-
-
-def measure(file: Path, packages: Path) -> dict[str, Any]:
-    """Return what the table says of a model."""
-    repairs: list[str] = []
-    handler = logging.Handler()
-    handler.emit = lambda record: repairs.append(record.getMessage())  # type: ignore[method-assign]
-    logger = logging.getLogger("tactile_sim.scenes")
-    logger.addHandler(handler)
-    logger.propagate = False
-    begin = time.perf_counter()
-    simulation = Simulation(settings(file, packages))
-    found: dict[str, Any] = {"repairs": len(repairs)}
-    model = simulation.engine.model
-    skinned = covered(settings(file, packages))
-    found |= {
-        "load": time.perf_counter() - begin,
-        "bodies": model.nbody - 1,
-        "joints": model.njnt,
-        "taxels": len(skinned.skin.positions) if skinned else 0,
-        "geometry": skinned is not None,
-    }
-    if file.suffix == ".urdf":
-        found["drift"], found["at_limit"] = drift(simulation)
-        if skinned:
-            found["weight"] = weight(file, packages)
-    return found
-
-
-def drift(simulation: Simulation) -> tuple[float, bool]:
-    """Return the largest displacement of a driven joint after 10 s [rad or m], and if one is too weak."""
-    commander, model = simulation.commander, simulation.engine.model
-    driven = [k for k, name in enumerate(commander.joint_names) if name not in commander.without_position]
-    if not driven:
-        return 0.0, False
-    joints = [model.joint(commander.joint_names[k]).id for k in driven]
-    addresses = commander.qpos[driven]
-    start = simulation.engine.data.qpos[addresses].copy()
-    limited = model.jnt_limited[joints].astype(bool)
-    low, high = np.where(limited[:, None], model.jnt_range[joints], (-np.inf, np.inf)).T
-    simulation.step(round(10.0 / simulation.engine.timestep))
-    data = simulation.engine.data
-    weak = np.abs(data.actuator_force) >= np.abs(model.actuator_forcerange[:, 1]) * (1 - 1e-6)
-    moved = np.abs(data.qpos[addresses] - np.clip(start, low, high)).max()
-    return float(moved), bool((weak & (model.actuator_forcelimited != 0)).any())
-
-
-def weight(file: Path, packages: Path) -> float | None:
-    """Return the force of the ground on the skin of a robot that lies on it, over its weight."""
-    options = {"scene_options": {"floating_base": True}, "ground": True}
-    try:
-        simulation = covered(settings(file, packages, **options))
-    except TactileSimError as error:
-        if "floating_base" in str(error):
-            return None
-        raise
-    if simulation is None:
-        return None
-    model, data = simulation.engine.model, simulation.engine.data
-    mujoco.mj_kinematics(model, data)
-    geoms = np.flatnonzero((model.geom_bodyid != 0) & (model.geom_contype | model.geom_conaffinity))
-    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    lowest = min(
-        (
-            data.geom_xpos[g]
-            + (model.geom_aabb[g, :3] + corners * model.geom_aabb[g, 3:]) @ data.geom_xmat[g].reshape(3, 3).T
-        )[:, 2].min()
-        for g in geoms
-    )
-    data.qpos[2] -= lowest - 0.001
-    for _ in range(10):
-        simulation.step(round(1.0 / simulation.engine.timestep))
-        if np.abs(data.qvel).max() < 0.01:
-            break
-    forces = []
-    for _ in range(50):
-        snapshot = simulation.observe()
-        taxels, rotations = snapshot.taxels, simulation.engine.data.xmat
-        total = 0.0
-        for body in simulation.skin.pads:
-            total += (rotations[body.body_id].reshape(3, 3) @ taxels[body.start : body.stop].sum(axis=0))[2]
-        forces.append(total)
-        simulation.step(10)
-    moved = model.body_mass[model.body_weldid != 0].sum() * -model.opt.gravity[2]
-    return float(np.mean(forces) / moved)
-
-
 def _worker(connection: Any, file: Path, packages: Path) -> None:
     try:
-        connection.send(measure(file, packages))
+        connection.send(dataclasses.asdict(attempt(file, packages)))
     except Exception as error:  # noqa: BLE001
-        connection.send({"error": f"{type(error).__name__}: {error}".replace(str(file.parent) + "/", "")})
+        text = f"{type(error).__name__}: {error}".replace(f"{file.parent}/", "")
+        connection.send({"error": text.replace(f"{packages}/", "")})
 
 
 def measured(file: Path, packages: Path) -> dict[str, Any]:
-    """Return `measure` of a model in a process of its own, or the error."""
+    """Return the results for a model, from a process of its own, or the error."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_worker, args=(sender, file, packages))
@@ -178,43 +86,87 @@ def measured(file: Path, packages: Path) -> dict[str, Any]:
     return found
 
 
+def counted(found: dict[str, Any]) -> bool:
+    """Return whether a model has geometry that collides, or does not load."""
+    return "error" in found or found["taxels"] > 0
+
+
+def holds(found: dict[str, Any]) -> bool:
+    """Return whether a model loads and keeps its driven joints in their pose."""
+    return (
+        "error" not in found
+        and (found["drift"] or 0.0) <= STEADY
+        and (found["speed"] or 0.0) <= STILL
+        and not found["weak"]
+    )
+
+
+def feels(found: dict[str, Any]) -> bool:
+    """Return whether a model loads and feels its weight."""
+    return found.get("weight") is not None and abs(found["weight"] - 1.0) <= EXACT
+
+
 def row(name: str, found: dict[str, Any]) -> str:
     """Return a row of the table."""
     if "error" in found:
-        return f"| {name} | {found['error'][:200].replace('|', '/')} | | | | | | |\n"
-    drift = f"{found['drift'] * 1e3:.1f}" if "drift" in found else ""
-    drift += " (effort limit)" if found.get("at_limit") else ""
-    weight = f"{found['weight']:.3f}" if found.get("weight") is not None else ""
+        return f"| {name} | {found['error'][:200].replace('|', '/')} | | | | | | | no |\n"
+    drift = "" if found["drift"] is None else f"{found['drift'] * 1e3:.1f}"
+    drift += f"{', ' * bool(drift)}sag {found['sag'] * 1e3:.1f}" if found["sag"] is not None else ""
+    drift += " (effort limit)" * found["weak"] + " (moves)" * ((found["speed"] or 0.0) > STILL)
+    weight = "" if found["weight"] is None else f"{found['weight']:.3f}"
+    passes = ("yes" if holds(found) and feels(found) else "no") if counted(found) else ""
     return (
         f"| {name} | {found['load']:.1f} | {found['bodies']} | {found['joints']} | {found['taxels']} "
-        f"| {drift} | {weight} | {found['repairs'] or ''} |\n"
+        f"| {drift} | {weight} | {found['repairs'] or ''} | {passes} |\n"
     )
+
+
+def summary(everything: dict[str, dict[str, dict[str, Any]]]) -> str:
+    """Return the table of how many models pass."""
+    text = "| models of | files | counted | load | hold their pose | feel their weight | pass |\n"
+    text += "|---|---|---|---|---|---|---|\n"
+    all_found = [found for results in everything.values() for found in results.values()]
+    for name, results in [
+        *((name, list(found.values())) for name, found in everything.items()),
+        ("all", all_found),
+    ]:
+        shown = [found for found in results if counted(found)]
+        passed = sum(holds(found) and feels(found) for found in shown)
+        text += (
+            f"| {name} | {len(results)} | {len(shown)} | {sum('error' not in found for found in shown)} "
+            f"| {sum(map(holds, shown))} | {sum(map(feels, shown))} "
+            f"| {passed} ({passed / max(1, len(shown)):.1%}) |\n"
+        )
+    return text
 
 
 def main() -> None:
     """Measure the models and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", metavar="NAME=FOLDER")
-    parser.add_argument("--json", type=Path, help="also write the figures to this file")
+    parser.add_argument(
+        "--json", type=Path, help="file for the figures; models that it lists are not tried again"
+    )
     parser.add_argument("--only", default="", help="regular expression that a model's path must match")
     parser.add_argument("--page", type=Path, default=PAGE)
     args = parser.parse_args()
-    text, everything = HEAD, {}
+    everything: dict[str, dict[str, Any]] = {}
+    if args.json and args.json.exists():
+        everything = json.loads(args.json.read_text())
     for entry in args.folders:
         name, _, folder = entry.partition("=")
-        root = Path(folder)
-        results = {}
+        root, results = Path(folder), everything.setdefault(name, {})
         for file in models(root):
-            if re.search(args.only, str(file)):
-                results[str(file.relative_to(root))] = found = measured(file, root.parent)
-                print(row(str(file.relative_to(root)), found), end="", flush=True)
-        loaded = sum("error" not in found for found in results.values())
-        text += f"\n## {name}\n\n{loaded} of {len(results)} models load.\n\n{COLUMNS}"
-        text += "".join(row(model, found) for model, found in results.items())
-        everything[name] = results
+            model = str(file.relative_to(root))
+            if model not in results and re.search(args.only, str(file)):
+                results[model] = measured(file, root.parent)
+                print(row(model, results[model]), end="", flush=True)
+                if args.json:
+                    args.json.write_text(json.dumps(everything, indent=1))
+    text = HEAD + summary(everything)
+    for name, results in everything.items():
+        text += f"\n## {name}\n\n{COLUMNS}" + "".join(row(*item) for item in sorted(results.items()))
     args.page.write_text(text, encoding="utf-8")
-    if args.json:
-        args.json.write_text(json.dumps(everything, indent=1))
 
 
 if __name__ == "__main__":

@@ -61,6 +61,18 @@ class Poses:
             return np.zeros((0, 3)), np.zeros((0, 3, 3))
         return np.stack([position for position, _ in poses]), np.stack([turn for _, turn in poses])
 
+    def parents(self, frames: Sequence[str]) -> np.ndarray:
+        """Return the index (f,) of the nearest ancestor of each frame among the frames, or its own index."""
+        known = {frame: k for k, frame in enumerate(frames)}
+        nearest = []
+        for k, frame in enumerate(frames):
+            parent, passed = self._parents.get(frame), {frame}
+            while parent is not None and parent not in known and parent not in passed:
+                passed.add(parent)  # transforms in corrupt bags can form loops
+                parent = self._parents.get(parent)
+            nearest.append(known.get(parent or "", k))
+        return np.array(nearest, int)
+
     def _in_root(
         self, frame: str, known: dict[str, tuple[np.ndarray, np.ndarray]], steps: int
     ) -> tuple[np.ndarray, np.ndarray]:

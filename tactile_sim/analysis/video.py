@@ -133,7 +133,7 @@ class Video:
         return low, high, np.maximum(np.max(reaches, axis=0), 1e-3)
 
     def _arrow_scale(self, radius: float) -> float:
-        """Return a round arrow scale that suits most contacts [m/N]."""
+        """Return an arrow scale that suits most contacts [m/N]: 1, 2 or 5 times a power of ten."""
         forces = self._recording.contacts.magnitudes
         forces = forces[forces > 0]
         wanted = LENGTH * radius / np.median(forces) if forces.size else 0.01

@@ -50,6 +50,15 @@ def beside(bag: Path, ending: str) -> Path:
     return named.with_name(bag.resolve().name.removesuffix(".mcap") + ending)
 
 
+def unused(path: Path) -> Path:
+    """Return a path that does not exist: the given one, or one with ``_2``, ``_3``, ... before its ending."""
+    free, number = path, 1
+    while os.path.lexists(free):
+        number += 1
+        free = path.with_name(f"{path.stem}_{number}{path.suffix}")
+    return free
+
+
 def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -2,39 +2,36 @@
 
 from __future__ import annotations
 
+import logging
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
+import mujoco
 import numpy as np
 
 from tactile_sim.batch.memory import bytes_per_environment, check_memory, free_memory
 from tactile_sim.batch.readings import Readings
+from tactile_sim.config import configured_scene
 from tactile_sim.engines.mujoco.worlds import Worlds
 from tactile_sim.errors import ConfigError, EngineError, suggest
 from tactile_sim.simulation import Simulation
 
 if TYPE_CHECKING:
     from tactile_sim.batch.warp_backend.worlds import WarpWorlds
+    from tactile_sim.engines.motrix.worlds import MotrixWorlds
 
+_LOG = logging.getLogger("tactile_sim.batch")
 BACKENDS = ("mujoco", "warp", "motrix")
 """Names of the backends."""
 _MOST_ENVIRONMENTS = 2**31 - 1
-_UNAVAILABLE = {
-    "motrix": "MotrixSim reads contacts through one sensor for each pair of geoms, which costs more than the"
-    " physics; engines.load(..., engine='motrix', num_envs=n) has its contact sensors",
-}
 
 
 def check_arguments(num_envs: int, backend: str, device: str | None, seed: int, threads: int) -> None:
     """Raise EngineError if an argument of `Batch` is invalid."""
     if backend not in BACKENDS:
         raise EngineError(f"backend: no backend {backend!r}{suggest(str(backend), BACKENDS)}")
-    if backend in _UNAVAILABLE:
-        raise EngineError(
-            f"backend: {backend!r} does not support skins in several environments: {_UNAVAILABLE[backend]};"
-            " use backend='mujoco'"
-        )
-    if backend == "mujoco" and device not in (None, "cpu"):
-        raise EngineError(f"device: backend 'mujoco' runs on 'cpu', got {device!r}; leave it out")
+    if backend != "warp" and device not in (None, "cpu"):
+        raise EngineError(f"device: backend {backend!r} runs on 'cpu', got {device!r}; leave it out")
     for name, value, least in (("num_envs", num_envs, 1), ("seed", seed, 0), ("threads", threads, 0)):
         is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
         if not (is_integer and least <= value <= _MOST_ENVIRONMENTS):
@@ -43,12 +40,16 @@ def check_arguments(num_envs: int, backend: str, device: str | None, seed: int, 
             )
 
 
-def check_configuration(simulation: Simulation) -> None:
+def check_configuration(simulation: Simulation, backend: str) -> None:
     """Raise TactileSimError if a configuration cannot be run in several environments."""
     checked = simulation.settings
-    if checked.engine != "mujoco":
+    if checked.engine == "motrix" != backend:
         raise EngineError(
-            f"{checked.source}: engine: must be 'mujoco' for several environments with skin, got"
+            f"{checked.source}: engine: is 'motrix', got backend {backend!r}; use backend='motrix'"
+        )
+    if checked.engine not in ("mujoco", "motrix"):
+        raise EngineError(
+            f"{checked.source}: engine: must be 'mujoco' or 'motrix' for several environments with skin, got"
             f" {checked.engine!r}; it steps one environment in Python"
         )
     if checked.command_timeout:
@@ -68,9 +69,24 @@ def check_configuration(simulation: Simulation) -> None:
 
 
 def make_backend(
-    simulation: Simulation, num_envs: int, backend: str, device: str | None, seed: int, threads: int
-) -> tuple[Worlds | WarpWorlds, Readings]:
+    simulation: Simulation,
+    made: mujoco.MjSpec | mujoco.MjModel | None,
+    num_envs: int,
+    backend: str,
+    device: str | None,
+    seed: int,
+    threads: int,
+) -> tuple[Worlds | WarpWorlds | MotrixWorlds, Readings]:
     """Create the environments and their readings; see `Batch`.
+
+    Args:
+        simulation: Simulation of the configuration.
+        made: Scene built in Python; None if the configuration names a scene.
+        num_envs: Number of environments.
+        backend: Name of the backend.
+        device: Device of the backend, or None.
+        seed: Seed of the first environment.
+        threads: Number of threads, or 0.
 
     Raises:
         TactileSimError: The backend is not installed, does not support the configuration or the device, or
@@ -80,6 +96,8 @@ def make_backend(
         if backend == "warp":
             return _on_warp(simulation, num_envs, device, seed)
         check_memory(num_envs, bytes_per_environment(simulation), free_memory())
+        if backend == "motrix":
+            return _in_motrix(simulation, made, num_envs, seed, threads)
         worlds = Worlds(simulation.engine.model, num_envs, threads)
         return worlds, Readings(simulation, worlds, seed)
     except MemoryError:
@@ -99,3 +117,29 @@ def _on_warp(
             " python -m pip install 'mujoco-warp>=4.0'"
         ) from None
     return make(simulation, num_envs, device, seed)
+
+
+def _in_motrix(
+    simulation: Simulation,
+    made: mujoco.MjSpec | mujoco.MjModel | None,
+    num_envs: int,
+    seed: int,
+    threads: int,
+) -> tuple[MotrixWorlds, Readings]:
+    try:
+        from tactile_sim.engines.motrix.worlds import MotrixWorlds, bytes_of_contacts
+    except ModuleNotFoundError:
+        raise EngineError(
+            f"backend: 'motrix' needs mujoco 3.17, got {mujoco.__version__};"
+            " python -m pip install 'mujoco>=3.17'"
+        ) from None
+    settings = replace(simulation.settings, engine="motrix")
+    spec, model = configured_scene(settings, made)
+    assert spec is not None  # engine 'motrix' rejects compiled models
+    each = bytes_per_environment(simulation) + bytes_of_contacts(model)
+    check_memory(num_envs, each, free_memory())
+    bodies = simulation.skin_bodies.tolist() if settings.contacts == "skin" else None
+    worlds = MotrixWorlds(spec, model, num_envs, threads, bodies)
+    for line in worlds.unsupported:
+        _LOG.warning("backend 'motrix': %s", line)
+    return worlds, Readings(simulation, worlds, seed)

@@ -15,7 +15,6 @@ from tactile_sim.batch.commands import Commands
 from tactile_sim.batch.observation import Observation, check_selection
 from tactile_sim.config import Settings
 from tactile_sim.engines.batch import environment_ids
-from tactile_sim.engines.mujoco.worlds import Worlds
 from tactile_sim.errors import CommandError, EngineError, suggest
 from tactile_sim.simulation import Simulation
 
@@ -54,11 +53,13 @@ class Batch:
         Args:
             config: Configuration, or scene built in Python, as for `Simulation`.
             num_envs: Number of environments.
-            backend: ``mujoco`` runs MuJoCo on the CPU in float64; ``warp`` runs MuJoCo Warp in float32.
+            backend: ``mujoco`` runs MuJoCo on the CPU in float64; ``warp`` runs MuJoCo Warp and ``motrix``
+                MotrixSim, both in float32.
             device: Device for ``warp``: ``cpu``, ``cuda`` or ``cuda:N``. None uses a GPU if there is one.
             seed: Added to the seed of the configuration.
             settings: Configuration for a scene built in Python, as for `Simulation`.
-            threads: Number of threads; 0 uses one per processor. It does not affect the results.
+            threads: Number of threads; 0 uses one per processor. It does not affect the results. MotrixSim
+                accepts it only for the first batch of a process.
             pads: Default for the argument ``pads`` of `observe`.
             reduce: Default for the argument ``reduce`` of `observe`.
 
@@ -70,12 +71,13 @@ class Batch:
         self.simulation = simulation = Simulation(config, settings)
         """Simulation of the same configuration, for its names, skin and settings. It is never stepped."""
         checked = simulation.settings
-        check_configuration(simulation)
+        check_configuration(simulation, backend)
         check_selection(simulation, pads, reduce)
         self._pads, self._reduce = pads, reduce
         self.num_envs = num_envs
+        made = config if isinstance(config, mujoco.MjSpec | mujoco.MjModel) else None
         self.worlds, self._readings = make_backend(
-            simulation, num_envs, backend, device, checked.seed + seed, threads
+            simulation, made, num_envs, backend, device, checked.seed + seed, threads
         )
         """Physics states, with a leading axis for the environments, and the readings of the skin."""
         self._commands = Commands(simulation, self.worlds)
@@ -116,7 +118,14 @@ class Batch:
 
     @ctrl.setter
     def ctrl(self, values: np.ndarray) -> None:
-        self.worlds.ctrl[:] = values
+        ctrl = self.worlds.ctrl
+        try:
+            ctrl[:] = values
+        except (TypeError, ValueError):
+            raise CommandError(
+                f"ctrl: must be numbers of shape {ctrl.shape} or {ctrl.shape[1:]}, got"
+                f" {np.shape(values) or repr(values)}"
+            ) from None
 
     # -- stepping --------------------------------------------------------------------------------------------
 
@@ -232,9 +241,12 @@ class Batch:
             EngineError: The backend is not ``warp``.
             CommandError: There is no such array.
         """
-        if isinstance(self.worlds, Worlds):
-            raise EngineError("device_array: needs backend 'warp'; 'mujoco' has its arrays in NumPy")
-        known = self.worlds.device_arrays | self._readings.device_arrays
+        states = getattr(self.worlds, "device_arrays", None)
+        if states is None:
+            raise EngineError(
+                f"device_array: needs backend 'warp', got {self.worlds.name!r}, whose arrays are in NumPy"
+            )
+        known = states | self._readings.device_arrays
         if name not in known:
             if name == "readings":
                 raise CommandError(

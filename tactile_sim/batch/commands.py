@@ -9,13 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tactile_sim.control.commander import Commander, JointCommand
-from tactile_sim.engines.mujoco.worlds import Worlds
+from tactile_sim.control.command_checks import JointCommand
+from tactile_sim.control.commander import Commander
 from tactile_sim.errors import CommandError
 from tactile_sim.simulation import Simulation
 
 if TYPE_CHECKING:
     from tactile_sim.batch.warp_backend.worlds import WarpWorlds
+    from tactile_sim.engines.motrix.worlds import MotrixWorlds
+    from tactile_sim.engines.mujoco.worlds import Worlds
 
 _FOREVER = 1 << 30
 
@@ -23,7 +25,7 @@ _FOREVER = 1 << 30
 class Commands:
     """Computes the controls of each environment before a step, as `Simulation` does."""
 
-    def __init__(self, simulation: Simulation, worlds: Worlds | WarpWorlds):
+    def __init__(self, simulation: Simulation, worlds: Worlds | WarpWorlds | MotrixWorlds):
         """Use the commander and the motion of a simulation for all environments."""
         self._commander = simulation.commander
         self._motion: Any = simulation.motion
@@ -92,7 +94,12 @@ class Commands:
             table = np.full((len(envs), len(names)), np.nan)
             for column, name in enumerate(names):
                 if name in field:
-                    values = np.asarray(field[name], float)
+                    try:
+                        values = np.asarray(field[name], float)
+                    except (TypeError, ValueError):
+                        raise CommandError(
+                            f"command_joints: joint {name!r} must have numbers, got {field[name]!r}"
+                        ) from None
                     if values.shape not in ((), (len(envs),)):
                         raise CommandError(
                             f"command_joints: joint {name!r} must have one value or {len(envs)},"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from tactile_sim.engines.mujoco.worlds import Worlds
 from tactile_sim.signal_chain.program import Program
 from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.signal_chain.stage import Stage
@@ -19,6 +18,8 @@ from tactile_sim.skin.many import ManyContacts, ManyReadings, feel_many
 
 if TYPE_CHECKING:
     from tactile_sim.batch.warp_backend.worlds import WarpWorlds
+    from tactile_sim.engines.motrix.worlds import MotrixWorlds
+    from tactile_sim.engines.mujoco.worlds import Worlds
 
 _LEAST = 8
 """Minimum number of environments per thread; fewer are not worth the overhead."""
@@ -27,7 +28,7 @@ _LEAST = 8
 class Readings:
     """Readings of each environment, computed in the same way as by `Simulation` and its snapshots."""
 
-    def __init__(self, simulation: Simulation, worlds: Worlds | WarpWorlds, seed: int):
+    def __init__(self, simulation: Simulation, worlds: Worlds | WarpWorlds | MotrixWorlds, seed: int):
         """Create the signal chains. Environment k uses the seed ``seed + k``."""
         self._worlds, self._simulation, self._seed = worlds, simulation, seed
         settings = simulation.settings.skin
@@ -80,8 +81,7 @@ class Readings:
 
     def feel(self) -> None:
         """Compute the ideal readings of the recorded states."""
-        worlds = self._worlds
-        assert isinstance(worlds, Worlds)
+        worlds = cast("Worlds | MotrixWorlds", self._worlds)
         contacts = ManyContacts(
             worlds.contact_counts, worlds.contact_values, worlds.contact_ids, worlds.xpos,
             worlds.xmat.reshape(worlds.num_envs, -1, 3, 3),
@@ -103,7 +103,7 @@ class Readings:
 
         if due and self._chains and self._chains.has_memory:
             envs = np.setdiff1d(np.arange(self._worlds.num_envs), list(faulty))
-            self._chains.make_room()
+            self._chains.make_room(steps)
             self._run_chains(envs, steps, np.empty((0, *self.ideal.taxels.shape[1:])), keep=True)
         if self._samplings:
             simulation = self._simulation

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import fcntl
+import glob
+import os
 import re
 import shutil
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -147,7 +150,8 @@ def _replaced(out: Path) -> Iterator[Path]:
         raise BagError(f"{out} exists and is no dataset of LeRobot; choose another path with --out")
     made = out.with_name(f"{out.name}.{uuid4().hex}.new")
     try:
-        with fresh_folder(made):
+        _remove_leftovers(out)
+        with fresh_folder(made), _locked(made):
             yield made
             if out.exists():
                 shutil.rmtree(out)
@@ -156,6 +160,28 @@ def _replaced(out: Path) -> Iterator[Path]:
         raise BagError(f"cannot write {out}: {error.strerror}") from None
     finally:
         shutil.rmtree(made, ignore_errors=True)
+
+
+def _remove_leftovers(out: Path) -> None:
+    """Remove the temporary folders of exports to ``out`` that were killed."""
+    for left in out.parent.glob(f"{glob.escape(out.name)}.{32 * '[0-9a-f]'}.new"):
+        with suppress(BlockingIOError), _locked(left):
+            shutil.rmtree(left, ignore_errors=True)
+
+
+@contextmanager
+def _locked(place: Path) -> Iterator[None]:
+    """Lock a folder against `_remove_leftovers`; the lock ends with this process.
+
+    Raises:
+        BlockingIOError: Another process has locked the folder.
+    """
+    descriptor = os.open(place, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def _streams(

@@ -1,12 +1,11 @@
 """The subcommands of ``tactile_sim``, one module each.
 
-Each module defines ``add_parser(subparsers)`` and ``main(args) -> int``.
+Each module except `option_types` defines ``add_parser(subparsers)`` and ``main(args) -> int``.
 """
 
 from __future__ import annotations
 
 import argparse
-import math
 from typing import Any, NoReturn
 
 from tactile_sim import share
@@ -67,14 +66,3 @@ def complete_config(prefix: str, **_: Any) -> list[str]:
     from argcomplete.completers import FilesCompleter  # only the shell's completion needs it
 
     return [*share.names("config"), *FilesCompleter(["yaml", "yml"])(prefix)]
-
-
-def positive(text: str) -> float:
-    """Parse a finite number above 0."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not (math.isfinite(value) and value > 0):
-        raise argparse.ArgumentTypeError(f"must be a number above 0, got {text!r}")
-    return value

@@ -25,34 +25,34 @@ command.
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Register the subcommand."""
     parser = new_parser(subparsers, "collect", "collect a dataset of randomized episodes (Parquet)", DETAILS)
-    add_config(parser)
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="DIR", help="folder of the dataset")
-    add_number(parser, "episodes", 100, "number of episodes")
-    add_number(parser, "envs", 32, "episodes in a shard, which run at once")
     parser.add_argument(
         "--format",
         choices=("parquet", "lerobot"),
         default="parquet",
         help="lerobot: with the metadata of LeRobot v3.0; parquet by default",
     )
-    add_recipe(parser)
+    add_recipe(parser, 100, "number of episodes")
+    _add_number(parser, "envs", 32, "episodes in a shard, which run at once")
 
 
-def add_number(parser: argparse.ArgumentParser, name: str, default: int, text: str) -> None:
-    """Add an option that takes an integer."""
-    shown = f"; {default} by default" if default or name == "seed" else ""
-    parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=text + shown)
+def add_recipe(parser: argparse.ArgumentParser, episodes: int, text: str) -> None:
+    """Add the arguments that specify the episodes and how to run them.
 
-
-def add_recipe(parser: argparse.ArgumentParser) -> None:
-    """Add the options that specify the episodes and how to run them."""
-    for name, default, text in (
+    Args:
+        parser: Parser of a subcommand.
+        episodes: Default number of episodes.
+        text: Meaning of the number of episodes.
+    """
+    add_config(parser)
+    for name, default, meaning in (
+        ("episodes", episodes, text),
         ("steps", 500, "rows of an episode"),
         ("substeps", 0, "time steps between two rows; by default those of the task, or tactile messages"),
         ("seed", 0, "seed of ranges, noise and initial states"),
         ("workers", 1, "processes"),
     ):
-        add_number(parser, name, default, text)
+        _add_number(parser, name, default, meaning)
     parser.add_argument(
         "--ray",
         metavar="ADDRESS",
@@ -65,6 +65,12 @@ def add_recipe(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--touch", default="contact", metavar="NAME", help="what the policy feels; contact by default"
     )
+
+
+def _add_number(parser: argparse.ArgumentParser, name: str, default: int, text: str) -> None:
+    """Add an option that takes an integer."""
+    shown = f"; {default} by default" if default or name == "seed" else ""
+    parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=text + shown)
 
 
 def make_recipe(args: argparse.Namespace) -> Recipe:

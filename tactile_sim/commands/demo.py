@@ -19,7 +19,8 @@ from rich.live import Live
 
 from tactile_sim import config
 from tactile_sim.child import Child
-from tactile_sim.commands import add_config, new_parser, positive
+from tactile_sim.commands import add_config, new_parser
+from tactile_sim.commands.option_types import positive
 from tactile_sim.config import WebSettings
 from tactile_sim.drawing.force_scale import full_scale, weights
 from tactile_sim.environment import require_ros

@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 from tactile_sim import config
-from tactile_sim.commands import add_config, new_parser, positive
+from tactile_sim.commands import add_config, new_parser
+from tactile_sim.commands.option_types import positive
 
 DETAILS = """\
 A CSV file has the columns time [s], reading_0, reading_1, ... and the reference: force [N] and taxel, or

@@ -7,13 +7,13 @@ import fnmatch
 import math
 import os
 import sys
-from collections.abc import Callable
 from ctypes.util import find_library
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tactile_sim import signals
 from tactile_sim.commands import new_parser
+from tactile_sim.commands.option_types import between, seconds
 from tactile_sim.environment import require_mujoco
 from tactile_sim.errors import BagError
 from tactile_sim.text import counted
@@ -56,7 +56,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument(
         "--dpi",
-        type=_between(20.0, 1200.0),
+        type=between(20.0, 1200.0),
         default=130.0,
         metavar="N",
         help="pixels per inch of PNG files; 130 by default",
@@ -74,13 +74,18 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument(
         "--from",
         dest="start",
-        type=_time,
+        type=seconds,
         default=-math.inf,
         metavar="S",
         help="begin at this simulation time [s]",
     )
     parser.add_argument(
-        "--to", dest="stop", type=_time, default=math.inf, metavar="S", help="end at this simulation time [s]"
+        "--to",
+        dest="stop",
+        type=seconds,
+        default=math.inf,
+        metavar="S",
+        help="end at this simulation time [s]",
     )
     parser.add_argument(
         "--namespace", metavar="NS", help="robot, if the bag has several: left for /left/tactile/frame"
@@ -105,10 +110,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument(
         "--fps",
-        type=_between(1.0, 240.0),
+        type=between(1.0, 240.0),
         default=30.0,
         metavar="HZ",
         help="images per second of videos; 30 by default",
+    )
+    parser.add_argument(
+        "--progress", action="store_true", help="report the progress in lines if there is no terminal"
     )
     parser.add_argument("--force", action="store_true", help="replace existing files")
 
@@ -127,8 +135,10 @@ def main(args: argparse.Namespace) -> int:
     from tactile_sim.analysis.span import Span
     from tactile_sim.bag.atomic_write import refuse_bag, refuse_existing
     from tactile_sim.bag.contents import contents
-    from tactile_sim.progress import progress
+    from tactile_sim.progress import progress, use_lines
 
+    if args.progress:
+        use_lines()
     unknown = [name for name in args.figures if name not in FIGURES]
     if unknown:
         raise BagError(f"unknown figure {unknown[0]!r}; must be one of: {', '.join(FIGURES)}")
@@ -266,32 +276,6 @@ def _report_left_out(recording: Recording) -> None:
 def _metadata(form: str) -> dict[str, None]:
     """Return metadata for saving a figure so that the file is the same in every run."""
     return {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
-
-
-def _time(text: str) -> float:
-    """Parse a time [s]."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
-        raise argparse.ArgumentTypeError(f"must be a number of seconds, got {text!r}")
-    return value
-
-
-def _between(low: float, high: float) -> Callable[[str], float]:
-    """Return a parser of numbers from ``low`` to ``high``."""
-
-    def parse(text: str) -> float:
-        try:
-            value = float(text)
-        except ValueError:
-            value = math.nan
-        if not low <= value <= high:
-            raise argparse.ArgumentTypeError(f"must be from {low:g} to {high:g}, got {text!r}")
-        return value
-
-    return parse
 
 
 def _size(text: str) -> tuple[float, float]:

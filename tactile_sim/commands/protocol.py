@@ -8,7 +8,8 @@ from pathlib import Path
 import numpy as np
 
 from tactile_sim import config
-from tactile_sim.commands import add_config, new_parser, positive
+from tactile_sim.commands import add_config, new_parser
+from tactile_sim.commands.option_types import positive
 from tactile_sim.text import counted
 
 DETAILS = """\

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 from contextlib import ExitStack
+from pathlib import Path
 
-from tactile_sim.commands import add_config, new_parser, positive
+from tactile_sim.commands import add_config, new_parser
+from tactile_sim.commands.option_types import positive
 from tactile_sim.environment import require_ros
 from tactile_sim.signals import StopRequest
 
@@ -34,6 +36,13 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         action="store_true",
         help="with --web: use the next free port if web.port is in use",
     )
+    parser.add_argument(
+        "--web-out",
+        type=Path,
+        metavar="DIR",
+        help="with --web: folder for bags, films and replays that users make in the panel; default: the "
+        "current folder, or none if web.host serves other machines",
+    )
     parser.set_defaults(ros_args=[])
 
 
@@ -53,4 +62,5 @@ def main(args: argparse.Namespace) -> int:
             recorder=recorder,
             web=bool(args.web),
             allow_other_port=args.web_allow_other_port,
+            out=args.web_out,
         )

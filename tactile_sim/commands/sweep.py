@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from tactile_sim.commands import add_config, new_parser
-from tactile_sim.commands.collect import add_number, add_recipe, make_recipe
+from tactile_sim.commands import new_parser
+from tactile_sim.commands.collect import add_recipe, make_recipe
 from tactile_sim.text import counted
 
 DETAILS = """\
@@ -21,7 +21,6 @@ after an interruption, repeat the command.
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Register the subcommand."""
     parser = new_parser(subparsers, "sweep", "measure a metric over a grid of configuration keys", DETAILS)
-    add_config(parser)
     parser.add_argument(
         "--over",
         action="append",
@@ -39,8 +38,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="table, .csv or .parquet; sweep.csv by default",
     )
     parser.add_argument("--force", action="store_true", help="discard an existing table and complete points")
-    add_number(parser, "episodes", 8, "episodes at each point, which run at once")
-    add_recipe(parser)
+    add_recipe(parser, 8, "episodes at each point, which run at once")
 
 
 def main(args: argparse.Namespace) -> int:

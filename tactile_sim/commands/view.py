@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from tactile_sim import config, share
-from tactile_sim.commands import complete_config, new_parser, positive
+from tactile_sim.commands import complete_config, new_parser
+from tactile_sim.commands.option_types import port_number, positive
 from tactile_sim.config import WebSettings
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.signals import StopRequest
@@ -37,12 +38,19 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument(
         "--port",
-        type=_port,
+        type=port_number,
         metavar="P",
         help="port to listen at, 0: any free port; default: as configured (8080)",
     )
     parser.add_argument(
         "--token", metavar="T", help=f"require this token from browsers; {RANDOM!r} generates one"
+    )
+    parser.add_argument(
+        "--out",
+        type=Path,
+        metavar="DIR",
+        help="folder for bags, films and replays that users make in the panel; default: the current folder, "
+        "or none if --host serves other machines",
     )
     parser.add_argument("--duration", type=positive, metavar="S", help="end after S seconds of wall time")
 
@@ -77,17 +85,20 @@ def _play(path: Path, args: argparse.Namespace) -> int:
     print(f"opening {path.name}", file=sys.stderr)
     from tactile_sim.view.bag import player  # imports the web server
 
-    return player.play(path, _endpoint(args, WebSettings()), args.duration)
+    endpoint = _endpoint(args, WebSettings())
+    return player.play(path, endpoint, args.duration, endpoint.output_folder(args.out))
 
 
 def _simulate(args: argparse.Namespace) -> int:
     settings = config.load(args.source)
     endpoint = _endpoint(args, settings.web)
     endpoint.check()
+    folder = endpoint.output_folder(args.out)
     print(f"building the skin of {Path(settings.scene).stem}", file=sys.stderr)
     # These imports take seconds, so they come after the first line of output.
     from tactile_sim.loop.output import Terminal
     from tactile_sim.loop.runner import Runner
+    from tactile_sim.ros.bag_output import BagOutput
     from tactile_sim.simulation import Simulation
     from tactile_sim.view.process.publisher import ViewPublisher
 
@@ -100,8 +111,10 @@ def _simulate(args: argparse.Namespace) -> int:
         runner.stop()
 
     with StopRequest() as stop, ExitStack() as stack:
-        view = ViewPublisher.open(simulation, endpoint)
+        view = ViewPublisher.open(simulation, endpoint, folder)
         stack.callback(view.close)
+        if folder:
+            stack.callback(BagOutput(runner, folder).close)
         stop.call(runner.stop)
         view.serve(runner, on_lost=on_lost)
         print(announcement(endpoint.host, view.url), flush=True)
@@ -120,10 +133,3 @@ def _endpoint(args: argparse.Namespace, web: WebSettings) -> Endpoint:
     port = web.port if args.port is None else args.port
     token = web.token if args.token is None else args.token
     return Endpoint(args.host or web.host, port, token)
-
-
-def _port(text: str) -> int:
-    """Parse a port number."""
-    if not (text.isdecimal() and int(text) <= 65535):
-        raise argparse.ArgumentTypeError(f"must be a port from 0 to 65535, got {text!r}")
-    return int(text)

@@ -14,23 +14,27 @@ from tactile_sim.schema import Check, Flag, Number, Texts, parameter
 class GripperSettings:
     """``grippers.NAME``: a gripper. Names and defaults are those of ros2_control's gripper controllers."""
 
-    joints: tuple[str, ...] = parameter(Texts(), "its joints, which all go to the position of a goal", ())
+    joints: tuple[str, ...] = parameter(
+        Texts(), "joints of the gripper, which all move to the position of a goal", ()
+    )
     goal_tolerance: float = parameter(
-        Number(least=0), "greatest distance of each joint from a reached goal [m, rad]", 0.01
+        Number(least=0),
+        "largest distance of each joint from the goal at which the goal counts as reached [m, rad]",
+        0.01,
     )
     max_effort: float = parameter(
         Number(least=0),
-        "greatest effort on each joint for goals without one [N, N m]; 0: that of the joint",
+        "maximum effort on each joint for goals that do not specify one [N, N m]; 0: the joint's own limit",
         0.0,
     )
     stall_velocity_threshold: float = parameter(
-        Number(least=0), "velocity up to which a joint does not move [m/s, rad/s]", 0.001
+        Number(least=0), "velocity up to which a joint counts as not moving [m/s, rad/s]", 0.001
     )
     stall_timeout: float = parameter(
-        Number(least=0, unit="s"), "time without motion after which the gripper is stalled [s]", 1.0
+        Number(least=0, unit="s"), "time without motion after which the gripper counts as stalled [s]", 1.0
     )
     allow_stalling: bool = parameter(
-        Flag(), "whether a goal at which the gripper stalls, such as a grasp, succeeds; else it aborts", False
+        Flag(), "whether a goal succeeds if the gripper stalls, as in a grasp; otherwise it is aborted", False
     )
 
 

@@ -2,34 +2,50 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 from tactile_sim.config.keys import key
 from tactile_sim.errors import ConfigError, suggest
-from tactile_sim.schema import (
-    Choice,
-    Flag,
-    Integer,
-    Integers,
-    Number,
-    Text,
-    Topic,
-    WebSocket,
-    checks,
-    parameter,
-)
+from tactile_sim.schema import Choice, Flag, Integer, Integers, Number, Text, checks, parameter
+
+
+def check_address(value: Any) -> str:
+    """Return a websocket address; raise a ValueError if it is invalid."""
+    address = Text(filled=True)(value)
+    try:
+        parts = urlsplit(address)
+        valid = parts.scheme in ("ws", "wss") and parts.hostname and parts.port != 0
+    except ValueError:  # the port is no number up to 65535
+        valid = False
+    if not valid:
+        raise ValueError(f"must be an address such as ws://127.0.0.1:5000, got {address!r}")
+    return address
+
+
+def check_topic(value: Any) -> str:
+    """Return the name of a ROS topic, absolute or relative; raise a ValueError if it is invalid."""
+    name = Text(filled=True)(value)
+    if not re.fullmatch("(~?/)?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*", name):
+        raise ValueError(f"must be a topic such as /hub_0/sensor_0, got {name!r}")
+    return name
 
 
 @dataclass(frozen=True)
 class HardwarePad:
     """Source of one pad's readings, and their conversion."""
 
-    sensor: int | None = parameter(Integer(0, 255), "xela: number of the sensor in the stream", None)
-    topic: str | None = parameter(Topic(), "papillarray, array: topic of the messages of the sensor", None)
-    raw: bool = parameter(Flag(), "xela: whether raw values are read instead of calibrated forces", False)
+    sensor: int | None = parameter(Integer(0, 255), "driver xela: number of the sensor in the stream", None)
+    topic: str | None = parameter(
+        check_topic, "drivers papillarray and array: topic of the sensor's messages", None
+    )
+    raw: bool = parameter(
+        Flag(), "driver xela: whether raw values are read instead of calibrated forces", False
+    )
     baseline: float = parameter(
-        Number(), "value without load [units of the message], which is subtracted", 0.0
+        Number(), "value without load [units of the message]; it is subtracted from each value", 0.0
     )
     scale: float = parameter(Number(), "force per unit of the message [N]", 1.0)
     axes: str = parameter(
@@ -40,7 +56,7 @@ class HardwarePad:
     )
     order: tuple[int, ...] = parameter(
         Integers(0),
-        "index in the message of each taxel of the layout; default: the order of the layout",
+        "position in the message of each taxel of the layout; default: the order of the layout",
         (),
     )
 
@@ -59,7 +75,7 @@ class HardwareSettings:
         "source of the messages that `tactile_sim hardware` reads: the websocket of XELA's server, topics "
         "with Contactile's `sensor_interfaces/SensorState`, or topics with `std_msgs/Float32MultiArray`",
     )
-    address: str = key("ws://127.0.0.1:5000", WebSocket(), "address of XELA's server")
+    address: str = key("ws://127.0.0.1:5000", check_address, "address of XELA's server")
     timeout: float = key(
         0.5, Number(above=0, unit="s"), "time without a message after which a pad is reported as lost [s]"
     )

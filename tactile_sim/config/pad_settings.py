@@ -35,35 +35,36 @@ class PadSettings:
     rows: int | None = _key(Integer(1, 1000), "number of rows, along the pad's y axis", "grid.rows")
     columns: int | None = _key(Integer(1, 1000), "number of columns, along the pad's x axis", "grid.columns")
     pitch: tuple[float, ...] | None = _key(
-        Numbers(SPACING, (2,)), "distance of columns along x and of rows along y [m]", "grid.pitch"
+        Numbers(SPACING, (2,)), "distance between columns along x and between rows along y [m]", "grid.pitch"
     )
     sites: tuple[str, ...] | None = _key(
         Texts(),
         "sites of the scene, names or shell patterns; z is the outward normal, x and y are the tangents",
     )
     spacing: float | None = _key(
-        SPACING, "distance between evenly spaced taxels [m]; with another layout: edge of the cell of a taxel"
+        SPACING,
+        "distance between evenly spaced taxels [m]; with another source of taxels: edge of a taxel's cell",
     )
     geoms: tuple[str, ...] | None = _key(
         Texts(), "with spacing: geoms to cover, names or shell patterns; default: all that collide"
     )
     flex: str | None = _key(
         Text(filled=True),
-        "with spacing: name of the flex to cover; its body is the one that carries the flex",
+        "with spacing: name of the flex to cover; the pad's body is the one that carries the flex",
     )
     normal: tuple[float, ...] | None = _key(
         Numbers(lengths=(3,)),
-        "with spacing: direction of the covered part, in the body's frame",
+        "with spacing: direction that the covered part of the surface faces, in the body's frame",
         "region.normal",
     )
     within: float | None = _key(
         Number(above=0, most=180.0, unit="degrees"),
-        "greatest angle between the normal of a taxel and that direction [degrees]; default 90",
+        "maximum angle between the normal of a taxel and `region.normal` [degrees]; default 90",
         "region.within",
     )
     box: tuple[float, ...] | None = _key(
         Numbers(lengths=(6,)),
-        "with spacing: opposite corners x y z x y z of the covered part, body frame [m]",
+        "with spacing: opposite corners x y z x y z of a box around the covered part, body frame [m]",
         "region.box",
     )
     position: tuple[float, ...] | None = _key(
@@ -76,7 +77,7 @@ class PadSettings:
     )
     rate: float | None = _key(
         Number(least=SLOWEST, unit="Hz"),
-        "rate of the topics of the pad [Hz of simulation time], at most one message a step; default "
+        "rate of the topics of the pad [Hz of simulation time], at most one message per step; default "
         "`rates.tactile`",
     )
     touch_function: str | None = _key(
@@ -92,8 +93,8 @@ class PadSettings:
     )
     outside: str | None = _key(
         Choice(("nearest", "ignore")),
-        "a load farther than one spacing from any taxel, or on the back of the pad, goes to the nearest "
-        "taxel, or is left out; default nearest",
+        "what happens to a load farther than one spacing from any taxel, or on the back of the pad: the "
+        "nearest taxel receives it (`nearest`), or it is left out (`ignore`); default nearest",
     )
 
     def __post_init__(self) -> None:

@@ -17,6 +17,7 @@ from tactile_sim.config.scales import check_count, colliding_areas
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
+from tactile_sim.signal_chain.stage import ENABLED
 from tactile_sim.skin.pads import Layout, PadPlan, Region, grid, read_layout
 from tactile_sim.skin.pads.flex import carrier
 from tactile_sim.skin.pads.layout import spacing_of
@@ -86,8 +87,18 @@ def resolve_pads(
         if sensor
         else {}
     )
-    extended = {name: {**own, **sensor.get(chosen.get(name, ""), {})} for name, own in stages.items()}
+    extended = {name: _extended(own, sensor.get(chosen.get(name, ""), {})) for name, own in stages.items()}
     return plans, {**sensor, **extended}
+
+
+def _extended(preset: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the stages of a preset with those of the configuration, which replace or only switch them."""
+    switched = {
+        stage: {**preset[stage], **own}
+        for stage, own in given.items()
+        if stage in preset and set(own) == {ENABLED}
+    }
+    return {**preset, **given, **switched}
 
 
 def _check_responses(plans: Sequence[PadPlan], whole: Mapping[int, str], names: Names) -> None:
@@ -102,7 +113,7 @@ def _check_responses(plans: Sequence[PadPlan], whole: Mapping[int, str], names: 
             raise ConfigError(
                 f"{plan.where}.response_function: must be the same for all pads of the body"
                 f" {names.bodies[plan.body]!r}, because they share its loads, got"
-                f" {plan.response_function or 'none'} beside {response or 'none'} of the pad {other!r}"
+                f" {plan.response_function or 'none'}, and {response or 'none'} for the pad {other!r}"
             )
 
 

@@ -21,15 +21,19 @@ _ORIENTATION_DOC = "roll, pitch and yaw [rad], or a quaternion x, y, z, w"
 class SceneOptions:
     """``scene_options.*``: changes to the robots of a scene."""
 
-    floating_base: bool = key(False, Flag(), "whether the root link of a URDF moves freely; else it is fixed")
+    floating_base: bool = key(
+        False, Flag(), "whether the root link of a URDF moves freely; otherwise it is fixed"
+    )
     self_collision: str = key(
         "apart",
         Choice(("all", "apart", "off")),
-        "links of a URDF that collide with one another: all, those that do not overlap in the initial pose, "
+        "which links of a URDF collide with one another: all, those that do not overlap in the initial pose, "
         "or none",
     )
     balance_inertia: bool = key(
-        False, Flag(), "whether MuJoCo balances the inertias of an MJCF, too; those of a URDF are repaired"
+        False,
+        Flag(),
+        "whether MuJoCo also balances the inertias of an MJCF; those of a URDF are repaired",
     )
 
 
@@ -40,9 +44,9 @@ class RobotSettings:
     file: str = parameter(
         Text(filled=True), "URDF, xacro or MJCF file: path, `package://` or `file://` address", None
     )
-    position: tuple[float, ...] = parameter(_POSITION, "position of its root [m]", (0.0, 0.0, 0.0))
+    position: tuple[float, ...] = parameter(_POSITION, "position of the robot's root [m]", (0.0, 0.0, 0.0))
     orientation: tuple[float, ...] = parameter(_ORIENTATION, _ORIENTATION_DOC, (0.0, 0.0, 0.0))
-    prefix: str = parameter(Text(), "put before each of its names", "")
+    prefix: str = parameter(Text(), "prefix of the names of all elements of the robot", "")
     floating_base: bool | None = parameter(Flag(), "as `scene_options.floating_base`, for this robot", None)
 
 
@@ -50,23 +54,30 @@ class RobotSettings:
 class ObjectSettings:
     """``objects.NAME``: an object of the scene."""
 
-    shape: str | None = parameter(Choice(tuple(SHAPES)), "shape of the object, or a `file`", None)
+    shape: str | None = parameter(Choice(tuple(SHAPES)), "shape of the object; omitted with `file`", None)
     size: tuple[float, ...] | None = parameter(
         Numbers(Number(above=0, most=1e4, unit="m"), (1, 2, 3)),
-        "whole extents [m]: box and ellipsoid x, y, z; sphere radius; cylinder and capsule radius and length",
+        "full extents [m]: box and ellipsoid x, y, z; sphere radius; cylinder and capsule radius and length",
         None,
     )
-    file: str | None = parameter(Text(filled=True), "mesh of the object: path or address", None)
+    file: str | None = parameter(
+        Text(filled=True),
+        "mesh of the object: path, `package://` or `file://` address; omitted with `shape`",
+        None,
+    )
     scale: float = parameter(Number(above=0, most=1e6), "scale of the mesh", 1.0)
     decompose: bool = parameter(
-        Flag(), "whether the mesh collides by convex parts (needs the package coacd), not by its hull", False
+        Flag(),
+        "whether the mesh is decomposed into convex parts for collisions (requires the package coacd); "
+        "otherwise its convex hull collides",
+        False,
     )
     mass: float | None = parameter(
-        Number(above=0, unit="kg"), "mass [kg]; without it that of water in its volume", None
+        Number(above=0, unit="kg"), "mass [kg]; by default that of the same volume of water", None
     )
     fixed: bool = parameter(Flag(), "whether the object does not move", False)
     friction: float = parameter(Number(least=0), "coefficient of sliding friction", 1.0)
-    position: tuple[float, ...] = parameter(_POSITION, "position of its center [m]", (0.0, 0.0, 0.0))
+    position: tuple[float, ...] = parameter(_POSITION, "position of the object's center [m]", (0.0, 0.0, 0.0))
     orientation: tuple[float, ...] = parameter(_ORIENTATION, _ORIENTATION_DOC, (0.0, 0.0, 0.0))
 
 

@@ -20,6 +20,7 @@ from tactile_sim.config.keys import Key, fields, plain_keys
 from tactile_sim.config.keys import key as _key
 from tactile_sim.config.pad_settings import PAD
 from tactile_sim.config.scene_keys import OBJECT, ROBOT, SceneOptions
+from tactile_sim.config.switches import switch_keys, switches, with_switches
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.scenes.sensor_schema import CONTACT_SENSOR
 from tactile_sim.schema import (
@@ -81,7 +82,7 @@ class SkinSettings:
         live=True,
     )
     response_function: str = _key(
-        "spread_linear",
+        "elastic_foundation",
         RESPONSE_FUNCTION,
         "distribution of a load over the taxels near it",
         live=True,
@@ -251,8 +252,8 @@ class Settings:
 
     @property
     def keys(self) -> dict[str, Key]:
-        """Plain keys by full name, including those of the engine."""
-        return KEYS | engine_keys(self.engine)
+        """Plain keys by full name, including those of the engine, and the switches of the stages."""
+        return KEYS | engine_keys(self.engine) | switch_keys(self.skin.sensor)
 
     def replace(self, key: str, value: Any) -> Settings:
         """Return a copy of the settings with a new value for one live key.
@@ -264,8 +265,8 @@ class Settings:
         Raises:
             ConfigError: The key does not exist or cannot be set at run time, or the value is invalid.
         """
-        in_table = any(f"{key}.".startswith(f"{table}.") for table in [*TABLES, *RECORDS])
         keys = self.keys
+        in_table = key not in keys and any(f"{key}.".startswith(f"{table}.") for table in [*TABLES, *RECORDS])
         if key not in keys and not in_table:
             raise ConfigError(f"unknown key {key!r}{suggest(key, keys)}")
         if in_table or not keys[key].live:
@@ -276,11 +277,17 @@ class Settings:
             checked = keys[key].check(value)
         except ValueError as error:
             raise ConfigError(f"{key}: {error}") from None
+        if key in switches(self.skin.sensor):
+            return self.with_sensor(with_switches(self.skin.sensor, {key: bool(checked)}))
         group, _, leaf = key.rpartition(".")
         change: dict[str, Any] = {leaf: checked}
         if group:
             change = {group: dataclasses.replace(getattr(self, group), **change)}
         return dataclasses.replace(self, **change)
+
+    def with_sensor(self, sensor: dict[str, dict[str, dict[str, Any]]]) -> Settings:
+        """Return a copy of the settings with another table ``skin.sensor``."""
+        return dataclasses.replace(self, skin=dataclasses.replace(self.skin, sensor=sensor))
 
     def within(self, steps_per_second: float) -> Settings:
         """Return a copy of the settings with all rates limited to the number of physics steps per second."""
@@ -288,10 +295,11 @@ class Settings:
         return dataclasses.replace(self, rates=Rates(**rates))
 
     def parameters(self) -> dict[str, Any]:
-        """Return all plain keys with their current values, by full name, as ROS parameters."""
+        """Return all plain keys and switches with their current values, by full name, as ROS parameters."""
         own = engine_keys(self.engine)
         engine = {name: getattr(self.engine_settings, name.partition(".")[2]) for name in own}
-        return {name: operator.attrgetter(name)(self) for name in KEYS} | engine
+        plain = {name: operator.attrgetter(name)(self) for name in KEYS}
+        return plain | engine | switches(self.skin.sensor)
 
 
 KEYS: dict[str, Key] = plain_keys(Settings)

@@ -25,9 +25,11 @@ class GripperCommand(NamedTuple):
     """Maximum velocity of the set point [m/s or rad/s]; 0 or less for no limit."""
 
     def check(self) -> None:
-        """Check the values; raise CommandError if one is not finite."""
+        """Check the values; raise CommandError if one is not a finite number."""
         for name, value in self._asdict().items():
-            if not abs(value) < LARGEST:
+            if not isinstance(value, int | float | np.integer | np.floating):
+                raise CommandError(f"{name}: must be a number, got {value!r}")
+            if not abs(float(value)) < LARGEST:
                 raise CommandError(f"{name}: must be finite and below {LARGEST:g}, got {value:g}")
 
 

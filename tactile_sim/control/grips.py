@@ -92,7 +92,12 @@ class Grips:
         self.owner[joints] = 0
 
     def apply(self, engine: EngineArrays, targets: np.ndarray) -> None:
-        """Set controls for the next step, and the positions in ``targets`` (joints, 3) of gripping joints."""
+        """Set the controls of gripping joints for the next step, and their set points.
+
+        Args:
+            engine: State and inputs of the engine.
+            targets: (joints, 3) targets of all joints, whose positions are modified in place.
+        """
         joints = np.flatnonzero(self.owner)
         target, _, velocity, start, begin = self._plan[joints].T
         reach = np.minimum(velocity, 1e10) * (engine.time + self._timestep - begin)

@@ -22,7 +22,7 @@ def force_arrows(
     wrenches: np.ndarray,
     scale: float,
     tangents: bool = False,
-) -> tuple[np.ndarray, np.ndarray]:
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the force arrows of contacts and bodies.
 
     Args:
@@ -35,13 +35,15 @@ def force_arrows(
         tangents: Whether to draw the friction along each tangent separately.
 
     Returns:
-        Start and end points (n, 2, 3), world frame [m], and kinds (n,).
+        Start and end points (n, 2, 3), world frame [m], kinds (n,), and the index (n,) of the contact, or in
+        ``bodies`` for net arrows.
     """
     points = np.empty((3 * len(contacts) + len(bodies), 2, 3))
-    kinds = np.empty(len(points), np.int64)
+    kinds, sources = np.empty(len(points), np.int64), np.empty(len(points), np.int64)
     vector = np.empty(3)
     count = 0
-    for contact in contacts:
+    for k in range(len(contacts)):
+        contact = contacts[k]
         vector[:] = 0.0
         for part in range(3):
             for i in range(3):
@@ -49,6 +51,7 @@ def force_arrows(
             if part == TANGENT1 and not tangents:
                 continue  # the second tangential force is added
             kinds[count] = part if tangents or part == NORMAL else FRICTION
+            sources[count] = k
             count += _arrow(points[count], contact[POSITION:], vector, scale)
             vector[:] = 0.0
     for b in range(len(bodies)):
@@ -57,9 +60,9 @@ def force_arrows(
             vector[i] = 0.0
             for j in range(3):
                 vector[i] += rotations[body, i, j] * wrenches[b, j]
-        kinds[count] = NET
+        kinds[count], sources[count] = NET, b
         count += _arrow(points[count], origins[body], vector, scale)
-    return points[:count], kinds[:count]
+    return points[:count], kinds[:count], sources[:count]
 
 
 @kernel

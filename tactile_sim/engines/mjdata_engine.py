@@ -91,6 +91,10 @@ class MjDataEngine(MujocoSensors):
         """Time since the last reset [s]."""
         return self.data.time
 
+    def frozen(self) -> MjDataEngine | None:
+        """Return None: the data of other engines than MuJoCo's is not all that a step changes."""
+        return None
+
     def contacts(self) -> Contacts:
         """Return the contacts of the last ``forward``."""
         return read_contacts(self.model, self.data)

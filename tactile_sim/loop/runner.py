@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Future
+from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
 
 from tactile_sim.config import Settings
@@ -14,6 +14,7 @@ from tactile_sim.loop.output import Output, Status
 from tactile_sim.loop.pace import Pace
 from tactile_sim.loop.step_requests import StepRequests
 from tactile_sim.simulation import Simulation
+from tactile_sim.simulation.actions import Recorder
 
 IDLE = 0.05
 """Wall time between two checks for new subscribers while simulation time is stopped [s]."""
@@ -40,6 +41,8 @@ class Runner:
         self.lockstep = settings.lockstep
         self.watch: Callable[[], None] = _do_nothing
         """Called repeatedly between steps, also while time is stopped; used by the view to poll the state."""
+        self.recorder: Recorder | None = None
+        """Records bags on request, or None."""
         self.set_parameter: Callable[[str, Any], Future[None] | None] = self._set_parameter
         """Sets a live parameter. The node replaces this function to update the ROS parameter as well."""
         self._mail = Mailbox()
@@ -47,6 +50,8 @@ class Runner:
         """Commands that are waiting for their step in lock-step mode."""
         self._requested = StepRequests()
         self._pace = Pace(settings.real_time_factor)
+        self._executor = ThreadPoolExecutor(1, "readings")
+        """Computes and encodes readings while the engine steps."""
         self._set_reaction(settings)
         self._published_step = -1
         """The last step whose snapshot was published on all due streams."""
@@ -120,6 +125,7 @@ class Runner:
             # Resolve all futures that are still pending.
             self._mail.close()
             self._requested.cancel("the simulation has ended")
+            self._executor.shutdown()
 
     def pause(self, paused: bool) -> None:
         """Pause or resume the simulation.
@@ -280,7 +286,7 @@ class Runner:
         self.watch()
         publish = (lambda snapshot: self.output.publish(snapshot, streams)) if streams else None
         try:
-            simulation.advance(steps, publish)
+            simulation.advance(steps, publish, self._executor)
         except PhysicsError:
             self._check_physics()
         if not self._fault and self._requested and simulation.step_count >= self._requested.end:

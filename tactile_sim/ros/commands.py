@@ -12,7 +12,7 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
-from tactile_sim.control.commander import JointCommand
+from tactile_sim.control.command_checks import JointCommand
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros import subscribe
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
 
-from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
 from rclpy.clock import Clock, ClockType
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
@@ -27,9 +26,9 @@ from tactile_sim.hardware import PadInput, StreamError, pad_inputs
 from tactile_sim.hardware.papillarray import PACKAGE, pillar_forces
 from tactile_sim.hardware.xela import XelaClient, sensors_of, values_of
 from tactile_sim.ros import cdr, parameters
+from tactile_sim.ros.hardware_status import HardwareStatus
 from tactile_sim.ros.hardware_topics import HardwareTopics
 from tactile_sim.ros.node import start_node
-from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.signals import Stopped, StopRequest
 from tactile_sim.simulation import Simulation
 from tactile_sim.text import counted
@@ -94,17 +93,11 @@ class Hardware:
         self._topics = HardwareTopics(node, simulation, list(self._inputs), self._clock.now().nanoseconds)
         self._last: dict[str, float] = {}
         """Time of the last message of each pad [s of `time.monotonic`]."""
-        self._diagnostics = node.create_publisher(DiagnosticArray, "/diagnostics", DEPTH)
-        self._lost = dict.fromkeys(self._inputs, "no message yet")
-        """Why the readings of each pad are invalid; empty if they are valid."""
-        self._malformed, self._last_malformed = 0, ""
-        self._reported_malformed = 0
-        """Number of malformed messages when the diagnostics were last published."""
-        self._connection = ""
+        self._status = HardwareStatus(node, self._settings.driver, self._inputs)
         self._client: XelaClient | None = None
         node.create_service(Trigger, "~/tare", self._tare)
         self._timer(settings.rates.tactile, self._topics.send_frame)
-        self._timer(settings.rates.diagnostics, self._report)
+        self._timer(settings.rates.diagnostics, self._status.publish)
         self._timer(1 / CHECK_EVERY, self._check_timeouts)
         self._subscribe()
         taxels = sum(pad.taxels for pad in self._inputs.values())
@@ -163,11 +156,11 @@ class Hardware:
 
     def _update_connection(self, reason: str) -> None:
         """Handle a lost connection, which has a reason, or a new one, whose reason is empty."""
-        self._connection = reason
+        self._status.connection = reason
         if reason:
             for name in self._inputs:
                 self._lose(name, f"no connection to {self._settings.address}: {reason}")
-            self._report()
+            self._status.publish()
 
     def _accept_xela(self, text: str | bytes) -> None:
         try:
@@ -208,36 +201,33 @@ class Hardware:
         readings = pad.readings(values)
         self._last[name] = time.monotonic()
         self._topics.send(name, readings, pad.forces, stamp)
-        if self._lost[name]:
-            self._lost[name] = ""
+        if self._status.lost[name]:
+            self._status.lost[name] = ""
             self._node.get_logger().info(f"{name}: receives readings")
-            self._report()
+            self._status.publish()
 
     def _reject(self, error: str, pad: PadInput | None = None) -> None:
         """Count and log a malformed message."""
-        self._malformed += 1
-        self._last_malformed = error
+        self._status.reject(error)
         if pad:
             pad.reject(error)
         self._node.get_logger().warning(f"malformed message: {error}", throttle_duration_sec=LOG_EVERY)
 
     def _check_timeouts(self) -> None:
         """Invalidate pads that have not received a message within the timeout."""
-        now, timeout = time.monotonic(), self._settings.timeout
-        late = [name for name, last in self._last.items() if now - last > timeout and not self._lost[name]]
+        now, timeout, lost = time.monotonic(), self._settings.timeout, self._status.lost
+        late = [name for name, last in self._last.items() if now - last > timeout and not lost[name]]
         for name in late:
             self._lose(name, f"no message for {timeout:g} s")
         if late:
-            self._report()
+            self._status.publish()
 
     def _lose(self, name: str, reason: str) -> None:
         """Invalidate the readings of a pad."""
-        if self._lost[name] != reason:
+        if self._status.lost[name] != reason:
             self._node.get_logger().error(f"{name}: {reason}")
-        self._lost[name] = reason
+        self._status.lost[name] = reason
         self._topics.invalidate(name, self._clock.now().nanoseconds)
-
-    # -- services and diagnostics ----------------------------------------------------------------------------
 
     def _tare(self, request: Any, response: Any) -> Any:
         empty = [name for name, pad in self._inputs.items() if not pad.tare()]
@@ -247,41 +237,9 @@ class Hardware:
         )
         return response
 
-    def _report(self) -> None:
-        """Publish diagnostics with the status of the message stream and of each pad."""
-        name = self._node.get_name()
-        lost = [pad for pad, reason in self._lost.items() if reason]
-        stream = DiagnosticStatus(name=f"{name}: hardware", hardware_id=self._settings.driver)
-        if lost:
-            stream.level, stream.message = DiagnosticStatus.ERROR, f"no readings of {', '.join(lost)}"
-        elif self._malformed > self._reported_malformed:
-            stream.level, stream.message = DiagnosticStatus.WARN, f"malformed message: {self._last_malformed}"
-        else:
-            stream.level, stream.message = DiagnosticStatus.OK, "all pads receive readings"
-        self._reported_malformed = self._malformed
-        stream.values = _values(
-            malformed=self._malformed, last_malformed=self._last_malformed, connection=self._connection
-        )
-        array = DiagnosticArray(status=[stream])
-        array.header.stamp = self._clock.now().to_msg()
-        for pad, reason in self._lost.items():
-            status = DiagnosticStatus(name=f"{name}: {pad}", hardware_id=self._settings.driver)
-            status.level = DiagnosticStatus.ERROR if reason else DiagnosticStatus.OK
-            status.message = reason or "receives readings"
-            counts = self._inputs[pad]
-            status.values = _values(
-                received=counts.received, malformed=counts.malformed, last_malformed=counts.last_error
-            )
-            array.status.append(status)
-        self._diagnostics.publish(array)
-
     def _timer(self, rate: float, call: Callable[[], None]) -> None:
         if rate:
             self._node.create_timer(1 / rate, call, clock=Clock(clock_type=ClockType.STEADY_TIME))
-
-
-def _values(**values: Any) -> list[KeyValue]:
-    return [KeyValue(key=key, value=str(value)) for key, value in values.items()]
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -18,13 +18,13 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from tactile_sim import compilation, config
-from tactile_sim.config import Settings
 from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.environment import require_ros, split_ros_arguments
 from tactile_sim.errors import BagError, ConfigError, TactileSimError
 from tactile_sim.loop.requests import Requests
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros import bridges, parameters
+from tactile_sim.ros.bag_output import BagOutput
 from tactile_sim.ros.commands import Commands
 from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.publishers import Publishers
@@ -57,6 +57,7 @@ def run(
     web: bool = False,
     allow_other_port: bool = False,
     start_clock: bool = False,
+    out: Path | None = None,
 ) -> int:
     """Run the node until a signal arrives or the duration has elapsed.
 
@@ -69,6 +70,7 @@ def run(
         web: Whether to show the scene in a browser.
         allow_other_port: Whether the view may use the next free port if ``web.port`` is in use.
         start_clock: Whether an external recorder waits for ``/clock`` before it subscribes.
+        out: Folder for bags, films and replays from the view; see `Endpoint.output_folder`.
 
     Returns:
         The exit code.
@@ -90,6 +92,7 @@ def run(
         endpoint = Endpoint(settings.web.host, settings.web.port, settings.web.token, allow_other_port)
         if web:
             endpoint.check()
+        folder = endpoint.output_folder(out) if web else None
         if node.get_parameter("use_sim_time").value:
             node.get_logger().warning("use_sim_time is ignored: this node publishes the simulation time")
             node.set_parameters([Parameter("use_sim_time", value=False)])
@@ -100,12 +103,14 @@ def run(
         stack.callback(publishers.close)
         view = None
         if web:
-            view = ViewPublisher.open(simulation, endpoint)
+            view = ViewPublisher.open(simulation, endpoint, folder)
             stack.callback(view.close)
         runner = Runner(simulation, publishers)
+        if folder:
+            stack.callback(BagOutput(runner, folder, node.resolve_topic_name).close)
         publishers.set_runner(runner)
         stop.call(runner.stop)  # before services start, so that their clients can end the node cleanly
-        _serve(node, runner, settings, stack)
+        _serve(node, runner, stack)
         _log_summary(node, simulation)
         if view:
             view.serve(runner)
@@ -144,7 +149,7 @@ def start_node(arguments: list[str], stack: ExitStack) -> Node:
     return node
 
 
-def _serve(node: Node, runner: Runner, settings: Settings, stack: ExitStack) -> None:
+def _serve(node: Node, runner: Runner, stack: ExitStack) -> None:
     """Accept commands, service calls and parameter changes until the exit stack is closed."""
     Commands(node, runner)
     # The loop runs in this thread. Another thread receives from ROS and posts to the loop's mailbox.
@@ -166,7 +171,7 @@ def _serve(node: Node, runner: Runner, settings: Settings, stack: ExitStack) -> 
     TwinWatch(node, node.get_logger().warning)
     parameters.offer(
         node,
-        settings,
+        runner.simulation.settings,
         1 / runner.simulation.engine.timestep,
         lambda changed: runner.post(lambda: runner.update(changed)),
     )

@@ -7,16 +7,15 @@ from collections.abc import Callable
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
-from rosgraph_msgs.msg import Clock
 
 from tactile_sim.loop.output import Status
 from tactile_sim.loop.runner import Runner
-from tactile_sim.ros import cdr
 from tactile_sim.ros.commands import Senders
 from tactile_sim.ros.diagnostics import diagnostics
 from tactile_sim.ros.outlets import DEPTH, REFRESH, Outlets
 from tactile_sim.ros.topic import Topic
 from tactile_sim.ros.topics import simulation_topics
+from tactile_sim.ros.topics.clock import clock_topic
 from tactile_sim.simulation import Simulation, Snapshot
 
 FIRST = ("clock", "tf")
@@ -39,9 +38,8 @@ class Publishers:
         """Time of the last published message [s of `time.monotonic`]."""
         self._first_clock = 0
         """Minimum time that is published on ``/clock`` [ns]."""
-        clock = cdr.template(Clock, {"clock": cdr.STAMP})
         topics = (
-            Topic("clock", Clock, "/clock", lambda now: clock.fill(max(now.stamp, self._first_clock))),
+            clock_topic(lambda: self._first_clock),
             *simulation_topics(simulation),
             Topic("diagnostics", DiagnosticArray, "/diagnostics", self._diagnostics),
         )

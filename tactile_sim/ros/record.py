@@ -181,7 +181,7 @@ class Recorder:
             name,
             type_name,
             definition(type_name),
-            [_qos_fields(profile) for profile in profiles],
+            [qos_fields(profile) for profile in profiles],
             str(publishers[0].topic_type_hash),
         )
         profile = QoSProfile(
@@ -262,7 +262,7 @@ class Recorder:
         return text
 
 
-def _qos_fields(profile: QoSProfile) -> dict[str, Any]:
+def qos_fields(profile: QoSProfile) -> dict[str, Any]:
     """Return a publisher's QoS in rosbag2's format.
 
     DDS does not report the history, so that of this package's publishers is assumed.

@@ -24,7 +24,7 @@ from tactile_sim.scenes.sensor_schema import (
 )
 from tactile_sim.schema import Check, Ordered
 
-_CONTACT = mujoco.mjtSensor.mjSENS_CONTACT
+_CONTACT = getattr(mujoco.mjtSensor, "mjSENS_CONTACT", None)  # since MuJoCo 3.3.5
 _KINDS = {
     "geom": mujoco.mjtObj.mjOBJ_GEOM,
     "body": mujoco.mjtObj.mjOBJ_BODY,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 import mujoco
 import numpy as np
 
@@ -21,12 +23,18 @@ class DefaultGains:
     Each servo is critically damped. Its stiffness gives a natural frequency of at least `FREQUENCY` with the
     inertia about the joint, and limits the deflection under the weight of the moved bodies to `SAG` in any
     orientation. For a robot with a free base, the total weight counts, because the joint may have to support
-    it. The load on joints that follow another joint is added to that of their leader.
+    it. A base that slides freely, as that of a planar robot, is free, too. The load on joints that follow
+    another joint is added to that of their leader.
     """
 
-    def __init__(self, model: mujoco.MjModel):
-        """Compute joint inertias in the initial pose."""
-        self._model, self._data = model, mujoco.MjData(model)
+    def __init__(self, model: mujoco.MjModel, driven: Collection[int]):
+        """Compute joint inertias in the initial pose.
+
+        Args:
+            model: The compiled scene.
+            driven: Ids of the joints that have an actuator or get one.
+        """
+        self._model, self._data, self._driven = model, mujoco.MjData(model), driven
         mujoco.mj_fwdPosition(model, self._data)
         full = np.zeros((model.nv, model.nv))
         mujoco.mj_fullM(model, self._data, full)
@@ -63,12 +71,18 @@ class DefaultGains:
         slides = model.jnt_type[joint] == mujoco.mjtJoint.mjJNT_SLIDE
         load = float(masses.sum() if slides else masses @ distances)
         inertia = float(self._inertias[model.jnt_dofadr[joint]])
-        first = int(model.body_jntadr[root])
-        if first >= 0 and model.jnt_type[first] == mujoco.mjtJoint.mjJNT_FREE:
+        if self._is_free(root):
             mass, reach = float(model.body_subtreemass[root]), float(distances.max())
             load = max(load, mass * (1.0 if slides else reach))
             inertia += mass * (1.0 if slides else reach**2)
         return float(np.linalg.norm(model.opt.gravity)) * load, inertia
+
+    def _is_free(self, root: int) -> bool:
+        """Return whether a root body has a free joint, or a slide joint without an actuator."""
+        first = int(self._model.body_jntadr[root])
+        joints = range(first, first + int(self._model.body_jntnum[root]))
+        kinds = {int(self._model.jnt_type[joint]) for joint in joints if joint not in self._driven}
+        return bool(kinds & {int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_SLIDE)})
 
     def _descendants(self, body: int) -> np.ndarray:
         """Return a mask (nbody,) that selects a body and all its descendants."""

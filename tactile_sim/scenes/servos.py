@@ -58,7 +58,7 @@ def add_actuators(
     limits of the joint's motor and by ``limit``. Coupled joints are skipped unless an entry names them.
 
     An explicit integrator is replaced so that ``kd`` acts implicitly, and the joint gets the armature that
-    is needed for stability at the time step.
+    is needed for stability at the time step, also where it leads other joints.
 
     Args:
         spec: The scene.
@@ -79,6 +79,8 @@ def add_actuators(
     for joint in set(range(model.njnt)) - chosen.keys() - {drive.joint for drive in drives}:
         if mode := (modes or {}).get(names.joints[joint]):
             chosen[joint] = ("", {"mode": mode})
+    driven_joints = {drive.joint for drive in drives}
+    driven_joints |= {joint for joint, (_, keys) in chosen.items() if mode_of(keys) != "free"}
     defaults = None
     for joint, (entry, keys) in sorted(chosen.items()):
         name, mode = names.joints[joint], mode_of(keys)
@@ -89,12 +91,15 @@ def add_actuators(
         limits = max(low, -limit), min(high, limit)
         kp, kd = keys.get("kp"), keys.get("kd")
         if mode != "effort" and ((kp is None and mode == "position") or (kd is None and kp is None)):
-            defaults = defaults or DefaultGains(model)
+            defaults = defaults or DefaultGains(model, driven_joints)
             stiffness, damping = defaults(joint, limits[1])
             kp = stiffness if kp is None else kp
             kd = damping * np.sqrt(kp / stiffness) if kd is None else kd
         elements[joint].name = name
         _add_actuator(spec, elements[joint], mode, (kp or 0.0, kd or 0.0), limits)
+        if mode == "position" and joint in coupled.values():
+            # Constraint forces ignore implicit damping, which may far exceed the inertia of a light leader.
+            elements[joint].armature += spec.option.timestep * (kd or 0.0)
 
 
 def _has(mode: str, joint: int, driven: Mapping[int, set[int]]) -> bool:

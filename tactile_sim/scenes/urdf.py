@@ -17,6 +17,7 @@ from tactile_sim.errors import SceneError
 from tactile_sim.scenes import xacro_files
 from tactile_sim.scenes.inertias import repair_inertias
 from tactile_sim.scenes.meshes import mujoco_mesh
+from tactile_sim.scenes.urdf_repairs import repair_elements
 
 _LOG = logging.getLogger("tactile_sim.scenes")
 _LEVELS = 6
@@ -76,7 +77,7 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
         for link in robot.iter("link"):
             for visual in link.findall("visual"):
                 link.remove(visual)
-    repairs = repair_inertias(robot, options.floating_base)
+    repairs = repair_elements(robot) + repair_inertias(robot, options.floating_base)
     if repairs and options.strict:
         more = f" (and {len(repairs) - 1} more)" if len(repairs) > 1 else ""
         raise SceneError(f"{path}: {repairs[0].partition('; ')[0]}{more}; strict_urdf: false repairs it")
@@ -137,7 +138,8 @@ def _expanded(path: Path, text: str, options: UrdfOptions) -> ElementTree.Elemen
 
 def _parsed(path: Path, text: str) -> ElementTree.Element:
     try:
-        return ElementTree.fromstring(text.lstrip())  # whitespace is not allowed before the XML declaration
+        # Neither space before the XML declaration nor a zero at the end, as C programs write it, is XML.
+        return ElementTree.fromstring(text.lstrip().rstrip("\0 \t\r\n"))
     except ElementTree.ParseError as error:
         raise SceneError(f"{path}: broken XML: {error}") from None
 

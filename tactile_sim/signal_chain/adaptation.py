@@ -46,7 +46,7 @@ class Viscoelasticity(LowPass):
 class SlowAdaptation(LowPass):
     """The reading of a held load decays exponentially to a fraction of it."""
 
-    fraction: float = ranged(SHARE, "Fraction that remains in the end, 0 to 1.")
+    fraction: float = ranged(SHARE, "Fraction of the initial reading that remains in the end, 0 to 1.")
     time_constant: float = ranged(TIME_CONSTANT, "Time constant of the decay [s].")
 
     @staticmethod

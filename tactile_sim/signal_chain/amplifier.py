@@ -15,12 +15,12 @@ from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, rang
 class Gain(Stage):
     """Each taxel has its own sensitivity."""
 
-    value: float = ranged(Number(), "Factor of all taxels.", default=1.0)
+    value: float = ranged(Number(), "Factor for all taxels.", default=1.0)
     scatter: float = ranged(
         Number(least=0), "Relative standard deviation between taxels, drawn by the seed.", default=0.0
     )
     taxels: tuple[float, ...] = parameter(
-        Numbers(Number()), "Factor of each taxel, in place of `value`.", default=()
+        Numbers(Number()), "Factor for each taxel, in place of `value`.", default=()
     )
 
     @classmethod
@@ -62,7 +62,7 @@ class Offset(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the offsets (channels, taxels in the group)."""
+        """Return the offset of each taxel in the group, channel by channel (channels * taxels,)."""
         return (group.each_taxel(draw, "value") + draw.normal(columns=group.channels)).ravel()
 
     @staticmethod
@@ -81,9 +81,13 @@ class Offset(Stage):
 class Saturation(Stage):
     """A taxel whose magnitude is above a level reads that level, in the same direction."""
 
-    level: float = ranged(Number(above=0), "Greatest magnitude [units].", default=LARGEST)
-    normal: float = ranged(Number(above=0), "Greatest part along the normal [units].", default=LARGEST)
-    shear: float = ranged(Number(above=0), "Greatest part across the normal [units].", default=LARGEST)
+    level: float = ranged(Number(above=0), "Maximum magnitude [units].", default=LARGEST)
+    normal: float = ranged(
+        Number(above=0), "Maximum of the component along the normal [units].", default=LARGEST
+    )
+    shear: float = ranged(
+        Number(above=0), "Maximum of the component across the normal [units].", default=LARGEST
+    )
     marks = True
 
     # In the world frame the normal is unknown, so the larger of both limits applies to the magnitude.

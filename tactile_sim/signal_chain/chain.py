@@ -13,7 +13,7 @@ from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.schema import SEED
 from tactile_sim.signal_chain.driver import History
 from tactile_sim.signal_chain.program import Program, Workspace
-from tactile_sim.signal_chain.stage import Group, Stage, Taxels
+from tactile_sim.signal_chain.stage import SLACK, Group, Stage, Taxels
 from tactile_sim.signal_chain.stages import STAGES, make_stages
 from tactile_sim.signal_chain.tare import Tare
 from tactile_sim.signal_chain.transmission import Delay
@@ -96,6 +96,7 @@ class SignalChain:
             if bodies or stage is Tare:
                 own = [chosen[body.name][key] for body in bodies]
                 self._groups[stage] = Group(bodies, own, self._skin)
+        self._groups[Tare].room = int(bool(self._groups[Tare].bodies))
         try:
             for stage, group in self._groups.items():
                 stage.check(group)
@@ -140,12 +141,31 @@ class SignalChain:
         groups = {stage: group for stage, group in self._groups.items() if stage is not History}
         if Delay in groups:
             late = groups[Delay].ends[1].sum(axis=1).max()  # time and jitter
-            groups[Delay] = dataclasses.replace(groups[Delay], room=2 + math.ceil(late * rate))
+            groups[Delay] = dataclasses.replace(
+                groups[Delay], room=max(2, 1 + math.ceil(late * rate - SLACK))
+            )
         return groups
 
     def workspace(self, channels: int) -> Workspace:
         """Allocate the arrays that a thread needs to run a program of this chain."""
         return Workspace(self._axes, channels)
+
+    def switch(self, enabled: Mapping[str, Mapping[str, bool]]) -> None:
+        """Switch stages on or off.
+
+        A stage that is off keeps its memory up to date without changing readings, so when it is switched
+        on, it continues as if it had been on. Random numbers do not depend on switches.
+
+        Args:
+            enabled: Pad name -> stage -> whether it is on. Other pads, and stages that a pad does not have,
+                are ignored.
+        """
+        for stage, group in self._groups.items():
+            for pad, switches in enabled.items():
+                if stage.key() in switches:
+                    group.switch(pad, switches[stage.key()])
+        if self._program is not None:
+            self._program.read_switches()
 
     @property
     def has_memory(self) -> bool:
@@ -277,10 +297,10 @@ class SignalChain:
                 "restart the chain first"
             )
         waits = keep and program.waits_for_tare
-        if keep:
-            program.make_room()
         output = np.empty((1, *truth.shape))
         steps = np.array([step], np.int64)
+        if keep:
+            program.make_room(steps)
         program.run(self._workspace, _ALONE, steps, truth[None], output, keep, until)
         if waits and program.tared[0]:
             self._zero = program.zero(0)

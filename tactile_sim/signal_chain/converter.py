@@ -22,7 +22,9 @@ class Smoothing(Stage):
         Number(least=0, unit="s"), "Time constant of the low pass [s].", default=0.0
     )
     weights: tuple[float, ...] = parameter(
-        Numbers(Number()), "Weights of the last readings, the newest first, in place of it.", default=()
+        Numbers(Number()),
+        "Weights of the last readings, the newest first, in place of `time_constant`.",
+        default=(),
     )
     has_memory = True
 
@@ -42,7 +44,7 @@ class Smoothing(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the weights (b, slots), which are zero for a low-pass filter."""
+        """Return the weights of each pad in turn (b * slots,); they are zero for a low-pass filter."""
         out = np.zeros((len(group.bodies), max(1, *(len(stage.weights) for stage in group.stages))))
         for row, stage in zip(out, group.stages, strict=True):
             row[: len(stage.weights)] = stage.weights
@@ -88,7 +90,7 @@ class Smoothing(Stage):
 class Threshold(Stage):
     """A taxel whose magnitude is below a level reads zero."""
 
-    level: float = ranged(Number(least=0), "Least magnitude that is reported [units].", default=0.0)
+    level: float = ranged(Number(least=0), "Minimum magnitude that is reported [units].", default=0.0)
     scatter: float = ranged(
         Number(least=0), "Relative standard deviation between taxels, drawn by the seed.", default=0.0
     )
@@ -125,7 +127,9 @@ class Quantisation(Stage):
     step: float = ranged(Number(above=0), "Width of a step [units].")
     bits: int = parameter(Integer(0, 32), "Number of bits, which limits the range; 0: no limit.", default=0)
     signed: bool = parameter(
-        Flag(), "Steps from -2^(bits-1) to 2^(bits-1) - 1, rather than 0 to 2^bits - 1.", default=False
+        Flag(),
+        "Whether the steps are -2^(bits-1) to 2^(bits-1) - 1, rather than 0 to 2^bits - 1.",
+        default=False,
     )
     marks = True
 

@@ -22,17 +22,21 @@ class Curve(Stage):
     """A curve from the magnitude of a channel to counts, specified as a table or a polynomial."""
 
     inputs: tuple[float, ...] = parameter(
-        Numbers(Number(least=0)), "Inputs of a table [units], from 0 up.", default=()
+        Numbers(Number(least=0)), "Inputs of a table [units], increasing from 0.", default=()
     )
     outputs: tuple[float, ...] = parameter(
-        Numbers(Number(least=0)), "Its outputs [counts], from 0 up, linear in between.", default=()
+        Numbers(Number(least=0)),
+        "Outputs of the table [counts], increasing from 0; linear in between.",
+        default=(),
     )
     coefficients: tuple[float, ...] = parameter(
-        Numbers(Number(most=1e15)), "Or a polynomial: factors of x, x², ... [counts].", default=()
+        Numbers(Number(most=1e15)),
+        "Polynomial in place of a table: coefficients of x, x², ... [counts].",
+        default=(),
     )
     limit: float = parameter(
         Number(least=0),
-        "Greatest input of the polynomial [units], up to which it must increase.",
+        "Maximum input of the polynomial [units], up to which it must increase.",
         default=0.0,
     )
     baseline: float = ranged(Number(), "Counts without load.", default=0.0)
@@ -51,10 +55,12 @@ class Curve(Stage):
 
     @classmethod
     def integers(cls, group: Group) -> np.ndarray:
-        """Return where each pad's curve starts in this array (b,), then the curves (3 + _CELLS,).
+        """Return the lookup tables of all distinct curves as one array.
 
-        Each curve consists of the indices of its first and last table entries, the largest number of entries
-        in a cell, and the end of the first segment in each cell.
+        The array starts with the index at which the table of each pad's curve begins (b,). A table has
+        3 + `_CELLS` entries: the indices of the curve's first and last points in `constants`, the largest
+        number of points in a cell, and for each cell the index of the point at which the segment ends that
+        contains the start of the cell, relative to the first point.
         """
         places: dict[tuple, int] = {}
         rows: list[np.ndarray] = []
@@ -69,7 +75,7 @@ class Curve(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the table entries of all curves: inputs, outputs, and slopes of the segments before them."""
+        """Return the inputs of the points of all curves, then their outputs, then the slopes before them."""
         tables = cls._tables(group).values()
         columns = zip(*((x, y, np.r_[0.0, np.diff(y) / np.diff(x)]) for x, y in tables), strict=True)
         return np.concatenate([np.concatenate(column) for column in columns])
@@ -144,7 +150,7 @@ def _table(curve: Curve, where: str) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel(error_model="numpy")
 def _interpolate(values, begin, end, index, entries, b, before, after, valid):
-    """Replace values by curve b; ``before`` and ``after`` are the baselines of inputs and outputs."""
+    """Replace values [begin, end) by the curve of pad b; ``before`` and ``after`` are its two baselines."""
     own = index[index[b] : index[b] + 3 + _CELLS]
     first, last, most, ends = own[0], own[1] - own[0], own[2], own[3:]
     third = len(entries) // 3

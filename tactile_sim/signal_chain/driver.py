@@ -15,8 +15,8 @@ from tactile_sim.signal_chain.stage import Group, Stage, computation, copy, rang
 class Clip(Stage):
     """Each channel is limited to a range."""
 
-    low: float = ranged(Number(), "Least value [units].", default=-LARGEST)
-    high: float = ranged(Number(), "Greatest value [units].", default=LARGEST)
+    low: float = ranged(Number(), "Minimum value [units].", default=-LARGEST)
+    high: float = ranged(Number(), "Maximum value [units].", default=LARGEST)
 
     @classmethod
     def check(cls, group: Group) -> None:
@@ -36,10 +36,10 @@ class Clip(Stage):
 
 @dataclass(frozen=True)
 class Contact(Stage):
-    """A taxel reads 1 from a magnitude on until it falls below a second one; otherwise it reads 0."""
+    """A taxel reads 1 once it reaches a magnitude, until it falls below a second one; otherwise 0."""
 
-    above: float = ranged(Number(above=0), "Magnitude from which on the reading is 1 [units].")
-    below: float = ranged(Number(least=0), "Magnitude below which it is 0 again [units].")
+    above: float = ranged(Number(above=0), "Magnitude at which the reading becomes 1 [units].")
+    below: float = ranged(Number(least=0), "Magnitude below which it becomes 0 again [units].")
     has_memory = True
 
     @classmethod
@@ -48,8 +48,8 @@ class Contact(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the number of taxels in the group; each has one flag."""
-        return group.number
+        """Return the size of the flags, one byte for each taxel in the group."""
+        return -(-group.number // 8)
 
     # A vector keeps its direction and is scaled to length 1 or 0.
     @staticmethod
@@ -58,11 +58,12 @@ class Contact(Stage):
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
             above, below = own.parameters[b, 0], own.parameters[b, 1]
-            before, magnitudes = memory[first : first + end - begin], now.work[0, : end - begin]
+            before = memory.view(np.uint8)[first : first + end - begin]
+            magnitudes = now.work[0, : end - begin]
             squares(values, begin, end, magnitudes)
             for i in range(len(before)):
                 magnitude = np.sqrt(magnitudes[i])
-                on = magnitude >= (below if before[i] != 0.0 else above) and magnitude > 0.0
+                on = magnitude >= (below if before[i] else above) and magnitude > 0.0
                 magnitudes[i] = magnitude if on else np.inf
             for c in range(len(values)):
                 row = values[c, begin:end]
@@ -74,14 +75,14 @@ class Contact(Stage):
                         row[i] = row[i] / magnitudes[i] if magnitudes[i] < np.inf else 0.0
             if now.keep:
                 for i in range(len(before)):
-                    before[i] = 1.0 if magnitudes[i] < np.inf else 0.0
+                    before[i] = magnitudes[i] < np.inf
 
 
 @dataclass(frozen=True)
 class History(Stage):
     """The last outputs are kept for learning, in `SignalChain.history`; the reading is not changed."""
 
-    samples: int = parameter(Integer(1, 1000), "Number of outputs.")
+    samples: int = parameter(Integer(1, 1000), "Number of outputs to keep.")
     has_memory = True
 
     @classmethod

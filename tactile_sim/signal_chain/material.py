@@ -32,19 +32,21 @@ class Pairs(NamedTuple):
 class CrossTalk(Stage):
     """Each taxel passes a share of its load to others on the skin; none is lost unless weights are given."""
 
-    share: float = ranged(SHARE, "Fraction that is passed on, 0 to 1.", default=0.0)
+    share: float = ranged(SHARE, "Fraction of a taxel's load that is passed on, 0 to 1.", default=0.0)
     sigma: float = ranged(
         Number(least=0, most=1, unit="m"),
-        "Standard deviation of a Gaussian over the distance [m], by which the share is divided; 0: in equal "
-        "parts to the neighbors.",
+        "Standard deviation of the Gaussian over distance by which the share is divided [m]; 0 divides it "
+        "equally among the neighbors.",
         default=0.0,
     )
     distances: tuple[float, ...] = parameter(
-        Numbers(Number(least=0, unit="m")), "Distances of a measured kernel [m], from 0 up.", default=()
+        Numbers(Number(least=0, unit="m")),
+        "Distances of a measured kernel [m], increasing from 0.",
+        default=(),
     )
     weights: tuple[float, ...] = parameter(
         Numbers(Number()),
-        "Its values there, linear in between; the first is for the taxel itself.",
+        "Values of the kernel at these distances, linear in between; the first is for the taxel itself.",
         default=(),
     )
 
@@ -150,7 +152,9 @@ def _pairs(group: Group, k: int) -> Pairs:
 class Hysteresis(Stage):
     """Friction in the material makes the reading lag behind the load by up to a fraction of it."""
 
-    fraction: float = ranged(SHARE, "Fraction of the load, 0 to 1.")
+    fraction: float = ranged(
+        SHARE, "Maximum lag of the reading behind the load, as a fraction of the load, 0 to 1."
+    )
     has_memory = True
 
     # Play operator with dry friction proportional to the load, as in Coulomb's law. The reading is constant

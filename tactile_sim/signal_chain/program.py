@@ -15,7 +15,7 @@ from tactile_sim.signal_chain.tare import Tare
 from tactile_sim.signal_chain.transmission import Delay
 
 (_ADDRESS, _KEY, _BODIES, _RANGES, _INDEX, _INDEX_END, _VARIES, _PARAMETERS, _CONSTANTS, _CONSTANTS_END,
- _MEMORY, _MEMORY_END, _COLUMNS) = range(13)  # fmt: skip
+ _MEMORY, _MEMORY_END, _SWITCHES, _COLUMNS) = range(14)  # fmt: skip
 """Columns of `Program._rows`, which has one row per stage.
 
 Ranges and indices are stored in one array, parameters and constants in one of two: fixed or varying."""
@@ -57,6 +57,7 @@ class Program:
         self.random = [bool(group.random.any()) for group in self.groups.values()]
         """Whether a reset draws the parameters of each stage again."""
         self._make_constants()
+        self.read_switches()
         self.memory = np.zeros((len(seeds), self._lay_out()))
         self._remembers = any(self.random) or any(
             stage.has_memory for stage in self._stages if stage is not Tare
@@ -85,7 +86,11 @@ class Program:
 
     def tare(self, envs: np.ndarray, zero: np.ndarray) -> None:
         """Subtract zero (k, taxels, channels) from all later readings of k environments."""
-        own, size = self.columns(Tare), self.channels * len(self.groups[Tare].skin.positions)
+        group = self.groups[Tare]
+        if not group.room:
+            group.room = 1
+            self.memory = np.pad(self.memory, ((0, 0), (0, self._lay_out() - self.memory.shape[1])))
+        own, size = self.columns(Tare), self.channels * len(group.skin.positions)
         self.memory[envs, own.start] = 1.0
         self.memory[envs, own.stop - size : own.stop] = zero.swapaxes(1, 2).reshape(len(zero), -1)
 
@@ -119,17 +124,28 @@ class Program:
         count = len(self._rows) if until is None else self._stages.index(until)
         _run(
             envs, steps, truth, output, keep, count, self.seeds, self.kept, self._timestep, self._rows,
-            self._index, self._fixed, self._varying, self.memory, *workspace.arrays,
+            self._index, self._fixed, self._varying, self._bypassed, self.memory, *workspace.arrays,
         )  # fmt: skip
 
-    def make_room(self) -> None:
-        """Ensure that the delay can store another reading, before `run` stores it. Stored ones are kept."""
+    def make_room(self, steps: np.ndarray) -> None:
+        """Ensure that the delay can store another reading, before `run` stores it. Needed ones are kept.
+
+        The reading replaces the oldest one if the next one has arrived on every pad.
+
+        Args:
+            steps: (n,) int64 step of each environment since its last reset.
+        """
         if Delay not in self.groups:
             return
         own, group = self.columns(Delay), self.groups[Delay]
-        if self.memory[:, own.start + 1].max() < group.room:
+        room, count = group.room, self.memory[:, own.start + 1]
+        full = np.flatnonzero((count >= room) & (self.kept != steps))
+        second = (self.memory[full, own.start].astype(int) + 1) % room
+        arrivals = own.start + 2 + second * ((own.stop - own.start - 2) // room)
+        columns = arrivals[:, None] + np.arange(len(group.bodies))
+        if (self.memory[full[:, None], columns] <= steps[full, None]).all():
             return
-        before, room = self.memory, group.room
+        before = self.memory
         group.room = max(room + 1, int(_GROWTH * room))
         old = before[:, own.start + 2 : own.stop].reshape(len(before), room, -1)
         self.memory = np.zeros((len(before), self._lay_out()))
@@ -157,6 +173,12 @@ class Program:
             self.seeds[envs], self.episodes[envs] = seed, 0
             self._draw(envs, self._varies)
 
+    def read_switches(self) -> None:
+        """Apply changes of `Stage.enabled` in the groups. Memory is kept."""
+        bypassed = [group.bypassed for group in self.groups.values()]
+        self._rows[:, _SWITCHES] = np.cumsum([0, *map(len, bypassed)])[:-1]
+        self._bypassed = np.concatenate([np.empty(0, np.uint8), *bypassed])
+
     def _make_constants(self) -> None:
         """Lay out and draw the data that do not change between resets."""
         self._rows = np.zeros((len(self._stages), _COLUMNS), np.int64)
@@ -181,7 +203,12 @@ class Program:
         self._draw(np.arange(len(self.seeds)), self._varies)
 
     def _draw(self, envs: np.ndarray, wanted: Sequence[bool]) -> None:
-        """Draw parameters and constants of the stages in a mask, for some environments."""
+        """Draw the parameters of stages again and recompute their constants.
+
+        Args:
+            envs: int64 indices of the environments.
+            wanted: Whether to draw each stage.
+        """
         chosen = [
             (row[_PARAMETERS], row[_CONSTANTS], row[_CONSTANTS_END], stage, group)
             for row, (stage, group), draws in zip(self._rows, self.groups.items(), wanted, strict=True)
@@ -213,14 +240,33 @@ class Workspace:
         taxels = axes.shape[1]
         self.valid = np.ones(taxels, np.uint8)
         """(taxels,) 1 where the last reading is valid."""
-        values, work = np.empty((channels, taxels)), np.empty((4 + channels, taxels))
+        # The rows of ``work`` after those of `Now` store what a bypassed stage must not change.
+        values, work = np.empty((channels, taxels)), np.empty((5 + 2 * channels, taxels))
         self.arrays = axes, values, self.valid, work
+
+
+@kernel
+def _store(values, valid, limits, stored):
+    """Copy the readings and their validity between the first two limits to (1 + channels, taxels)."""
+    for i in range(limits[0], limits[1]):
+        stored[0, i] = valid[i]
+        for c in range(len(values)):
+            stored[1 + c, i] = values[c, i]
+
+
+@kernel
+def _restore(values, valid, limits, stored):
+    """Undo the changes since `_store`."""
+    for i in range(limits[0], limits[1]):
+        valid[i] = np.uint8(stored[0, i])
+        for c in range(len(values)):
+            values[c, i] = stored[1 + c, i]
 
 
 @kernel(nogil=True)
 def _run(
-    envs, steps, truth, output, keep, until, seeds, kept, timestep, program, index, fixed, varying, memory,
-    axes, values, valid, work,
+    envs, steps, truth, output, keep, until, seeds, kept, timestep, program, index, fixed, varying, bypassed,
+    memory, axes, values, valid, work,
 ):  # fmt: skip
     for env in envs:
         reading = truth[env]
@@ -245,7 +291,15 @@ def _run(
             key = stream(stream(seeds[env], np.uint64(row[_KEY])), np.uint64(step))
             again = step == kept[env]
             now = Now(step, interval, first, again, keep, key, timestep, axes, valid, work)
+            switches = bypassed[row[_SWITCHES] : row[_SWITCHES] + bodies]
+            stored = work[4 + len(values) :]
+            for b in range(bodies):
+                if switches[b]:
+                    _store(values, valid, ranges[b], stored)
             call_stage(row[_ADDRESS], values, own, memory[env, row[_MEMORY] : row[_MEMORY_END]], now)
+            for b in range(bodies):
+                if switches[b]:
+                    _restore(values, valid, ranges[b], stored)
         if keep:
             kept[env] = step
         if len(output):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from abc import ABC
 from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, field
+from dataclasses import MISSING, dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 from zlib import crc32
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 SLACK = 1e-9
 """Tolerance for rounding of decimal fractions: 1.1 s / 0.1 s must count as exactly 11 steps."""
+ENABLED = "enabled"
+"""Key that every stage has beside its own parameters."""
 _RANGES, _TAXELS = range(2)
 """Kinds of random numbers of a stage: for its ranges, and for its taxels."""
 
@@ -63,7 +65,7 @@ class Now(NamedTuple):
     valid: np.ndarray
     """(taxels,) uint8, 1 if the current reading is valid. Stages with ``marks`` can change it."""
     work: np.ndarray
-    """(4 + channels, taxels) scratch memory."""
+    """(4 + channels, taxels) or more scratch memory."""
 
 
 _FLOATS, _TABLE = types.float64[::1], types.float64[:, ::1]
@@ -108,6 +110,11 @@ class Stage(ABC):
     it once.
     """
 
+    enabled: bool = field(
+        default=True,
+        kw_only=True,
+        metadata={"check": Flag(), "doc": "Whether the stage changes readings. *live*"},
+    )
     compute: ClassVar[Any]
     has_memory: ClassVar[bool] = False
     """True if a reading depends on earlier ones."""
@@ -133,7 +140,7 @@ class Stage(ABC):
     def numbers(cls) -> list[str]:
         """Return the names of the numeric parameters, which are the columns of ``Own.parameters``."""
         kinds = Flag | Number | Integer | Ranged
-        return [name for name, check in checks(cls).items() if isinstance(check, kinds)]
+        return [name for name, check in checks(cls).items() if isinstance(check, kinds) and name != ENABLED]
 
     @classmethod
     def check(cls, group: Group) -> None:
@@ -177,12 +184,12 @@ class Group:
     """The b pads that have a stage."""
 
     bodies: Sequence[Pad]
-    stages: Sequence[Any]
+    stages: list[Any]
     """Stage of each pad; its parameters may be ranges."""
     skin: Taxels
     channels: int = 3
     room: int = 2
-    """Number of readings that a delay can store."""
+    """Number of readings that a delay or a tare can store."""
     cache: dict[str, Any] = field(default_factory=dict)
     """Results that a stage computes only once, by name."""
 
@@ -192,6 +199,17 @@ class Group:
         limits = np.array([(body.start, body.stop) for body in self.bodies], np.int64).reshape(-1, 2)
         sizes = limits[:, 1] - limits[:, 0]
         return np.column_stack([limits, np.cumsum(sizes) - sizes])
+
+    @property
+    def bypassed(self) -> np.ndarray:
+        """(b,) uint8, 1 if the stage does not change the readings of a pad."""
+        return np.array([not stage.enabled for stage in self.stages], np.uint8)
+
+    def switch(self, pad: str, enabled: bool) -> None:
+        """Set whether the stage changes the readings of a pad, if the pad has the stage."""
+        for k, (body, stage) in enumerate(zip(self.bodies, self.stages, strict=True)):
+            if body.name == pad:
+                self.stages[k] = replace(stage, enabled=enabled)
 
     @cached_property
     def number(self) -> int:

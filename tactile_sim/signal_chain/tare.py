@@ -20,13 +20,16 @@ class Tare(Stage):
     def words(cls, group: Group) -> int:
         """Return the size of one common flag, a flag per pad, and the stored reading (channels, taxels).
 
-        Only this memory survives a reset. It exists even if no pad has the stage, for ``~/tare``.
+        Only this memory survives a reset. If no pad has the stage, the reading is stored only after the first
+        ``~/tare``, for which ``group.room`` becomes 1.
         """
-        return 1 + len(group.bodies) + group.channels * len(group.skin.positions)
+        return 1 + len(group.bodies) + group.room * group.channels * len(group.skin.positions)
 
     @staticmethod
     @computation
     def compute(values, own, memory, now):
+        if memory[0] == 0.0 and len(own.ranges) == 0:
+            return
         done = memory[1 : 1 + len(own.ranges)]
         zero = memory[1 + len(own.ranges) :].reshape(values.shape)
         if memory[0] != 0.0:

@@ -17,9 +17,11 @@ from tactile_sim.signal_chain.stage import SLACK, Draw, Group, Stage, computatio
 class DeadTaxels(Stage):
     """Some taxels always read the same: a fraction that is chosen by the seed, and those listed."""
 
-    fraction: float = ranged(SHARE, "Fraction of the body's taxels, 0 to 1.", default=0.0)
-    taxels: tuple[int, ...] = parameter(Integers(least=0), "Indices in the body's array.", default=())
-    value: float = ranged(Number(), "What each channel of them reads [units].", default=0.0)
+    fraction: float = ranged(SHARE, "Fraction of the body's taxels that are dead, 0 to 1.", default=0.0)
+    taxels: tuple[int, ...] = parameter(
+        Integers(least=0), "Indices of further dead taxels in the body's array.", default=()
+    )
+    value: float = ranged(Number(), "Reading of each channel of a dead taxel [units].", default=0.0)
     marks = True
 
     @property
@@ -39,35 +41,40 @@ class DeadTaxels(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the constant reading of each taxel in the group (taxels,); NaN if it is not dead."""
-        out = np.full(group.number, np.nan)
-        for k, (stage, (begin, end, place)) in enumerate(
-            zip(group.stages, group.ranges.tolist(), strict=True)
-        ):
-            count, value = round(draw.parameters[k, 0] * (end - begin)), draw.parameters[k, 1]
-            out[place + draw.chosen(k, count)] = value
-            out[place + np.array(stage.taxels, np.int64)] = value
-        return out
+        """Return the index in the skin and the constant reading of each dead taxel (k, 2).
+
+        The number of rows is the largest possible one; unused rows have the index -1.
+        """
+        rows: list[np.ndarray] = []
+        for k, (stage, (begin, end, _)) in enumerate(zip(group.stages, group.ranges.tolist(), strict=True)):
+            most, count = (
+                round(share * (end - begin)) for share in (group.ends[1, k, 0], draw.parameters[k, 0])
+            )
+            own = np.full((most + len(stage.taxels), 2), -1.0)
+            dead = np.concatenate([draw.chosen(k, count), np.array(stage.taxels, np.int64)])
+            own[: len(dead), 0], own[: len(dead), 1] = begin + dead, draw.parameters[k, 1]
+            rows.append(own)
+        return np.concatenate([np.empty((0, 2)), *rows]).ravel()
 
     @staticmethod
     @computation
     def compute(values, own, memory, now):
-        for b in range(len(own.ranges)):
-            begin, end, first = span(own, b)
-            for i in range(end - begin):
-                value = own.constants[first + i]
-                if not np.isnan(value):
-                    now.valid[begin + i] = 0
-                    for c in range(len(values)):
-                        values[c, begin + i] = value
+        for k in range(0, len(own.constants), 2):
+            taxel = np.int64(own.constants[k])
+            if taxel >= 0:
+                now.valid[taxel] = 0
+                for c in range(len(values)):
+                    values[c, taxel] = own.constants[k + 1]
 
 
 @dataclass(frozen=True)
 class Dropout(Stage):
     """Some readings of taxels are lost: the previous one is repeated, or zero is reported."""
 
-    hold: float = ranged(SHARE, "Probability that a reading repeats the one before.", default=0.0)
-    zero: float = ranged(SHARE, "Probability that a reading is zero.", default=0.0)
+    hold: float = ranged(
+        SHARE, "Probability that a reading of a taxel repeats the previous one.", default=0.0
+    )
+    zero: float = ranged(SHARE, "Probability that a reading of a taxel is zero.", default=0.0)
     has_memory = True
 
     @classmethod
@@ -102,7 +109,7 @@ class Delay(Stage):
     time: float = ranged(Number(least=0, most=10, unit="s"), "Latency [s].")
     jitter: float = ranged(
         Number(least=0, most=10, unit="s"),
-        "Greatest additional latency [s], drawn uniformly for each reading of the body.",
+        "Maximum additional latency [s], drawn uniformly for each reading of the body.",
         default=0.0,
     )
     has_memory = True

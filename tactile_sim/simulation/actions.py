@@ -17,7 +17,21 @@ import numpy as np
 from tactile_sim.errors import CommandError
 
 if TYPE_CHECKING:  # not imported at run time, because its kernels take a second to load
+    from tactile_sim.bag.background_writer import BagStatus
     from tactile_sim.simulation import Simulation
+
+
+class Recorder(Protocol):
+    """Records the simulation to bags.
+
+    Attributes:
+        on_status: Called in another thread with the status of a recording, at least when it ends.
+    """
+
+    on_status: Callable[[BagStatus], None]
+
+    def record(self, on: bool) -> None:
+        """Start or stop a recording."""
 
 
 class Loop(Protocol):
@@ -25,6 +39,7 @@ class Loop(Protocol):
 
     simulation: Simulation
     paused: bool
+    recorder: Recorder | None
 
     def pause(self, paused: bool) -> None:
         """Pause or resume the simulation."""
@@ -277,9 +292,21 @@ def set_choice(loop: Loop, name: str, value: str) -> Future[None] | None:
     return loop.set_parameter(name, value)
 
 
+def set_switch(loop: Loop, name: str, value: bool) -> Future[None] | None:
+    """Set a live parameter that is true or false."""
+    return loop.set_parameter(name, value)
+
+
 def set_parameter(loop: Loop, name: str, value: float) -> Future[None] | None:
     """Set a live parameter that is a number."""
     return loop.set_parameter(name, value)
+
+
+def record(loop: Loop, on: bool = True) -> None:
+    """Start or stop a recording to a new bag."""
+    if loop.recorder is None:
+        raise CommandError("record: this view has no folder for recordings; start it with --out DIR")
+    loop.recorder.record(on)
 
 
 def _can_throw(simulation: Simulation) -> bool:
@@ -309,6 +336,8 @@ ACTIONS = {
         Action(set_control),
         Action(set_parameter),
         Action(set_choice),
+        Action(set_switch),
+        Action(record, answered=False),
     )
 }
 """All actions by name."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from tactile_sim.config import Settings
-from tactile_sim.control.commander import JointCommand
+from tactile_sim.control.command_checks import JointCommand
 from tactile_sim.control.gripper_goal import GripperCommand, GripperGoal
 from tactile_sim.control.makers import make_commander, make_grippers, make_motion
 from tactile_sim.control.trajectory import JointTrajectory
@@ -217,11 +217,20 @@ class CommandedScene:
             self._goals.remove(goal)
             goal.replace("another goal replaced this one")
 
-    def command_controls(self, controls: np.ndarray) -> None:
-        """Apply raw controls (nu,) returned by ``commander.check_controls``; NaN leaves one unchanged."""
-        given = ~np.isnan(controls)
+    def command_controls(self, controls: Sequence[float] | np.ndarray) -> None:
+        """Set raw controls.
+
+        Args:
+            controls: (nu,) one value per control; NaN leaves a control unchanged.
+
+        Raises:
+            CommandError: The number of values is wrong, or a value is no number, infinite or too large.
+                Nothing is changed in this case.
+        """
+        checked = self.commander.check_controls(controls)
+        given = ~np.isnan(checked)
         self.commander.yield_to(given, self.engine)
-        self.engine.ctrl[given] = controls[given]
+        self.engine.ctrl[given] = checked[given]
         self._register_command()
 
     def set_joints(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,12 @@ import numpy as np
 
 from tactile_sim import config, engines
 from tactile_sim.config import Settings, configured_scene, resolve_feelers, resolve_pads, resolve_scales
+from tactile_sim.config.switches import switches_of_pads
 from tactile_sim.errors import CommandError, ConfigError, PhysicsError, located
 from tactile_sim.feelers.feelers import Feelers
 from tactile_sim.feelers.placement import Request, place_all
 from tactile_sim.names import Names
+from tactile_sim.patterns import match
 from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.simulation.interactive_scene import InteractiveScene
 from tactile_sim.simulation.pad_functions import PadFunctions
@@ -71,6 +74,7 @@ class Simulation(InteractiveScene):
         scales = resolve_scales(checked, model, names)
         pads, self.stages = resolve_pads(checked, model, names, scales)
         """Parameters of the signal chain by pad name or pattern, including those of presets."""
+        checked = checked.with_sensor(self.stages)
         feelers = resolve_feelers(checked, names, scales)
         with located(f"{checked.source}: skin.{'scales' if scales else 'pads'}"):
             skin = Skin(
@@ -126,6 +130,9 @@ class Simulation(InteractiveScene):
         self.pad_states = PadStates(self)
         self.sampling = Sampling.of_pads(self.functions.sampling, self.skin.offsets)
         self.signal_chain = make_chain(self)
+        pad_names = [pad.name for pad in skin.pads]
+        self.stage_entries = match(self.stages, pad_names, "skin.sensor", "pad") if self.stages else {}
+        """Entry of `stages` that applies to each pad with stages."""
         self.pad_rates = {f"tactile/{plan.name}": plan.rate for plan in pads if plan.rate}
         """Publishing rates [Hz] by stream, for the pads that have their own."""
         self.schedule = self._make_schedule()
@@ -166,44 +173,68 @@ class Simulation(InteractiveScene):
         self.apply_commands()
         return self.snapshot()
 
-    def snapshot(self, stored: bool = False) -> Snapshot:
+    def snapshot(self, stored: bool = False, frozen: bool = False) -> Snapshot:
         """Return a snapshot of the current state, without the effect of commands since the last step.
 
         Args:
             stored: Whether the signal chain stores the reading of this snapshot.
+            frozen: Whether to copy the state, so that the engine can step while the snapshot is used. Engines
+                that cannot be copied ignore this.
         """
         self.engine.forward()
-        return Snapshot(self, stored)
+        return Snapshot(self, stored, self.engine.frozen() if frozen else None)
 
     def free_steps(self) -> int:
         """Return how many steps the engine can take before commands or sampling must be processed."""
         return 1 if self.sampling else super().free_steps()
 
-    def advance(self, steps: int, publish: Callable[[Snapshot], None] | None = None) -> None:
+    def advance(
+        self,
+        steps: int,
+        publish: Callable[[Snapshot], None] | None = None,
+        executor: Executor | None = None,
+    ) -> None:
         """Advance by a number of steps after `apply_commands`, in one engine call where possible.
 
         Args:
             steps: Number of steps, at most `free_steps`. With memory, it must not go beyond the step at which
                 the next tactile message is due.
             publish: Called with a snapshot of the current state before the first step.
+            executor: Calls ``publish`` and computes the readings while the engine takes its steps, if there
+                are two or more and the engine can be copied. None does everything in this thread.
 
         Raises:
             PhysicsError: The physics became unstable.
         """
         due = self.schedule.due(self.step_count, self.tactile_streams) if self.has_memory else set()
         if publish or self.sampling or due:
-            snapshot = self.snapshot(stored=bool(due))
+            snapshot = self.snapshot(bool(due), frozen=executor is not None and steps > 1)
             self._check_physics()
-            if publish:
-                publish(snapshot)
-            self._update_memory(snapshot, due)
-            self.engine.integrate()
-            self._count(1)
-            steps -= 1
-        if steps:
+
+            def use() -> None:
+                if publish:
+                    publish(snapshot)
+                self._update_memory(snapshot, due)
+
+            if executor and snapshot.engine is not self.engine:
+                used = executor.submit(use)
+                try:
+                    self._integrate(steps)
+                finally:
+                    used.result()
+            else:
+                use()
+                self._integrate(steps)
+        else:
             self.engine.step(steps)
-            self._count(steps)
+        self._count(steps)
         self._check_physics()
+
+    def _integrate(self, steps: int) -> None:
+        """Let the engine take steps from the state of its last ``forward``."""
+        self.engine.integrate()
+        if steps > 1:
+            self.engine.step(steps - 1)
 
     def stream_of(self, pad: str) -> str:
         """Return the stream of a pad: its own if the pad has a rate, otherwise ``tactile``."""
@@ -275,8 +306,13 @@ class Simulation(InteractiveScene):
 
     def update(self, settings: Settings) -> None:
         """Apply settings whose live keys may have changed. A new touch function restarts the signal chain."""
-        before, self.settings = self.functions.quantities, settings
+        before, stages, self.settings = self.functions.quantities, self.stages, settings
         self.schedule = self._make_schedule()
+        if settings.skin.sensor != stages:
+            self.stages = settings.skin.sensor
+            self.signal_chain.switch(switches_of_pads(self.stages, self.stage_entries))
+            if self.published_readings is not None and not self.fault():
+                self.keep_readings(self.snapshot())
         if self.functions.quantities != before:
             self.signal_chain.forget(TOUCH_FUNCTIONS[settings.skin.touch_function].frame)
             self.published_readings = None

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tactile_sim.engines import Contacts
+from tactile_sim.engines import Contacts, EngineState
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.simulation.taxel_forces import TaxelForces
 from tactile_sim.skin.loads import TouchFunction
@@ -20,14 +20,17 @@ if TYPE_CHECKING:
 class Snapshot:
     """State of a simulation and derived quantities, computed on request. Valid until the next step."""
 
-    def __init__(self, simulation: Simulation, stored: bool = False):
+    def __init__(self, simulation: Simulation, stored: bool = False, engine: EngineState | None = None):
         """Refer to the current state of a simulation.
 
         Args:
             simulation: The simulation to read from.
             stored: Whether the signal chain stores the reading of this snapshot.
+            engine: A copy of the engine's state to read from; None reads from the engine itself.
         """
         self.simulation = simulation
+        self.engine: EngineState = engine or simulation.engine
+        """Holds the state of this snapshot. The simulation's own engine may already be further."""
         self._stored = stored
         self.stamp = simulation.stamp
         """Simulation time [ns]."""
@@ -35,15 +38,14 @@ class Snapshot:
     @cached_property
     def all_contacts(self) -> Contacts:
         """All contacts with a nonzero force, including a user's press; bodies are in the engine's order."""
-        engine = self.simulation.engine
-        contacts, poses = engine.contacts(), (engine.body_positions, engine.body_rotations)
-        return self.simulation.hands.with_press(contacts, *poses)
+        poses = self.engine.body_positions, self.engine.body_rotations
+        return self.simulation.hands.with_press(self.engine.contacts(), *poses)
 
     @cached_property
     def skin_contacts(self) -> Contacts:
         """`all_contacts`, plus a copy of each contact on a flex with pads, mapped to its rest shape."""
         flexes = self.simulation.flex_pads
-        return flexes.on_skin(self.all_contacts, self.simulation.engine) if flexes else self.all_contacts
+        return flexes.on_skin(self.all_contacts, self.engine) if flexes else self.all_contacts
 
     @cached_property
     def contacts(self) -> Contacts:
@@ -126,27 +128,27 @@ class Snapshot:
     @cached_property
     def taxel_positions_world(self) -> np.ndarray:
         """(taxels, 3) positions in the world frame [m]."""
-        engine = self.simulation.engine
+        engine = self.engine
         positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations)
         return self._with_flexes(positions)
 
     @property
     def cloud(self) -> tuple[np.ndarray, np.ndarray]:
         """(taxels, 3) positions [m] and forces [N] in the world frame, float32 as in messages."""
-        engine = self.simulation.engine
+        engine = self.engine
         positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations, np.float32)
         return self._with_flexes(positions), self.sense("force_vector_global", np.float32)
 
     def _with_flexes(self, positions: np.ndarray) -> np.ndarray:
         """Replace the positions (taxels, 3) of taxels on flexes by the current ones, and return all."""
         if self.simulation.flex_pads:
-            self.simulation.flex_pads.move(positions, self.simulation.engine)
+            self.simulation.flex_pads.move(positions, self.engine)
         return positions
 
     @cached_property
     def feelers(self) -> np.ndarray:
         """(feelers,) free (uncovered) lengths [m]."""
-        engine = self.simulation.engine
+        engine = self.engine
         return self.simulation.feelers.free_lengths(
             engine.body_positions, engine.body_rotations, engine.geom_positions, engine.geom_rotations
         )
@@ -154,7 +156,7 @@ class Snapshot:
     @property
     def hairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Both ends of the feelers (feelers, 2, 3) in the world [m], and covered fractions (feelers,)."""
-        engine, feelers = self.simulation.engine, self.simulation.feelers
+        engine, feelers = self.engine, self.simulation.feelers
         starts, directions = feelers.world(engine.body_positions, engine.body_rotations)
         ends = starts + feelers.lengths[:, None] * directions
         return np.stack([starts, ends], axis=1), 1.0 - self.feelers / feelers.lengths
@@ -165,7 +167,7 @@ class Snapshot:
 
         For a pad on a flex, only contacts with the flex count; its body is the one that carries the flex.
         """
-        engine, flexes = self.simulation.engine, self.simulation.flex_pads
+        engine, flexes = self.engine, self.simulation.flex_pads
         out = self.simulation.skin.body_wrenches(
             self.all_contacts, engine.body_positions, engine.body_rotations
         )
@@ -193,7 +195,7 @@ class Snapshot:
     @cached_property
     def outside(self) -> tuple[np.ndarray, np.ndarray]:
         """Number (b,) and net force (b, 3) [N] of loads that no taxel senses, see `Skin.outside`."""
-        engine, skin = self.simulation.engine, self.simulation.skin
+        engine, skin = self.engine, self.simulation.skin
         poses = engine.body_positions, engine.body_rotations
         numbers, forces = np.zeros(len(skin.body_ids), np.int64), np.zeros((len(skin.body_ids), 3))
         for response, rows in self.simulation.functions.by_response():
@@ -205,11 +207,11 @@ class Snapshot:
     @property
     def sensor_data(self) -> np.ndarray:
         """(nsensordata,) values of all sensors of the scene in MuJoCo's layout."""
-        return self.simulation.engine.sensor_data
+        return self.engine.sensor_data
 
     @cached_property
     def joint_states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Positions, velocities and efforts of the joints in ``commander.joint_names``."""
-        engine, commander = self.simulation.engine, self.simulation.commander
+        engine, commander = self.engine, self.simulation.commander
         dofs = commander.dofs
         return engine.qpos[commander.qpos], engine.qvel[dofs], engine.joint_efforts[dofs]

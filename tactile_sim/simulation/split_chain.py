@@ -79,6 +79,11 @@ class SplitChain:
             staged[np.unique(index[rows])] = chain.staged
         return staged
 
+    def switch(self, enabled: Mapping[str, Mapping[str, bool]]) -> None:
+        """See `SignalChain`."""
+        for chain in self._chains:
+            chain.switch(enabled)
+
     @property
     def has_memory(self) -> bool:
         """See `SignalChain`."""

@@ -79,8 +79,8 @@ def feel_many(
         contacts: Contacts and poses.
         first: First environment.
         last: One past the last environment.
-        touch: As in `Skin.feel`; a user-defined function runs in Python for each environment.
-        response: As in `Skin.feel`; a user-defined function runs in Python for each environment.
+        touch: As in `Skin.sense`; a user-defined function runs in Python for each environment.
+        response: As in `Skin.sense`; a user-defined function runs in Python for each environment.
         out: Output; must contain zeros or the previous readings.
     """
     touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)

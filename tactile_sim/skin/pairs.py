@@ -61,7 +61,13 @@ def group_loads(loads, group):
 
 @kernel(error_model="numpy", counted=False)
 def net_load(loads, group, number):
-    """Combine the loads with this number in ``group`` into a `Pair`."""
+    """Combine the loads of one pair into a `Pair`.
+
+    Args:
+        loads: (m,) of `loads.LOAD`.
+        group: (m,) number of each load's pair, as written by `group_loads`.
+        number: Number of the pair.
+    """
     first, total = -1, 0.0
     origin, velocity, normal = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for m in range(len(loads)):

@@ -87,13 +87,13 @@ class Skin(TaxelSearch):
         body_positions: np.ndarray,
         body_rotations: np.ndarray,
         touch: str | TouchFunction = "force_vector",
-        response: str | Response = "spread_linear",
+        response: str | Response = "elastic_foundation",
         dtype: type = np.float64,
     ) -> np.ndarray:
         """Return the readings (n, channels) due to contacts.
 
-        The result is that of `sense` for the `loads` of the contacts; the poses are as in `loads`. Built-in
-        functions run in one kernel, which is twice as fast.
+        The result is that of `sense` for the `loads` of the contacts. The poses are as in `loads`, the other
+        arguments as in `sense`. Built-in functions run in one kernel, which is twice as fast.
         """
         touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
         response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
@@ -147,7 +147,7 @@ class Skin(TaxelSearch):
         )  # fmt: skip
         return Loads(table[:m])
 
-    def inside(self, loads: Loads, response: str | Response = "spread_linear") -> np.ndarray:
+    def inside(self, loads: Loads, response: str | Response = "elastic_foundation") -> np.ndarray:
         """Return whether taxels receive each load, (m,) bool; False only on pads that ignore loads outside.
 
         A load is outside if its point is farther than one spacing from the nearest taxel, or if that taxel
@@ -166,7 +166,7 @@ class Skin(TaxelSearch):
         contacts: Contacts,
         body_positions: np.ndarray,
         body_rotations: np.ndarray,
-        response: str | Response = "spread_linear",
+        response: str | Response = "elastic_foundation",
     ) -> tuple[np.ndarray, np.ndarray]:
         """Sum up the loads outside the pads, see `inside`; the arguments are as in `loads`.
 
@@ -185,7 +185,7 @@ class Skin(TaxelSearch):
         self,
         loads: Loads,
         touch: str | TouchFunction = "force_vector",
-        response: str | Response | Shares | tuple[Loads, Shares] = "spread_linear",
+        response: str | Response | Shares | tuple[Loads, Shares] = "elastic_foundation",
         dtype: type = np.float64,
     ) -> np.ndarray:
         """Return the readings (n, channels); except for means, those of a body sum to its loads.
@@ -215,7 +215,7 @@ class Skin(TaxelSearch):
         return self._converted(out, touch)
 
     def shares(
-        self, loads: Loads, response: str | Response = "spread_linear"
+        self, loads: Loads, response: str | Response = "elastic_foundation"
     ) -> Shares | tuple[Loads, Shares]:
         """Distribute loads over taxels; the result can be used with several touch functions.
 
@@ -276,14 +276,15 @@ class Skin(TaxelSearch):
         contacts = Contacts.empty(0)
         loads = self.loads(contacts, *poses)
         for dtype in (np.float32, np.float64):
-            self.sense(loads, dtype=dtype)
-            self.feel(contacts, *poses, touch="force_vector_taxel", dtype=dtype)
+            for response in ("spread_linear", "elastic_foundation"):
+                self.sense(loads, response=response, dtype=dtype)
+                self.feel(contacts, *poses, "force_vector_taxel", response, dtype)
         if self._ngeom and len(self.positions):  # the load below is from geom 0
             loads = Loads.empty(1)
             loads.point[:], loads.normal[:], loads.force[:] = self.surface_positions[0], (0, 0, 1), (0, 0, 1)
             loads.other[:], loads.other_body[:], loads.skins[:] = 0, 0, 1
-            self.sense(loads, response=RESPONSE_FUNCTIONS["elastic_foundation"])
-            self.feel(contacts, *poses, response=RESPONSE_FUNCTIONS["elastic_foundation"])
+            self.sense(loads)
+            self.feel(contacts, *poses)
             self.inside(loads)
         self.body_wrenches(contacts, *poses)
         self.world(*poses)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -13,14 +13,11 @@ from tactile_sim.skin.placement.merge import colliding_geoms
 from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.touch import arguments
 from tactile_sim.touch.geom_skin import skin_of_geoms, turn_loads
+from tactile_sim.touch.plot_methods import GeomPlots
 from tactile_sim.touch.skin_touch import SkinTouch, new_spacing, spacing_of
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-
-class DiscreteTouch(SkinTouch):
+class DiscreteTouch(GeomPlots, SkinTouch):
     """Touch sensors on each geom separately, including surfaces inside other geoms of the body.
 
     Vectors are in the frame of the sensing geom, except those of ``force_vector_global``. Changes to
@@ -99,12 +96,12 @@ class DiscreteTouch(SkinTouch):
     @property
     def sensor_positions(self) -> dict[int, np.ndarray]:
         """Positions (n, 3) [m] of the sensors by geom id, in the geom's frame."""
-        self._handed_out = True
+        self._are_positions_shared = True
         return self._positions
 
     @sensor_positions.setter
     def sensor_positions(self, positions: dict[int, np.ndarray]) -> None:
-        self._handed_out = True
+        self._are_positions_shared = True
         self._positions = positions
 
     def get_touch_obs(self) -> np.ndarray:
@@ -112,8 +109,8 @@ class DiscreteTouch(SkinTouch):
 
         ``sensor_outputs`` has the same readings by geom, in the order of ``sensor_positions``.
         """
-        if self._handed_out and self._altered():
-            self._build(*self._taken_over())
+        if self._are_positions_shared and self._positions_changed():
+            self._build(*self._read_positions())
         return super().get_touch_obs()
 
     # -- queries ---------------------------------------------------------------------------------------------
@@ -203,32 +200,6 @@ class DiscreteTouch(SkinTouch):
         """Response function: distribute the output like the Hertz pressure between elastic bodies."""
         self._respond("hertz", contact_id, geom_id, force)
 
-    # -- plots -----------------------------------------------------------------------------------------------
-
-    def plot_sensors_geom(
-        self, geom_id: int | None = None, geom_name: str | None = None
-    ) -> tuple[Figure, Axes]:
-        """Plot the sensor positions of a geom; see `tactile_sim.plots`."""
-        from tactile_sim import plots
-
-        return plots.plot_sensors_geom(self, geom_id, geom_name)
-
-    def plot_force_geom(
-        self, geom_id: int | None = None, geom_name: str | None = None
-    ) -> tuple[Figure, Axes]:
-        """Plot the readings of a geom."""
-        from tactile_sim import plots
-
-        return plots.plot_force_geom(self, geom_id, geom_name)
-
-    def plot_force_body(
-        self, body_id: int | None = None, body_name: str | None = None
-    ) -> tuple[Figure, Axes]:
-        """Plot the readings of all geoms of a body."""
-        from tactile_sim import plots
-
-        return plots.plot_force_body(self, body_id, body_name)
-
     # -- internal --------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
@@ -239,17 +210,17 @@ class DiscreteTouch(SkinTouch):
         geoms = {body: colliding_geoms(self.m_model, body).tolist() for body in self.sensor_scales}
         scales = {geom: scale for body, scale in self.sensor_scales.items() for geom in geoms[body]}
         self._build({geom: spacing_of(scale, "touch_params: scales") for geom, scale in scales.items()}, {})
-        self._handed_out = False
+        self._are_positions_shared = False
 
     def _add(self, geoms: list[int], scale: float, where: str) -> None:
         spacing = new_spacing(self.m_model, geoms, scale, f"{where}: scale")
-        spacings, moved = self._taken_over()
+        spacings, moved = self._read_positions()
         self._build(
             {**spacings, **dict.fromkeys(geoms, spacing)},
             {geom: points for geom, points in moved.items() if geom not in geoms},
         )
 
-    def _altered(self) -> bool:
+    def _positions_changed(self) -> bool:
         """Return whether ``sensor_positions`` differs from the positions of the current skin."""
         given = self._positions
         if not isinstance(given, dict):
@@ -258,7 +229,7 @@ class DiscreteTouch(SkinTouch):
             return True
         return bool(given) and not np.array_equal(np.concatenate(list(given.values())), self._block)
 
-    def _taken_over(self) -> tuple[dict[int, float], dict[int, np.ndarray]]:
+    def _read_positions(self) -> tuple[dict[int, float], dict[int, np.ndarray]]:
         """Return spacings [m] and modified positions [m] by geom id, as found in ``sensor_positions``."""
         spacings, moved = {}, {}
         for geom, given in self._positions.items():

@@ -11,16 +11,14 @@ from tactile_sim.skin import Skin
 from tactile_sim.skin.placement.merge import colliding_geoms
 from tactile_sim.touch import arguments
 from tactile_sim.touch.meshes import NeighbourCache, SensorMeshes
+from tactile_sim.touch.plot_methods import BodyPlots
 from tactile_sim.touch.skin_touch import SkinTouch, new_spacing, spacing_of
 
 if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
-
     from tactile_sim.touch.meshes import Mesh
 
 
-class TrimeshTouch(SkinTouch):
+class TrimeshTouch(BodyPlots, SkinTouch):
     """Touch sensors on the merged geoms of each body, except on surfaces inside another geom.
 
     Vectors are in the frame of the sensing body, except those of ``force_vector_global``. Changes to
@@ -209,64 +207,6 @@ class TrimeshTouch(SkinTouch):
     def _vertex_to_sensor_idx(self) -> dict[int, list[np.ndarray]]:
         """For each geom, the sensor index of each active vertex."""
         return self._sensor_meshes.vertex_to_sensor_idx
-
-    # -- plots -----------------------------------------------------------------------------------------------
-
-    def plot_sensors_body(
-        self, body_id: int | None = None, body_name: str | None = None, title: str = ""
-    ) -> tuple[Figure, Axes]:
-        """Plot the sensor positions of a body; see `tactile_sim.plots`."""
-        from tactile_sim import plots
-
-        return plots.plot_sensors_body(self, body_id, body_name, title)
-
-    def plot_force_body(
-        self, body_id: int | None = None, body_name: str | None = None, title: str = ""
-    ) -> tuple[Figure, Axes]:
-        """Plot the readings of a body."""
-        from tactile_sim import plots
-
-        return plots.plot_force_body(self, body_id, body_name, title)
-
-    def plot_force_bodies(
-        self,
-        body_ids: list[int] | tuple[int, ...] = (),
-        body_names: list[str] | tuple[str, ...] = (),
-        title: str = "",
-        focus: str = "world",
-        show_contact_points: bool = True,
-    ) -> tuple[Figure, Axes]:
-        """Plot the readings of several bodies in the frame ``focus``: "world" or "first" (the first body)."""
-        from tactile_sim import plots
-
-        return plots.plot_force_bodies(self, body_ids, body_names, title, focus, show_contact_points)
-
-    def plot_force_body_subtree(
-        self,
-        body_id: int | None = None,
-        body_name: str | None = None,
-        title: str = "",
-        show_contact_points: bool = False,
-    ) -> tuple[Figure, Axes]:
-        """Plot the readings of a body and its descendants, in the body's frame."""
-        from tactile_sim import plots
-
-        return plots.plot_force_body_subtree(self, body_id, body_name, title, show_contact_points)
-
-    def visualize_contacts_subtree(
-        self,
-        root_id: int | None = None,
-        root_name: str | None = None,
-        show_contact_points: bool = False,
-        focus_body: str | None = None,
-        camera_offset: np.ndarray | None = None,
-    ) -> tuple[Figure, Axes]:
-        """Render a body and its descendants; readings set the colour and size of the sensors."""
-        from tactile_sim import plots
-
-        return plots.visualize_contacts_subtree(
-            self, root_id, root_name, show_contact_points, focus_body, camera_offset
-        )
 
     # -- internal --------------------------------------------------------------------------------------------
 

@@ -53,7 +53,7 @@ class TactileFinger:
         return self._skin
 
     def feel(
-        self, touch_function: str = "force_vector", response_function: str = "spread_linear"
+        self, touch_function: str = "force_vector", response_function: str = "elastic_foundation"
     ) -> np.ndarray:
         """Return the readings of the skin in the last step.
 

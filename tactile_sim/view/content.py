@@ -44,6 +44,19 @@ class ImageInfo:
 
 
 @dataclass(frozen=True)
+class StageSwitch:
+    """Switch of a stage of the signal chain."""
+
+    parameter: str
+    """Name of the live parameter."""
+    stage: str
+    pads: tuple[str, ...]
+    """Names of the pads on which it acts."""
+    description: str
+    """Effect of the stage, with its parameters."""
+
+
+@dataclass(frozen=True)
 class ViewScene:
     """The constant part of a view: shapes, taxels, feelers and the available controls.
 
@@ -67,6 +80,8 @@ class ViewScene:
     cameras: tuple[tuple[str, np.ndarray, np.ndarray], ...] = ()
     """Name, position (3,) and look-at point (3,) of each fixed camera, world frame [m]."""
 
+    parents: np.ndarray = _empty(0)
+    """Index of each body's parent (bodies,). Roots are their own parents. If empty, all bodies are roots."""
     skin_bodies: np.ndarray = _empty(0)
     """Body index of each pad (s,)."""
     pads: tuple[str, ...] = ()
@@ -104,9 +119,14 @@ class ViewScene:
     """Indices of the bodies that can be pushed."""
     choices: tuple[tuple[str, tuple[str, ...], str], ...] = ()
     """Name, options and initial value of each live parameter with text values."""
+    stages: tuple[StageSwitch, ...] = ()
     keyframes: tuple[str, ...] = ()
     actions: tuple[str, ...] = ()
     """Names of the actions for which the panel has buttons."""
+    output_folder: str = ""
+    """Folder on this machine for bags, films and replays from the panel; empty: the panel makes none."""
+    bag: str = ""
+    """The bag that the view shows, if any."""
 
 
 @dataclass(frozen=True)
@@ -131,10 +151,14 @@ class ViewFrame:
     """Net force on each body with skin (s, 3) [N]."""
     contact_points: np.ndarray = _empty(0, 3)
     """Positions of the contacts (c, 3) [m]."""
+    contact_bodies: np.ndarray = _empty(0, 2)
+    """Body indices of both sides of each contact (c, 2); -1: unknown. May be empty."""
     arrows: np.ndarray = _empty(0, 2, 3)
     """Start and end points of the force arrows (k, 2, 3) [m]."""
     arrow_kinds: np.ndarray = _empty(0)
     """Kinds of the arrows (k,), as in `tactile_sim.drawing.arrows`."""
+    arrow_sources: np.ndarray = _empty(0)
+    """Index (k,) of each arrow's contact, or for net arrows into ``ViewScene.skin_bodies``. May be empty."""
     arrow_scale: float = 0.0
     """Length of an arrow per force [m/N]."""
     pull_force: float = 0.0
@@ -145,6 +169,8 @@ class ViewFrame:
     """Pixels of each tactile image, (height, width) or (height, width, 3) uint8."""
     controls: np.ndarray = _empty(0)
     """Actuator controls (a,)."""
+    enabled: np.ndarray = _empty(0)
+    """Whether each stage in ``ViewScene.stages`` is on, bool; may be empty."""
     real_time_factor: float = 0.0
     """Measured real-time factor."""
     paused: bool = False

@@ -14,6 +14,7 @@ from viser import ClientHandle, ViserServer
 
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.controls import Controls
+from tactile_sim.view.panel.body_tree import BodyTree, TreeParts
 from tactile_sim.view.panel.cameras import Cameras
 from tactile_sim.view.panel.layers import Layers
 from tactile_sim.view.panel.panel import Panel
@@ -74,6 +75,7 @@ class Viewer:
         self.scale = ColorScale(scene.taxel_scale)
         self._latest: ViewFrame | None = None
         self._markers: ForceMarkers | None = None
+        self._tree: BodyTree | None = None
         self._lock = RLock()
         self._set_theme()
         if scene.extent:
@@ -135,6 +137,8 @@ class Viewer:
             self._scene.draw(frame, self.scale.logarithmic)
             self._markers.draw(frame)
             self._cameras.draw(frame)
+        if self._tree:
+            self._tree.draw(frame)
         self.panel.draw(frame)
 
     def _add_markers(self, frame: ViewFrame) -> ForceMarkers:
@@ -145,9 +149,12 @@ class Viewer:
         viewpoint = Viewpoint.of(self.content, [frame])
         if not self.content.extent:
             self._set_initial_camera(viewpoint)
-        markers = ForceMarkers(self.server, viewpoint.radius)
+        markers = ForceMarkers(self.server, viewpoint.radius, self.content.skin_bodies)
         Layers(self.server.gui, self.content, self._scene, markers)
         self._cameras = Cameras(self.server, self.content, viewpoint)
+        if self.panel.probe:
+            parts = TreeParts(self._scene, markers, self._cameras, self.panel.probe)
+            self._tree = BodyTree(self.server, self.content, parts)
         return markers
 
     def _redraw(self) -> None:

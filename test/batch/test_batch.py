@@ -107,7 +107,6 @@ def test_memory_per_environment_is_below_a_megabyte():
     ("arguments", "error", "words"),
     [
         ({"backend": "mujcoo"}, EngineError, ("backend", "'mujcoo'", "'mujoco'")),
-        ({"backend": "motrix"}, EngineError, ("backend", "'motrix'", "'mujoco'")),
         ({"device": "cuda"}, EngineError, ("device", "'cuda'")),
         ({"pads": ["bxo"]}, CommandError, ("'bxo'", "'box'")),
         ({"pads": "box"}, CommandError, ("pads", "['box']")),
@@ -154,6 +153,11 @@ def test_invalid_calls_are_rejected():
         (lambda: batch.observe(reduce="summ"), CommandError, ("'summ'", "'sum'")),
         (lambda: batch.command_joints({"trun": 0.0}), CommandError, ("'trun'", "'turn'")),
         (lambda: batch.command_joints({"turn": [0.0, 0.1, 0.2]}), CommandError, ("'turn'", "2")),
+        (lambda: batch.command_joints({"turn": "left"}), CommandError, ("'turn'", "'left'")),
+        (lambda: setattr(batch, "ctrl", np.zeros((2, 3))), CommandError, ("ctrl", "(2, 2)", "(2, 3)")),
+        (lambda: setattr(batch, "ctrl", "open"), CommandError, ("ctrl", "'open'")),
+        (lambda: batch.simulation.command_controls([[0.0, 0.0]]), CommandError, ("ctrl", "(1, 2)", "(2,)")),
+        (lambda: batch.simulation.command_controls("open"), CommandError, ("ctrl", "'open'")),
     ):
         with raises(error, *words):
             call()

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
 
 import numpy as np
 import pytest
@@ -13,6 +15,8 @@ from tactile_sim.cli import main
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
 
 RATE = 50
+KINDS = (("out", "a"), ("out", "b"), ("another", "c"))
+"""Datasets and repeated digits of the names of temporary folders."""
 LATE = 20
 """Index of the message at which commands begin."""
 TYPES |= {
@@ -86,6 +90,19 @@ def test_each_bag_is_an_episode_and_the_rate_can_be_set(fall, make_bag, tmp_path
         assert table["index"].to_pylist() == [*range(sum(lengths))] and info["fps"] == 100
     taxels = np.array(table["observation.tactile.cube"].to_pylist())[: lengths[0]]
     np.testing.assert_array_equal(taxels[1::2], taxels[:-1:2])
+
+
+def test_folders_of_killed_exports_are_removed_and_those_of_running_ones_kept(fall, tmp_path):
+    killed, running, other = (tmp_path / f"{name}.{32 * digit}.new" for name, digit in KINDS)
+    for folder in (killed, running, other):
+        (folder / "data").mkdir(parents=True)
+    descriptor = os.open(running, os.O_RDONLY)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    try:
+        assert main(["bag", "export", str(fall), "--format", "lerobot", "-o", str(tmp_path / "out")]) == 0
+    finally:
+        os.close(descriptor)
+    assert sorted(tmp_path.iterdir()) == sorted([tmp_path / "out", running, other])
 
 
 @pytest.mark.parametrize(

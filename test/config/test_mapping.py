@@ -39,7 +39,7 @@ def test_missing_keys_have_their_defaults():
     given = settings()
     assert given.real_time_factor == 1.0
     assert given.contacts == "skin"
-    assert given.skin.response_function == "spread_linear"
+    assert given.skin.response_function == "elastic_foundation"
     assert given.rates == config.Rates(
         tactile=100, contacts=100, joint_states=100, clock=100, tf=100, markers=30, points=30, images=15,
         feelers=100, sensors=100, diagnostics=1,

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from tactile_sim import CommandError
-from tactile_sim.control.commander import Commander, JointCommand
+from tactile_sim.control.command_checks import JointCommand
+from tactile_sim.control.commander import Commander
 from tactile_sim.names import Names
 
 MODEL = """

@@ -7,7 +7,7 @@ import pytest
 from support.errors import raises
 
 from tactile_sim import CommandError, config
-from tactile_sim.control.commander import JointCommand
+from tactile_sim.control.command_checks import JointCommand
 from tactile_sim.simulation import Simulation
 
 G = 9.81
@@ -171,6 +171,39 @@ def test_default_control_holds_the_pose_under_gravity(simulate, engine_name):
     weight = (5.0 * 0.3 + 0.5 * 0.8 + 0.001 * 1.0) * G
     efforts = go(simulate(chain(effort=0.5 * weight), engine=engine_name, control={}), 0.5)
     assert efforts.max() == pytest.approx(0.5 * weight, rel=1e-5)
+
+
+def test_default_control_of_light_joints_that_lead_others_rests(simulate):
+    inertia = '<inertia ixx="1e-7" iyy="1e-7" izz="1e-7" ixy="0" ixz="0" iyz="0"/>'
+    parts = ['<robot name="finger"><link name="palm"/>']
+    for name, parent in (("leader", "palm"), ("first", "palm"), ("second", "first"), ("third", "second")):
+        parts.append(f'<link name="{name}"><inertial><mass value="0.001"/>{inertia}</inertial></link>')
+        joint = JOINT.format(name=name, parent=parent, child=name, x=0.03, axis="1 0", lower=-1, effort=1)
+        parts.append(joint)
+        if name != "leader":
+            parts[-1] = parts[-1].replace("</joint>", '<mimic joint="leader"/></joint>')
+    simulation = simulate("".join([*parts, "</robot>"]), control={})
+    go(simulation, 2.0)
+    data = simulation.engine.data
+    assert abs(data.qvel).max() < 1e-3 and abs(data.qpos).max() < 0.05  # else it whirls at 100 rad/s
+
+
+PROP = """<mujoco>
+  <worldbody><geom type="plane" size="1 1 1"/>
+    <body pos="0 0 0.05"><joint name="height" type="slide" axis="0 0 1"/>
+      <inertial pos="0 0 0" mass="10" diaginertia="0.1 0.1 0.1"/>
+      <body><joint name="hip" axis="0 1 0"/><geom type="sphere" size="0.05" mass="2" pos="0.4 0 0"/></body>
+    </body></worldbody>
+  <actuator><motor joint="hip"/></actuator>
+</mujoco>"""
+"""A base of 10 kg that slides along the vertical and stands on a horizontal leg of 0.4 m and 2 kg."""
+
+
+def test_default_control_of_a_leg_bears_a_base_that_slides_freely(simulate):
+    simulation = simulate(PROP, "xml", {"hip": {"mode": "position"}})
+    go(simulation, 3.0)
+    # Gains for the leg alone would let it sag by 20 mrad.
+    assert simulation.engine.data.qpos[1] == pytest.approx(-0.004 * 10 / 12, rel=0.05)
 
 
 def test_default_control_goes_to_the_nearer_end_of_the_range(simulate):

@@ -130,7 +130,13 @@ def test_grippers_with_the_same_actions_are_rejected(tmp_path):
 
 
 def test_invalid_commands_are_rejected(simulation):
-    for command in (("hand", np.nan), ("hand", 0.0, np.inf), ("hnd", 0.0)):
+    for command in (
+        ("hand", np.nan),
+        ("hand", 0.0, np.inf),
+        ("hnd", 0.0),
+        ("hand", "open"),
+        ("hand", 0.0, [1.0]),
+    ):
         with raises(CommandError):
             simulation.command_gripper(*command)
     assert not simulation.commander.every_step

@@ -51,6 +51,6 @@ def test_skin_of_an_mjlab_scene_reads_the_weight_in_each_environment():
     assert not sensor.data.readings.numpy()[:, ~below].any()
 
 
-def test_unsupported_response_function_is_refused():
-    with pytest.raises(ConfigError, match="elastic_foundation"):
-        scene_with({"scales": {"object/box": 0.02}, "response_function": "elastic_foundation"})
+def test_unsupported_touch_function_is_refused():
+    with pytest.raises(ConfigError, match="slip"):
+        scene_with({"scales": {"object/box": 0.02}, "touch_function": "slip"})

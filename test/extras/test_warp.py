@@ -59,6 +59,7 @@ def assert_close(values: np.ndarray, expected: np.ndarray) -> None:
         ("hertz", "pressure"),
         ("hertz", "depth"),
         ("hertz", "normal_force"),
+        ("elastic_foundation", "force_vector"),
     ],
 )
 def test_readings_equal_those_of_mujoco_in_equal_states(moved, response, touch):
@@ -178,7 +179,6 @@ def test_arrays_are_shared_through_dlpack():
 @pytest.mark.parametrize(
     ("skin", "words"),
     [
-        ({"response_function": "elastic_foundation"}, ("skin.response_function", "'elastic_foundation'")),
         ({"touch_function": "slip"}, ("skin.touch_function", "'slip'")),
         ({"distance": "surface"}, ("skin.distance", "'surface'")),
     ],

@@ -108,7 +108,7 @@ def test_truncated_contacts_are_logged_once(caplog):
     raw = np.zeros((1, WIDTH), np.float32)
     raw[0, 0] = 9
     for _ in range(2):
-        engine._warn_of_truncation(raw)
+        engine._motrix.warn_of_truncation(raw)
     (message,) = [record.getMessage() for record in caplog.records]
     assert all(fact in message for fact in ("'motrix'", "floor", "drum", "9", "8"))
 

@@ -16,6 +16,8 @@ from std_srvs.srv import Trigger  # noqa: E402
 from support.ros import PATIENCE, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
 
+from tactile_sim import bag  # noqa: E402
+
 
 def set_parameter(ros, name, value):
     kind = {bool: "bool", int: "integer", float: "double", str: "string"}[type(value)]
@@ -50,6 +52,28 @@ def test_live_parameters_take_effect_and_others_are_rejected(ros, parameters):
         assert reason in result.reason
     values = ros.call(GetParameters, "/tactile_sim/get_parameters", names=["rates.tactile", "engine"]).values
     assert (values[0].integer_value, values[1].string_value) == (50, "mujoco")
+
+
+def test_parameter_switches_a_stage_and_is_recorded(ros, parameters):
+    skin = parameters["skin"] | {"sensor": {"*": {"offset": {"value": 1.0}}}}
+    frames = ros.listen(TactileFrame, "tactile/frame")
+    process = ros.start("run", ros.config(**parameters | {"skin": skin}), "--record", "bag")
+    wait_for(lambda: frames and set(frames[-1].data) == {1.0})  # nothing touches the arm
+    name = "skin.sensor.*.offset.enabled"
+    assert set_parameter(ros, name, False).successful
+    wait_for(lambda: set(frames[-1].data) == {0.0})
+    assert not set_parameter(ros, name, 1).successful
+    assert set_parameter(ros, name, True).successful
+    wait_for(lambda: set(frames[-1].data) == {1.0})
+    process.send_signal(signal.SIGINT)
+    assert process.wait(PATIENCE) == 0
+    events = bag.read(ros.folder / "bag")["/parameter_events"].changed_parameters
+    changes = [
+        (changed, bool(value))
+        for event in events
+        for changed, value in zip(event.name, event.value.bool_value, strict=True)
+    ]
+    assert changes == [(name, False), (name, True)]
 
 
 def test_parameter_descriptors_have_ranges_and_choices(ros, parameters):

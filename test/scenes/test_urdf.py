@@ -208,3 +208,39 @@ def test_attached_urdf_is_repaired_too(tmp_path, caplog):
     model = scenes.load_model(tmp_path / "scene.xml")
     moments = np.sort(model.body_inertia[1:], axis=1)
     assert (moments[:, 0] + moments[:, 1] >= moments[:, 2]).all() and len(caplog.records) == 2
+
+
+@pytest.mark.parametrize(
+    ("joint", "position", "lowest"),
+    [
+        ('<origin xyz="1, 2, 3"/>', (1, 2, 3), 0),
+        ('<origin xyz="1 2 3" rpy="0 0 0 0"/>', (1, 2, 3), 0),
+        ('<origin xyz="$(optenv UNSET_VARIABLE 1 2 3)"/>', (1, 2, 3), 0),
+        ('<origin xyz="1 2 3"/><origin xyz="0 0 0"/>', (1, 2, 3), 0),
+        ('<origin xyz="1 2 3"/><limit lower="-1.5." upper="2" effort="1"/>', (1, 2, 3), -1.5),
+    ],
+)
+def test_malformed_numbers_are_repaired_with_a_line_or_refused(tmp_path, caplog, joint, position, lowest):
+    more = f'<link name="arm">{SOUND}</link><joint name="k" type="revolute"><parent link="tip"/>'
+    more += f'<child link="arm"/>{joint}</joint>'
+    model = load(tmp_path, more=more)
+    assert model.body("arm").pos == pytest.approx(position)
+    assert model.joint("k").range[0] == pytest.approx(lowest)
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING and "'k'" in record.getMessage()
+    with raises(SceneError, "r.urdf", "'k'", "strict_urdf"):
+        load(tmp_path, more=more, strict=True)
+    sound = load(tmp_path, more=more.replace(joint, '<origin xyz="1 2 3"/>'), strict=True)
+    assert sound.body("arm").pos == pytest.approx(position)
+
+
+def test_limits_of_a_spherical_joint_are_ignored(tmp_path):
+    more = f'<link name="arm">{SOUND}</link><joint name="k" type="spherical"><parent link="tip"/>'
+    more += '<child link="arm"/><limit lower="0.2" upper="0.8" effort="1"/></joint>'
+    model = load(tmp_path, more=more)
+    assert model.joint("k").type == mujoco.mjtJoint.mjJNT_BALL and not model.jnt_limited[model.joint("k").id]
+
+
+def test_a_zero_at_the_end_of_the_file_is_ignored(tmp_path):
+    text = TWO_LINKS.format(base=SOUND, tip=SOUND, kind="fixed", offset=1, more="") + "\n\0"
+    assert read_robot(tmp_path / "r.urdf", text, UrdfOptions()).modes == {}

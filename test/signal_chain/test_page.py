@@ -29,7 +29,8 @@ def test_table_lists_all_stages_in_order_with_their_parameters():
     for block in blocks:
         checked(block)
         for stage, parameters in block.items():
-            assert set(parameters) == {field.name for field in dataclasses.fields(STAGES[stage])}
+            fields = {field.name for field in dataclasses.fields(STAGES[stage])}
+            assert set(parameters) == fields - {"enabled"}  # the table lists what differs between stages
             assert " ".join(STAGES[stage].__doc__.split())[:25] in PAGE
 
 

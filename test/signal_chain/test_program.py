@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from support.signal_chain import ALL, RANDOM, TAXELS, sensor
+from support.signal_chain import ALL, PALM, RANDOM, TAXELS, sensor
 
 SEEDS = [3, 4, 5]
 NONE = np.empty((0, TAXELS, 3))
@@ -17,7 +17,7 @@ def test_environments_equal_single_chains_and_reset_alone(readings):
     steps, output = np.zeros(3, np.int64), np.empty((3, TAXELS, 3))
     for k in range(90):
         truth = np.stack([readings[(k + shift) % len(readings)] for shift in range(3)])
-        program.make_room()
+        program.make_room(steps)
         program.run(workspace, envs[k % 2 :], steps, truth, output, keep=True)
         for env in envs[k % 2 :]:
             np.testing.assert_array_equal(output[env], singles[env].read(int(steps[env]), truth[env]))
@@ -39,7 +39,31 @@ def test_memory_of_a_delay_grows_once(readings, delay):
     for k in range(400):
         if k % 100 == 0:
             program.restart(np.arange(3))
-        program.make_room()
-        program.run(workspace, np.arange(3), np.full(3, k % 100), truth, NONE, keep=True)
+        steps = np.full(3, k % 100)
+        program.make_room(steps)
+        program.run(workspace, np.arange(3), steps, truth, NONE, keep=True)
         sizes.append(program.memory.shape[1])
     assert sizes[0] < sizes[99] == sizes[-1]
+
+
+def test_memory_holds_readings_under_way_and_a_tare_only_after_it_was_taken(readings):
+    chain = sensor(delay={"time": 0.02, "jitter": 0.005})
+    program, workspace = chain.program(SEEDS, 3, rate=100.0), chain.workspace(3)
+    palm = PALM.stop - PALM.start
+    slot = 1 + -(-palm // 8) + 3 * palm
+    # The newest reading, two that may be under way, and the newest that has arrived for certain.
+    size = 2 + 4 * slot + 1
+    singles, output = [sensor(seed, delay={"time": 0.02, "jitter": 0.005}) for seed in SEEDS], None
+    for k in range(60):
+        steps, truth = np.full(3, 5 * k), np.repeat(readings[k % len(readings)][None], 3, axis=0)
+        output = np.empty_like(truth)
+        program.make_room(steps)
+        program.run(workspace, np.arange(3), steps, truth, output, keep=True)
+        for env, single in enumerate(singles):
+            np.testing.assert_array_equal(output[env], single.read(5 * k, truth[env]))
+        assert program.memory.shape[1] == size
+    program.tare(np.array([1]), output[1:2])
+    assert program.memory.shape[1] == size + 3 * TAXELS
+    tared = np.empty_like(output)
+    program.run(workspace, np.arange(3), steps, truth, tared, keep=False)
+    np.testing.assert_array_equal(tared, output * np.array([1.0, 0.0, 1.0])[:, None, None])

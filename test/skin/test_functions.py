@@ -96,7 +96,7 @@ def test_invalid_shares_of_a_users_response_are_rejected(shares, facts):
     with raises(ConfigError, *facts):
         skin.sense(loads, response=to_nowhere)
     with pytest.raises(ConfigError, match="shares of 1 loads, not of these 0"):
-        skin.sense(loads[:0], response=skin.shares(loads))
+        skin.sense(loads[:0], response=skin.shares(loads, "nearest"))
 
 
 def test_weights_of_ones_own_that_are_negative_take_nothing_from_the_sum():

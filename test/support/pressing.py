@@ -52,14 +52,24 @@ def overlap(simulation: Simulation, pressure) -> float:
     return overlap_of(simulation.skin, simulation.observe().taxels[:, 0], pressure)
 
 
-def overlap_of(skin: Skin, reading: np.ndarray, pressure) -> float:
-    """Return the same for a reading (n,) of any skin."""
+def at(skin: Skin, height: float) -> np.ndarray:
+    """Return the mask (n,) of the taxels at a height in the frame of their body [m]."""
+    return np.abs(skin.positions[:, 2] - height) < 1e-9
+
+
+def overlap_of(skin: Skin, reading: np.ndarray, pressure, face: np.ndarray | None = None) -> float:
+    """Return the same for a reading (n,) of any skin on a face: a mask (n,), by default the plate's top."""
     points = (np.arange(1000) + 0.5) / 1000 * 2 * HALF - HALF
     x, y = (values.ravel() for values in np.meshgrid(points, points))
-    top = np.flatnonzero(np.abs(skin.positions[:, 2] - TOP) < 1e-9)
+    top = np.flatnonzero(at(skin, TOP) if face is None else face)
     _, nearest = cKDTree(skin.positions[top, :2]).query(np.stack([x, y], axis=1))
     truth = np.zeros(len(skin.positions))
     truth[top] = np.bincount(nearest, pressure(x, y), minlength=len(top))
+    return overlap_with(truth, reading)
+
+
+def overlap_with(truth: np.ndarray, reading: np.ndarray) -> float:
+    """Return 1 - 0.5 sum|reading / F - truth / F| for readings (n,) proportional to the truth (n,)."""
     return 1 - 0.5 * np.abs(reading / reading.sum() - truth / truth.sum()).sum()
 
 

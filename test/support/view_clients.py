@@ -139,3 +139,28 @@ def raw_status(viewer, request: bytes) -> int:
     with socket.create_connection((host, int(port)), timeout=PATIENCE) as client:
         client.sendall(request)
         return int(client.makefile("rb").readline().split()[1])
+
+
+def pads_scene(bodies, parents, pads, **others):
+    """Return a scene with one taxel for each pad.
+
+    Args:
+        bodies: Names of the bodies.
+        parents: Index of each body's parent, or nothing.
+        pads: Name of the body of each pad.
+        others: Other fields of the scene.
+    """
+    count = len(pads)
+    return ViewScene(
+        "pads",
+        bodies,
+        parents=np.array(parents, int),
+        skin_bodies=np.array([bodies.index(body) for body in pads.values()]),
+        pads=tuple(pads),
+        taxel_counts=np.ones(count, int),
+        taxel_positions=np.zeros((count, 3)),
+        taxel_normals=np.tile([0.0, -1.0, 0.0], (count, 1)),
+        taxel_ids=np.zeros(count, int),
+        taxel_spacings=np.full(count, 0.02),
+        **others,
+    )

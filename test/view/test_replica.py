@@ -46,6 +46,7 @@ def test_replica_reads_pads_of_different_units_in_newtons_and_invalid_taxels(tmp
     simulation = Simulation(settings)
     simulation.step(200)
     record = np.zeros((), record_dtype(scene_of_simulation(simulation, ()), simulation.engine.state_size))
+    record["enabled"] = True
     simulation.engine.get_state(record["state"])
     record["step"] = record["taken"] = simulation.step_count
     record["touch_function"], record["response_function"] = b"force_vector", b"spread_linear"

@@ -74,7 +74,8 @@ def test_excess_contacts_are_dropped():
     shared = SharedFrame(SCENE)
     reader = SharedFrame(SCENE, shared.file)
     many = np.arange((MAX_CONTACTS + 5) * Contacts.WIDTH, dtype=float).reshape(-1, Contacts.WIDTH)
-    shared.write(contacts=many)
+    shared.write(contacts=Contacts(many, np.full((len(many), Contacts.IDS), 7, np.int32)))
     record = reader.read()
     assert record["contact_count"] == MAX_CONTACTS
     assert (record["contacts"] == many[:MAX_CONTACTS]).all()
+    assert (record["contact_bodies"] == 7).all()

@@ -13,6 +13,8 @@ from pathlib import Path
 import pytest
 from support.waiting import PATIENCE, wait_until
 
+from tactile_sim.view.web.address import Endpoint
+
 VIEW = [sys.executable, "-m", "tactile_sim", "view"]
 
 
@@ -108,6 +110,7 @@ def test_busy_port_is_an_error_of_one_line_with_the_option():
         (["touch_cube", "--port", "70000"], "70000"),
         (["touch_cube", "--token", "a b"], "'a b'"),
         (["touch_cube", "--host", "no.such.host.invalid"], "no.such.host.invalid"),
+        (["touch_cube", "--port", "0", "--out", __file__], __file__),
     ],
 )
 def test_invalid_arguments_are_an_error_that_names_the_value(arguments, named):
@@ -116,3 +119,11 @@ def test_invalid_arguments_are_an_error_that_names_the_value(arguments, named):
     assert process.returncode == 2
     assert named in err
     assert "Traceback" not in err
+
+
+def test_browsers_of_other_machines_write_only_to_a_chosen_folder(tmp_path):
+    for host in ("127.0.0.1", "::1", "localhost"):
+        assert Endpoint(host).output_folder(None) == Path()
+    for host in ("0.0.0.0", "::", "", "192.168.1.7", "robot.local"):
+        assert Endpoint(host, token="secret").output_folder(None) is None
+        assert Endpoint(host).output_folder(tmp_path / "new") == tmp_path / "new"

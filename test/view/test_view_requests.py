@@ -124,3 +124,19 @@ def test_invalid_request_is_answered_and_the_loop_continues(running, request_, a
     assert named in view.notices[0]
     before = view.runner.simulation.step_count
     wait_until(lambda: view.runner.simulation.step_count > before)
+
+
+def test_switch_request_removes_the_stage_from_the_readings(running):
+    skin = {"scales": {"box": 0.05}, "sensor": {"*": {"offset": {"value": 1.0}}}}
+    view = running(start_paused=True, skin=skin)
+    view.shared.clients = 1
+    key = view.scene.stages[0].parameter
+    assert view.scene.stages[0].pads == ("box",)
+    view.request("set_switch", key, False)
+    wait_until(lambda: not view.latest().enabled.any())
+    assert not view.latest().readings.any()  # the box is in the air
+    view.request("set_switch", key, True)
+    wait_until(lambda: view.latest().enabled.all())
+    assert view.latest().readings == pytest.approx(3**0.5)  # an offset of 1 N on each channel
+    view.request("set_switch", key.replace("offset", "noise"), True)
+    wait_until(lambda: key.replace("offset", "noise") in "".join(view.notices))

@@ -33,6 +33,21 @@ def device_named(name: str | None) -> Any:
         ) from None
 
 
+def structs(kind: Any, table: Any, **more: np.ndarray) -> Any:
+    """Copy a table to the current device as an array of Warp structs.
+
+    Args:
+        kind: Warp struct.
+        table: Structured array or mapping with the fields of the struct.
+        **more: Fields that the table lacks.
+    """
+    count = len(table) if isinstance(table, np.ndarray) else len(next(iter(table.values())))
+    rows = np.zeros(count, kind.numpy_dtype())
+    for name in rows.dtype.names or ():
+        rows[name] = more[name] if name in more else table[name]
+    return wp.array(rows, dtype=kind)
+
+
 class Mirror:
     """Device array with a NumPy copy of its values; on the CPU, both share the same memory."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tactile_sim.batch.memory import bytes_per_environment, check_memory, free_memory
 from tactile_sim.batch.warp_backend.device import device_named
+from tactile_sim.batch.warp_backend.elastic.arrays import MEMORY
 from tactile_sim.batch.warp_backend.model import bytes_of_data
 from tactile_sim.batch.warp_backend.readings import WarpReadings
 from tactile_sim.batch.warp_backend.worlds import WarpWorlds
@@ -23,6 +24,8 @@ def make(
     """
     chosen, model = device_named(device), simulation.engine.model
     each = bytes_of_data(model) + bytes_per_environment(simulation)
+    if chosen.is_cuda and simulation.settings.skin.response_function == "elastic_foundation":
+        each += MEMORY
     check_memory(num_envs, each, chosen.free_memory if chosen.is_cuda else free_memory())
     try:
         worlds = WarpWorlds(model, num_envs, chosen)

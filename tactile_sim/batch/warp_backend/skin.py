@@ -11,6 +11,9 @@ from tactile_sim.batch.warp_backend import taxel_kernels as kernels
 from tactile_sim.batch.warp_backend.contact_kernels import net_wrenches
 from tactile_sim.batch.warp_backend.contacts import WarpContacts
 from tactile_sim.batch.warp_backend.curvature import Geom
+from tactile_sim.batch.warp_backend.device import structs
+from tactile_sim.batch.warp_backend.elastic.arrays import fit_loads, layer_of
+from tactile_sim.batch.warp_backend.elastic.kernels import feel_areas, list_patches
 from tactile_sim.errors import ConfigError
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.loads import BUILT_IN
@@ -33,15 +36,15 @@ class WarpSkin:
         quantity, law = BUILT_IN.get(function.evaluate), LAWS.get(RESPONSE_FUNCTIONS[response])
         if quantity is None or function.mean:
             raise _unsupported(source, "touch_function", touch, "it has kernels for sums of forces only")
-        if law is None or law == ELASTIC:
-            raise _unsupported(source, "response_function", response, "it has kernels for single loads only")
+        if law is None:
+            raise _unsupported(source, "response_function", response, "it has no kernel for it")
         if len(skin._index[TaxelIndex._fields.index("scratch_heap")]):
             raise _unsupported(source, "distance", "surface", "it measures straight distances only")
         self._contacts, self._skin = contacts, skin
-        self._what = quantity, law, float(skin.stiffness), function.frame == "taxel"
+        self._quantity, self._law, self._in_taxel_axes = quantity, law, function.frame == "taxel"
         factor = function.factor(skin) if function.factor else np.ones(len(skin.positions))
         with wp.ScopedDevice(contacts.device):
-            self._geoms = _structs(Geom, skin._geoms)
+            self._geoms = structs(Geom, skin._geoms)
             self._taxels = _taxels(skin, factor)
             self._bodies = wp.array(skin.body_ids, dtype=int)
             self.readings = wp.zeros((contacts.num_envs, len(skin.positions), function.channels), dtype=float)
@@ -49,6 +52,11 @@ class WarpSkin:
             self.wrenches = wp.zeros((contacts.num_envs, len(skin.body_ids), 6), dtype=float)
             """Net wrenches (num_envs, bodies, 6) on the device [N, N m]."""
             self._full = wp.zeros(1, dtype=int)
+            self._threads = contacts.num_envs * len(skin.patch_ids)
+            if law == ELASTIC:
+                self._layer = layer_of(skin, contacts.num_envs)
+                self._listed, self._number = wp.empty(self._threads, dtype=int), wp.zeros(1, dtype=int)
+                self._threads = self._layer.gap.shape[1]
         self._make_room(_ROOM)
 
     def feel(self, xpos: Any, xmat: Any) -> None:
@@ -64,17 +72,37 @@ class WarpSkin:
             net_wrenches, self.wrenches.shape[:2], [*contacts, self._bodies], [self.wrenches],
             device=own.device,
         )  # fmt: skip
+        feel = self._feel_areas if self._law == ELASTIC else self._feel_loads
         while True:
             self.readings.zero_()
             self._full.zero_()
-            wp.launch(
-                kernels.feel, (own.num_envs, self._taxels.patches.shape[0]),
-                [*contacts, self._geoms, self._taxels, *self._what, self._queue, self._distances],
-                [self.readings, self._full], device=own.device,
-            )  # fmt: skip
+            feel([*contacts, self._geoms, self._taxels, self._quantity])
             if not self._full.numpy()[0]:
                 return
             self._make_room(4 * self._queue.shape[1])
+
+    def _feel_loads(self, inputs: list) -> None:
+        own, more = self._contacts, [self._law, float(self._skin.stiffness)]
+        wp.launch(
+            kernels.feel, (own.num_envs, self._taxels.patches.shape[0]),
+            [*inputs, *more, self._in_taxel_axes, self._queue, self._distances],
+            [self.readings, self._full], device=own.device,
+        )  # fmt: skip
+
+    def _feel_areas(self, inputs: list) -> None:
+        own, patches = self._contacts, self._taxels.patches.shape[0]
+        fit_loads(self._layer, own.values.shape[1])
+        self._number.zero_()
+        wp.launch(
+            list_patches, (own.num_envs, patches), [own.counts, own.ids, self._geoms, patches],
+            [self._listed, self._number], device=own.device,
+        )  # fmt: skip
+        wp.launch(
+            feel_areas, self._threads,
+            [self._listed, self._number, *inputs, self._in_taxel_axes, self._layer, self._queue,
+             self._distances],
+            [self.readings, self._full], device=own.device,
+        )  # fmt: skip
 
     def _make_room(self, taxels: int) -> None:
         """Allocate the arrays for the taxels around a load.
@@ -82,13 +110,9 @@ class WarpSkin:
         Args:
             taxels: Maximum number of taxels that a load can reach.
         """
-        own = self._contacts
-        shape = (
-            own.num_envs * self._taxels.patches.shape[0],
-            min(taxels, max(len(self._skin.positions), 1)),
-        )
-        self._queue = wp.empty(shape, dtype=int, device=own.device)
-        self._distances = wp.empty(shape, dtype=float, device=own.device)
+        shape, device = (self._threads, min(taxels, max(len(self._skin.positions), 1))), self._contacts.device
+        self._queue = wp.empty(shape, dtype=int, device=device)
+        self._distances = wp.empty(shape, dtype=float, device=device)
 
 
 def _taxels(skin: Skin, factor: np.ndarray) -> Any:
@@ -98,20 +122,12 @@ def _taxels(skin: Skin, factor: np.ndarray) -> Any:
     taxels.axes = wp.array(skin.axes, dtype=wp.mat33)
     taxels.extents = wp.array(skin._extents, dtype=wp.vec3)
     taxels.factor = wp.array(factor, dtype=float)
-    taxels.patches = _structs(kernels.Patch, index.patches)
+    taxels.patches = structs(kernels.Patch, index.patches)
     taxels.cell_start = wp.array(index.cell_start, dtype=int)
     taxels.order = wp.array(index.order, dtype=int)
     taxels.begin = wp.array(index.begin, dtype=int)
     taxels.neighbours = wp.array(index.neighbour_ids, dtype=int)
     return taxels
-
-
-def _structs(kind: Any, table: np.ndarray) -> Any:
-    """Copy a table to the device as an array of Warp structs with the same fields."""
-    rows = np.zeros(len(table), kind.numpy_dtype())
-    for name in rows.dtype.names or ():
-        rows[name] = table[name]
-    return wp.array(rows, dtype=kind)
 
 
 def _unsupported(source: str, key: str, value: str, reason: str) -> ConfigError:

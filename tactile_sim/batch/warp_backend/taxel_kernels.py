@@ -2,16 +2,10 @@
 
 import warp as wp
 
-from tactile_sim.batch.warp_backend.contact_kernels import (
-    DISTANCE,
-    FRAME,
-    GEOMS,
-    POSITION,
-    WRENCH_WORLD,
-    vector_at,
-)
-from tactile_sim.batch.warp_backend.curvature import Geom, effective_radius
-from tactile_sim.skin import loads, responses
+from tactile_sim.batch.warp_backend.contact_kernels import GEOMS
+from tactile_sim.batch.warp_backend.curvature import Geom
+from tactile_sim.batch.warp_backend.loads import Load, load_of, value_of
+from tactile_sim.skin import responses
 from tactile_sim.skin.patches import FACING
 
 
@@ -43,18 +37,6 @@ class Taxels:
     order: wp.array[int]
     begin: wp.array[int]
     neighbours: wp.array[int]
-
-
-@wp.struct
-class Load:
-    """Contact load on a patch of skin, in the frame of the patch's body; see `loads.Loads`."""
-
-    point: wp.vec3
-    normal: wp.vec3
-    force: wp.vec3
-    force_world: wp.vec3
-    radius: float
-    skins: float
 
 
 @wp.func
@@ -142,53 +124,6 @@ def walk(
 
 
 @wp.func
-def load_of(
-    env: int,
-    slot: int,
-    side: int,
-    values: wp.array3d[float],
-    here: Geom,
-    there: Geom,
-    xpos: wp.array2d[wp.vec3],
-    xmat: wp.array2d[wp.mat33],
-):
-    """Return the load that a contact applies to the skin of one of its two geoms."""
-    frame = wp.matrix_from_rows(
-        vector_at(values, env, slot, wp.static(FRAME)),
-        vector_at(values, env, slot, wp.static(FRAME) + 3),
-        vector_at(values, env, slot, wp.static(FRAME) + 6),
-    )
-    sign = wp.where(side == 1, 1.0, -1.0)
-    to_body = wp.transpose(xmat[env, here.body])
-    normal = to_body * frame[0]
-    half = 0.5 * values[env, slot, wp.static(DISTANCE)] * sign
-    load = Load()
-    middle = vector_at(values, env, slot, wp.static(POSITION)) - xpos[env, here.body]
-    load.point = to_body * middle + half * normal
-    load.normal = sign * normal
-    load.force_world = sign * vector_at(values, env, slot, wp.static(WRENCH_WORLD))
-    load.force = to_body * load.force_world
-    load.radius = effective_radius(here, there, xmat[env, here.body], xmat[env, there.body], frame)
-    load.skins = wp.where(there.patch >= 0, 2.0, 1.0)
-    return load
-
-
-@wp.func
-def value_of(load: Load, quantity: int):
-    """Return the value of a load, as `loads.evaluate` does; scalar values are in the first component."""
-    along = wp.dot(load.force, load.normal)
-    if quantity == wp.static(loads.NORMAL):
-        return wp.vec3(along, 0.0, 0.0)
-    if quantity == wp.static(loads.NORMAL_FORCE):
-        return along * load.normal
-    if quantity == wp.static(loads.FORCE_VECTOR_GLOBAL):
-        return load.force_world
-    if quantity == wp.static(loads.FRICTION):
-        return load.force - along * load.normal
-    return load.force
-
-
-@wp.func
 def weight_of(distance: float, limit: float, area: float, law: int):
     """Return the weight with which a load acts on a taxel, as `responses.spread` does."""
     if law == wp.static(responses.LINEAR):
@@ -196,6 +131,74 @@ def weight_of(distance: float, limit: float, area: float, law: int):
     if distance < limit:
         return area * wp.sqrt(1.0 - (distance / limit) * (distance / limit))
     return 0.0
+
+
+@wp.func
+def add_reading(
+    env: int, t: int, value: wp.vec3, in_taxel_axes: bool, taxels: Taxels, out: wp.array3d[float]
+):
+    """Add a taxel's share of a value to its reading."""
+    reading = taxels.factor[t] * value
+    if in_taxel_axes:
+        reading = taxels.axes[t] * reading
+        reading[2] = -reading[2]
+    for c in range(out.shape[2]):
+        out[env, t, c] += reading[c]
+
+
+@wp.func
+def is_outside(start: int, load: Load, taxels: Taxels):
+    """Return whether no taxel receives a load; ``start`` is the result of `find_nearest`."""
+    edge = taxels.extents[start][2]
+    outside = wp.length(taxels.positions[start] - load.point) > edge
+    return edge < wp.inf and (outside or not faces(taxels, start, load.normal))
+
+
+@wp.func
+def add_load(
+    env: int,
+    row: int,
+    start: int,
+    load: Load,
+    taxels: Taxels,
+    quantity: int,
+    law: int,
+    stiffness: float,
+    in_taxel_axes: bool,
+    queue: wp.array2d[int],
+    distances: wp.array2d[float],
+    out: wp.array3d[float],
+):
+    """Add a load to the readings of the taxels around it; return whether they fit in a row of the queue.
+
+    ``start`` is the result of `find_nearest`.
+    """
+    limit, found, total = float(0.0), int(1), float(0.0)
+    if law == wp.static(responses.NEAREST):
+        queue[row, 0] = start
+    else:
+        if law == wp.static(responses.LINEAR):
+            limit = 2.0 * taxels.extents[start][1]
+        else:
+            pressed = wp.max(wp.dot(load.force, load.normal), 0.0)
+            limit = wp.cbrt(0.75 * pressed * load.radius * load.skins / stiffness)
+        found = walk(start, load, limit, taxels, row, queue, distances)
+        if found < 0:
+            return False
+        for k in range(found):
+            area = taxels.extents[queue[row, k]][0]
+            distances[row, k] = weight_of(distances[row, k], limit, area, law)
+            total += distances[row, k]
+    shared = total > 0.0 and total < wp.inf
+    if not shared:
+        found = 1
+    value = value_of(load, quantity)
+    for k in range(found):
+        share = float(1.0)
+        if shared:
+            share = distances[row, k] / total
+        add_reading(env, queue[row, k], share * value, in_taxel_axes, taxels, out)
+    return True
 
 
 @wp.kernel(enable_backward=False)
@@ -223,7 +226,6 @@ def feel(
     the queue.
     """
     env, p = wp.tid()
-    patch = taxels.patches[p]
     row = env * taxels.patches.shape[0] + p
     for slot in range(counts[env]):
         for side in range(2):
@@ -232,40 +234,11 @@ def feel(
                 continue
             there = geoms[ids[env, slot, wp.static(GEOMS) + 1 - side]]
             load = load_of(env, slot, side, values, here, there, xpos, xmat)
-            start = find_nearest(load, patch, taxels)
-            edge = taxels.extents[start][2]
-            outside = wp.length(taxels.positions[start] - load.point) > edge
-            if edge < wp.inf and (outside or not faces(taxels, start, load.normal)):
+            start = find_nearest(load, taxels.patches[p], taxels)
+            if is_outside(start, load, taxels):
                 continue
-            limit, found, total = float(0.0), int(1), float(0.0)
-            if law == wp.static(responses.NEAREST):
-                queue[row, 0] = start
-            else:
-                if law == wp.static(responses.LINEAR):
-                    limit = 2.0 * taxels.extents[start][1]
-                else:
-                    pressed = wp.max(wp.dot(load.force, load.normal), 0.0)
-                    limit = wp.cbrt(0.75 * pressed * load.radius * load.skins / stiffness)
-                found = walk(start, load, limit, taxels, row, queue, distances)
-                if found < 0:
-                    full[0] = 1
-                    return
-                for k in range(found):
-                    area = taxels.extents[queue[row, k]][0]
-                    distances[row, k] = weight_of(distances[row, k], limit, area, law)
-                    total += distances[row, k]
-            shared = total > 0.0 and total < wp.inf
-            if not shared:
-                found = 1
-            value = value_of(load, quantity)
-            for k in range(found):
-                t = queue[row, k]
-                share = taxels.factor[t]
-                if shared:
-                    share *= distances[row, k] / total
-                reading = share * value
-                if in_taxel_axes:
-                    reading = taxels.axes[t] * reading
-                    reading[2] = -reading[2]
-                for c in range(out.shape[2]):
-                    out[env, t, c] += reading[c]
+            if not add_load(
+                env, row, start, load, taxels, quantity, law, stiffness, in_taxel_axes, queue, distances, out
+            ):
+                full[0] = 1
+                return

@@ -2,43 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, fields
+from collections.abc import Collection, Sequence
+from dataclasses import fields
 
 import mujoco
 import numpy as np
 
 from tactile_sim.engines.batch import Environments, environment_ids
 from tactile_sim.engines.mjdata_engine import keyframe_id
+from tactile_sim.engines.motrix.batch_data import INPUTS, BatchData, valid_rows
 from tactile_sim.engines.motrix.boundary import engine_errors, motrixsim
-from tactile_sim.engines.motrix.contacts import WIDTH, read_raw
+from tactile_sim.engines.motrix.contacts import WIDTH, RawContacts, read_raw
 from tactile_sim.engines.motrix.limits import PartialSensors, unsupported_features, unsupported_sensors
 from tactile_sim.engines.motrix.model import MotrixModel, MotrixState
 from tactile_sim.engines.motrix.reduce import SITE, find, lengths, matches, slot_columns
 from tactile_sim.engines.motrix.scene import has_net_force, pairs_that_may_touch
 from tactile_sim.engines.motrix.sites import Sites
-from tactile_sim.engines.protocol import LARGEST
 from tactile_sim.scenes.sensor_layout import ALL_BITS, contact_layout, is_contact
-
-_INPUTS = ("qpos", "qvel", "act", "ctrl", "qfrc_applied")
-
-
-@dataclass
-class BatchData:
-    """State and controls of n environments, with the names and order that MuJoCo uses."""
-
-    qpos: np.ndarray
-    """(n, nq) positions [m, rad]."""
-    qvel: np.ndarray
-    """(n, nv) velocities [m/s, rad/s]."""
-    act: np.ndarray
-    """(n, na) activations of actuators with a state."""
-    ctrl: np.ndarray
-    """(n, nu) controls."""
-    qfrc_applied: np.ndarray
-    """(n, nv) generalized forces applied to joints [N m, N]."""
-    time: np.ndarray
-    """(n, 1) time since the last reset [s]."""
 
 
 class MotrixBatch(PartialSensors, Environments):
@@ -50,7 +30,14 @@ class MotrixBatch(PartialSensors, Environments):
 
     name = "motrix"
 
-    def __init__(self, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int = 0):
+    def __init__(
+        self,
+        spec: mujoco.MjSpec,
+        model: mujoco.MjModel,
+        num_envs: int,
+        threads: int = 0,
+        bodies: Collection[int] | None = (),
+    ):
         """Create the environments.
 
         Args:
@@ -58,6 +45,8 @@ class MotrixBatch(PartialSensors, Environments):
             model: The compiled scene.
             num_envs: Number of environments.
             threads: Number of threads in the process. 0 lets motrixsim decide.
+            bodies: Ids of the bodies whose contacts are read in addition to those of the sensors. None
+                selects all.
 
         Raises:
             EngineError: Motrixsim is not installed or rejects the scene.
@@ -75,7 +64,9 @@ class MotrixBatch(PartialSensors, Environments):
         supported = [sensor for sensor in range(model.nsensor) if sensor not in self._unsupported_sensors]
         pairs = pairs_that_may_touch(model)
         signs = {sensor: matches(model, sensor, pairs) for sensor in supported}
-        wanted = np.any([np.zeros(len(pairs)), *signs.values()], axis=0)
+        chosen = range(model.nbody) if bodies is None else bodies
+        read = np.isin(model.geom_bodyid[pairs], list(chosen)).any(axis=1)
+        wanted = np.any([read, *signs.values()], axis=0)
         self._signs = {sensor: sign[wanted] for sensor, sign in signs.items()}
         self._layouts = {sensor: contact_layout(model, sensor, "") for sensor in supported}
         nets = [
@@ -83,17 +74,21 @@ class MotrixBatch(PartialSensors, Environments):
             for name, sensor in self.sensor_ids.items()
             if self._layouts[sensor].reduce == "netforce" and has_net_force(model, sensor)
         ]
-        self._motrix = MotrixModel(spec, model, pairs[wanted], nets)
+        self.pairs = pairs[wanted]
+        """(p, 2) geom ids of the pairs whose contacts are read."""
+        self._motrix = MotrixModel(spec, model, self.pairs, nets)
         self.unsupported = [
             *self._motrix.unsupported, *unsupported_features(model), *self.unsupported_sensor_lines(),
             "an environment that is reset alone keeps the solver's starting values of its earlier steps",
         ]  # fmt: skip
         """Scene features that the engine ignores or cannot report, one line each."""
         start = mujoco.MjData(model)
-        rows = (start.qpos, start.qvel, start.act, start.ctrl, start.qfrc_applied, np.zeros(1))
-        self.data = BatchData(*(np.tile(row, (num_envs, 1)) for row in rows))
+        rows = (*(getattr(start, name) for name in INPUTS), np.zeros(1))
+        self.data = BatchData(*(np.repeat(row[None], num_envs, axis=0) for row in rows))
         self._flipped = np.tile(self._motrix.flipped, num_envs)
-        self._values = np.zeros((num_envs, model.nsensordata))
+        self._values = np.full((num_envs, model.nsensordata), np.nan)
+        self._valid_inputs = np.ones((num_envs, 2), bool)
+        """False for environments that got invalid controls or applied forces since their last reset."""
         self._at_address = {layout.address: sensor for sensor, layout in self._layouts.items()}
         self._sites = Sites(model, num_envs) if SITE in model.sensor_objtype[supported] else None
         self._start = self.data.qpos.copy()
@@ -115,7 +110,7 @@ class MotrixBatch(PartialSensors, Environments):
         self._accept(1)
         for steps in self._strides(n - 1):
             self._start = self.data.qpos.copy()
-            self._send_controls()
+            self._send_inputs()
             with engine_errors("failed"):
                 self._state.step(steps)
             self._accept(steps)
@@ -153,21 +148,29 @@ class MotrixBatch(PartialSensors, Environments):
             mujoco.mj_resetDataKeyframe(self.model, start, keyframe_id(self.model, keyframe))
         for field in fields(self.data):
             getattr(self.data, field.name)[chosen] = getattr(start, field.name)
+        self._valid_inputs[chosen] = True
         if envs is None:
             # A new state has no forces of previous steps.
             self._state = MotrixState(self._motrix, (self.num_envs,))
-            self._state.place_mocaps(start.mocap_pos, start.mocap_quat)
-            self._inputs = self._copied()
+            self._inputs = self.data.copy()
         self._ahead[chosen] = True  # whatever their states are, they are replaced
         self._advance(chosen)
 
     def fault(self) -> str | None:
         """Return why and in which environment the physics became unstable since the last reset, or None."""
-        for what, values in (("position", self.data.qpos), ("velocity", self.data.qvel)):
-            bad = ~(np.abs(values) < LARGEST).all(axis=1)
-            if bad.any():
-                return f"bad {what} in environment {int(np.argmax(bad))}"
+        for env, fault in self.faults().items():
+            return f"{fault} in environment {env}"
         return None
+
+    def faults(self) -> dict[int, str]:
+        """Return why environments became unstable since their last reset, by environment index."""
+        names = ("position", "velocity", "control", "applied force")
+        valid = valid_rows(self.data.qpos), valid_rows(self.data.qvel), *self._valid_inputs.T
+        found: dict[int, str] = {}
+        for what, fine in zip(names, valid, strict=True):
+            for env in np.flatnonzero(~fine).tolist():
+                found.setdefault(env, f"bad {what}")
+        return found
 
     def get_contact_force_magnitude(self, name: str) -> np.ndarray:
         """Return the magnitude of the force between a contact sensor's two objects.
@@ -197,11 +200,12 @@ class MotrixBatch(PartialSensors, Environments):
             return "several environments do not support velocities of contacts" + remedy
         return unsupported_sensors(self.model).get(sensor)
 
-    def _changed(self, names: Sequence[str] = _INPUTS) -> np.ndarray:
+    def _changed(self, names: Sequence[str] = INPUTS) -> np.ndarray:
         """Return a mask (n,) of environments whose inputs differ from those last passed to motrixsim."""
         changed = np.zeros(self.num_envs, bool)
         for name in names:
-            changed |= (getattr(self._inputs, name) != getattr(self.data, name)).any(axis=1)
+            differs = getattr(self._inputs, name) != getattr(self.data, name)
+            changed |= differs.reshape(self.num_envs, -1).any(axis=1)
         return changed
 
     def _advance(self, envs: np.ndarray) -> None:
@@ -217,13 +221,13 @@ class MotrixBatch(PartialSensors, Environments):
         if placed.any():
             qpos, qvel = data.qpos[placed], data.qvel[placed]
             # Unstable environments stay in the initial pose, because motrixsim panics on invalid quaternions.
-            unstable = ~(np.isfinite(qpos).all(axis=1) & np.isfinite(qvel).all(axis=1))
+            unstable = ~(valid_rows(qpos) & valid_rows(qvel))
             qpos[unstable], qvel[unstable] = self.model.qpos0, 0.0
             for row in qpos:
                 mujoco.mj_normalizeQuat(self.model, row)
             self._state.place(qpos, qvel, placed)
         self._start[envs] = data.qpos[envs]
-        self._send_controls()
+        self._send_inputs()
         with engine_errors("failed"):
             self._state.step(1, None if envs.all() else envs)
         for field in fields(data):
@@ -231,47 +235,62 @@ class MotrixBatch(PartialSensors, Environments):
         self._ahead |= envs
         self._stale = True
 
-    def _send_controls(self) -> None:
-        self._state.control(self.data.ctrl, self.data.act, self.data.qfrc_applied)
+    def _send_inputs(self) -> None:
+        """Pass controls, forces and mocap poses to motrixsim, with zeros instead of invalid numbers."""
+        data = self.data
+        valid = np.stack([valid_rows(data.ctrl), valid_rows(data.qfrc_applied)], axis=1)
+        self._valid_inputs &= valid
+        self._ctrl = np.where(valid[:, :1], data.ctrl, 0.0)
+        self._state.control(self._ctrl, data.act, np.where(valid[:, 1:], data.qfrc_applied, 0.0))
+        self._state.place_mocaps(np.nan_to_num(data.mocap_pos), np.nan_to_num(data.mocap_quat))
 
     def _accept(self, n: int) -> None:
         """Copy motrixsim's states after n steps to ``data``, except in unstable environments."""
         data = self.data
-        stable = np.isfinite(data.qpos).all(axis=1) & np.isfinite(data.qvel).all(axis=1)
+        stable = valid_rows(data.qpos) & valid_rows(data.qvel)
         qpos, qvel = self._state.read()
         data.qpos[stable], data.qvel[stable] = qpos[stable], qvel[stable]
-        data.act[:] = self._motrix.activations.next(data.ctrl, data.act)
+        unstable = ~(valid_rows(qpos) & valid_rows(qvel))
+        if unstable.any():  # motrixsim panics on some of these states
+            count = int(unstable.sum())
+            start = np.tile(self.model.qpos0, (count, 1)), np.zeros((count, self.model.nv))
+            self._state.place(*start, unstable)
+        data.act[:] = self._motrix.activations.next(self._ctrl, data.act)
         data.time += n * self.timestep
         self._ahead[:] = False
-        self._inputs = self._copied()
+        self._inputs = self.data.copy()
         self._stale = True
-
-    def _copied(self) -> BatchData:
-        return BatchData(*(getattr(self.data, field.name).copy() for field in fields(self.data)))
 
     @property
     def _sensordata(self) -> np.ndarray:  # type: ignore[override]
-        """(num_envs, nsensordata) values of the contact sensors; those of other sensors are 0."""
+        """(num_envs, nsensordata) values of the contact sensors; those of other sensors are NaN."""
         for address in self._at_address:
             self._values_at(address)
         return self._values
 
     def _values_at(self, address: int) -> np.ndarray:
+        contacts = self.read_contacts()
+        if address not in self._computed:
+            self._computed.add(address)
+            self._compute(self._at_address[address], contacts)
+        return self._values
+
+    def read_contacts(self) -> RawContacts:
+        """Return the contacts of all environments; ``pair`` counts the pairs of all environments."""
         if self._stale:
             self._stale = False
             self._computed: set[int] = set()
-            self._contacts_found = read_raw(self._state.contacts().reshape(-1, WIDTH), self._flipped)
+            raw = self._state.contacts().reshape(-1, WIDTH)
+            self._motrix.warn_of_truncation(raw)
+            self._contacts_found = read_raw(raw, self._flipped)
             if self._sites:
                 self._sites.place(self._start)
-        if address not in self._computed:
-            self._computed.add(address)
-            self._compute(self._at_address[address])
-        return self._values
+        return self._contacts_found
 
-    def _compute(self, sensor: int) -> None:
+    def _compute(self, sensor: int, contacts: RawContacts) -> None:
         """Compute and store the values of a sensor in all environments."""
-        contacts, layout = self._contacts_found, self._layouts[sensor]
-        pairs = max(1, len(self._motrix.pairs))
+        layout = self._layouts[sensor]
+        pairs = max(1, len(self.pairs))
         envs, pair = contacts.pair // pairs, contacts.pair % pairs
         signs = self._signs[sensor][pair]
         if self._sites and self.model.sensor_objtype[sensor] == SITE:

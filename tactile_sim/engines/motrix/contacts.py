@@ -97,7 +97,7 @@ def _correct(raw, flipped, position, frame, distance, wrench, pair):
             c += 1
 
 
-def _sliding_friction(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:
+def sliding_friction(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:
     """Return the sliding friction of each contact (n,).
 
     It is that of the geom with the higher priority, or the larger value if the priorities are equal.
@@ -138,7 +138,7 @@ def write_contacts(
         contact.exclude[:] = 0
         contact.includemargin[:] = _NEAR_ENOUGH
         contact.friction[:] = 1.0
-        contact.friction[:, :2] = _sliding_friction(model, geoms)[:, None]
+        contact.friction[:, :2] = sliding_friction(model, geoms)[:, None]
         contact.solref[:] = (0.02, 1.0)
         contact.solimp[:] = (0.9, 0.95, 0.001, 0.5, 2.0)
     mujoco.mj_makeConstraint(model, data)

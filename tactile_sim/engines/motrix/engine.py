@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
@@ -20,10 +19,9 @@ from tactile_sim.engines.motrix.limits import (
     unsupported_sensors,
 )
 from tactile_sim.engines.motrix.model import MotrixModel, MotrixState
-from tactile_sim.engines.motrix.scene import SLOTS, pairs_that_may_touch
+from tactile_sim.engines.motrix.scene import pairs_that_may_touch
 from tactile_sim.engines.protocol import LARGEST
 
-_LOG = logging.getLogger("tactile_sim.motrix")
 _NO_CONTACTS = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
 
 
@@ -82,7 +80,6 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             *self._motrix.unsupported, *unsupported_features(model), *self.unsupported_sensor_lines()
         ]  # fmt: skip
         """Scene features that the engine ignores or cannot report, one line each."""
-        self._truncated: set[tuple[int, int]] = set()
         self.reset()
 
     # -- stepping --------------------------------------------------------------------------------------------
@@ -250,7 +247,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             data.time = time
 
     def _mirror_poses(self) -> None:
-        """Compute poses, velocities and efforts in MuJoCo's data."""
+        """Compute poses, velocities, actuator forces and accelerations in MuJoCo's data."""
         model, data = self.model, self.data
         model.opt.disableflags |= _NO_CONTACTS
         mujoco.mj_fwdPosition(model, data)
@@ -262,7 +259,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
     def _mirror_contacts(self) -> None:
         """Write motrixsim's contacts to MuJoCo's data and compute its sensors."""
         raw = self._state.contacts()
-        self._warn_of_truncation(raw)
+        self._motrix.warn_of_truncation(raw)
         contacts = read_raw(raw, self._motrix.flipped)
         write_contacts(self.model, self.data, contacts, self._motrix.pairs[contacts.pair])
         if self.model.nsensor:
@@ -271,15 +268,3 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             # Otherwise, sensors would use old accelerations, because MuJoCo's dynamics do not run.
             self.data.flg_rnepost = False
             mujoco.mj_sensorAcc(self.model, self.data)
-
-    def _warn_of_truncation(self, raw: np.ndarray) -> None:
-        """Log a warning for each pair of geoms with more contacts than can be read, once per pair."""
-        for p in np.flatnonzero(raw[:, 0] > SLOTS).tolist():
-            pair = tuple(self._motrix.pairs[p].tolist())
-            if pair not in self._truncated:
-                self._truncated.add(pair)
-                a, b = (self.model.geom(geom).name or f"geom {geom}" for geom in pair)
-                _LOG.warning(
-                    "engine 'motrix': %s and %s have %d contacts, of which %d are reported",
-                    a, b, raw[p, 0], SLOTS,
-                )  # fmt: skip

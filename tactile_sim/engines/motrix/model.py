@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,6 +16,7 @@ from tactile_sim.engines.motrix.scene import (
     MOTOR,
     NET,
     PAIR,
+    SLOTS,
     reject_dropped,
     reject_welds_to_world,
     with_names,
@@ -22,6 +24,7 @@ from tactile_sim.engines.motrix.scene import (
 )
 from tactile_sim.errors import EngineError
 
+_LOG = logging.getLogger("tactile_sim.motrix")
 _FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
 _XYZW = np.array([3, 0, 1, 2])
 """Indices of w, x, y and z in motrixsim's quaternions, which are in the order xyzw."""
@@ -52,6 +55,8 @@ class MotrixModel:
         with engine_errors("cannot load the scene"), captured_output() as lines:
             self.scene = self.package.load_mjcf_str(mjcf)
         self.pairs = pairs
+        self._geoms = [model.geom(k).name or f"geom {k}" for k in range(model.ngeom)]
+        self._truncated: set[int] = set()
         bases = {base.name: base for base in self.scene.floating_bases}
         joints = {joint.name: joint for joint in self.scene.joints}
         reject_dropped(names, {*bases, *joints}, self.scene.actuator_names)
@@ -100,6 +105,21 @@ class MotrixModel:
         """Return a query for positions and velocities."""
         query = self.package.query
         return self.scene.compile_query({"q": query.DofPosition(), "v": query.DofVelocity()})
+
+    def warn_of_truncation(self, raw: np.ndarray) -> None:
+        """Log a warning for each pair of geoms with more contacts than can be read, once per pair.
+
+        Args:
+            raw: (n p, WIDTH) values of the sensors in n environments.
+        """
+        for row in np.flatnonzero(raw[:, 0] > SLOTS).tolist():
+            pair = row % len(self.pairs)
+            if pair not in self._truncated:
+                self._truncated.add(pair)
+                _LOG.warning(
+                    "engine 'motrix': %s and %s have %d contacts, of which %d are reported",
+                    *(self._geoms[geom] for geom in self.pairs[pair]), raw[row, 0], SLOTS,
+                )  # fmt: skip
 
     def contact_query(self) -> Any:
         """Return a query for the contact sensors of the pairs."""
@@ -155,10 +175,10 @@ class MotrixState:
             self.data.actuator_ctrls = np.ascontiguousarray(inputs, np.float32)
 
     def place_mocaps(self, positions: np.ndarray, quaternions: np.ndarray) -> None:
-        """Set the poses of mocap bodies: positions (nmocap, 3) [m], quaternions (nmocap, 4) wxyz."""
+        """Set poses of mocap bodies: positions (..., nmocap, 3) [m], quaternions (..., nmocap, 4) wxyz."""
         for mocap, body in self._model.mocaps:
-            pose = np.concatenate([positions[mocap], np.roll(quaternions[mocap], -1)])
-            body.set_pose(self.data, np.broadcast_to(pose.astype(np.float32), (*self._shape, 7)))
+            parts = positions[..., mocap, :], np.roll(quaternions[..., mocap, :], -1, axis=-1)
+            body.set_pose(self.data, np.concatenate(parts, axis=-1).astype(np.float32))
 
     def step(self, n: int, envs: np.ndarray | None = None) -> None:
         """Advance n time steps in the environments selected by the mask ``envs``, or in all if it is None."""

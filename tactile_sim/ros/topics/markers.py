@@ -55,18 +55,18 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     Args:
         simulation: The simulation.
     """
-    engine, world = simulation.engine, simulation.settings.world_frame
+    world = simulation.settings.world_frame
     first_pads = np.unique(simulation.skin.pad_bodies, return_index=True)[1]  # of each body with skin
-    reach = LONGEST * engine.model.stat.extent
+    reach = LONGEST * simulation.engine.model.stat.extent
     template = lru_cache(1)(lambda radius: _template(world, radius))
 
     def make(snapshot: Snapshot) -> bytes:
         settings = simulation.settings.markers  # can change at run time
         positions = snapshot.contacts.position
-        ends, parts = force_arrows(
+        ends, parts, _ = force_arrows(
             snapshot.contacts.values,
-            engine.body_positions,
-            engine.body_rotations,
+            snapshot.engine.body_positions,
+            snapshot.engine.body_rotations,
             simulation.skin_bodies,
             snapshot.wrenches[first_pads],
             settings.force_scale,

@@ -86,6 +86,6 @@ def _write(finger: SimFinger, process: ViewProcess) -> None:
         unit=b"N",
         readings=finger.feel(),
         wrenches=finger.skin.body_wrenches(contacts, data.xpos, rotations),
-        contacts=contacts.values,
+        contacts=contacts,
         force_scale=FORCE_SCALE,
     )

@@ -89,7 +89,7 @@ class BagFrames:
         contacts = self._contacts()
         net = self._net_forces(contacts) if contacts is not None else forces
         values = _contact_values(contacts)
-        ends, kinds = force_arrows(
+        ends, kinds, sources = force_arrows(
             values,
             positions,
             np.tile(np.eye(3), (len(positions), 1, 1)),
@@ -106,8 +106,10 @@ class BagFrames:
             unit=unit,
             forces=net,
             contact_points=values[:, Contacts.POSITION : Contacts.POSITION + 3],
+            contact_bodies=self._contact_bodies(contacts),
             arrows=ends,
             arrow_kinds=kinds,
+            arrow_sources=sources,
             arrow_scale=ARROW_SCALE,
             free_lengths=self._free_lengths(),
             images=tuple(self._images()),
@@ -171,6 +173,20 @@ class BagFrames:
                 for body in self._content.pad_bodies
             ]
         ).reshape(-1, 3)
+
+    def _contact_bodies(self, contacts: Any) -> np.ndarray:
+        """Return the body indices of both sides of each contact (c, 2); -1 for bodies without skin."""
+        if contacts is None:
+            return np.zeros((0, 2), int)
+        known = dict(
+            zip(self._content.pad_bodies, self._content.scene.skin_bodies.astype(int).tolist(), strict=True)
+        )
+        sides = [[known.get(body, -1) for body in side] for side in (contacts.body1, contacts.body2)]
+        return np.array(sides, int).reshape(2, -1).T
+
+    def parents(self) -> np.ndarray:
+        """Return the index of each body's parent in the current transforms (bodies,)."""
+        return self._poses.parents(self._content.scene.bodies)
 
     def _free_lengths(self) -> np.ndarray:
         """Return the free lengths of all feelers (f,) [m]; empty if a body's message is missing."""

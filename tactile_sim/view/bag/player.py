@@ -40,6 +40,7 @@ class Player:
         endpoint: Endpoint,
         namespace: str | None = None,
         progress: Progress | None = None,
+        folder: Path | None = None,
     ):
         """Open a bag.
 
@@ -48,6 +49,7 @@ class Player:
             endpoint: Where to listen.
             namespace: Namespace of the robot to show, or None for the first one.
             progress: Called while the bag is read.
+            folder: Folder for films and replays; None if the view makes none.
 
         Raises:
             BagError: The path is not a bag, or the bag contains nothing to show.
@@ -60,7 +62,14 @@ class Player:
         self._frames = BagFrames(index, content)
         times = np.linspace(index.start, index.stop, CAMERA_SAMPLES)
         viewpoint = Viewpoint.of(content.scene, [self._frames.at(round(time)) for time in times])
-        scene = replace(content.scene, center=viewpoint.center, extent=2.0 * viewpoint.radius)
+        scene = replace(
+            content.scene,
+            center=viewpoint.center,
+            extent=2.0 * viewpoint.radius,
+            parents=self._frames.parents(),
+            output_folder=str(folder.absolute()) if folder else "",
+            bag=str(path),
+        )
         self.viewer = Viewer(scene, endpoint, None)
         self.bar = TimeBar(self.viewer.server.gui, index.step_times - index.start, index.stop - index.start)
         self.viewer.notify("; ".join(self.notes))
@@ -94,13 +103,16 @@ class Player:
         )
 
 
-def play(path: str | Path, endpoint: Endpoint, duration: float | None = None) -> int:
+def play(
+    path: str | Path, endpoint: Endpoint, duration: float | None = None, folder: Path | None = None
+) -> int:
     """Play a bag until a signal is received.
 
     Args:
         path: The bag.
         endpoint: Where to listen.
         duration: Wall time after which playback ends even without a signal [s].
+        folder: Folder for films and replays; None if the view makes none.
 
     Returns:
         The exit code.
@@ -117,7 +129,7 @@ def play(path: str | Path, endpoint: Endpoint, duration: float | None = None) ->
                 stop.check()
                 show(done, total)
 
-            player = Player(Path(path), endpoint, progress=on_progress)
+            player = Player(Path(path), endpoint, progress=on_progress, folder=folder)
         try:
             for note in player.notes:
                 print(f"tactile_sim: {note}", file=sys.stderr)

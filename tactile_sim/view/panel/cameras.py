@@ -71,7 +71,8 @@ class Cameras:
             if self._following.pop(client.client_id, None) is None and self._frame:
                 self._following[client.client_id] = self._center()
         elif name == CONTACTS:
-            self._look_at_contacts(camera)
+            if self._frame:
+                self.look_at(client, self._frame.readings > 0.0)
         elif name in self._named:
             _place(camera, *self._named[name])
         else:
@@ -79,14 +80,21 @@ class Cameras:
             distance = DISTANCE * viewpoint.radius * direction / np.linalg.norm(direction)
             _place(camera, viewpoint.center + distance, viewpoint.center)
 
-    def _look_at_contacts(self, camera: CameraHandle) -> None:
-        """Look at the taxels in contact from the current direction."""
-        points = self._points()[self._frame.readings > 0.0] if self._frame else np.zeros((0, 3))
+    def look_at(self, client: ClientHandle, taxels: np.ndarray, nearest: float = MIN_DISTANCE) -> None:
+        """Look at some taxels from the current direction.
+
+        Args:
+            client: The browser.
+            taxels: Mask (n,) bool. If no taxel is selected, the camera does not move.
+            nearest: Smallest distance from the camera to the taxels [radii of the viewpoint].
+        """
+        points = self._points()[taxels] if self._frame else np.zeros((0, 3))
         if not len(points):
             return
+        camera = client.camera
         center = (points.min(axis=0) + points.max(axis=0)) / 2.0
         radius = float(np.linalg.norm(points - center, axis=1).max())
-        distance = max(DISTANCE * MARGIN * radius, MIN_DISTANCE * self._viewpoint.radius)
+        distance = max(DISTANCE * MARGIN * radius, nearest * self._viewpoint.radius)
         direction = camera.position - camera.look_at
         _place(camera, center + distance * direction / np.linalg.norm(direction), center)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from html import escape
 
 import numpy as np
@@ -14,6 +15,7 @@ from tactile_sim.drawing.colors import (
     level_colors,
 )
 from tactile_sim.drawing.force_scale import full_scale
+from tactile_sim.view.web.scene_script import LEGEND_ATTRIBUTE
 
 STOPS = 24
 """Number of colours in the colour bar."""
@@ -29,21 +31,24 @@ def legend(end: float, unit: str, logarithmic: bool = True, arrow_scale: float =
         arrow_scale: Length of an arrow per force [m/N]; 0 omits the scale of the arrows.
     """
     chosen = level_colors(np.linspace(0.01, 1.0, STOPS))
-    stops = ", ".join(f"rgb({red} {green} {blue})" for red, green, blue in chosen.tolist())
+    colors = [f"rgb({red} {green} {blue})" for red, green, blue in chosen.tolist()]
     if logarithmic:
         marks = [end * 10.0 ** (k - DECADES) for k in range(round(DECADES))]
         numbers = [f"{mark:.3g}" for mark in marks]
     else:
         numbers = [f"{share * end:.3g}" for share in (0.0, 0.25, 0.5, 0.75)]
     quantity = "force" if unit == "N" else "reading"
-    in_unit = f" [{escape(unit)}]" if unit else ""
+    numbers.append(f"≥ {end:.3g}")
+    title = f"{quantity} of a taxel" + (f" [{unit}]" if unit else "")
+    scale = {"title": title, "colors": colors, "numbers": numbers}
     return (
-        '<div style="padding: 0 1em 0.6em 1em; font-size: 0.8em">'
-        f"<div>{quantity} of a taxel{in_unit}; dark: no contact</div>"
+        f'<div {LEGEND_ATTRIBUTE}="{escape(json.dumps(scale))}"'
+        ' style="padding: 0 1em 0.6em 1em; font-size: 0.8em">'
+        f"<div>{escape(title)}; dark: no contact</div>"
         f'<div style="height: 0.9em; border-radius: 3px; margin: 0.25em 0;'
-        f' background: linear-gradient(to right, {stops})"></div>'
+        f' background: linear-gradient(to right, {", ".join(colors)})"></div>'
         '<div style="display: flex; justify-content: space-between">'
-        + "".join(f"<span>{number}</span>" for number in (*numbers, f"≥ {end:.3g}"))
+        + "".join(f"<span>{number}</span>" for number in numbers)
         + "</div>"
         + (_arrows(arrow_scale) if arrow_scale else "")
         + "</div>"

@@ -19,8 +19,10 @@ from tactile_sim.view.panel.force_plot import ForcePlot
 from tactile_sim.view.panel.keys import add_request_keys
 from tactile_sim.view.panel.legend import legend
 from tactile_sim.view.panel.number_field import NumberField
+from tactile_sim.view.panel.outputs import Outputs
 from tactile_sim.view.panel.pointer import Pointer
 from tactile_sim.view.panel.probe import Probe
+from tactile_sim.view.panel.stage_switches import StageSwitches
 from tactile_sim.view.panel.user_input import on_user
 from tactile_sim.view.scene.color_scale import ColorScale
 
@@ -52,6 +54,8 @@ class Panel:
 
     Attributes:
         images: The tactile images.
+        probe: Readings of single taxels, or None if there are no taxels.
+        outputs: Buttons that record and save.
         plot: The force plot as HTML, or None if there is no skin.
         pointer: Handler for clicks and drags.
     """
@@ -80,6 +84,7 @@ class Panel:
         self._pending: ViewFrame | None = None
         """The last frame, or None after it has been shown completely."""
         self._paused = False
+        self._stages: StageSwitches | None = None
         self._notice_timer: Timer | None = None
         self._notice_lock = Lock()
         self._scale = scale
@@ -94,13 +99,14 @@ class Panel:
             self._add_scale_inputs(redraw)
         if controls is not None:
             self._add_controls(controls)
-        self._probe = Probe(server, scene) if len(scene.taxel_positions) else None
-        self.pointer = Pointer(gui, scene, controls, self._probe, self.notify)
+        self.probe = Probe(server, scene) if len(scene.taxel_positions) else None
+        self.pointer = Pointer(gui, scene, controls, self.probe, self.notify)
         self._plot = ForcePlot(gui, scene) if len(scene.skin_bodies) else None
         self.plot = self._plot and self._plot.html
         self._actuators = (
             ActuatorInputs(gui, scene, controls, self.notify) if controls and scene.actuators else None
         )
+        self.outputs = Outputs(server, scene, controls)
         self.images = self._add_images()
         self._pixels = [np.zeros(0, np.uint8)] * len(self.images)
         """Pixels that the images currently show."""
@@ -165,6 +171,11 @@ class Panel:
                     label = name.rpartition(".")[2].replace("_", " ")
                     box = gui.add_dropdown(label, options, initial_value=current)
                     on_user(box, partial(controls.ask, "set_choice", name))
+        self._stages = (
+            StageSwitches(gui, self._scene, controls)
+            if any(switch.pads for switch in self._scene.stages)
+            else None
+        )
         add_request_keys(gui, controls, lambda: self._paused)
 
     def _add_button(self, controls: Controls, name: str) -> None:
@@ -182,12 +193,14 @@ class Panel:
     def draw(self, frame: ViewFrame) -> None:
         """Show a frame. The interval is at least `REFRESH`, except for paused frames and faults."""
         self.pointer.draw(frame)
-        if self._probe:
-            self._probe.draw(frame)
+        if self.probe:
+            self.probe.draw(frame)
         if self._plot:
             self._plot.add(frame)
         if self._actuators:
             self._actuators.initialise(frame.controls)
+        if self._stages:
+            self._stages.draw(frame.enabled)
         self._pending = frame
         self.draw_pending()
 
@@ -201,8 +214,8 @@ class Panel:
             return
         self._due = now + REFRESH
         self._draw_state(frame)
-        if self._probe:
-            self._probe.refresh()
+        if self.probe:
+            self.probe.refresh()
         if self._plot:
             self._plot.draw()
         if self._draw_images(frame.images, np.inf if at_once else ENCODING_TIME):

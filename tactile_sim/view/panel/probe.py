@@ -35,6 +35,8 @@ class Probe:
         self._pads = np.repeat(np.arange(len(counts)), counts)
         self._reach = REACH * np.repeat(np.asarray(scene.taxel_spacings, float), counts)
         self._frame: ViewFrame | None = None
+        self._shown = np.ones(len(self._bodies), bool)
+        """Whether each taxel's pad is shown."""
         self._lock = RLock()
         self._hovered: dict[int, int] = {}
         """Taxel at the pointer, keyed by client id."""
@@ -67,6 +69,17 @@ class Probe:
             if self._pins:
                 self._show_plot()
 
+    def set_shown(self, shown: np.ndarray) -> None:
+        """Ignore the taxels of hidden pads.
+
+        Args:
+            shown: Whether each pad is shown (s,) bool.
+        """
+        with self._lock:
+            self._shown = shown[self._pads]
+            for client in [client for client, taxel in self._hovered.items() if not self._shown[taxel]]:
+                self._forget(client)
+
     def hovered(self, client: int) -> int | None:
         """Return the taxel at the pointer in a browser, or None."""
         return self._hovered.get(client)
@@ -86,7 +99,7 @@ class Probe:
         offset = to_world(self._bodies, self._scene.taxel_positions, frame) - origin
         depth = offset @ direction
         distance = np.linalg.norm(offset - depth[:, None] * direction, axis=1)
-        met = np.flatnonzero((depth > 0.0) & (distance < self._reach))
+        met = np.flatnonzero((depth > 0.0) & (distance < self._reach) & self._shown)
         if not len(met):
             return None
         outward = to_world(self._bodies[met], self._scene.taxel_normals[met], frame, rotate_only=True)

@@ -55,7 +55,7 @@ class FrameBuilder:
         quaternions = record["quaternions"]
         rotations = Rotation.from_quat(to_xyzw(quaternions)).as_matrix()
         contacts = record["contacts"][: int(record["contact_count"])]
-        arrows, kinds = force_arrows(
+        arrows, kinds, sources = force_arrows(
             contacts,
             record["positions"],
             rotations,
@@ -79,13 +79,16 @@ class FrameBuilder:
             taxel_scale=self._scale.end,
             forces=np.einsum("bij,bj->bi", rotations[self._skin_bodies], record["wrenches"][:, :3]),
             contact_points=contacts[:, Contacts.POSITION : Contacts.POSITION + 3],
+            contact_bodies=record["contact_bodies"][: len(contacts)],
             arrows=arrows,
             arrow_kinds=kinds,
+            arrow_sources=sources,
             arrow_scale=float(record["force_scale"]),
             pull_force=float(np.linalg.norm(record["pull_force"])),
             free_lengths=feelers,
             images=self._renderer.render(readings, self._scale, feelers) if self._renderer else (),
             controls=record["controls"],
+            enabled=record["enabled"],
             real_time_factor=self._real_time_factor(float(record["time"])),
             paused=bool(record["paused"]),
             discontinuous=discontinuous,

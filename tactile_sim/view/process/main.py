@@ -15,6 +15,7 @@ if __name__ == "__main__":
 
 import numpy as np
 
+from tactile_sim.bag.background_writer import BagStatus
 from tactile_sim.errors import TactileSimError
 from tactile_sim.view.process.connection import Connection
 from tactile_sim.view.process.frame_builder import FrameBuilder
@@ -41,11 +42,13 @@ class RequestSender:
 
 
 def serve(connection: Connection, shared: SharedFrame, viewer: Viewer, builder: FrameBuilder) -> None:
-    """Show frames and notices until the simulation closes the connection."""
+    """Show frames, notices and recordings until the simulation closes the connection."""
     while (message := connection.receive(FRAME_INTERVAL if shared.clients else COUNT_INTERVAL)) is not None:
         shared.clients = viewer.clients
         if "notice" in message:
             viewer.notify(message["notice"])
+        if "recording" in message:
+            viewer.panel.outputs.show_recording(BagStatus(**message["recording"]))
         if (record := shared.read()) is not None:
             viewer.show(builder.build(record))
         else:

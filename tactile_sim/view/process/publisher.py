@@ -5,11 +5,14 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from concurrent.futures import Future
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from tactile_sim.config import Settings
+from tactile_sim.config.switches import switches
 from tactile_sim.errors import TactileSimError
 from tactile_sim.loop.requests import Requests
 from tactile_sim.loop.runner import Runner
@@ -58,14 +61,20 @@ class ViewPublisher:
         """Settings at the last frame."""
 
     @staticmethod
-    def open(simulation: Simulation, endpoint: Endpoint) -> ViewPublisher:
+    def open(simulation: Simulation, endpoint: Endpoint, folder: Path | None = None) -> ViewPublisher:
         """Start a view of a simulation.
+
+        Args:
+            simulation: The simulation.
+            endpoint: Address at which the view listens.
+            folder: Folder for bags, films and replays; None if the view makes none.
 
         Raises:
             CommandError: The endpoint cannot be served.
         """
         renderer = ImageRenderer(simulation)
         scene = scene_of_simulation(simulation, renderer.infos)
+        scene = replace(scene, output_folder=str(folder.absolute()) if folder else "")
         return ViewPublisher(simulation, ViewProcess(scene, endpoint, renderer, simulation))
 
     def serve(self, runner: Runner, on_lost: Callable[[str], None] | None = None) -> None:
@@ -81,6 +90,8 @@ class ViewPublisher:
         self._simulation.engine.get_state(self._state)
         self._process.listen(self._on_request, on_lost or self._warn)
         runner.watch = self.poll
+        if runner.recorder:
+            runner.recorder.on_status = self._process.show_recording
 
     def close(self) -> None:
         """End the view's process."""
@@ -118,6 +129,7 @@ class ViewPublisher:
                 "taxel_scale": settings.markers.taxel_scale,
                 "touch_function": settings.skin.touch_function.encode(),
                 "response_function": settings.skin.response_function.encode(),
+                "enabled": list(switches(settings.skin.sensor).values()),
             }
         self._process.write(
             **changed,

@@ -7,6 +7,7 @@ import dataclasses
 import numpy as np
 
 from tactile_sim.config import Settings
+from tactile_sim.config.switches import switches, with_switches
 from tactile_sim.control.hands import Press
 from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.view.process.shared_frame import update_record
@@ -37,11 +38,7 @@ class Replica:
         engine.set_state(record["state"])
         simulation.step_count, simulation.steps_since_reset = int(record["step"]), int(record["taken"])
         simulation.hands.press = _press(record)
-        touch, response = (record[field].item().decode() for field in ("touch_function", "response_function"))
-        skin = simulation.settings.skin
-        if (touch, response) != (skin.touch_function, skin.response_function):
-            skin = dataclasses.replace(skin, touch_function=touch, response_function=response)
-            simulation.update(dataclasses.replace(self._settings, skin=skin))
+        self._update_settings(record)
         snapshot = simulation.snapshot()
         if not record["has_readings"]:
             update_record(record, readings=self._readings(record, snapshot), valid=snapshot.valid)
@@ -51,10 +48,20 @@ class Replica:
             quaternions=engine.body_quaternions,
             unit=(simulation.functions.unit or "N").encode(),
             wrenches=snapshot.wrenches,
-            contacts=snapshot.contacts.values,
+            contacts=snapshot.contacts,
             feelers=snapshot.feelers,
             controls=engine.ctrl,
         )
+
+    def _update_settings(self, record: np.ndarray) -> None:
+        touch, response = (record[field].item().decode() for field in ("touch_function", "response_function"))
+        skin = self.simulation.settings.skin
+        before = switches(skin.sensor)
+        enabled = dict(zip(before, record["enabled"].tolist(), strict=True))
+        if (touch, response, enabled) != (skin.touch_function, skin.response_function, before):
+            sensor = with_switches(skin.sensor, enabled)
+            skin = dataclasses.replace(skin, touch_function=touch, response_function=response, sensor=sensor)
+            self.simulation.update(dataclasses.replace(self._settings, skin=skin))
 
     def _readings(self, record: np.ndarray, snapshot: Snapshot) -> np.ndarray:
         """Return the readings (taxels, channels) in a snapshot with the tare of the original simulation."""

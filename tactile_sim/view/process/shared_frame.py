@@ -52,6 +52,7 @@ def record_dtype(scene: ViewScene, state_size: int = 0) -> np.dtype:
             ("pull_force", "f8", (3,)),
             ("touch_function", "S32"),
             ("response_function", "S32"),
+            ("enabled", "?", (len(scene.stages),)),
             ("tared", "?"),
             ("zero", "f8", (_MAX_CHANNELS * len(scene.taxel_positions) if state_size else 0,)),
             ("has_readings", "?"),
@@ -64,6 +65,7 @@ def record_dtype(scene: ViewScene, state_size: int = 0) -> np.dtype:
             ("wrenches", "f8", (skins, 6)),
             ("contact_count", "u4"),
             ("contacts", "f8", (MAX_CONTACTS, Contacts.WIDTH)),
+            ("contact_bodies", "i4", (MAX_CONTACTS, 2)),
             ("feelers", "f8", (len(scene.feeler_bodies),)),
             ("controls", "f8", (len(scene.actuators),)),
         ]
@@ -75,7 +77,7 @@ def update_record(
     *,
     readings: np.ndarray | None = None,
     valid: np.ndarray | None = None,
-    contacts: np.ndarray | None = None,
+    contacts: Contacts | None = None,
     zero: np.ndarray | None = None,
     **others: Any,
 ) -> None:
@@ -85,7 +87,7 @@ def update_record(
         record: A record with the type returned by `record_dtype`.
         readings: Readings (n, 1 or 3).
         valid: Whether the readings are valid (n,) uint8. If empty, all readings are valid.
-        contacts: ``Contacts.values`` (c, WIDTH).
+        contacts: The contacts.
         zero: Readings that the tare subtracts (n, 1 or 3).
         others: Values of other fields, keyed by field name.
     """
@@ -99,9 +101,9 @@ def update_record(
     if valid is not None:
         record["valid"] = valid if len(valid) else 1
     if contacts is not None:
-        kept = contacts[:MAX_CONTACTS]
-        record["contact_count"] = len(kept)
-        record["contacts"][: len(kept)] = kept
+        count = record["contact_count"] = min(len(contacts), MAX_CONTACTS)
+        record["contacts"][:count] = contacts.values[:count]
+        record["contact_bodies"][:count] = contacts.ids[:count, Contacts.BODIES : Contacts.BODIES + 2]
 
 
 class SharedFrame:

@@ -10,6 +10,7 @@ from threading import Thread
 from typing import Any
 
 from tactile_sim import signals
+from tactile_sim.bag.background_writer import BagStatus
 from tactile_sim.child import Child
 from tactile_sim.errors import CommandError
 from tactile_sim.signals import Stopped
@@ -29,7 +30,8 @@ START_TIMEOUT = 180.0
 class ViewProcess:
     """Runs a view in another process while this object is open.
 
-    The simulation sends ``{"notice": text}`` to the view. The view first sends ``{"url": url}`` or
+    The simulation sends ``{"notice": text}`` and ``{"recording": status}`` to the view, where the status has
+    the fields of `BagStatus`. The view first sends ``{"url": url}`` or
     ``{"error": text}``, then ``{"request": name, "arguments": [...]}`` for each request. New frames are not
     announced, because waking another process takes longer than writing a frame. Instead, the view polls the
     shared memory.
@@ -102,6 +104,10 @@ class ViewProcess:
     def notify(self, text: str) -> None:
         """Show a notice in the browsers."""
         self._connection.send(notice=text)
+
+    def show_recording(self, status: BagStatus) -> None:
+        """Show the status of a recording in the browsers. Any thread can call this method."""
+        self._connection.send(recording=status._asdict())
 
     def close(self) -> None:
         """End the process."""

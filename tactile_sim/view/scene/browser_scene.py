@@ -52,7 +52,13 @@ class PointerHandler(Protocol):
 
 
 class BrowserScene:
-    """Draws the bodies in a scene. Only changes are sent to browsers."""
+    """Draws the bodies in a scene. Only changes are sent to browsers.
+
+    Attributes:
+        frames: Node of each body with shapes, skin or feelers, by index.
+        skin: The taxels.
+        feelers: The feelers.
+    """
 
     def __init__(self, server: ViserServer, scene: ViewScene, pointer: PointerHandler | None):
         self._api = server.scene
@@ -60,13 +66,13 @@ class BrowserScene:
         self._names = _node_names(scene.bodies)
         used = {shape.body for shape in scene.shapes}
         used |= {*_ints(scene.skin_bodies), *_ints(scene.feeler_bodies)}
-        self._frames = {b: self._api.add_frame(self._names[b], show_axes=False) for b in sorted(used)}
+        self.frames = {b: self._api.add_frame(self._names[b], show_axes=False) for b in sorted(used)}
         self._poses = np.full((len(scene.bodies), 7), np.inf)
         self._meshes = [self._add_mesh(k, pointer) for k in range(len(scene.shapes))]
         self._opacities = [mesh.opacity for mesh in self._meshes]
         self.set_dark(True)
-        self.skin = SkinLayer(self._api, scene, self._frames)
-        self.feelers = FeelerLines(self._api, scene, self._frames)
+        self.skin = SkinLayer(self._api, scene, self.frames)
+        self.feelers = FeelerLines(self._api, scene, self.frames)
 
     def _add_mesh(self, k: int, pointer: PointerHandler | None) -> MeshHandle:
         shape = self._scene.shapes[k]
@@ -113,7 +119,7 @@ class BrowserScene:
         poses = np.concatenate([frame.body_positions, frame.body_quaternions], axis=1)
         moved = (np.abs(poses - self._poses) > MIN_MOTION).any(axis=1) & np.isfinite(poses).all(axis=1)
         self._poses[moved] = poses[moved]
-        for body, handle in self._frames.items():
+        for body, handle in self.frames.items():
             if moved[body]:
                 handle.position = poses[body, :3]
                 handle.wxyz = poses[body, 3:]

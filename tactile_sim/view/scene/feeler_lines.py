@@ -34,7 +34,8 @@ class FeelerLines:
         self._ends = np.stack([starts, starts + self._lengths[:, None] * scene.feeler_normals], axis=1)
         self._cover = np.zeros(len(starts))
         self._choice = COVERED
-        bodies = np.asarray(scene.feeler_bodies, int)
+        self._bodies = bodies = np.asarray(scene.feeler_bodies, int)
+        self._hidden: list[int] = []
         self._lines = [
             (np.flatnonzero(bodies == body), self._add(api, frames[body].name))
             for body in np.unique(bodies).tolist()
@@ -67,9 +68,15 @@ class FeelerLines:
         self._choice = choice
         self._apply()
 
+    def set_hidden(self, bodies: list[int]) -> None:
+        """Hide the feelers of some bodies."""
+        self._hidden = bodies
+        self._apply()
+
     def _apply(self) -> None:
         colors = linear_rgb(FREE + self._cover[:, None] * (DEEP - FREE))
         selected = self._cover > MIN_COVER if self._choice == COVERED else np.ones(len(colors), bool)
+        selected = selected & ~np.isin(self._bodies, self._hidden)
         for k, (own, lines) in enumerate(self._lines):
             drawn = own[selected[own]] if self._choice != NONE else own[:0]
             lines.visible = len(drawn) > 0

@@ -31,12 +31,13 @@ arrows.
 class ForceMarkers:
     """Draws the force arrows and contact points in a frame."""
 
-    def __init__(self, server: ViserServer, radius: float):
+    def __init__(self, server: ViserServer, radius: float, skin_bodies: np.ndarray):
         """Add the arrows and points to the scene.
 
         Args:
             server: viser's server.
             radius: Radius of the viewpoint [m]. The size of the markers is proportional to it.
+            skin_bodies: Body index of each pad (s,).
         """
         palette = np.zeros((max(COLORS) + 1, 3))
         palette[list(COLORS)] = np.array(list(COLORS.values())) / 255.0
@@ -54,6 +55,8 @@ class ForceMarkers:
             visible=False,
         )
         self._enabled = (True, False, True)
+        self._hidden: list[int] = []
+        self._skin_bodies = np.asarray(skin_bodies, int)
         self._frame: ViewFrame | None = None
 
     def _add_arrows(self, server: ViserServer, k: int, length: float) -> ArrowsHandle:
@@ -72,7 +75,8 @@ class ForceMarkers:
         self._frame = frame
         contacts, net, points = self._enabled
         kinds = frame.arrow_kinds.astype(int)
-        shown = np.where(kinds == NET, net, contacts).astype(bool)
+        shown_contacts = self._shown_contacts(frame)
+        shown = np.where(kinds == NET, net, contacts).astype(bool) & self._shown_arrows(frame, shown_contacts)
         ends, kinds = frame.arrows[shown], kinds[shown]
         size = np.searchsorted(self._bounds, np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1))
         for k, arrows in enumerate(self._arrows):
@@ -81,9 +85,33 @@ class ForceMarkers:
             if arrows.visible:
                 arrows.points = padded(ends[own])
                 arrows.colors = self._palette[padded(kinds[own])]
-        self._points.visible = points and len(frame.contact_points) > 0
+        drawn = frame.contact_points[shown_contacts]
+        self._points.visible = points and len(drawn) > 0
         if self._points.visible:
-            self._points.points = frame.contact_points
+            self._points.points = drawn
+
+    def _shown_contacts(self, frame: ViewFrame) -> np.ndarray:
+        """Return whether each contact is shown (c,): all but those whose bodies with skin are all hidden."""
+        bodies = frame.contact_bodies.astype(int)
+        if len(bodies) != len(frame.contact_points):
+            return np.ones(len(frame.contact_points), bool)
+        with_skin, hidden = np.isin(bodies, self._skin_bodies), np.isin(bodies, self._hidden)
+        return np.asarray(~with_skin.any(axis=1) | (with_skin & ~hidden).any(axis=1))
+
+    def _shown_arrows(self, frame: ViewFrame, contacts: np.ndarray) -> np.ndarray:
+        """Return whether each arrow is shown (k,), given whether each contact is."""
+        sources, net = frame.arrow_sources.astype(int), frame.arrow_kinds == NET
+        shown = np.ones(len(frame.arrows), bool)
+        if len(sources) == len(shown):
+            shown[net] = ~np.isin(self._skin_bodies[sources[net]], self._hidden)
+            shown[~net] = contacts[sources[~net]]
+        return shown
+
+    def set_hidden(self, bodies: list[int]) -> None:
+        """Hide the arrows and points of some bodies."""
+        self._hidden = bodies
+        if self._frame:
+            self.draw(self._frame)
 
     def set_visible(self, contacts: bool, net: bool, points: bool) -> None:
         """Show or hide the arrows at contacts, the net arrows on bodies, and the contact points."""

@@ -10,13 +10,17 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from tactile_sim.config.switches import switch_places
 from tactile_sim.drawing.force_scale import taxel_scale
 from tactile_sim.geometry.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.names import Names
+from tactile_sim.signal_chain import STAGES
+from tactile_sim.signal_chain.driver import History
+from tactile_sim.signal_chain.stage import ENABLED
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.actions import ACTIONS
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
-from tactile_sim.view.content import ImageInfo, Shape, ViewScene
+from tactile_sim.view.content import ImageInfo, Shape, StageSwitch, ViewScene
 from tactile_sim.view.scene import primitives
 
 PLANE_HALF_SIZE = 10.0
@@ -24,6 +28,8 @@ PLANE_HALF_SIZE = 10.0
 FIRST_HIDDEN_GROUP = 3
 """Geoms in this group and above are collision geoms. As in MuJoCo's viewer, they are hidden by default."""
 
+MAX_VALUES = 4
+"""Longest list that is shown in the description of a stage."""
 _GEOM = mujoco.mjtGeom
 
 
@@ -51,6 +57,7 @@ def scene_of_simulation(simulation: Simulation, images: tuple[ImageInfo, ...] = 
         )
         if simulation.skin.pads
         else (),
+        stages=tuple(_stages(simulation)),
         actions=tuple(a.name for a in ACTIONS.values() if a.button and a.available(simulation)),
     )
 
@@ -63,6 +70,7 @@ def scene_of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin |
         bodies=tuple(names.bodies),
         shapes=tuple(_shapes(model, names)),
         timestep=float(model.opt.timestep),
+        parents=model.body_parentid.astype(int),
         **_viewpoint(model),
         actuators=tuple(names.controls),
         control_ranges=np.where(limited, model.actuator_ctrlrange, (-np.inf, np.inf)),
@@ -85,6 +93,26 @@ def scene_of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin |
         taxel_spacings=skin.spacings,
         taxel_scale=taxel_scale(model),
     )
+
+
+def _stages(simulation: Simulation) -> Iterator[StageSwitch]:
+    """Yield the switches of all stages. They have no pads if they do not affect readings."""
+    sensor = simulation.settings.skin.sensor
+    for parameter, entry, stage in switch_places(sensor):
+        pads = tuple(pad for pad, own in simulation.stage_entries.items() if own == entry)
+        given = {name: value for name, value in sensor[entry][stage].items() if name != ENABLED}
+        values = ", ".join(f"{name}: {_shown(value)}" for name, value in given.items())
+        effect = " ".join((STAGES[stage].__doc__ or "").split())
+        yield StageSwitch(
+            parameter, stage, pads if stage != History.key() else (), f"{effect} {values}".rstrip()
+        )
+
+
+def _shown(value: Any) -> str:
+    """Return a parameter of a stage, with long lists shortened."""
+    if isinstance(value, list | tuple) and len(value) > MAX_VALUES:
+        return f"{len(value)} values"
+    return str(list(value) if isinstance(value, tuple) else value)
 
 
 def _viewpoint(model: mujoco.MjModel) -> dict[str, Any]:

@@ -34,6 +34,7 @@ class SkinLayer:
         self._levels = np.zeros(len(scene.taxel_positions))
         self._valid = np.ones(len(scene.taxel_positions), bool)
         self._enabled, self._as_dots = True, False
+        self._shown = np.ones(len(self._stops), bool)
         self._surfaces: list[MeshHandle | None] = []
         self._dots: list[PointCloudHandle] = []
         for k, body in enumerate(np.asarray(scene.skin_bodies, int).tolist()):
@@ -100,6 +101,15 @@ class SkinLayer:
                 dots.colors = own
         self._colors = colors
 
+    def set_shown(self, shown: np.ndarray) -> None:
+        """Show only some pads.
+
+        Args:
+            shown: Whether to show each pad (s,) bool.
+        """
+        self._shown = shown
+        self._apply()
+
     def set_visible(self, visible: bool) -> None:
         """Show or hide the skin."""
         self._enabled = visible
@@ -112,7 +122,8 @@ class SkinLayer:
         self._send()
 
     def _apply(self) -> None:
-        for surface, dots in zip(self._surfaces, self._dots, strict=True):
+        for surface, dots, shown in zip(self._surfaces, self._dots, self._shown.tolist(), strict=True):
+            visible = self._enabled and shown
             if surface is not None:
-                surface.visible = self._enabled
-            dots.visible = self._enabled and (self._as_dots or surface is None)
+                surface.visible = visible
+            dots.visible = visible and (self._as_dots or surface is None)

@@ -10,8 +10,10 @@ import re
 import secrets
 import socket
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from tactile_sim.errors import CommandError
+from tactile_sim.view.web.access import is_loopback
 
 RANDOM = "random"
 """Special value of a token that requests a generated token."""
@@ -63,6 +65,23 @@ class Endpoint:
                     probe.bind(where)
                 except OSError as error:
                     raise self.bind_error(error) from None
+
+    def output_folder(self, chosen: Path | None) -> Path | None:
+        """Return the folder in which browsers may create files.
+
+        By default, this is the current folder if the view serves this machine only; otherwise there is none.
+
+        Args:
+            chosen: Folder that the user has chosen. It need not exist.
+
+        Raises:
+            CommandError: The chosen folder is a file.
+        """
+        if chosen is None:
+            return Path() if is_loopback(self.host) else None
+        if chosen.exists() and not chosen.is_dir():
+            raise CommandError(f"folder for bags, films and replays: must be a folder, got the file {chosen}")
+        return chosen
 
     def bind_error(self, error: OSError) -> CommandError:
         """Return an error that explains why the port cannot be bound."""

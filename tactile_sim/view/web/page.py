@@ -16,6 +16,7 @@ from functools import lru_cache
 import viser
 
 from tactile_sim.view.web.scene_script import scene_script
+from tactile_sim.view.web.tree_script import TREE_SCRIPT
 
 PROTOCOL = f"viser-v{viser.__version__}"
 """Websocket subprotocol that viser's page uses."""
@@ -119,5 +120,5 @@ def with_script(page: bytes, gzipped: bool) -> bytes:
     """
     text = gzip.decompress(page) if gzipped else page
     head, tag, rest = text.partition(b"<head>")
-    changed = head + tag + (_SCRIPT + scene_script()).encode() + rest
+    changed = head + tag + (_SCRIPT + scene_script() + TREE_SCRIPT).encode() + rest
     return gzip.compress(changed) if gzipped else changed

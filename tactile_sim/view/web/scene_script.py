@@ -24,6 +24,10 @@ SKIN_NODE, DOTS_NODE, ARROWS_NODE = "skin", "dots", "/forces_"
 """
 POINTER_NODE = "/pointer_"
 """Name prefix of a node. The rest of its name is the id of the input for the pointer's rays."""
+IMAGE_LABEL = "Image (PNG)"
+"""Label of the button that saves an image. The script handles clicks on it in the browser."""
+LEGEND_ATTRIBUTE = "data-color-scale"
+"""HTML attribute of the legend: a JSON object with ``title``, ``colors`` and ``numbers``."""
 HELP = (
     ("Space", "pause or run"),
     ("→", "one step while paused"),
@@ -130,6 +134,49 @@ _SCRIPT = """<script>
   }
   setInterval(sendRay, HOVER_INTERVAL);
 
+  // -- the image of the scene, in the resolution of the canvas and with the colour scale --
+  function drawScale(context, { title, colors, numbers }, unit) {
+    const [left, top, width] = [unit, unit, 16 * unit];
+    context.fillStyle = "#14171ccc";
+    context.fillRect(left, top, width + 2 * unit, 4.4 * unit);
+    context.fillStyle = "#fff";
+    context.font = `${unit}px sans-serif`;
+    context.fillText(title, left + unit, top + 1.4 * unit);
+    const gradient = context.createLinearGradient(left + unit, 0, left + unit + width, 0);
+    colors.forEach((color, k) => gradient.addColorStop(k / (colors.length - 1), color));
+    context.fillStyle = gradient;
+    context.fillRect(left + unit, top + 1.9 * unit, width, 0.8 * unit);
+    context.fillStyle = "#fff";
+    numbers.forEach((number, k) => {
+      const share = k / (numbers.length - 1);
+      const shift = share * context.measureText(number).width;
+      context.fillText(number, left + unit + share * width - shift, top + 3.8 * unit);
+    });
+  }
+
+  function saveImage() {
+    const source = window.__viserMutable?.canvas;
+    if (!source) return;
+    const image = document.createElement("canvas"), context = image.getContext("2d");
+    [image.width, image.height] = [source.width, source.height];
+    context.drawImage(source, 0, 0);
+    const scale = document.querySelector("[@LEGEND@]");
+    const unit = 13 * source.width / source.clientWidth;
+    if (scale) drawScale(context, JSON.parse(scale.getAttribute("@LEGEND@")), unit);
+    image.toBlob((blob) => {
+      const link = document.createElement("a"), now = new Date();
+      const local = new Date(now - 60000 * now.getTimezoneOffset()).toISOString();
+      link.download = `${document.title}_${local.slice(0, 19).replace("T", "_").replaceAll(":", "-")}.png`;
+      link.href = URL.createObjectURL(blob);
+      link.click();
+      setTimeout(() => URL.revokeObjectURL(link.href), 10000);
+    }, "image/png");
+  }
+
+  addEventListener("click", (event) => {
+    if (event.target.closest?.("button")?.textContent.trim() === "@IMAGE@") saveImage();
+  });
+
   // -- help --
   addEventListener("keydown", (event) => {
     if (event.target.closest?.("input, textarea, [contenteditable]")) return;
@@ -156,6 +203,8 @@ _VALUES = {
     "@DOTS@": DOTS_NODE,
     "@ARROWS@": ARROWS_NODE,
     "@POINTER@": POINTER_NODE,
+    "@IMAGE@": IMAGE_LABEL,
+    "@LEGEND@": LEGEND_ATTRIBUTE,
     "@HELP@": f"<table>{_ROWS}</table>",
 }
 

@@ -1,0 +1,176 @@
+"""Data of the kernels: taxels with their quadrature points, the geoms of the scene, and working memory."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import warp as wp
+from warp import float64 as real
+
+from tactile_sim.batch.warp_backend.device import structs
+from tactile_sim.geometry.solids import Solids
+from tactile_sim.skin import Skin
+from tactile_sim.skin.quadrature import Quadrature
+
+MEMORY = 2**18
+"""Working memory on a GPU per environment [bytes]; it limits the number of threads."""
+
+
+@wp.struct
+class Cell:
+    """Taxel with the fields of `quadrature.TAXEL`; ``order`` are the indices in the skin."""
+
+    position: wp.vec3d
+    normal: wp.vec3d
+    area: real
+    margin: real
+    id: int
+    begin: int
+    beside: int
+
+
+@wp.struct
+class Node:
+    """Node of a tree of boxes, with the fields of `geometry.tree.NODE`."""
+
+    center: wp.vec3d
+    half: wp.vec3d
+    first: int
+    last: int
+    skip: int
+
+
+@wp.struct
+class Solid:
+    """Geom with the fields of `solids.SOLID`, and its pose in the frame of its body."""
+
+    kind: int
+    size: wp.vec3d
+    center: wp.vec3d
+    half: wp.vec3d
+    nodes: wp.vec2i
+    position: wp.vec3d
+    rotation: wp.mat33d
+
+
+@wp.struct
+class Load:
+    """Load on a patch of skin in the frame of its body, with the fields of `loads.LOAD` used here."""
+
+    contact: int
+    """Index of the contact, times two, plus the side of the patch."""
+    group: int
+    """Number of the pair, or -1; see `pairs.group_loads`."""
+    other: int
+    other_body: int
+    skins: real
+    point: wp.vec3d
+    normal: wp.vec3d
+    force: wp.vec3d
+    torque: wp.vec3d
+    other_position: wp.vec3d
+    other_rotation: wp.mat33d
+
+
+@wp.struct
+class Pose:
+    """Pose of a geom in the frame of a pair, and the box in the geom's frame in which its triangles count."""
+
+    geom: int
+    load: int
+    position: wp.vec3d
+    rotation: wp.mat33d
+    center: wp.vec3d
+    half: wp.vec3d
+
+
+@wp.struct
+class Layer:
+    """The elastic layer of a skin; see `quadrature.Quadrature`, `solids.Solids` and `layer.Layer`.
+
+    The last axis of the working memory is the thread, so that threads of a GPU access adjacent memory.
+    """
+
+    stiffness: real
+    thickness: real
+    cells: wp.array[Cell]
+    place: wp.array[int]
+    own: wp.array2d[real]
+    beside: wp.array[int]
+    nodes: wp.array[Node]
+    roots: wp.array[int]
+    solids: wp.array[Solid]
+    corners: wp.array2d[wp.vec3d]
+    mesh_nodes: wp.array[Node]
+    loads: wp.array2d[Load]
+    poses: wp.array2d[Pose]
+    gap: wp.array2d[real]
+    near: wp.array3d[real]
+    points: wp.array3d[real]
+    sums: wp.array3d[real]
+    taxel: wp.array2d[int]
+    several: wp.array2d[int]
+    owner: wp.array2d[int]
+    pressed: wp.array2d[int]
+
+
+def layer_of(skin: Skin, num_envs: int) -> Any:
+    """Copy the layer of a skin to the current device, and allocate working memory except for loads."""
+    _, quad_arrays, solid_arrays, _ = skin.elastic_arrays
+    quad, solids, layer = Quadrature(*quad_arrays), Solids(*solid_arrays), Layer()
+    layer.stiffness, layer.thickness = float(skin.stiffness), float(skin.thickness)
+    layer.cells = structs(Cell, _with_vectors(quad.taxels, position="xyz", normal=("nx", "ny", "nz")))
+    layer.place = wp.array(quad.place, dtype=int)
+    layer.own = wp.array(quad.points, dtype=real)
+    layer.beside = wp.array(quad.beside, dtype=int)
+    layer.roots = wp.array(quad.roots, dtype=int)
+    layer.nodes, layer.mesh_nodes = (
+        structs(Node, _with_vectors(nodes, center="xyz", half=("hx", "hy", "hz")))
+        for nodes in (quad.nodes, solids.nodes)
+    )
+    geoms = skin._geoms[: len(solids.table)]
+    layer.solids = structs(Solid, solids.table, position=geoms["position"], rotation=geoms["rotation"])
+    layer.corners = wp.array(solids.corners, dtype=wp.vec3d)
+
+    taxels, points = _largest_patch(skin)
+    lanes = thread_count(skin, num_envs, wp.get_device())
+    layer.gap = wp.full((taxels, lanes), np.inf, dtype=real)
+    layer.near = wp.empty((7, taxels, lanes), dtype=real)
+    layer.points = wp.empty((5, points, lanes), dtype=real)
+    layer.sums = wp.empty((4, taxels, lanes), dtype=real)
+    layer.taxel, layer.several, layer.pressed = (wp.empty((taxels, lanes), dtype=int) for _ in range(3))
+    layer.owner = wp.empty((points, lanes), dtype=int)
+    return layer
+
+
+def thread_count(skin: Skin, num_envs: int, device: Any) -> int:
+    """Return the number of threads, each with its own working memory.
+
+    It is 1 on the CPU, where Warp runs the threads of a kernel one after another.
+    """
+    taxels, points = _largest_patch(skin)
+    each = 8 * (13 * taxels + 6 * points)
+    return max(1, min(num_envs * len(skin.patch_ids), num_envs * MEMORY // each)) if device.is_cuda else 1
+
+
+def _largest_patch(skin: Skin) -> tuple[int, int]:
+    """Return the largest numbers of taxels and of quadrature points in a patch, at least 1."""
+    begin = Quadrature(*skin.elastic_arrays[1]).taxels["begin"][skin.patch_offsets]
+    taxels, points = (int(np.diff(ends).max(initial=1)) for ends in (skin.patch_offsets, begin))
+    return taxels, points
+
+
+def fit_loads(layer: Any, contacts: int) -> None:
+    """Allocate working memory for the loads of a patch, at most one for each contact of an environment."""
+    if layer.loads is None or layer.loads.shape[0] != contacts:
+        shape, device = (contacts, layer.gap.shape[1]), layer.gap.device
+        layer.loads = wp.empty(shape, dtype=Load, device=device)
+        layer.poses = wp.empty(shape, dtype=Pose, device=device)
+
+
+def _with_vectors(table: np.ndarray, **vectors: Any) -> dict[str, np.ndarray]:
+    """Return the columns of a table, and vectors made of three columns each."""
+    columns = {name: table[name] for name in table.dtype.names or ()}
+    made = {name: np.stack([table[part] for part in parts], axis=-1) for name, parts in vectors.items()}
+    return columns | made

@@ -1,0 +1,236 @@
+"""Find the taxels of a pair that are near the other surface, using a tree, and measure the gap at each."""
+
+import warp as wp
+from warp import float64 as real
+
+from tactile_sim.batch.warp_backend.elastic.arrays import Cell, Layer, Pose
+from tactile_sim.batch.warp_backend.elastic.gaps import write_gaps
+from tactile_sim.batch.warp_backend.elastic.pairs import Pair
+from tactile_sim.batch.warp_backend.loads import Load as Point
+from tactile_sim.batch.warp_backend.taxel_kernels import Taxels, find_nearest
+from tactile_sim.geometry import solids
+from tactile_sim.skin import nearby as cpu
+
+
+@wp.struct
+class Nearby:
+    """Summary of the taxels near a pair; see `tactile_sim.skin.nearby.Nearby`."""
+
+    found: int
+    measured: int
+    geoms: int
+    is_round: bool
+    has_mesh: bool
+    within: real
+    least: real
+    depth: real
+
+
+@wp.func
+def cosine_of(normal: wp.vec3d, pair: Pair):
+    """Return the cosine between an outward normal and the direction to the other surface."""
+    return -wp.dot(normal, pair.axes[2])
+
+
+@wp.func
+def take(layer: Layer, lane: int, pair: Pair, t: int, cell: Cell, count: int):
+    """Append a taxel, an index into ``Layer.cells``, to the taxels near a pair."""
+    at = pair.axes * (cell.position - pair.origin)
+    for i in range(3):
+        layer.near[i, count, lane] = at[i]
+    layer.near[4, count, lane] = cosine_of(cell.normal, pair)
+    layer.near[5, count, lane] = cell.area
+    layer.near[6, count, lane] = cell.margin
+    layer.taxel[count, lane] = t
+
+
+@wp.func
+def touching(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
+    """Write the poses of the touching geoms, and the taxels nearest to the contacts."""
+    near = Nearby()
+    near.is_round = True
+    near.least = real(wp.inf)
+    near.depth = real(wp.inf)
+    for m in range(pair.first, pair.loads):
+        load = layer.loads[m, lane]
+        if load.group != pair.number:
+            continue
+        known = bool(False)
+        for g in range(near.geoms):
+            known = known or layer.poses[g, lane].geom == load.other
+        if not known:
+            pose, kind = Pose(), layer.solids[load.other].kind
+            pose.geom = load.other
+            pose.load = m
+            pose.position = pair.axes * (load.other_position - pair.origin)
+            pose.rotation = pair.axes * load.other_rotation
+            layer.poses[near.geoms, lane] = pose
+            near.geoms += 1
+            is_mesh = kind == wp.static(solids.MESH)
+            near.has_mesh = near.has_mesh or is_mesh
+            angular = is_mesh or kind == wp.static(solids.BOX) or kind == wp.static(solids.CYLINDER)
+            near.is_round = near.is_round and not angular
+        point = Point()
+        point.point = wp.vec3(load.point)
+        point.normal = wp.vec3(load.normal)
+        t = layer.place[find_nearest(point, taxels.patches[pair.patch], taxels)]
+        if layer.gap[t - pair.base, lane] == real(wp.inf):
+            take(layer, lane, pair, t, layer.cells[t], near.found)
+            layer.gap[t - pair.base, lane] = real(0.0)
+            near.found += 1
+    return near
+
+
+@wp.func
+def taxels_around(layer: Layer, lane: int, pair: Pair, geom: int, reach: real, count: int):
+    """Append the taxels of a patch that are near a touching geom and face it; return the new count."""
+    pose = layer.poses[geom, lane]
+    load, solid = layer.loads[pose.load, lane], layer.solids[pose.geom]
+    rotation, position = load.other_rotation, load.other_position
+    is_plane, is_ball = solid.kind == wp.static(solids.PLANE), solid.kind == wp.static(solids.SPHERE)
+    farthest = (solid.size[0] + reach) * (solid.size[0] + reach)
+    up = wp.transpose(rotation)[2]
+    limit = wp.dot(up, position) + reach
+    # The bounding box of the solid in the frame of the body, enlarged by the reach.
+    center = position + rotation * solid.center
+    half = wp.vec3d(reach, reach, reach)
+    for i in range(3):
+        for k in range(3):
+            half[i] += wp.abs(rotation[i, k]) * solid.half[k]
+    n = int(layer.roots[pair.patch])
+    while n < layer.roots[pair.patch + 1]:
+        node = layer.nodes[n]
+        beyond = bool(False)
+        if is_plane:
+            extent = real(0.0)
+            for i in range(3):
+                extent += wp.abs(up[i]) * node.half[i]
+            beyond = wp.dot(up, node.center) - extent > limit
+        else:
+            for i in range(3):
+                beyond = beyond or wp.abs(node.center[i] - center[i]) > node.half[i] + half[i]
+        if beyond:
+            n = node.skip
+            continue
+        for t in range(node.first, node.last):
+            cell = layer.cells[t]
+            inside = bool(True)
+            if is_plane:
+                inside = wp.dot(up, cell.position) <= limit
+            elif is_ball:
+                away = cell.position - position
+                inside = wp.dot(away, away) <= farthest
+            facing = cosine_of(cell.normal, pair) > real(wp.static(cpu.FACING))
+            facing = facing or wp.dot(cell.normal, cell.normal) == real(0.0)
+            if inside and facing and layer.gap[t - pair.base, lane] == real(wp.inf):
+                take(layer, lane, pair, t, cell, count)
+                layer.gap[t - pair.base, lane] = real(0.0)
+                count += 1
+        n += 1
+    return count
+
+
+@wp.func
+def search(layer: Layer, lane: int, pair: Pair, near: Nearby, within: real):
+    """Add the taxels within a distance [m] of the touching geoms."""
+    near.within = within
+    for g in range(near.geoms):
+        near.found = taxels_around(layer, lane, pair, g, within, near.found)
+    return near
+
+
+@wp.func
+def bound_triangles(layer: Layer, lane: int, near: Nearby, reach: real):
+    """Write the box around the nearby taxels, enlarged by the reach, into the poses of the geoms."""
+    low = wp.vec3d(real(wp.inf), real(wp.inf), real(wp.inf))
+    high = -low
+    for e in range(near.found):
+        at = wp.vec3d(layer.near[0, e, lane], layer.near[1, e, lane], layer.near[2, e, lane])
+        low, high = wp.min(low, at), wp.max(high, at)
+    for g in range(near.geoms):
+        pose = layer.poses[g, lane]
+        pose.center = wp.transpose(pose.rotation) * (real(0.5) * (low + high) - pose.position)
+        size = wp.vec3d()
+        for i in range(3):
+            for k in range(3):
+                size[i] += wp.abs(pose.rotation[k, i]) * (real(0.5) * (high[k] - low[k]) + reach)
+        pose.half = size
+        layer.poses[g, lane] = pose
+
+
+@wp.func
+def find_taxels(layer: Layer, lane: int, pair: Pair, taxels: Taxels, reach: real, volume: real):
+    """Find the taxels that a pair may press; volume [m3] is the sum of area times depth."""
+    near = touching(layer, lane, pair, taxels)
+    within = real(wp.inf)
+    if near.has_mesh:
+        near = search(layer, lane, pair, near, reach)
+        bound_triangles(layer, lane, near, reach)
+        return near
+    write_gaps(layer, lane, near.geoms, 0, near.found, reach)
+    for e in range(near.found):
+        guess = real(wp.static(cpu.GUESS)) * volume / layer.near[5, e, lane]
+        within = wp.min(within, layer.near[3, e, lane] + guess)
+    return search(layer, lane, pair, near, wp.min(wp.max(within, real(0.0)), reach))
+
+
+@wp.func
+def depth_of(layer: Layer, lane: int, count: int, least: real, pressing: real):
+    """Estimate the indentation without a tilt from the centers of the taxels alone [m]."""
+    depth = real(wp.inf)
+    for _cut in range(wp.static(cpu.MOST_CUTS)):
+        area, volume = real(0.0), real(0.0)
+        for e in range(count):
+            above = layer.near[3, e, lane] - least
+            if above < depth:
+                area += layer.near[5, e, lane]
+                volume += layer.near[5, e, lane] * above
+        if area == real(0.0):
+            return real(wp.inf)
+        if (volume + pressing) / area >= depth:
+            break
+        depth = (volume + pressing) / area
+    return depth
+
+
+@wp.func
+def measure(layer: Layer, lane: int, pair: Pair, near: Nearby, reach: real, volume: real, depths: real):
+    """Measure the gaps of the nearby taxels, and search farther if more taxels may be pressed."""
+    done = bool(False)
+    while not done:
+        write_gaps(layer, lane, near.geoms, near.measured, near.found, reach)
+        for e in range(near.measured, near.found):
+            gap = layer.near[3, e, lane]
+            layer.gap[layer.taxel[e, lane] - pair.base, lane] = wp.min(gap, real(wp.static(cpu.MISSED)))
+            near.least = wp.min(near.least, gap)
+        near.depth = depth_of(layer, lane, near.found, near.least, volume)
+        near.measured = near.found
+        done = near.within >= reach or near.least + depths * near.depth <= near.within
+        if not done:
+            near = search(layer, lane, pair, near, reach)
+    return near
+
+
+@wp.func
+def add_neighbors(layer: Layer, lane: int, pair: Pair, near: Nearby, some: int, reach: real, limit: real):
+    """Add the neighbors of the taxels in ``several`` whose gap is at most a limit [m]."""
+    before = near.found
+    for k in range(some):
+        e = layer.several[k, lane]
+        if layer.near[3, e, lane] > limit:
+            continue
+        t = layer.taxel[e, lane]
+        for n in range(layer.cells[t].beside, layer.cells[t + 1].beside):
+            q = layer.beside[n]
+            if layer.gap[q - pair.base, lane] == real(wp.inf):
+                cell = layer.cells[q]
+                if cosine_of(cell.normal, pair) > real(wp.static(cpu.FACING)):
+                    take(layer, lane, pair, q, cell, near.found)
+                    layer.gap[q - pair.base, lane] = real(wp.static(cpu.MISSED))
+                    near.found += 1
+    write_gaps(layer, lane, near.geoms, before, near.found, reach)
+    for e in range(before, near.found):
+        gap = wp.min(layer.near[3, e, lane], real(wp.static(cpu.MISSED)))
+        layer.gap[layer.taxel[e, lane] - pair.base, lane] = gap
+    near.measured = near.found
+    return near

@@ -1,0 +1,162 @@
+"""Compute the pressures of a pair on the points of a skin that may touch, and sum them up by taxel."""
+
+import warp as wp
+from warp import float64 as real
+
+from tactile_sim.batch.warp_backend.elastic.arrays import Layer
+from tactile_sim.batch.warp_backend.elastic.contact_area import contact_points
+from tactile_sim.batch.warp_backend.elastic.nearby import find_taxels, measure
+from tactile_sim.batch.warp_backend.elastic.pairs import Pair
+from tactile_sim.batch.warp_backend.elastic.winkler import balance
+from tactile_sim.batch.warp_backend.taxel_kernels import Taxels
+from tactile_sim.skin import press as cpu
+
+
+@wp.struct
+class Pressure:
+    """Result of `press`; the sums of the pressed taxels are in ``Layer.pressed`` and ``Layer.sums``."""
+
+    pressed: int
+    """Number of pressed taxels; 0 if none is in reach."""
+    scale: real
+    """Ratio of normal force to ``Layer.sums[0]`` [N/m3]."""
+    twist: real
+    """Tangential force per normal force and distance from the center [1/m]."""
+    x: real
+    y: real
+    """Center of pressure along the two tangents [m]."""
+    miss: real
+    """Distance by which the center of pressure is off [m]."""
+
+
+@wp.func
+def sum_up(layer: Layer, lane: int, count: int, u: real, v: real, tilt: wp.vec3d, force: real):
+    """Sum up area times depth and its moments by taxel."""
+    out = Pressure()
+    total, last = real(0.0), int(-1)
+    s0, s1, s2, s3 = real(0.0), real(0.0), real(0.0), real(0.0)
+    for k in range(count):
+        x, y = layer.points[0, k, lane], layer.points[1, k, lane]
+        depth = tilt[0] + tilt[1] * (x - u) + tilt[2] * (y - v) - layer.points[3, k, lane]
+        if depth > real(0.0):
+            part, t = layer.points[4, k, lane] * depth, layer.owner[k, lane]
+            total += part
+            if t != last:
+                layer.pressed[out.pressed, lane] = t
+                last = t
+                s0, s1, s2, s3 = real(0.0), real(0.0), real(0.0), real(0.0)
+                out.pressed += 1
+            s0 += part
+            s1 += part * x
+            s2 += part * y
+            s3 += part * layer.points[2, k, lane]
+            layer.sums[0, out.pressed - 1, lane] = s0
+            layer.sums[1, out.pressed - 1, lane] = s1
+            layer.sums[2, out.pressed - 1, lane] = s2
+            layer.sums[3, out.pressed - 1, lane] = s3
+    out.scale = force / total
+    return out
+
+
+@wp.func
+def twisted(layer: Layer, lane: int, now: Pressure, lean: wp.vec2d, torsion: real, force: real):
+    """Compute the twist that balances a torsional moment, and the center of pressure.
+
+    Returns:
+        The `Pressure`, and the moments of the normal force times height about the center [N m2].
+    """
+    now.x = real(0.0)
+    now.y = real(0.0)
+    for e in range(now.pressed):
+        now.x += layer.sums[1, e, lane] + lean[0] * layer.sums[3, e, lane]
+        now.y += layer.sums[2, e, lane] + lean[1] * layer.sums[3, e, lane]
+    now.x = now.x * now.scale / force
+    now.y = now.y * now.scale / force
+    inertia, zx, zy = real(0.0), real(0.0), real(0.0)
+    for e in range(now.pressed):
+        s0, s3 = layer.sums[0, e, lane], layer.sums[3, e, lane]
+        dx = (layer.sums[1, e, lane] + lean[0] * s3) / s0 - now.x
+        dy = (layer.sums[2, e, lane] + lean[1] * s3) / s0 - now.y
+        inertia += now.scale * s0 * (dx * dx + dy * dy)
+        zx += now.scale * s3 * dx
+        zy += now.scale * s3 * dy
+    now.twist = real(0.0)
+    if inertia > real(1e-14) * force:
+        now.twist = torsion / inertia
+    return now, wp.vec2d(zx, zy)
+
+
+@wp.func
+def settle(layer: Layer, lane: int, pair: Pair, count: int, start: real, stiffness: real):
+    """Balance the force and moment of a pair; ``start`` is the initial indentation [m]."""
+    force, moment, f = pair.force, pair.moment, pair.force[2]
+    lean = wp.vec2d(force[0] / f, force[1] / f)
+    for k in range(count):
+        z = layer.points[2, k, lane]
+        layer.points[0, k, lane] = layer.points[0, k, lane] - lean[0] * z
+        layer.points[1, k, lane] = layer.points[1, k, lane] - lean[1] * z
+    tilt = wp.vec3d(start, real(0.0), real(0.0))
+    u, v = real(-moment[1] / f), real(moment[0] / f)
+    out = Pressure()
+    twist, x, y = real(0.0), real(0.0), real(0.0)
+    rounds = int(0)
+    done = bool(False)
+    while rounds < wp.static(cpu.MOST_ROUNDS) and not done:
+        rounds += 1
+        level = balance(layer, lane, count, stiffness, f, pair.spacing, u, v, tilt)
+        tilt = level.tilt
+        out = sum_up(layer, lane, count, u, v, tilt, f)
+        out.twist = twist
+        out.x = x
+        out.y = y
+        out.miss = wp.abs(level.u - u) + wp.abs(level.v - v)
+        torsion = moment[2] - level.u * force[1] + level.v * force[0]
+        if wp.abs(torsion) <= real(wp.static(cpu.SMALL)) * f * pair.spacing:
+            done = True
+        else:
+            out, lift = twisted(layer, lane, out, lean, torsion, f)
+            twist = out.twist
+            x = out.x
+            y = out.y
+            next_u, next_v = -(moment[1] + twist * lift[1]) / f, (moment[0] + twist * lift[0]) / f
+            du, dv = next_u - u, next_v - v
+            far = out.miss > real(wp.static(cpu.OUT_OF_REACH)) * pair.spacing
+            if far or wp.abs(du) + wp.abs(dv) <= real(wp.static(cpu.SMALL)) * pair.spacing:
+                done = True
+            else:
+                tilt = wp.vec3d(tilt[0] + tilt[1] * du + tilt[2] * dv, tilt[1], tilt[2])
+                u = next_u
+                v = next_v
+    return out
+
+
+@wp.func
+def press(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
+    """Compute the pressures of one pair, and sum them up by taxel."""
+    stiffness = layer.stiffness / (layer.thickness * pair.skins)
+    reach, volume = layer.thickness + pair.spacing, pair.force[2] / stiffness
+    near = find_taxels(layer, lane, pair, taxels, reach, volume)
+    out = Pressure()
+    attempt = int(0)
+    while attempt < 2:
+        depths = real(wp.static(cpu.DEPTHS[0]))
+        if attempt == 1:
+            depths = real(wp.static(cpu.DEPTHS[1]))
+        near = measure(layer, lane, pair, near, reach, volume, depths)
+        within = depths * near.depth
+        area = contact_points(layer, lane, pair, near, reach, near.least + wp.min(reach, within))
+        near = area.near
+        attempt += 1
+        if area.count == 0:
+            attempt = 2
+        else:
+            # Start with all points pressed, so that Newton's method does not get stuck at a border.
+            start = real(reach)
+            if attempt == 1:
+                start = wp.where(near.depth < real(wp.inf), near.depth, real(0.0))
+            out = settle(layer, lane, pair, area.count, area.least + start, stiffness)
+            if out.miss <= real(wp.static(cpu.NEARER)) * pair.spacing or within >= reach:
+                attempt = 2
+    for e in range(near.found):
+        layer.gap[layer.taxel[e, lane] - pair.base, lane] = real(wp.inf)
+    return out

@@ -1,0 +1,133 @@
+"""Points at which lines enter geoms: solids and triangle meshes; see `tactile_sim.geometry.solids`."""
+
+import warp as wp
+from warp import float64 as real
+
+from tactile_sim.batch.warp_backend.elastic.arrays import Layer, Node, Pose, Solid
+from tactile_sim.geometry import solids
+from tactile_sim.geometry.triangle_bins import EDGE
+
+
+@wp.func
+def ordered(first: real, last: real):
+    """Return where a line enters, given its first and last common point with a solid."""
+    if first <= last and last >= real(0.0):
+        return first
+    return real(wp.inf)
+
+
+@wp.func
+def crossing(a: real, b: real, c: real):
+    """Return the interval of t in which a t^2 + 2 b t + c is negative; (inf, -inf) if it is empty."""
+    if a < real(wp.static(solids.PARALLEL)):
+        if c <= real(0.0):
+            return wp.vec2d(real(-wp.inf), real(wp.inf))
+        return wp.vec2d(real(wp.inf), real(-wp.inf))
+    root = b * b - a * c
+    if root < real(0.0):
+        return wp.vec2d(real(wp.inf), real(-wp.inf))
+    root = wp.sqrt(root)
+    return wp.vec2d((-b - root) / a, (-b + root) / a)
+
+
+@wp.func
+def slab(p: real, d: real, half: real):
+    """Return the interval of t in which p + t d is between -half and half."""
+    if wp.abs(d) <= real(wp.static(solids.PARALLEL)):
+        if wp.abs(p) <= half:
+            return wp.vec2d(real(-wp.inf), real(wp.inf))
+        return wp.vec2d(real(wp.inf), real(-wp.inf))
+    inverse = real(1.0) / d
+    middle, reach = -p * inverse, half * wp.abs(inverse)
+    return wp.vec2d(middle - reach, middle + reach)
+
+
+@wp.func
+def ball(p: wp.vec3d, d: wp.vec3d, radius: real):
+    """Return the interval of t in which p + t d is in a sphere about the origin."""
+    return crossing(real(1.0), wp.dot(p, d), wp.dot(p, p) - radius * radius)
+
+
+@wp.func
+def enter_round(kind: int, size: wp.vec3d, p: wp.vec3d, d: wp.vec3d):
+    """Return the t at which the line p + t d enters an ellipsoid, cylinder or capsule, as `solids.entry`."""
+    if kind == wp.static(solids.ELLIPSOID):
+        q, e = wp.cw_div(p, size), wp.cw_div(d, size)
+        inside = crossing(wp.dot(e, e), wp.dot(q, e), wp.dot(q, q) - real(1.0))
+        return ordered(inside[0], inside[1])
+    a, b = size[0], size[1]
+    tube = crossing(d[0] * d[0] + d[1] * d[1], p[0] * d[0] + p[1] * d[1], p[0] * p[0] + p[1] * p[1] - a * a)
+    first, last = real(tube[0]), real(tube[1])
+    if kind == wp.static(solids.CYLINDER):
+        between = slab(p[2], d[2], b)
+        return ordered(wp.max(first, between[0]), wp.min(last, between[1]))
+    if not wp.abs(p[2] + first * d[2]) <= b:
+        first = real(wp.inf)
+    if not wp.abs(p[2] + last * d[2]) <= b:
+        last = real(-wp.inf)
+    shift = wp.vec3d(real(0.0), real(0.0), b)
+    lower, upper = ball(p + shift, d, a), ball(p - shift, d, a)
+    return ordered(wp.min(first, wp.min(lower[0], upper[0])), wp.max(last, wp.max(lower[1], upper[1])))
+
+
+@wp.func
+def enter_box(size: wp.vec3d, p: wp.vec3d, d: wp.vec3d):
+    """Return the t at which the line p + t d enters a box."""
+    x, y, z = slab(p[0], d[0], size[0]), slab(p[1], d[1], size[1]), slab(p[2], d[2], size[2])
+    return ordered(wp.max(wp.max(x[0], y[0]), z[0]), wp.min(wp.min(x[1], y[1]), z[1]))
+
+
+@wp.func
+def is_apart(low: wp.vec3d, high: wp.vec3d, center: wp.vec3d, half: wp.vec3d):
+    """Return whether the box from low to high and the box with a center and half-sizes are apart."""
+    apart = bool(False)
+    for i in range(3):
+        apart = apart or low[i] > center[i] + half[i] or high[i] < center[i] - half[i]
+    return apart
+
+
+@wp.func
+def misses(node: Node, p: wp.vec3d, d: wp.vec3d):
+    """Return whether a line through p along d misses the box of a node, by the separating axis theorem."""
+    m, h = p - node.center, node.half
+    u = wp.vec3d(wp.abs(d[0]), wp.abs(d[1]), wp.abs(d[2]))
+    missing = wp.abs(m[1] * d[2] - m[2] * d[1]) > h[1] * u[2] + h[2] * u[1]
+    missing = missing or wp.abs(m[2] * d[0] - m[0] * d[2]) > h[2] * u[0] + h[0] * u[2]
+    return missing or wp.abs(m[0] * d[1] - m[1] * d[0]) > h[0] * u[1] + h[1] * u[0]
+
+
+@wp.func
+def highest_below(layer: Layer, solid: Solid, pose: Pose, x: real, y: real, top: real):
+    """Return the height of the highest triangle at (x, y) that is not above ``top``, or -inf.
+
+    Only triangles that intersect the box of the pose count. x, y and the heights are in the frame of the
+    pair.
+    """
+    best = real(-wp.inf)
+    line = wp.transpose(pose.rotation) * (wp.vec3d(x, y, real(0.0)) - pose.position)
+    up = pose.rotation[2]
+    n = int(solid.nodes[0])
+    while n < solid.nodes[1]:
+        node = layer.mesh_nodes[n]
+        if is_apart(node.center - node.half, node.center + node.half, pose.center, pose.half) or misses(
+            node, line, up
+        ):
+            n = node.skip
+            continue
+        n += 1
+        for f in range(node.first, node.last):
+            p, q, r = layer.corners[f, 0], layer.corners[f, 1], layer.corners[f, 2]
+            if is_apart(wp.min(p, wp.min(q, r)), wp.max(p, wp.max(q, r)), pose.center, pose.half):
+                continue
+            a, u, v = pose.rotation * p, pose.rotation * (q - p), pose.rotation * (r - p)
+            w = wp.vec3d(x, y, real(0.0)) - pose.position - a
+            area = u[0] * v[1] - u[1] * v[0]
+            if area != real(0.0):
+                along = (w[0] * v[1] - w[1] * v[0]) / area
+                across = (w[1] * u[0] - w[0] * u[1]) / area
+                least, both = real(wp.static(-EDGE)), along + across
+                if along >= least and across >= least and both <= real(wp.static(1.0 + EDGE)):
+                    z = a[2] + pose.position[2] + along * u[2] + across * v[2]
+                    if best < z and z <= top:
+                        best = z
+    return best

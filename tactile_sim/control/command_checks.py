@@ -1,0 +1,155 @@
+"""Check commands to joints and actuators before they are applied."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import mujoco
+import numpy as np
+
+from tactile_sim.control.actuator_commands import ActuatorCommands
+from tactile_sim.control.drive_table import DriveTable
+from tactile_sim.control.trajectory import JointTrajectory
+from tactile_sim.engines.protocol import LARGEST
+from tactile_sim.errors import CommandError, suggest
+from tactile_sim.names import Names
+from tactile_sim.scenes.drives import FIELDS, SCALAR, leaders, undriven
+
+
+@dataclass(frozen=True)
+class JointCommand:
+    """Targets from a JointState message.
+
+    Each array is empty or as long as ``name``. NaN means that a joint has no target.
+    """
+
+    name: Sequence[str]
+    position: np.ndarray
+    """Target positions [rad or m]."""
+    velocity: np.ndarray
+    """Target velocities [rad/s or m/s]."""
+    effort: np.ndarray
+    """Target efforts [N m or N]."""
+
+
+class CommandChecks:
+    """The joints and actuators of a scene that accept commands, and checks for these commands."""
+
+    def __init__(self, model: mujoco.MjModel, names: Names):
+        """Read the joints and actuators of a compiled model."""
+        self._model = model
+        self._joints = np.flatnonzero(np.isin(model.jnt_type, SCALAR))
+        self.joint_names = [names.joints[j] for j in self._joints]
+        """Hinge and slide joints, which are listed in joint states and accept commands."""
+        self.qpos = model.jnt_qposadr[self._joints]
+        self.dofs = model.jnt_dofadr[self._joints]
+        self._index = {name: k for k, name in enumerate(self.joint_names)}
+        self.without_position = {names.joints[joint]: why for joint, why in undriven(model, names).items()}
+        """Reason why a joint does not accept position commands, by name of the joint."""
+        self.followers = {names.joints[joint] for joint in leaders(model)} & set(self.without_position)
+        """Names of joints that follow another one and have no servo of their own."""
+        self.drives = DriveTable(model, self._joints)
+        """Drives of these joints, and the targets they accept."""
+        self._actuators = ActuatorCommands(model, names)
+
+    def indices(self, names: Sequence[str]) -> np.ndarray:
+        """Convert joint names to indices (k,) in `joint_names`."""
+        return np.array([self._index[name] for name in names], int)
+
+    def check_controls(self, controls: Sequence[float] | np.ndarray) -> np.ndarray:
+        """Check raw controls and return them as an array (nu,).
+
+        Args:
+            controls: One value per control; NaN leaves a control unchanged.
+
+        Raises:
+            CommandError: The number of values is wrong, or a value is not a number, infinite or too large.
+        """
+        try:
+            values = np.asarray(controls, float)
+        except (TypeError, ValueError):
+            raise CommandError(f"ctrl: must be {self._model.nu} numbers, got {controls!r}") from None
+        if values.shape != (self._model.nu,):
+            raise CommandError(
+                f"ctrl has {values.size} values in an array of shape {values.shape}; the scene has"
+                f" {self._model.nu} actuators, so the shape must be ({self._model.nu},)"
+            )
+        huge = np.abs(values) >= LARGEST
+        if huge.any():
+            k = int(np.argmax(huge))
+            raise CommandError(f"ctrl[{k}] is {values[k]:g}; it must be finite and below {LARGEST:g}")
+        return values
+
+    def check(self, command: JointCommand) -> dict[str, np.ndarray]:
+        """Check a command and return its targets (joints,) by field, NaN for joints without a target.
+
+        The key ``controls`` has the controls (nu,) for tendons and actuators that the command names.
+
+        Raises:
+            CommandError: The command is invalid.
+        """
+        known = {*self._index, *self._actuators.names}
+        unknown = next((name for name in command.name if name not in known), None)
+        if unknown is not None:
+            raise CommandError(f"joint_commands: no joint {unknown!r}{suggest(unknown, known)}")
+        if len(set(command.name)) < len(command.name):
+            twice = next(name for name in command.name if list(command.name).count(name) > 1)
+            raise CommandError(f"joint_commands names joint {twice!r} twice")
+        is_joint = np.array([name in self._index for name in command.name], bool)
+        where = [self._index[name] for name in command.name if name in self._index]
+        targets, given = {}, np.full((len(command.name), len(FIELDS)), np.nan)
+        for field in FIELDS:
+            values = np.asarray(getattr(command, field), float)
+            if len(values) not in (0, len(command.name)):
+                raise CommandError(
+                    f"joint_commands: {field} has {len(values)} values for {len(command.name)} names; "
+                    "it must be empty or as long"
+                )
+            huge = np.abs(values) >= LARGEST
+            if huge.any():
+                k = int(np.argmax(huge))
+                raise CommandError(
+                    f"joint_commands: {field} of joint {command.name[k]!r} is {values[k]:g}; "
+                    f"it must be finite and below {LARGEST:g}"
+                )
+            targets[field] = np.full(len(self._joints), np.nan)
+            if len(values):
+                targets[field][where] = values[is_joint]
+                given[:, FIELDS.index(field)] = values
+        targets["controls"] = np.full(self._model.nu, np.nan)
+        for k in np.flatnonzero(~is_joint).tolist():
+            self._actuators.set_controls(command.name[k], given[k], targets["controls"])
+        for field, key in (("position", "kp"), ("velocity", "kd")):
+            # A velocity given with a position is a feedforward term; without one, it needs a drive.
+            helpless = ~np.isnan(targets[field]) & ~self.drives.takes[field]
+            if field == "velocity":
+                helpless &= np.isnan(targets["position"])
+            if helpless.any():
+                k = int(np.argmax(helpless))
+                name = self.joint_names[k]
+                why = f" ({self.without_position[name]})" if field == "position" else ""
+                has_servo = (self.drives.servo & (self.drives.joint == k)).any()
+                if self.drives.takes["position"][k] and not has_servo:
+                    remedy = "command its position"
+                else:
+                    remedy = f"set control: {{{name}: {{{key}: ...}}}}"
+                raise CommandError(
+                    f"joint_commands: joint {name!r} takes no {field}{why}; {remedy}, or command its effort"
+                )
+        return targets
+
+    def check_trajectory(self, trajectory: JointTrajectory) -> None:
+        """Check a trajectory.
+
+        Raises:
+            CommandError: The trajectory is invalid, or a joint does not accept positions.
+        """
+        trajectory.check(self.joint_names)
+        for name in trajectory.joints:
+            if not self.drives.takes["position"][self._index[name]]:
+                why = self.without_position.get(name, "")
+                raise CommandError(
+                    f"joint_trajectory: joint {name!r} takes no position ({why}); "
+                    f"set control: {{{name}: {{mode: position}}}}"
+                )

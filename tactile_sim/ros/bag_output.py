@@ -1,0 +1,182 @@
+"""Record a running simulation to a bag on request, for the view in the browser."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from tactile_sim.bag.atomic_write import unused
+from tactile_sim.bag.background_writer import BackgroundWriter, BagStatus
+from tactile_sim.environment import require_ros
+from tactile_sim.errors import CommandError, TactileSimError
+from tactile_sim.loop.output import Output
+from tactile_sim.loop.runner import Runner
+from tactile_sim.ros.topic import ONCE, Topic
+from tactile_sim.simulation import Snapshot
+from tactile_sim.wire.sources import of_class
+
+
+class BagOutput(Output):
+    """Recorder of a loop. It passes everything on to the loop's output, and writes a bag while it records.
+
+    The messages are encoded in the loop and never cross DDS, so none is lost. The first recording imports
+    ROS's messages and prepares the topics, which stops the simulation for a moment.
+
+    Args:
+        runner: The loop. This object replaces its output and becomes its recorder.
+        folder: Folder of the bags, which is created if it does not exist. Each bag is named after the scene
+            and the time.
+        resolve: Returns the full name of a topic.
+
+    Attributes:
+        on_status: Called in another thread with the status of the recording, at least when it ends.
+    """
+
+    def __init__(
+        self,
+        runner: Runner,
+        folder: Path,
+        resolve: Callable[[str], str] = lambda name: f"/{name.removeprefix('/')}",
+    ):
+        self._output, self._simulation = runner.output, runner.simulation
+        runner.output = runner.recorder = self
+        self._folder, self._resolve = folder, resolve
+        self.on_status: Callable[[BagStatus], None] = lambda status: None
+        self._writer: BackgroundWriter | None = None
+        """Writer of the last recording, or None."""
+        self._active = False
+        self._topics: list[Topic] = []
+        self._names: set[str] = set()
+        """Streams of the topics."""
+        self._channels: list[int] = []
+        """Id of each topic in the bag."""
+        self._is_new = False
+        """True until the bag has its first messages."""
+
+    # -- requests --------------------------------------------------------------------------------------------
+
+    def record(self, on: bool) -> None:
+        """Start or stop a recording. After it has stopped, another thread completes the bag.
+
+        If a recording cannot start, `on_status` is called with the fault.
+
+        Args:
+            on: Whether to start.
+
+        Raises:
+            CommandError: The recording is already in this state.
+        """
+        if on == self._recording():
+            raise CommandError(f"record: {'already' if on else 'not'} recording")
+        if on:
+            try:
+                self._start()
+            except TactileSimError as error:
+                self.on_status(BagStatus("", False, 0.0, 0, str(error)))
+        elif self._writer:
+            self._active = False
+            self._writer.finish()
+
+    def close(self) -> None:
+        """Complete the bag, if any, and wait until it is on the disk."""
+        self._active = False
+        if self._writer:
+            self._writer.close()
+
+    def _recording(self) -> bool:
+        if self._writer and self._writer.failed:
+            self._active = False
+        return self._active
+
+    def _start(self) -> None:
+        require_ros("Record")
+        from rclpy.qos import QoSProfile  # ROS is needed only to record
+
+        from tactile_sim.ros.definitions import definition
+        from tactile_sim.ros.outlets import DEPTH, LATCHED
+        from tactile_sim.ros.record import qos_fields
+        from tactile_sim.ros.topics import simulation_topics
+        from tactile_sim.ros.topics.clock import clock_topic
+
+        self.close()  # the last bag may still be incomplete
+        self.on_status(BagStatus("", True, 0.0, 0))
+        if not self._topics:
+            self._topics = [clock_topic(), *simulation_topics(self._simulation)]
+            self._names = {topic.stream for topic in self._topics}
+        scene = re.sub(r"\W+", "_", Path(self._simulation.settings.title).stem)
+        folder = self._folder / f"{scene}_{datetime.now():%Y-%m-%d_%H-%M-%S}"
+        writer = BackgroundWriter(unused(folder), lambda status: self.on_status(status))
+        self._channels = []
+        for topic in self._topics:
+            kind, name = of_class(topic.type).name, self._resolve(topic.name)
+            qos = LATCHED if topic.stream == ONCE else QoSProfile(depth=DEPTH)
+            self._channels.append(writer.add_topic(name, kind, definition(kind), [qos_fields(qos)]))
+        self._writer, self._active, self._is_new = writer, True, True
+        writer.start()
+
+    def _write(self, snapshot: Snapshot, streams: set[str]) -> None:
+        """Write the topics of these streams, and the latched topics if the bag is new."""
+        if self._is_new:
+            self._is_new = False
+            streams = streams | {ONCE}
+        assert self._writer
+        self._writer.write(
+            [
+                (channel, snapshot.stamp, topic.make(snapshot))
+                for channel, topic in zip(self._channels, self._topics, strict=True)
+                if topic.stream in streams
+            ]
+        )
+
+    # -- the loop's output -----------------------------------------------------------------------------------
+
+    def subscribed(self) -> set[str]:
+        """Return the streams that have subscribers; all streams while recording."""
+        streams = self._output.subscribed()
+        return streams | self._streams() if self._recording() else streams
+
+    def new_subscribers(self) -> bool:
+        """Return whether a topic has a new subscriber, or a new bag has no messages yet."""
+        return self._output.new_subscribers() or (self._recording() and self._is_new)
+
+    def expects_commands(self) -> bool:
+        """Return whether commands may arrive."""
+        return self._output.expects_commands()
+
+    def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
+        """Publish and record a snapshot on these streams."""
+        self._output.publish(snapshot, streams)
+        if self._recording():
+            self._write(snapshot, streams)
+
+    def publish_to_new(self, snapshot: Snapshot) -> None:
+        """Publish a snapshot to new subscribers, and record it if the bag is new."""
+        self._output.publish_to_new(snapshot)
+        if self._recording() and self._is_new:
+            self._write(snapshot, self._streams())
+
+    def publish_while_stopped(self, stamp: int) -> None:
+        """Publish messages that are due by wall time; they are not recorded."""
+        self._output.publish_while_stopped(stamp)
+
+    def finish(self) -> None:
+        """Wait until all published messages have been handed over to the transport."""
+        self._output.finish()
+
+    def warn(self, message: str) -> None:
+        """Report a rejected command."""
+        self._output.warn(message)
+
+    def report(self, stamp: int) -> None:
+        """Publish the status of the loop."""
+        self._output.report(stamp)
+
+    def fail(self, message: str, stamp: int) -> None:
+        """Report a physics fault."""
+        self._output.fail(message, stamp)
+
+    def _streams(self) -> set[str]:
+        """Return the streams with a rate."""
+        return set(filter(self._simulation.schedule.runs, self._names))

@@ -1,0 +1,168 @@
+"""The tree in the panel with which users hide and select bodies and pads."""
+
+from __future__ import annotations
+
+import time
+from asyncio import to_thread
+from html import escape
+from threading import RLock
+from typing import NamedTuple
+
+import numpy as np
+from viser import ClientHandle, GuiEvent, LineSegmentsHandle, ViserServer
+
+from tactile_sim.view.content import ViewFrame, ViewScene
+from tactile_sim.view.panel.cameras import Cameras
+from tactile_sim.view.panel.probe import Probe
+from tactile_sim.view.panel.tree_rows import Row, flat, tree_html, tree_rows
+from tactile_sim.view.scene.browser_scene import BrowserScene
+from tactile_sim.view.scene.force_markers import ForceMarkers
+
+ORDER = -34.0
+"""Position in the panel, below the layers."""
+OUTLINE = (255, 150, 255)
+"""Colour of the box around selected pads, which no other element has."""
+OUTLINE_MARGIN = 0.5
+"""Distance between a box and the taxels in it [spacings]."""
+NEAREST = 0.8
+"""Smallest distance from the camera to the selection [radii of the viewpoint]."""
+HINT = "A click on a name looks at the body and shows its readings."
+"""Text while nothing is selected."""
+REFRESH = 0.1
+"""Wall time between two updates of the readings of the selection [s]."""
+_CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
+_EDGES = np.array([(a, b) for a in range(8) for b in range(a) if (_CORNERS[a] != _CORNERS[b]).sum() == 1])
+
+
+class TreeParts(NamedTuple):
+    """Parts of the view that the tree changes."""
+
+    scene: BrowserScene
+    markers: ForceMarkers
+    cameras: Cameras
+    probe: Probe
+
+
+class BodyTree:
+    """Shows the tree, hides pads and selects one row at a time. All browsers share this state."""
+
+    def __init__(self, server: ViserServer, scene: ViewScene, parts: TreeParts):
+        top = tree_rows(scene)
+        self._server, self._scene, self._parts = server, scene, parts
+        self._rows = list(flat(top))
+        self._shown = np.ones(len(scene.skin_bodies), bool)
+        self._selected: Row | None = None
+        self._outlines: list[LineSegmentsHandle] = []
+        self._stops = np.cumsum(scene.taxel_counts).astype(int)
+        self._frame: ViewFrame | None = None
+        self._due = 0.0
+        self._lock = RLock()
+        # The script in the page sends what users do through this input.
+        self._channel = server.gui.add_text("bodies and pads", "", visible=False)
+        self._channel.on_update(self._on_message)
+        bodies = len(set(np.asarray(scene.skin_bodies, int).tolist()))
+        title = (
+            f"Bodies ({bodies})" if bodies == len(self._shown) else f"Bodies and pads ({len(self._shown)})"
+        )
+        with server.gui.add_folder(title, expand_by_default=False, order=ORDER):
+            server.gui.add_html(tree_html(top, self._channel._impl.uuid))
+            self._state = server.gui.add_html(self._state_html())
+
+    def draw(self, frame: ViewFrame) -> None:
+        """Show the readings of the selection, at most once per `REFRESH` except in paused frames."""
+        with self._lock:
+            self._frame = frame
+            now = time.monotonic()
+            if self._selected and (frame.paused or now >= self._due):
+                self._due = now + REFRESH
+                self._state.content = self._state_html()
+
+    def show(self, row: Row, shown: bool) -> None:
+        """Show or hide all pads in a row and below it."""
+        self._shown = self._shown.copy()
+        self._shown[row.all_pads] = shown
+        parts, bodies = self._parts, np.asarray(self._scene.skin_bodies, int)
+        hidden = sorted(set(bodies.tolist()) - set(bodies[self._shown].tolist()))
+        parts.scene.skin.set_shown(self._shown)
+        parts.scene.feelers.set_hidden(hidden)
+        parts.markers.set_hidden(hidden)
+        parts.probe.set_shown(self._shown)
+
+    def select(self, row: Row | None) -> None:
+        """Outline the pads of a row and show their readings, or end the selection."""
+        for outline in self._outlines:
+            outline.remove()
+        self._selected = row
+        self._outlines = [self._add_outline(pad) for pad in row.chosen_pads] if row else []
+
+    async def _on_message(self, event: GuiEvent) -> None:  # async callbacks run in order
+        await to_thread(self._act, event.target.value, event.client)
+
+    def _act(self, message: str, client: ClientHandle | None) -> None:
+        """Handle ``COUNT ACTION ROW``, where the action is ``show``, ``hide`` or ``select``."""
+        words = message.split()
+        numbers = {str(k): row for k, row in enumerate(self._rows)}
+        if len(words) != 3 or words[2] not in numbers:
+            return
+        row = numbers[words[2]]
+        with self._lock:
+            if words[1] in ("show", "hide"):
+                self.show(row, words[1] == "show")
+            elif words[1] == "select":
+                self.select(None if row is self._selected else row)
+                if self._selected and client is not None:
+                    self._parts.cameras.look_at(client, self._taxels(row), NEAREST)
+            self._state.content = self._state_html()
+
+    def _part(self, pad: int) -> slice:
+        return slice(int(self._stops[pad]) - int(self._scene.taxel_counts[pad]), int(self._stops[pad]))
+
+    def _taxels(self, row: Row) -> np.ndarray:
+        """Return the mask (n,) of the taxels that are selected with a row."""
+        mask = np.zeros(len(self._scene.taxel_positions), bool)
+        for pad in row.chosen_pads:
+            mask[self._part(pad)] = True
+        return mask
+
+    def _add_outline(self, pad: int) -> LineSegmentsHandle:
+        """Draw a box around the taxels of a pad, in the frame of its body."""
+        scene = self._scene
+        points, margin = scene.taxel_positions[self._part(pad)], OUTLINE_MARGIN * scene.taxel_spacings[pad]
+        low, high = points.min(axis=0) - margin, points.max(axis=0) + margin
+        return self._server.scene.add_line_segments(
+            f"{self._parts.scene.frames[int(scene.skin_bodies[pad])].name}/outline_{pad}",
+            (low + _CORNERS * (high - low))[_EDGES],
+            OUTLINE,
+            thickness=2.0,
+            thickness_units="screen",
+        )
+
+    def _state_html(self) -> str:
+        """Return the states of all rows for the script, and the readings of the selection."""
+        states = []
+        for row in self._rows:
+            shown = self._shown[row.all_pads]
+            states.append("1" if shown.all() else "m" if shown.any() else "0")
+        selected = self._selected
+        number = self._rows.index(selected) if selected else ""
+        return (
+            f'<div class="view-tree-state" data-shown="{"".join(states)}" data-selected="{number}">'
+            f"{self._readings(selected) if selected else HINT}</div>"
+        )
+
+    def _readings(self, row: Row) -> str:
+        """Return the readings and the net force of a row as HTML."""
+        chosen = self._taxels(row)
+        title = f"<b>{escape(row.name)}</b>: "
+        frame = self._frame
+        if frame is None or len(frame.readings) != len(chosen):
+            return f"{title}{chosen.sum()} taxels"
+        readings = np.nan_to_num(frame.readings[chosen])
+        text = f"{title}{(readings > 0.0).sum()} of {chosen.sum()} taxels above 0"
+        if readings.any():
+            text += f"; largest {readings.max():.3g} {escape(frame.unit)}"
+        pads = {int(self._scene.skin_bodies[pad]): pad for pad in row.chosen_pads}
+        if len(frame.forces) and len(pads) == 1:
+            force = float(np.linalg.norm(frame.forces[next(iter(pads.values()))]))
+            text += f"; net force on the body {force:.3g} N"
+        return text

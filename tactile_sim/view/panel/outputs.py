@@ -1,0 +1,109 @@
+"""Panel buttons that record a bag, save an image, and make films and replays."""
+
+from __future__ import annotations
+
+from functools import partial
+from html import escape
+from pathlib import Path
+from threading import Lock, Thread
+
+from viser import ClientHandle, GuiButtonHandle, GuiEvent, ViserServer
+
+from tactile_sim.bag.background_writer import BagStatus
+from tactile_sim.errors import TactileSimError
+from tactile_sim.view.content import ViewScene
+from tactile_sim.view.controls import Controls
+from tactile_sim.view.export import FILM, REPLAY, export
+from tactile_sim.view.web.scene_script import IMAGE_LABEL
+
+MAX_DOWNLOAD = 200 << 20
+"""Size up to which files are sent to the browser [bytes]. Larger ones are only stored."""
+STATUS_ORDER, FOLDER_ORDER = -38.5, -34.0
+"""Positions in the panel: the status is below the time, the folder below the layers."""
+WORK, DONE, FAULT = "#ff8787", "#8ce99a", "#ff6b6b"
+"""Colours of the status."""
+
+
+class Outputs:
+    """Adds a folder with the buttons, and a status line that is visible while the folder is closed.
+
+    Films and replays show the last recorded bag, or the bag of the view. They are stored in the scene's
+    ``output_folder`` and sent to the browser in which the button was pressed.
+    """
+
+    def __init__(self, server: ViserServer, scene: ViewScene, controls: Controls | None):
+        self._scene, self._controls = scene, controls
+        self._bag = scene.bag
+        self._recording = False
+        self._busy = Lock()
+        """Held while a film or replay is made."""
+        self._made: dict[tuple[str, str], Path] = {}
+        """Files by bag and kind."""
+        gui = server.gui
+        self._status = gui.add_html("", visible=False, order=STATUS_ORDER)
+        self._record: GuiButtonHandle | None = None
+        self._exports: list[GuiButtonHandle] = []
+        with gui.add_folder("Record and save", expand_by_default=False, order=FOLDER_ORDER):
+            if controls and scene.output_folder:
+                self._record = gui.add_button("Record", color="red", hint="Records all topics to a bag.")
+                self._record.on_click(lambda _: controls.ask("record", not self._recording))
+            gui.add_button(IMAGE_LABEL, hint="Saves the scene as this browser shows it, with the legend.")
+            if scene.output_folder:
+                what = "this bag" if scene.bag else "the last recording"
+                for kind, label in ((FILM, "Film (MP4)"), (REPLAY, "Replay (HTML)")):
+                    button = gui.add_button(label, disabled=not scene.bag, hint=f"Makes a {kind} of {what}.")
+                    button.on_click(partial(self._on_export, kind))
+                    self._exports.append(button)
+
+    def show_recording(self, status: BagStatus) -> None:
+        """Show the status of a recording."""
+        self._recording = status.active
+        size = f"{status.duration:.1f} s, {status.size / 1e6:.1f} MB"
+        if status.fault:
+            self._show(f"recording failed: {status.fault}", FAULT)
+        elif status.active and not status.size:
+            self._show("preparing to record", WORK)
+        elif status.active:
+            self._show(f"\u25cf recording {size}", WORK)
+        else:
+            self._show(f"recorded {size}: {status.bag}", DONE)
+        if self._record:
+            self._record.label = "Stop recording" if status.active else "Record"
+        if not status.active and status.bag:
+            self._bag = status.bag
+        for button in self._exports:
+            button.disabled = status.active or not self._bag or self._busy.locked()
+
+    def _on_export(self, kind: str, event: GuiEvent) -> None:
+        if event.client and self._bag and self._busy.acquire(blocking=False):
+            Thread(target=self._export, args=(kind, self._bag, event.client), daemon=True).start()
+
+    def _export(self, kind: str, bag: str, client: ClientHandle) -> None:
+        """Make the film or replay unless it exists, and send it to a browser."""
+        for button in self._exports:
+            button.disabled = True
+        try:
+            path = self._made.get((bag, kind))
+            if path is None or not path.exists():
+                path = export(
+                    Path(bag),
+                    kind,
+                    Path(self._scene.output_folder),
+                    lambda line: self._show(f"{kind}: {line}", WORK),
+                )
+                self._made[bag, kind] = path
+            size = path.stat().st_size
+            self._show(f"{kind} of {size / 1e6:.1f} MB: {path}", DONE)
+            if size <= MAX_DOWNLOAD:
+                client.send_file_download(path.name, path.read_bytes(), save_immediately=True)
+        except (TactileSimError, OSError) as error:
+            self._show(f"{kind}: {error}", FAULT)
+        finally:
+            self._busy.release()
+            for button in self._exports:
+                button.disabled = self._recording
+
+    def _show(self, text: str, color: str) -> None:
+        style = f"padding: 0 1em 0.4em 1em; font-size: 0.9em; overflow-wrap: anywhere; color: {color}"
+        self._status.content = f'<div style="{style}">{escape(text)}</div>'
+        self._status.visible = True

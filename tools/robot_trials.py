@@ -1,0 +1,224 @@
+"""Try a model of a robot: load it, let it hold its pose under gravity, and weigh it by its own skin."""
+
+from __future__ import annotations
+
+import dataclasses
+import logging
+import time
+from pathlib import Path
+from typing import Any
+
+import mujoco
+import numpy as np
+
+from tactile_sim import Simulation, TactileSimError
+from tactile_sim.config import Settings, configured_scene, from_mapping
+from tactile_sim.config.scales import colliding_areas
+from tactile_sim.scenes.drives import EFFORT, POSITION
+
+TAXELS = 20_000
+"""Greatest number of taxels, roughly."""
+SETTLING, WEIGHING, ROCKING = 30.0, 2.0, 10.0
+"""Longest time in which a robot may come to rest, and time for which it is weighed at rest or moving [s]."""
+
+
+@dataclasses.dataclass
+class Trial:
+    """Results for one model; None for what does not apply."""
+
+    load: float
+    """Time to load the model with actuators and skin [s]."""
+    bodies: int
+    joints: int
+    driven: int
+    """Number of joints that take a position."""
+    taxels: int
+    repairs: int
+    drift: float | None = None
+    """Largest displacement after 10 s of a joint with a default servo [rad or m]."""
+    sag: float | None = None
+    """The same of a joint with a servo from an MJCF, which has a stiffness of its own."""
+    speed: float | None = None
+    """Largest speed of a driven joint after 10 s [rad/s or m/s]."""
+    weak: bool = False
+    """True if the actuator of a joint that is displaced by more than 10 mrad or 10 mm is at its limit."""
+    weight: float | None = None
+    """Vertical force of the ground on the skin over the weight; of several bodies, the worst ratio."""
+
+
+def attempt(file: Path, packages: Path) -> Trial:
+    """Load a model and try it.
+
+    Args:
+        file: A URDF or MJCF file.
+        packages: Folder with packages.
+    """
+    repairs: list[str] = []
+    handler = logging.Handler()
+    handler.emit = lambda record: repairs.append(record.getMessage())  # type: ignore[method-assign]
+    logger = logging.getLogger("tactile_sim.scenes")
+    logger.addHandler(handler)
+    logger.propagate = False
+    settings = {"scene": str(file), "package_paths": [str(packages)], "contacts": "all"}
+    begin = time.perf_counter()
+    simulation = Simulation(settings)
+    repaired = len(repairs)
+    skinned = covered(settings, simulation.engine.model)
+    loaded = time.perf_counter() - begin
+    model = simulation.engine.model
+    settings["control"] = default_control(simulation)
+    if settings["control"]:
+        simulation = Simulation(settings)
+    taxels = len(skinned.skin.positions) if skinned else 0
+    trial = Trial(loaded, model.nbody - 1, model.njnt, 0, taxels, repaired)
+    hold(simulation, trial)
+    if skinned:
+        trial.weight = weigh(settings, model)
+    return trial
+
+
+def default_control(simulation: Simulation) -> dict[str, dict[str, str]]:
+    """Return the configuration that gives default position servos to joints that only have motors."""
+    table, names = simulation.commander.drives, simulation.commander.joint_names
+    servos = set(table.joint[table.field == POSITION].tolist())
+    motors = set(table.joint[~table.servo].tolist())
+    return {names[joint]: {"mode": "position"} for joint in sorted(motors - servos)}
+
+
+def covered(
+    settings: dict[str, Any], model: mujoco.MjModel, spec: mujoco.MjSpec | None = None
+) -> Simulation | None:
+    """Return a simulation with taxels on all bodies that collide, None if no body does.
+
+    Args:
+        settings: The configuration.
+        model: The compiled scene.
+        spec: Scene built in Python, instead of a file.
+    """
+    area = float(colliding_areas(model)[1:].sum())
+    if not area:
+        return None
+    settings = settings | {"skin": {"scales": {"*": max(0.02, np.sqrt(area / TAXELS))}}}
+    return Simulation(spec or settings, settings if spec else None)
+
+
+def hold(simulation: Simulation, trial: Trial) -> None:
+    """Command the initial pose for 10 s and fill in how well it is held."""
+    commander, engine = simulation.commander, simulation.engine
+    table, names, data = commander.drives, commander.joint_names, engine.data
+    driven = np.flatnonzero(table.takes["position"])
+    trial.driven = len(driven)
+    if not len(driven):
+        return
+    goal = np.clip(data.qpos[commander.qpos[driven]], *table.reach[driven, POSITION].T)
+    simulation.command_joints(dict(zip([names[k] for k in driven], goal.tolist(), strict=True)))
+    simulation.step(round(10.0 / engine.timestep))
+    moved = np.abs(data.qpos[commander.qpos[driven]] - goal)
+    trial.speed = float(np.abs(data.qvel[commander.dofs[driven]]).max())
+    default = np.isin(driven, table.joint[table.servo])
+    for field, group in (("drift", default), ("sag", ~default)):
+        if group.any():
+            setattr(trial, field, float(moved[group].max()))
+    low, high = table.reach[driven, EFFORT].T
+    force = data.qfrc_actuator[commander.dofs[driven]]
+    trial.weak = bool(((moved > 0.01) & ((force <= low * 0.999) | (force >= high * 0.999))).any())
+
+
+def weigh(settings: dict[str, Any], model: mujoco.MjModel) -> float | None:
+    """Return the vertical force of the ground on the skin of a robot that lies on it, over its weight.
+
+    All bodies that the world carries get a free base and lie side by side on the ground, without the rest of
+    the scene. Of their ratios, the one farthest from 1 counts.
+    """
+    settings = settings | {"ground": True}
+    simulation = None
+    if settings["scene"].endswith(".urdf"):
+        try:
+            simulation = covered(settings | {"scene_options": {"floating_base": True}}, model)
+        except TactileSimError as error:
+            if "floating_base" not in str(error):
+                raise
+    if simulation is None:
+        spec = freed(from_mapping(settings | {"ground": False}, Path.cwd()))
+        names = {joint.name for joint in spec.joints}
+        control = {name: keys for name, keys in settings["control"].items() if name in names}
+        settings = {key: value for key, value in settings.items() if key != "scene"} | {"control": control}
+        simulation = covered(settings, model, spec)
+    if simulation is None:
+        return None
+    model, data = simulation.engine.model, simulation.engine.data
+    roots = lay_down(model, data)
+    simulation.commander.start(simulation.engine)
+    simulation.step(round(2.0 / simulation.engine.timestep))
+    while (moves := np.abs(data.qvel).max() > 0.01) and data.time < SETTLING:
+        simulation.step(round(1.0 / simulation.engine.timestep))
+    forces = np.zeros(model.nbody)
+    every = 1 if moves else 10  # steps; impacts are short
+    times = round((ROCKING if moves else WEIGHING) / simulation.engine.timestep / every)
+    for _ in range(times):
+        taxels, rotations = simulation.observe().taxels, data.xmat.reshape(-1, 3, 3)
+        for pad in simulation.skin.pads:
+            total = rotations[pad.body_id] @ taxels[pad.start : pad.stop].sum(axis=0)
+            forces[model.body_rootid[pad.body_id]] += total[2] / times
+        simulation.step(every)
+    ratios = np.array([forces[root] / -model.opt.gravity[2] / model.body_subtreemass[root] for root in roots])
+    return float(ratios[np.argmax(np.abs(ratios - 1.0))])
+
+
+def freed(settings: Settings) -> mujoco.MjSpec:
+    """Return a scene's robots and objects with free bases, without the world around them."""
+    spec, model = configured_scene(settings)
+    areas = np.zeros(model.nbody)
+    np.add.at(areas, model.body_rootid, colliding_areas(model))
+    spec.option.gravity = [0.0, 0.0, -9.81]
+    spec.option.disableflags &= ~(
+        mujoco.mjtDisableBit.mjDSBL_GRAVITY
+        | mujoco.mjtDisableBit.mjDSBL_CONTACT
+        | mujoco.mjtDisableBit.mjDSBL_CONSTRAINT
+    )
+    for key in list(spec.keys):
+        spec.delete(key)
+    for geom in list(spec.worldbody.geoms):
+        spec.delete(geom)
+    joints = np.bincount(model.body_rootid[model.jnt_bodyid], minlength=model.nbody)
+    bodies = [(body, body.id) for body in spec.worldbody.bodies]  # ids change
+    for body, number in bodies:
+        if (
+            body.mocap or not areas[number] or (joints.any() and not joints[number])
+        ):  # a fixture, such as a wall
+            spec.delete(body)
+            continue
+        for joint in list(body.joints):
+            spec.delete(joint)
+        body.add_freejoint()
+        if not model.body_mass[number]:
+            body.mass, body.inertia, body.explicitinertial = 1e-3, [1e-6] * 3, True
+    for body in spec.bodies:
+        body.gravcomp = 0.0
+    return spec
+
+
+def lay_down(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
+    """Place the root bodies side by side, 1 mm above the ground, and return their ids."""
+    mujoco.mj_kinematics(model, data)
+    colliding = np.flatnonzero(
+        (model.geom_bodyid != 0) & ((model.geom_contype | model.geom_conaffinity) != 0)
+    )
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    boxes = {
+        g: data.geom_xpos[g]
+        + (model.geom_aabb[g, :3] + corners * model.geom_aabb[g, 3:]) @ data.geom_xmat[g].reshape(3, 3).T
+        for g in colliding
+    }
+    at, roots = 0.0, sorted({int(model.body_rootid[model.geom_bodyid[g]]) for g in colliding})
+    for root in roots:
+        own = np.concatenate(
+            [box for g, box in boxes.items() if model.body_rootid[model.geom_bodyid[g]] == root]
+        )
+        low, high = own.min(axis=0), own.max(axis=0)
+        address = model.jnt_qposadr[model.body_jntadr[root]]
+        data.qpos[address + 2] -= low[2] - 0.001
+        if len(roots) > 1:
+            data.qpos[address] += at - low[0]
+            at += 2.0 * (high - low).max() + 0.5
+    return roots
