@@ -137,8 +137,25 @@ def test_fingers_stop_in_the_cycle_of_contact_and_lift_the_block(ros, launch):
     wait_for(lambda: len(lifted) > count + 500, "one second")
     last = [states[-1] for states in pads.values()]
     assert all(state.contact for state in last)
+    assert all(np.linalg.norm(state.slip_velocity) < 5e-4 for state in last)  # m/s
     assert sum(state.force[2] for state in last) == pytest.approx(-WEIGHT, rel=0.02)
     assert [abs(state.force[1]) for state in last] == pytest.approx([5.0, 5.0], rel=0.03)
+
+
+def test_fingers_stop_on_contact_in_real_time(ros, launch):
+    pads = [ros.listen(TactileState, f"tactile/{side}_pad/state") for side in SIDES]
+    commands = ros.listen(JointState, "joint_commands")
+    launch()
+    ros.call(SetBool, "/grip_controller/close", data=True)
+    wait_for(lambda: all(states and states[-1].contact for states in pads), "contact of both pads")
+    since = len(pads[0])
+    wait_for(lambda: len(pads[0]) > since + 100, "rest")
+    count = len(commands)
+    wait_for(lambda: len(commands) > count + 100)
+    targets = [dict(zip(each.name, each.position, strict=True)) for each in commands[count:]]
+    assert all(each[side] == targets[0][side] for each in targets for side in SIDES)
+    assert all(targets[0][side] < 0.044 for side in SIDES)  # where a gripper without an object stops
+    assert all(states[-1].contact for states in pads)
 
 
 def test_mimic_joints_need_no_values(ros):
