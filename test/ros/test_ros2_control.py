@@ -58,7 +58,16 @@ def prefix(tmp_path_factory):
         return found
     folder = tmp_path_factory.mktemp("example")
     bases = ["--base-paths", EXAMPLE, "--build-base", folder / "build", "--install-base", folder / "install"]
-    colcon = [sys.executable, "-m", "colcon", "--log-base", folder / "log", "build", "--merge-install", *bases]
+    colcon = [
+        sys.executable,
+        "-m",
+        "colcon",
+        "--log-base",
+        folder / "log",
+        "build",
+        "--merge-install",
+        *bases,
+    ]
     subprocess.run([*colcon, "--executor", "sequential"], check=True, timeout=600)
     return folder / "install"
 
@@ -99,7 +108,9 @@ def test_fingers_stop_in_the_cycle_of_contact_and_lift_the_block(ros, launch):
     assert ros.call(SetBool, "/grip_controller/close", data=True).success
 
     def settled():
-        return all(len(states) > 100 and all(state.contact for state in states[-100:]) for states in pads.values())
+        return all(
+            len(states) > 100 and all(state.contact for state in states[-100:]) for states in pads.values()
+        )
 
     wait_for(settled, "contact of both pads")
     for side, states in pads.items():
@@ -113,24 +124,44 @@ def test_fingers_stop_in_the_cycle_of_contact_and_lift_the_block(ros, launch):
     force = Parameter(name="force", value=ParameterValue(type=3, double_value=5.0))
     ros.call(SetParameters, "/grip_controller/set_parameters", parameters=[force])
     ros.call(SetBool, "/grip_controller/close", data=True)
-    wait_for(lambda: all(abs(states[-1].force.y) > 4.9 for states in pads.values()), "the force")
+    wait_for(lambda: all(abs(states[-1].force[1]) > 4.9 for states in pads.values()), "the force")
     lift = ros.node.create_publisher(Float64MultiArray, "/lift_controller/commands", 1)
     wait_for(lambda: lift.get_subscription_count() == 1)
-    lift.publish(Float64MultiArray(data=[0.05]))
     lifted = ros.listen(JointState, "joint_states")
-    wait_for(lambda: len(lifted) > 500 and abs(lifted[-1].position[0] - 0.05) < 1e-3, "the lift")
+    for height in np.linspace(0.0, 0.05, 51):  # a step would pull the fingers off the block
+        lift.publish(Float64MultiArray(data=[height]))
+        count = len(lifted)
+        wait_for(lambda count=count: len(lifted) > count + 10)
+    wait_for(lambda: len(lifted) > 500 and abs(lifted[-1].position[0] - 0.05) < 2e-3, "the lift")
     count = len(lifted)
     wait_for(lambda: len(lifted) > count + 500, "one second")
     last = [states[-1] for states in pads.values()]
     assert all(state.contact for state in last)
-    assert sum(state.force.z for state in last) == pytest.approx(-WEIGHT, rel=0.02)
-    assert [abs(state.force.y) for state in last] == pytest.approx([5.0, 5.0], rel=0.03)
+    assert all(np.linalg.norm(state.slip_velocity) < 5e-4 for state in last)  # m/s
+    assert sum(state.force[2] for state in last) == pytest.approx(-WEIGHT, rel=0.02)
+    assert [abs(state.force[1]) for state in last] == pytest.approx([5.0, 5.0], rel=0.03)
+
+
+def test_fingers_stop_on_contact_in_real_time(ros, launch):
+    pads = [ros.listen(TactileState, f"tactile/{side}_pad/state") for side in SIDES]
+    commands = ros.listen(JointState, "joint_commands")
+    launch()
+    ros.call(SetBool, "/grip_controller/close", data=True)
+    wait_for(lambda: all(states and states[-1].contact for states in pads), "contact of both pads")
+    since = len(pads[0])
+    wait_for(lambda: len(pads[0]) > since + 100, "rest")
+    count = len(commands)
+    wait_for(lambda: len(commands) > count + 100)
+    targets = [dict(zip(each.name, each.position, strict=True)) for each in commands[count:]]
+    assert all(each[side] == targets[0][side] for each in targets for side in SIDES)
+    assert all(targets[0][side] < 0.044 for side in SIDES)  # where a gripper without an object stops
+    assert all(states[-1].contact for states in pads)
 
 
 def test_mimic_joints_need_no_values(ros):
     """JointStateTopicSystem names mimic joints, but has commands only for the others."""
     (ros.folder / "hand.urdf").write_text(MIMIC)
-    ros.run(scene=str(ros.folder / "hand.urdf"), lockstep=True)
+    ros.run(scene=str(ros.folder / "hand.urdf"), contacts="all", lockstep=True)
     joints = ros.listen(JointState, "joint_states")
     publisher = ros.node.create_publisher(JointState, "joint_commands", 10)
     wait_for(lambda: joints and publisher.get_subscription_count() == 1)

@@ -77,3 +77,38 @@ def test_a_urdf_is_described_as_it_was_given(tmp_path):
         ElementTree.fromstring(described).find(".//visual//mesh").get("filename")
         == (tmp_path / "looks.dae").as_uri()
     )
+
+
+def test_ros2_control_blocks_of_robots_are_kept_with_their_prefix(tmp_path):
+    text = """<robot name="r"><link name="base"/>
+      <joint name="slide" type="prismatic"><parent link="base"/><child link="tip"/>
+        <limit lower="0" upper="1" effort="1" velocity="1"/></joint>
+      <link name="tip"><inertial><mass value="1"/>
+        <inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>
+      <ros2_control name="joints" type="system"><hardware><plugin>some/System</plugin></hardware>
+        <joint name="slide"><command_interface name="position"/><param name="mimic">other</param></joint>
+        <sensor name="tip_pad"><state_interface name="contact"/></sensor></ros2_control></robot>"""
+    (tmp_path / "r.urdf").write_text(text)
+    file = str(tmp_path / "r.urdf")
+    robots = {
+        "one": {"file": file, "prefix": "one_"},
+        "two": {"file": file, "prefix": "two_", "position": [0.0, 1.0, 0.0]},
+    }
+    ball = {"shape": "sphere", "size": [0.1], "mass": 1.0, "position": [0.0, 0.0, 2.0]}
+    simulation = Simulation({"robots": robots, "objects": {"ball": ball}, "contacts": "all"})
+    described = robot_description(simulation.settings, simulation.engine.model, simulation.names)
+    robot = ElementTree.fromstring(described)
+    blocks = {block.get("name"): block for block in robot.findall("ros2_control")}
+    assert set(blocks) == {"one_joints", "two_joints"}
+    for prefix in ("one_", "two_"):
+        block = blocks[f"{prefix}joints"]
+        assert block.get("type") == "system"
+        assert block.findtext("hardware/plugin") == "some/System"
+        joint = block.find("joint")
+        assert robot.find(f"joint[@name='{joint.get('name')}']/limit") is not None
+        assert joint.get("name") == f"{prefix}slide"
+        assert joint.findtext("param") == f"{prefix}other"
+        assert joint.find("command_interface").get("name") == "position"
+        assert block.find("sensor").get("name") == f"{prefix}tip_pad"
+        assert block.find("sensor/state_interface").get("name") == "contact"
+    assert robot.find("link[@name='ball']") is not None

@@ -87,7 +87,9 @@ public:
   return_type read(const rclcpp::Time & time, const rclcpp::Duration &) override
   {
     std::unique_lock lock(mutex_);
-    const bool waits = wait_.count() > 0.0 && get_clock()->ros_time_is_active();
+    const auto clock = get_clock();  // a steady one without use_sim_time, which throws when asked for simulation time
+    const bool waits =
+      wait_.count() > 0.0 && clock->get_clock_type() == RCL_ROS_TIME && clock->ros_time_is_active();
     const auto arrived = [&time](const Pad & pad) { return pad.stamp >= time.nanoseconds(); };
     if (waits) {
       arrived_.wait_for(
