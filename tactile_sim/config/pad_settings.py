@@ -22,8 +22,8 @@ def _key(check: Check, doc: str, key: str = "") -> Any:
 class PadSettings:
     """Settings of one pad; None means that a key was not specified.
 
-    The taxels come from at most one of `layout`, a grid (`rows`, `columns`, `pitch`) and `sites`, or else from
-    `spacing`. The keys of a preset must already be merged into these fields.
+    The taxels come from at most one of `layout`, a grid (`rows`, `columns`, `pitch`) and `sites`, or else
+    from `spacing`. The keys of a preset must already be merged into these fields.
     """
 
     body: str | None = _key(Text(filled=True), "name of the body that carries the pad")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from support.errors import raises
 from support.signal_chain import ALL, PALM, TAXELS, TIP, sensor
 
+from tactile_sim import ConfigError, config
 from tactile_sim.signal_chain import STAGES
 
 OFF = range(10, 20)
@@ -34,8 +36,12 @@ def test_switch_acts_on_the_output_of_the_stages_before_it(readings):
 
 
 def test_unknown_switch_is_refused_with_the_nearest_name():
-    settings = config.from_mapping({"scene": "touch_cube.xml", "skin": {"sensor": {"*": {"noise": {"std": 0.1}}}}})
-    for key, near in (("skin.sensor.*.nois.enabled", "noise"), ("skin.sensor.cube.noise.enabled", "skin.sensor.*")):
+    sensor = {"*": {"noise": {"std": 0.1}}}
+    settings = config.from_mapping({"scene": "touch_cube.xml", "skin": {"sensor": sensor}})
+    for key, near in (
+        ("skin.sensor.*.nois.enabled", "noise"),
+        ("skin.sensor.cube.noise.enabled", "skin.sensor.*"),
+    ):
         with raises(ConfigError, key, near):
             settings.replace(key, False)
 

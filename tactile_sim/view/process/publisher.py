@@ -27,8 +27,8 @@ from tactile_sim.view.web.address import Endpoint
 class ViewPublisher:
     """Writes the state of a simulation to the shared memory, at most once per `INTERVAL` of wall time.
 
-    While no browser is connected, the simulation loop only reads the number of browsers and writes nothing. If
-    the view's process ends, the simulation continues.
+    While no browser is connected, the simulation loop only reads the number of browsers and writes nothing.
+    If the view's process ends, the simulation continues.
 
     Attributes:
         url: URL to open in a browser on this machine.
