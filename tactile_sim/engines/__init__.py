@@ -15,7 +15,7 @@ from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.mujoco.engine import MujocoEngine
 from tactile_sim.engines.plugin import EnginePlugin, EngineTopic
-from tactile_sim.engines.protocol import DataEngine, Engine, EngineState
+from tactile_sim.engines.protocol import DataEngine, Engine
 from tactile_sim.errors import EngineError
 from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes import compiled, load_scene
@@ -27,7 +27,6 @@ __all__ = [
     "DataEngine",
     "Engine",
     "EnginePlugin",
-    "EngineState",
     "EngineTopic",
     "Environments",
     "MujocoEngine",

@@ -91,13 +91,6 @@ class MjDataEngine(MujocoSensors):
         """Time since the last reset [s]."""
         return self.data.time
 
-    def frozen(self) -> MjDataEngine | None:
-        """Return None, which means that the engine cannot be copied.
-
-        A copy of ``data`` would not be enough, because steps of these engines also change other state.
-        """
-        return None
-
     def contacts(self) -> Contacts:
         """Return the contacts of the last ``forward``."""
         return read_contacts(self.model, self.data)

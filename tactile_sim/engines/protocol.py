@@ -41,64 +41,7 @@ class EngineArrays(Protocol):
         """Time since the last reset [s]."""
 
 
-class EngineState(EngineArrays, Protocol):
-    """State of one environment, and all that an engine computes from it in ``forward``."""
-
-    def contacts(self) -> Contacts:
-        """Return the contacts of the last ``forward``."""
-
-    @property
-    def body_positions(self) -> np.ndarray:
-        """(nbody, 3) origins of the bodies in the world [m]."""
-
-    @property
-    def body_rotations(self) -> np.ndarray:
-        """(nbody, 3, 3) rotations from body frames to the world."""
-
-    @property
-    def body_quaternions(self) -> np.ndarray:
-        """(nbody, 4) orientations of the bodies in the world, wxyz."""
-
-    @property
-    def flex_vertices(self) -> np.ndarray:
-        """(v, 3) vertices of all flexes in the world [m]."""
-
-    def flex_contacts(self) -> FlexContacts:
-        """Return the ids of flexes, elements and vertices in the contacts of the last ``forward``."""
-
-    @property
-    def geom_positions(self) -> np.ndarray:
-        """(ngeom, 3) positions of the geoms in the world [m]."""
-
-    @property
-    def geom_rotations(self) -> np.ndarray:
-        """(ngeom, 3, 3) rotations from geom frames to the world."""
-
-    @property
-    def joint_efforts(self) -> np.ndarray:
-        """(nv,) generalized forces of the actuators and of ``qfrc_applied`` [N m, N]."""
-
-    @property
-    def sensor_data(self) -> np.ndarray:
-        """(nsensordata,) values of all sensors in MuJoCo's layout."""
-
-    def get_sensor_data(self, name: str) -> np.ndarray:
-        """Return the values (num_envs, n) of a sensor of any type, in MuJoCo's layout."""
-
-    def get_sensor_value(self, name: str) -> np.ndarray:
-        """Return a sensor's values as a flat float32 array; for a contact sensor, the count comes first."""
-
-    def get_contact_sensor(self, name: str) -> ContactSensor:
-        """Return all fields of a contact sensor."""
-
-    def get_contact_force_magnitude(self, name: str) -> np.ndarray:
-        """Return the magnitude (num_envs,) of the force between a contact sensor's two objects [N]."""
-
-    def contact_layout(self, name: str) -> ContactLayout:
-        """Return the configuration of a contact sensor."""
-
-
-class Engine(EngineState, Protocol):
+class Engine(EngineArrays, Protocol):
     """One environment of a scene. Packages that import ``engines`` use only these members.
 
     Attributes:
@@ -152,12 +95,6 @@ class Engine(EngineState, Protocol):
     def integrate(self) -> None:
         """Advance from the state of the last ``forward`` to the next one."""
 
-    def frozen(self) -> EngineState | None:
-        """Return a copy of all that the last ``forward`` computed. Steps do not change it.
-
-        It cannot be stepped, and is valid until the next call. None if the engine cannot be copied.
-        """
-
     def reset(self, keyframe: str | None = None) -> None:
         """Reset to the initial state or to a keyframe, and compute everything as in `forward`.
 
@@ -170,6 +107,40 @@ class Engine(EngineState, Protocol):
 
     def fault(self) -> str | None:
         """Return why the physics became unstable since the last reset, or None if it is stable."""
+
+    def contacts(self) -> Contacts:
+        """Return the contacts of the last ``forward``."""
+
+    @property
+    def body_positions(self) -> np.ndarray:
+        """(nbody, 3) origins of the bodies in the world [m]."""
+
+    @property
+    def body_rotations(self) -> np.ndarray:
+        """(nbody, 3, 3) rotations from body frames to the world."""
+
+    @property
+    def body_quaternions(self) -> np.ndarray:
+        """(nbody, 4) orientations of the bodies in the world, wxyz."""
+
+    @property
+    def flex_vertices(self) -> np.ndarray:
+        """(v, 3) vertices of all flexes in the world [m]."""
+
+    def flex_contacts(self) -> FlexContacts:
+        """Return the ids of flexes, elements and vertices in the contacts of the last ``forward``."""
+
+    @property
+    def geom_positions(self) -> np.ndarray:
+        """(ngeom, 3) positions of the geoms in the world [m]."""
+
+    @property
+    def geom_rotations(self) -> np.ndarray:
+        """(ngeom, 3, 3) rotations from geom frames to the world."""
+
+    @property
+    def joint_efforts(self) -> np.ndarray:
+        """(nv,) generalized forces of the actuators and of ``qfrc_applied`` [N m, N]."""
 
     def body_states(self, bodies: Sequence[int]) -> np.ndarray:
         """Return the poses and velocities of bodies for the current ``qpos`` and ``qvel``.
@@ -212,6 +183,25 @@ class Engine(EngineState, Protocol):
             body: Id of the body.
             impulse: (3,) impulse in the world [N s].
         """
+
+    @property
+    def sensor_data(self) -> np.ndarray:
+        """(nsensordata,) values of all sensors in MuJoCo's layout."""
+
+    def get_sensor_data(self, name: str) -> np.ndarray:
+        """Return the values (num_envs, n) of a sensor of any type, in MuJoCo's layout."""
+
+    def get_sensor_value(self, name: str) -> np.ndarray:
+        """Return a sensor's values as a flat float32 array; for a contact sensor, the count comes first."""
+
+    def get_contact_sensor(self, name: str) -> ContactSensor:
+        """Return all fields of a contact sensor."""
+
+    def get_contact_force_magnitude(self, name: str) -> np.ndarray:
+        """Return the magnitude (num_envs,) of the force between a contact sensor's two objects [N]."""
+
+    def contact_layout(self, name: str) -> ContactLayout:
+        """Return the configuration of a contact sensor."""
 
 
 class DataEngine(Engine, Protocol):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable
-from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any
 
 from tactile_sim.config import Settings
@@ -50,8 +50,6 @@ class Runner:
         """Commands that are waiting for their step in lock-step mode."""
         self._requested = StepRequests()
         self._pace = Pace(settings.real_time_factor)
-        self._executor: Executor | None = None
-        """Computes and encodes readings while the engine steps; None unless the loop runs."""
         self._set_reaction(settings)
         self._published_step = -1
         """The last step whose snapshot was published on all due streams."""
@@ -108,7 +106,6 @@ class Runner:
             duration: Simulation time at which to end [s]; unlimited by default.
         """
         self._pace.anchor(self.simulation.time)
-        self._executor = ThreadPoolExecutor(1, "readings")
         last = None if duration is None else round(duration / self.simulation.engine.timestep)
         try:
             while not self._stopping and (last is None or self.simulation.step_count < last):
@@ -126,8 +123,6 @@ class Runner:
             # Resolve all futures that are still pending.
             self._mail.close()
             self._requested.cancel("the simulation has ended")
-            self._executor.shutdown()
-            self._executor = None
 
     def pause(self, paused: bool) -> None:
         """Pause or resume the simulation.
@@ -293,7 +288,7 @@ class Runner:
         self.watch()
         publish = (lambda snapshot: self.output.publish(snapshot, streams)) if streams else None
         try:
-            simulation.advance(steps, publish, self._executor)
+            simulation.advance(steps, publish)
         except PhysicsError:
             self._check_physics()
         if not self._fault and self._requested and simulation.step_count >= self._requested.end:

@@ -3,8 +3,8 @@
 In each step, a large skin publishes about a hundred messages, half a megabyte in total, within a
 millisecond, which is more than the default shared memory segment of Fast DDS holds. Messages that do not fit
 are dropped and requested again only at the next heartbeat, 3 s later, when a writer with a depth of ten no
-longer has them. In a test with 100 topics and bursts of 20 messages on a busy machine, about 2,000 of 60,000 messages were
-lost in each run. With these settings, no message was lost in five of six runs.
+longer has them. In a test with 100 topics and bursts of 20 messages on a busy machine, about 2,000 of 60,000
+messages were lost in each run. With these settings, no message was lost in five of six runs.
 """
 
 from __future__ import annotations

@@ -121,7 +121,7 @@ class PadFunctions:
             touch: Touch function for all pads; None uses each pad's function.
             dtype: Type of the readings.
         """
-        engine, skin, common = snapshot.engine, self._simulation.skin, self._simulation.settings.skin
+        engine, skin, common = self._simulation.engine, self._simulation.skin, self._simulation.settings.skin
         parts: dict[tuple[str | TouchFunction, str], np.ndarray] = {}
         for (own, response), rows in self._rows.items():
             key = touch or own or common.touch_function, response or common.response_function

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor
 from pathlib import Path
 from typing import Any
 
@@ -173,68 +172,44 @@ class Simulation(InteractiveScene):
         self.apply_commands()
         return self.snapshot()
 
-    def snapshot(self, stored: bool = False, frozen: bool = False) -> Snapshot:
+    def snapshot(self, stored: bool = False) -> Snapshot:
         """Return a snapshot of the current state, without the effect of commands since the last step.
 
         Args:
             stored: Whether the signal chain stores the reading of this snapshot.
-            frozen: Whether to copy the state, so that the engine can step while the snapshot is used. Engines
-                that cannot be copied ignore this.
         """
         self.engine.forward()
-        return Snapshot(self, stored, self.engine.frozen() if frozen else None)
+        return Snapshot(self, stored)
 
     def free_steps(self) -> int:
         """Return how many steps the engine can take before commands or sampling must be processed."""
         return 1 if self.sampling else super().free_steps()
 
-    def advance(
-        self,
-        steps: int,
-        publish: Callable[[Snapshot], None] | None = None,
-        executor: Executor | None = None,
-    ) -> None:
+    def advance(self, steps: int, publish: Callable[[Snapshot], None] | None = None) -> None:
         """Advance by a number of steps after `apply_commands`, in one engine call where possible.
 
         Args:
             steps: Number of steps, at most `free_steps`. With memory, it must not go beyond the step at which
                 the next tactile message is due.
             publish: Called with a snapshot of the current state before the first step.
-            executor: Calls ``publish`` and computes the readings while the engine takes its steps, if there
-                are two or more and the engine can be copied. None does everything in this thread.
 
         Raises:
             PhysicsError: The physics became unstable.
         """
         due = self.schedule.due(self.step_count, self.tactile_streams) if self.has_memory else set()
         if publish or self.sampling or due:
-            snapshot = self.snapshot(bool(due), frozen=executor is not None and steps > 1)
+            snapshot = self.snapshot(stored=bool(due))
             self._check_physics()
-
-            def use() -> None:
-                if publish:
-                    publish(snapshot)
-                self._update_memory(snapshot, due)
-
-            if executor and snapshot.engine is not self.engine:
-                used = executor.submit(use)
-                try:
-                    self._integrate(steps)
-                finally:
-                    used.result()
-            else:
-                use()
-                self._integrate(steps)
-        else:
+            if publish:
+                publish(snapshot)
+            self._update_memory(snapshot, due)
+            self.engine.integrate()
+            self._count(1)
+            steps -= 1
+        if steps:
             self.engine.step(steps)
-        self._count(steps)
+            self._count(steps)
         self._check_physics()
-
-    def _integrate(self, steps: int) -> None:
-        """Let the engine take steps from the state of its last ``forward``."""
-        self.engine.integrate()
-        if steps > 1:
-            self.engine.step(steps - 1)
 
     def stream_of(self, pad: str) -> str:
         """Return the schedule's stream for a pad: its own if the pad has a rate, otherwise ``tactile``."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tactile_sim.engines import Contacts, EngineState
+from tactile_sim.engines import Contacts
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.simulation.taxel_forces import TaxelForces
 from tactile_sim.skin.loads import TouchFunction
@@ -20,17 +20,14 @@ if TYPE_CHECKING:
 class Snapshot:
     """State of a simulation and derived quantities, computed on request. Valid until the next step."""
 
-    def __init__(self, simulation: Simulation, stored: bool = False, engine: EngineState | None = None):
+    def __init__(self, simulation: Simulation, stored: bool = False):
         """Refer to the current state of a simulation.
 
         Args:
             simulation: The simulation to read from.
             stored: Whether the signal chain stores the reading of this snapshot.
-            engine: A copy of the engine's state to read from; None reads from the engine itself.
         """
         self.simulation = simulation
-        self.engine: EngineState = engine or simulation.engine
-        """State of this snapshot. If it is a copy, the simulation's engine may have advanced since."""
         self._stored = stored
         self.stamp = simulation.stamp
         """Simulation time [ns]."""
@@ -38,8 +35,9 @@ class Snapshot:
     @cached_property
     def all_contacts(self) -> Contacts:
         """All contacts with a nonzero force, including a user's press; bodies are in the engine's order."""
-        poses = self.engine.body_positions, self.engine.body_rotations
-        return self.simulation.hands.with_press(self.engine.contacts(), *poses)
+        engine = self.simulation.engine
+        contacts, poses = engine.contacts(), (engine.body_positions, engine.body_rotations)
+        return self.simulation.hands.with_press(contacts, *poses)
 
     @cached_property
     def skin_contacts(self) -> Contacts:
@@ -49,7 +47,7 @@ class Snapshot:
         rest shape of the flex, where its taxels are defined.
         """
         flexes = self.simulation.flex_pads
-        return flexes.on_skin(self.all_contacts, self.engine) if flexes else self.all_contacts
+        return flexes.on_skin(self.all_contacts, self.simulation.engine) if flexes else self.all_contacts
 
     @cached_property
     def contacts(self) -> Contacts:
@@ -135,14 +133,14 @@ class Snapshot:
     @cached_property
     def taxel_positions_world(self) -> np.ndarray:
         """(taxels, 3) positions in the world frame [m]."""
-        engine = self.engine
+        engine = self.simulation.engine
         positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations)
         return self._with_flexes(positions)
 
     @property
     def cloud(self) -> tuple[np.ndarray, np.ndarray]:
         """(taxels, 3) positions [m] and forces [N] in the world frame, float32 as in messages."""
-        engine = self.engine
+        engine = self.simulation.engine
         positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations, np.float32)
         return self._with_flexes(positions), self.sense("force_vector_global", np.float32)
 
@@ -156,13 +154,13 @@ class Snapshot:
             The same array.
         """
         if self.simulation.flex_pads:
-            self.simulation.flex_pads.move(positions, self.engine)
+            self.simulation.flex_pads.move(positions, self.simulation.engine)
         return positions
 
     @cached_property
     def feelers(self) -> np.ndarray:
         """(feelers,) free (uncovered) lengths [m]."""
-        engine = self.engine
+        engine = self.simulation.engine
         return self.simulation.feelers.free_lengths(
             engine.body_positions, engine.body_rotations, engine.geom_positions, engine.geom_rotations
         )
@@ -170,7 +168,7 @@ class Snapshot:
     @property
     def hairs(self) -> tuple[np.ndarray, np.ndarray]:
         """Both ends of the feelers (feelers, 2, 3) in the world [m], and covered fractions (feelers,)."""
-        engine, feelers = self.engine, self.simulation.feelers
+        engine, feelers = self.simulation.engine, self.simulation.feelers
         starts, directions = feelers.world(engine.body_positions, engine.body_rotations)
         ends = starts + feelers.lengths[:, None] * directions
         return np.stack([starts, ends], axis=1), 1.0 - self.feelers / feelers.lengths
@@ -181,7 +179,7 @@ class Snapshot:
 
         For a pad on a flex, only contacts with the flex count; its body is the one that carries the flex.
         """
-        engine, flexes = self.engine, self.simulation.flex_pads
+        engine, flexes = self.simulation.engine, self.simulation.flex_pads
         out = self.simulation.skin.body_wrenches(
             self.all_contacts, engine.body_positions, engine.body_rotations
         )
@@ -216,7 +214,7 @@ class Snapshot:
         For each of the b bodies with skin, in the order of ``skin.body_ids``: the number of loads (b,) and
         their net force (b, 3) in the body frame [N].
         """
-        engine, skin = self.engine, self.simulation.skin
+        engine, skin = self.simulation.engine, self.simulation.skin
         poses = engine.body_positions, engine.body_rotations
         numbers, forces = np.zeros(len(skin.body_ids), np.int64), np.zeros((len(skin.body_ids), 3))
         for response, rows in self.simulation.functions.by_response():
@@ -228,7 +226,7 @@ class Snapshot:
     @property
     def sensor_data(self) -> np.ndarray:
         """(nsensordata,) values of all sensors of the scene in MuJoCo's layout."""
-        return self.engine.sensor_data
+        return self.simulation.engine.sensor_data
 
     @cached_property
     def joint_states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -236,6 +234,6 @@ class Snapshot:
 
         Units are rad, rad/s and N m for hinges, and m, m/s and N for slide joints.
         """
-        engine, commander = self.engine, self.simulation.commander
+        engine, commander = self.simulation.engine, self.simulation.commander
         dofs = commander.dofs
         return engine.qpos[commander.qpos], engine.qvel[dofs], engine.joint_efforts[dofs]

@@ -47,7 +47,7 @@ class TaxelForces:
         if function.frame == "taxel":
             return np.einsum("nji,nj->ni", self._axes, readings * [1.0, 1.0, -1.0])
         if function.frame == "world":
-            rotations = snapshot.engine.body_rotations[self._bodies]
+            rotations = self._simulation.engine.body_rotations[self._bodies]
             return np.einsum("nji,nj->ni", rotations, readings)
         return readings
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import BODIES, DISTANCE, FRAME, GEOMS, POSITION, Contacts
-from tactile_sim.engines.protocol import EngineState
+from tactile_sim.engines.protocol import Engine
 from tactile_sim.skin.pads.flex import FlexSurface
 from tactile_sim.skin.taxels import Taxels
 
@@ -34,7 +34,7 @@ class FlexPads:
         }
         self._near = {flex: _triangles_of_vertices(surface) for flex, surface in self._surfaces.items()}
 
-    def on_skin(self, contacts: Contacts, engine: EngineState) -> Contacts:
+    def on_skin(self, contacts: Contacts, engine: Engine) -> Contacts:
         """Return the contacts for `Skin.feel`, with contacts on flexes also copied to the rest shape.
 
         In the added contacts, the flex is a virtual geom with the id ``ngeom + flex``, and the other side has
@@ -63,7 +63,7 @@ class FlexPads:
                 parts.append((values, ids))
         return Contacts(*(np.concatenate(blocks) for blocks in zip(*parts, strict=True)))
 
-    def wrenches(self, contacts: Contacts, engine: EngineState) -> np.ndarray:
+    def wrenches(self, contacts: Contacts, engine: Engine) -> np.ndarray:
         """Return the net contact wrench on the flex of each pad.
 
         Args:
@@ -87,7 +87,7 @@ class FlexPads:
             out[row] = (out[row].reshape(2, 3) @ rotation).ravel()
         return out
 
-    def move(self, positions: np.ndarray, engine: EngineState) -> None:
+    def move(self, positions: np.ndarray, engine: Engine) -> None:
         """Set the positions of taxels on flexes to their current positions in the world.
 
         Args:
@@ -101,7 +101,7 @@ class FlexPads:
             positions[pad.start : pad.stop] = np.einsum("nk,nki->ni", pad.weights, vertices)
 
     @staticmethod
-    def _rows(contacts: Contacts, engine: EngineState, flex: int, side: int) -> np.ndarray:
+    def _rows(contacts: Contacts, engine: Engine, flex: int, side: int) -> np.ndarray:
         """Return the indices (k,) of contacts with a flex on a side (0 or 1).
 
         A press by `InteractiveScene.press`, which is not a contact of the engine, is left out.
@@ -113,7 +113,7 @@ class FlexPads:
         on_flex[known] = flexes[index[known]] == flex
         return np.flatnonzero(on_flex & (contacts.geoms[:, side] < 0))
 
-    def _vertices_of(self, engine: EngineState, flex: int, side: int, index: np.ndarray) -> np.ndarray:
+    def _vertices_of(self, engine: Engine, flex: int, side: int, index: np.ndarray) -> np.ndarray:
         """Return the flex vertices in each contact (n, 4), padded with -1 if there are fewer than four."""
         model, touching = self._model, engine.flex_contacts()
         per_element = model.flex_dim[flex] + 1

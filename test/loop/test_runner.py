@@ -42,7 +42,7 @@ class FakeOutput(Terminal):
         self.publish(snapshot, {"greeting"})
 
     def publish(self, snapshot, streams):
-        height = float(snapshot.engine.body_positions[1, 2])
+        height = float(snapshot.simulation.engine.body_positions[1, 2])
         self.sent.append((snapshot.stamp, set(streams), height))
 
     def warn(self, message):

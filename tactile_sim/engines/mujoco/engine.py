@@ -50,7 +50,6 @@ class MujocoEngine(MjDataEngine):
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         super().__init__(model, data)
         self._warnings = self.data.warning.number
-        self._frozen: MjDataEngine | None = None
         self._integrate = {
             "mjINT_EULER": mujoco.mj_Euler,
             "mjINT_RK4": lambda m, d: mujoco.mj_RungeKutta(m, d, 4),
@@ -79,19 +78,6 @@ class MujocoEngine(MjDataEngine):
     def integrate(self) -> None:
         """Advance from the state of the last ``forward`` to the next one."""
         self._integrate(self.model, self.data)
-
-    def frozen(self) -> MjDataEngine | None:
-        """Return a copy of all that the last ``forward`` computed. Steps do not change it.
-
-        It cannot be stepped, and is valid until the next call. None for a subclass, whose topics may read
-        more than the data.
-        """
-        if type(self) is not MujocoEngine:
-            return None
-        if self._frozen is None:
-            self._frozen = MjDataEngine(self.model)
-        mujoco.mj_copyData(self._frozen.data, self.model, self.data)
-        return self._frozen
 
     def fault(self) -> str | None:
         """Return why the physics became unstable since the last reset, or None if it is stable."""

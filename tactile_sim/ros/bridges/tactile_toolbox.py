@@ -44,7 +44,7 @@ def _states(simulation: Simulation):
 
 
 def _contacts(simulation: Simulation):
-    bodies = simulation.skin.pad_bodies
+    engine, bodies = simulation.engine, simulation.skin.pad_bodies
     frames = [simulation.frames[body] for body in bodies]
     contact = {
         "header": {"stamp": cdr.STAMP, "frame_id": cdr.Lookup(0, frames)},
@@ -56,8 +56,9 @@ def _contacts(simulation: Simulation):
     template = cdr.template(TactileContacts, {"contacts": cdr.Repeat(contact)})
 
     def make(snapshot: Snapshot) -> bytes:
-        poses = snapshot.engine.body_positions, snapshot.engine.body_rotations
-        weights, centres = centres_of_touch(snapshot.all_contacts, *poses, bodies)
+        weights, centres = centres_of_touch(
+            snapshot.all_contacts, engine.body_positions, engine.body_rotations, bodies
+        )
         touched = np.flatnonzero(weights)
         values = np.hstack([centres[touched], snapshot.wrenches[touched]])
         return template.fill(snapshot.stamp, touched.astype(np.int32)[:, None], values)

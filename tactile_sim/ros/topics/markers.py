@@ -55,9 +55,9 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     Args:
         simulation: The simulation.
     """
-    world = simulation.settings.world_frame
+    engine, world = simulation.engine, simulation.settings.world_frame
     first_pads = np.unique(simulation.skin.pad_bodies, return_index=True)[1]  # of each body with skin
-    reach = LONGEST * simulation.engine.model.stat.extent
+    reach = LONGEST * engine.model.stat.extent
     template = lru_cache(1)(lambda radius: _template(world, radius))
 
     def make(snapshot: Snapshot) -> bytes:
@@ -65,8 +65,8 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
         positions = snapshot.contacts.position
         ends, parts, _ = force_arrows(
             snapshot.contacts.values,
-            snapshot.engine.body_positions,
-            snapshot.engine.body_rotations,
+            engine.body_positions,
+            engine.body_rotations,
             simulation.skin_bodies,
             snapshot.wrenches[first_pads],
             settings.force_scale,

@@ -103,7 +103,7 @@ def _contact_sensor(simulation: Simulation, name: str) -> tuple[_Fields, _Parts]
     layout = simulation.engine.contact_layout(name)
 
     def parts(snapshot: Snapshot) -> dict[str, np.ndarray]:
-        sensor = snapshot.engine.get_contact_sensor(name)
+        sensor = snapshot.simulation.engine.get_contact_sensor(name)
         keys = np.array([[sensor.found[0], 0, sensor.filled[0]]], np.int32)
         return {"keys": keys, "points": sensor.values[0]}
 

@@ -26,8 +26,8 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     Args:
         simulation: The simulation.
     """
-    world = simulation.settings.world_frame
-    find_lit, largest = LitTriangles(simulation.skin, LIFT), taxel_scale(simulation.engine.model)
+    engine, world = simulation.engine, simulation.settings.world_frame
+    find_lit, largest = LitTriangles(simulation.skin, LIFT), taxel_scale(engine.model)
     # Delete the previous triangles in the same message. RViz warns about a list without points.
     clear = _marker(world, action=Marker.DELETEALL)
     lit = _marker(world, points=cdr.Payload(), colors=cdr.Payload())
@@ -37,8 +37,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
 
     def make(snapshot: Snapshot) -> bytes:
         scale = simulation.settings.markers.taxel_scale or largest
-        poses = snapshot.engine.body_positions, snapshot.engine.body_rotations
-        data = find_lit(snapshot.forces_world, scale, *poses)
+        data = find_lit(snapshot.forces_world, scale, engine.body_positions, engine.body_rotations)
         if len(data[0]):
             return with_triangles.fill(snapshot.stamp, data=data)
         return without.fill(snapshot.stamp)

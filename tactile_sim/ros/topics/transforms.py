@@ -23,10 +23,11 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     Args:
         simulation: The simulation, with all its sensor frames.
     """
-    model, sensors, choice = simulation.engine.model, simulation.sensor_frames, simulation.settings.tf
+    engine, sensors, choice = simulation.engine, simulation.sensor_frames, simulation.settings.tf
     if choice == "off":
         return
-    bodies = simulation.engine.free_bodies if choice == "objects" else np.arange(1, model.nbody)
+    model = engine.model
+    bodies = engine.free_bodies if choice == "objects" else np.arange(1, model.nbody)
     fixed = (model.body_jntnum[bodies] == 0) & (model.body_mocapid[bodies] < 0)
     moving, fixed = bodies[~fixed], bodies[fixed]
     pairs = _parents_and_bodies(model, moving)
@@ -38,7 +39,6 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     template = cdr.template(TFMessage, {"transforms": cdr.Repeat(transform)})
 
     def moving_frames(snapshot: Snapshot) -> bytes:
-        engine = snapshot.engine
         poses = relative_poses(
             engine.body_positions,
             engine.body_quaternions,
