@@ -66,7 +66,8 @@ def test_replay_opens_offline_and_seeks(fall, browser, tmp_path):
     landing = LANDING * STEP / 1e9
     seek(0.9)
     until(lambda: lit() > 1000)
-    assert float(page.locator("#force-strip output").inner_text()) == pytest.approx(WEIGHT, rel=0.01)
+    shown = page.locator("#force-strip output")
+    until(lambda: float(shown.inner_text()) == pytest.approx(WEIGHT, rel=0.01))  # drawn in the next frame
     seek(landing / 2)
     until(lambda: lit() == 0)
     assert float(page.locator("#force-strip output").inner_text()) == 0.0
