@@ -8,8 +8,7 @@ geoms, and a reading of 0 for feelers that start inside an obstacle, where rays 
 columns "call" count only the time inside the library, a lower bound for any code around it. Embree has no
 curved shapes, so spheres, capsules, cylinders and ellipsoids are tessellated.
 
-Scenes: the shipped worm, infant and hand after 1 s, the last two with feelers on all skin; the hand with
-feelers on its ball; ten primitives around a ball. "far": all obstacles are out of reach.
+The scenes are those of `bench/_feeler_cases.py`.
 """
 
 from __future__ import annotations
@@ -22,40 +21,25 @@ from typing import Any, NamedTuple
 import mujoco
 import numpy as np
 import trimesh
+from _feeler_cases import cases
 from mujoco.batch import Batch
 from rich.console import Console
 from rich.table import Table
 
-from tactile_sim import config
-from tactile_sim.feelers import Feelers, Placed, place
+from tactile_sim.feelers import Feelers
 from tactile_sim.feelers.obstacles import covering
 from tactile_sim.geometry.shapes import geom_mesh
-from tactile_sim.simulation import Simulation
 
 try:
     from embreex import mesh_construction, rtcore_scene
 except ImportError:
     rtcore_scene = None
 
-LENGTH, TOLERANCE = 0.1, 0.2
+TOLERANCE = 0.2
 CLUSTER = 32
 """Feelers in a cluster of the broad phase."""
 ROUNDS, SHORTEST = 60, 2e-3
 """Rounds of measurements, and the least duration of each [s]."""
-PRIMITIVES = (
-    ("sphere", ".1"), ("sphere", ".04"), ("capsule", ".03 .1"), ("capsule", ".06 .05"),
-    ("ellipsoid", ".1 .05 .07"), ("ellipsoid", ".04 .08 .12"), ("cylinder", ".05 .1"), ("cylinder", ".1 .02"),
-    ("box", ".05 .08 .1"), ("box", ".12 .02 .06"),
-)  # fmt: skip
-
-
-class Case(NamedTuple):
-    """A state of a scene and the feelers in it."""
-
-    name: str
-    model: mujoco.MjModel
-    data: mujoco.MjData
-    placed: list[Placed]
 
 
 class Rays(NamedTuple):
@@ -265,61 +249,6 @@ def _tessellated(model: mujoco.MjModel, geom: int) -> tuple[np.ndarray, np.ndarr
         shape = trimesh.creation.icosphere(4, 1.0)
         shape.vertices *= size if kind == mujoco.mjtGeom.mjGEOM_ELLIPSOID else size[0]
     return np.asarray(shape.vertices), np.asarray(shape.faces)
-
-
-def cases() -> Iterator[Case]:
-    """Yield all cases."""
-    yield _shipped("worm")
-    yield _shipped("infant", spacing=0.01, length=0.05)
-    yield _shipped("hand", spacing=0.004, length=0.03)
-    yield _shipped("hand", spacing=0.0022, length=LENGTH, ball=True)
-    yield _shipped("hand", spacing=0.0022, length=LENGTH, ball=True, lift=5.0)
-    yield _primitives("ten primitives", 0.22)
-    yield _primitives("ten primitives, far", 5.0)
-
-
-def _shipped(
-    name: str, spacing: float = 0.0, length: float = 0.0, ball: bool = False, lift: float = 0.0
-) -> Case:
-    """Return a shipped configuration after 1 s.
-
-    Args:
-        name: The configuration.
-        spacing: Spacing of the feelers [m]; by default that of the configuration.
-        length: Length of the feelers [m]; by default that of the configuration.
-        ball: Whether the hand's ball has the feelers instead of all bodies with skin.
-        lift: Height by which free bodies are raised [m].
-    """
-    simulation = Simulation(config.load(name))
-    model, data = simulation.engine.model, simulation.engine.data
-    simulation.step(round(1.0 / model.opt.timestep))
-    data.qpos[model.jnt_qposadr[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE] + 2] += lift
-    mujoco.mj_kinematics(model, data)
-    bodies = [model.body("globe").id] if ball else simulation.skin_bodies.tolist()
-    placed = [body.placed for body in simulation.feelers.bodies] or [
-        place(model, body, spacing=spacing, length=length) for body in bodies
-    ]
-    return Case(f"{name}{': its ball' if ball else ''}{', far' if lift else ''}", model, data, placed)
-
-
-def _primitives(name: str, distance: float) -> Case:
-    """Return ten primitives at a distance [m] all around a ball with 2,000 feelers."""
-    z = np.linspace(-0.9, 0.9, len(PRIMITIVES))
-    turn = np.pi * (3 - 5**0.5) * np.arange(len(PRIMITIVES))
-    r = np.sqrt(1 - z * z)
-    bodies = "".join(
-        f'<body pos="{x} {y} {z}" euler="{40 * k} {70 * k} 0"><freejoint/>'
-        f'<geom type="{kind}" size="{size}"/></body>'
-        for k, ((kind, size), (x, y, z)) in enumerate(
-            zip(PRIMITIVES, distance * np.column_stack([r * np.cos(turn), r * np.sin(turn), z]), strict=True)
-        )
-    )
-    model = mujoco.MjModel.from_xml_string(
-        f'<mujoco><worldbody><body><freejoint/><geom size=".1"/></body>{bodies}</worldbody></mujoco>'
-    )
-    data = mujoco.MjData(model)
-    mujoco.mj_kinematics(model, data)
-    return Case(name, model, data, [place(model, 1, spacing=0.008, length=LENGTH)])
 
 
 if __name__ == "__main__":

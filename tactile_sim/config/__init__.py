@@ -1,4 +1,4 @@
-"""Read configurations in the same way as rcl, and validate them to immutable settings."""
+"""Read configurations in the same way as rcl, and convert them to validated, immutable settings."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from tactile_sim.config.settings import (
     MotionSettings,
     Rates,
     Settings,
-    SkinSettings,
     WebSettings,
 )
+from tactile_sim.config.skin_settings import SkinSettings
 from tactile_sim.errors import ConfigError
 from tactile_sim.patterns import match
 
@@ -64,7 +64,7 @@ def find(name: str | Path) -> Path:
         name: Path of a file, or the name of a shipped configuration such as ``touch_cube``.
 
     Raises:
-        ConfigError: There is no such configuration, and the name does not look like a path.
+        ConfigError: The name is empty, or it is neither a shipped configuration nor looks like a path.
     """
     if not str(name):
         raise ConfigError("the configuration's name is empty; give a shipped name or the path of a YAML file")
@@ -88,7 +88,7 @@ def load(
     Args:
         name: Path of a YAML file, or the name of a shipped configuration such as ``touch_cube``.
         node: Full name of the node whose parameters are read.
-        changes: Values by full key, such as ``skin.thickness``, that override those in the file.
+        changes: Values that override those in the file, keyed by full key such as ``skin.thickness``.
 
     Raises:
         ConfigError: The file cannot be read, or a key or value is invalid.

@@ -1,4 +1,4 @@
-"""Plain keys (fixed name, single value), declared as fields of frozen dataclasses."""
+"""Declare configuration keys as fields of frozen dataclasses: plain keys, tables and groups of keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tactile_sim.schema import Check
 
 @dataclass(frozen=True)
 class Key:
-    """A configuration key with a fixed name and a single value, and its default, check and description."""
+    """Declaration of a plain configuration key, which has a fixed name and a single value."""
 
     name: str
     """Full name, such as ``rates.tactile``."""
@@ -30,10 +30,23 @@ def key(default: Any, check: Check, doc: str, live: bool = False) -> Any:
     Args:
         default: Default value.
         check: Function that checks and converts a value.
-        doc: Description for users.
+        doc: Description that users see, without a final period.
         live: Whether the key can be changed while the simulation runs.
     """
     return dataclasses.field(default=default, metadata={"check": check, "doc": doc, "live": live})
+
+
+def table(check: Check) -> Any:
+    """Create the dataclass field of a table with user-defined keys, each with one value."""
+    return dataclasses.field(default_factory=dict, metadata={"table": check})
+
+
+def records(**checks: Check) -> Any:
+    """Create the dataclass field of a table with user-defined keys, each with a group of keys.
+
+    The keys in a group have one level (``kp``) or two (``noise.std``).
+    """
+    return dataclasses.field(default_factory=dict, metadata={"record": checks})
 
 
 def fields(settings: type, prefix: str = "") -> Iterator[tuple[str, dataclasses.Field]]:
@@ -46,7 +59,7 @@ def fields(settings: type, prefix: str = "") -> Iterator[tuple[str, dataclasses.
 
 
 def plain_keys(settings: type, prefix: str = "") -> dict[str, Key]:
-    """Return the plain keys of a settings dataclass by full name, which starts with ``prefix``."""
+    """Return the plain keys of a settings dataclass, keyed by full name (prefix and field names)."""
     return {
         name: Key(name, entry.default, **entry.metadata)
         for name, entry in fields(settings, prefix)

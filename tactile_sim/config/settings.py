@@ -13,20 +13,18 @@ from typing import Any
 
 from tactile_sim.config.engine_keys import EngineName, engine_keys
 from tactile_sim.config.feelers import FEELER
-from tactile_sim.config.functions import RESPONSE_FUNCTION, SAMPLING, TOUCH_FUNCTION
 from tactile_sim.config.grippers import GRIPPER
 from tactile_sim.config.hardware import HardwareSettings
-from tactile_sim.config.keys import Key, fields, plain_keys
+from tactile_sim.config.keys import Key, fields, plain_keys, records, table
 from tactile_sim.config.keys import key as _key
-from tactile_sim.config.pad_settings import PAD
 from tactile_sim.config.scene_keys import OBJECT, ROBOT, SceneOptions
+from tactile_sim.config.skin_settings import SkinSettings
 from tactile_sim.config.switches import switch_keys, switches, with_switches
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.scenes.sensor_schema import CONTACT_SENSOR
 from tactile_sim.schema import (
     SEED,
     SLOWEST,
-    SPACING,
     Check,
     Choice,
     Flag,
@@ -37,81 +35,12 @@ from tactile_sim.schema import (
     Text,
     Texts,
 )  # fmt: skip
-from tactile_sim.signal_chain.stages import PARAMETERS
-from tactile_sim.skin.state import THRESHOLDS
-
-
-def _table(check: Check) -> Any:
-    """Create a field for a table with user-defined keys, each with one value."""
-    return field(default_factory=dict, metadata={"table": check})
-
-
-def _records(**checks: Check) -> Any:
-    """Create a field for a table with user-defined keys, each with a group of keys.
-
-    The keys in a group have one level (``kp``) or two (``noise.std``).
-    """
-    return field(default_factory=dict, metadata={"record": checks})
-
 
 _RATE = Number(least=0, unit="Hz", smallest=SLOWEST)
 
 
 def _rate(default: float, what: str) -> Any:
     return _key(default, _RATE, f"{what} [Hz of simulation time]; 0: off", live=True)
-
-
-@dataclass(frozen=True)
-class SkinSettings:
-    """``skin.*``: taxel positions, and how contacts are converted to readings."""
-
-    kind: str = _key(
-        "mesh",
-        Choice(("mesh", "geom")),
-        "one skin over all geoms of a body (mesh), or a separate skin on each geom (geom)",
-    )
-    placement: str = _key(
-        "even",
-        Choice(("even", "mimo")),
-        "taxels evenly spaced on the surface, or at the positions of MIMo's touch library",
-    )
-    touch_function: str = _key(
-        "force_vector",
-        TOUCH_FUNCTION,
-        "quantity that taxels measure",
-        live=True,
-    )
-    response_function: str = _key(
-        "elastic_foundation",
-        RESPONSE_FUNCTION,
-        "distribution of a load over the taxels near it",
-        live=True,
-    )
-    distance: str = _key(
-        "euclidean",
-        Choice(("euclidean", "surface")),
-        "distance between taxel and load: straight, or along the surface",
-    )
-    stiffness: float = _key(
-        2e5,
-        Number(above=0, most=1e15, unit="Pa"),
-        "stiffness of the skin [Pa]: plane-strain modulus E / (1 - nu²) for `hertz`, of the layer for "
-        "`elastic_foundation`",
-    )
-    thickness: float = _key(
-        2e-3,
-        Number(above=0, most=1.0, unit="m"),
-        "thickness of the elastic layer [m], for `elastic_foundation`",
-    )
-    sampling: str = _key("last", SAMPLING, "value published for the interval between two messages")
-    scales: dict[str, float] = _table(SPACING)
-    """Spacing of the taxels [m] by body name or shell pattern."""
-    pads: dict[str, dict[str, Any]] = _records(**PAD)
-    """Keys of `tactile_sim.config.pad_settings.PadSettings` by the name of a pad."""
-    sensor: dict[str, dict[str, dict[str, Any]]] = _records(**PARAMETERS)
-    """Parameters of the signal chain by pad name or shell pattern, stage and name."""
-    state: dict[str, dict[str, float]] = _records(**THRESHOLDS)
-    """Fields of `tactile_sim.skin.state.ContactThresholds` by pad name or shell pattern."""
 
 
 @dataclass(frozen=True)
@@ -170,7 +99,10 @@ class MotionSettings:
 
 @dataclass(frozen=True)
 class Settings:
-    """A validated configuration. Relative paths start at ``base``; errors refer to the file as ``source``."""
+    """A validated configuration.
+
+    Relative paths refer to the folder ``base``. Error messages call the file ``source``.
+    """
 
     base: Path | None
     source: str
@@ -190,12 +122,12 @@ class Settings:
         False, Flag(), "whether impossible masses and inertias of a URDF are rejected; else they are repaired"
     )
     scene_options: SceneOptions = field(default_factory=SceneOptions)
-    xacro: dict[str, str] = _table(Scalar())
-    """Arguments of xacro files by name."""
-    robots: dict[str, dict[str, Any]] = _records(**ROBOT)
-    """Keys of `RobotSettings` by name, of robots to add to the scene."""
-    objects: dict[str, dict[str, Any]] = _records(**OBJECT)
-    """Keys of `ObjectSettings` by name, of objects to add to the scene."""
+    xacro: dict[str, str] = table(Scalar())
+    """Values of xacro arguments, keyed by argument name."""
+    robots: dict[str, dict[str, Any]] = records(**ROBOT)
+    """Robots to add to the scene: for each name, the keys of `RobotSettings`."""
+    objects: dict[str, dict[str, Any]] = records(**OBJECT)
+    """Objects to add to the scene: for each name, the keys of `ObjectSettings`."""
     ground: bool = _key(False, Flag(), "whether to add a floor at height 0, named `ground`")
     engine: str = _key("mujoco", EngineName(filled=True), "physics engine")
     real_time_factor: float = _key(
@@ -224,7 +156,7 @@ class Settings:
     )
     skin: SkinSettings = field(default_factory=SkinSettings)
     hardware: HardwareSettings = field(default_factory=HardwareSettings)
-    control: dict[str, dict[str, Any]] = _records(
+    control: dict[str, dict[str, Any]] = records(
         mode=Choice(("position", "velocity", "effort", "free")),
         kp=Number(least=0),
         kd=Number(least=0),
@@ -232,16 +164,16 @@ class Settings:
     )
     """Actuators to add by joint or shell pattern: ``mode``, ``kp`` [N m/rad, N/m], ``kd`` [N m s/rad, N s/m]
     and ``limit`` [N m, N]."""
-    grippers: dict[str, dict[str, Any]] = _records(**GRIPPER)
-    """Keys of `tactile_sim.config.grippers.GripperSettings` by the name of a gripper."""
+    grippers: dict[str, dict[str, Any]] = records(**GRIPPER)
+    """Grippers: for each name, the keys of `tactile_sim.config.grippers.GripperSettings`."""
     motion: MotionSettings = field(default_factory=MotionSettings)
     web: WebSettings = field(default_factory=WebSettings)
     markers: MarkerSettings = field(default_factory=MarkerSettings)
     rates: Rates = field(default_factory=Rates)
-    feelers: dict[str, dict[str, Any]] = _records(**FEELER)
-    """Keys of `tactile_sim.config.feelers.FeelerSettings` by body name or shell pattern."""
-    contact_sensors: dict[str, dict[str, Any]] = _records(**CONTACT_SENSOR)
-    """Objects, ``data``, ``num`` and ``reduce`` of contact sensors by name, added to those of the scene."""
+    feelers: dict[str, dict[str, Any]] = records(**FEELER)
+    """Feelers: for each body name or shell pattern, the keys of `FeelerSettings`."""
+    contact_sensors: dict[str, dict[str, Any]] = records(**CONTACT_SENSOR)
+    """Contact sensors to add to the scene: for each name, the objects, ``data``, ``num`` and ``reduce``."""
     engine_settings: Any = None
     """Settings of the engine's plug-in, from the keys below the engine's name; None if it has none."""
 
@@ -252,7 +184,7 @@ class Settings:
 
     @property
     def keys(self) -> dict[str, Key]:
-        """Plain keys by full name, including those of the engine, and the switches of the stages."""
+        """Plain keys, keys of the engine and switches of the stages, keyed by full name."""
         return KEYS | engine_keys(self.engine) | switch_keys(self.skin.sensor)
 
     def replace(self, key: str, value: Any) -> Settings:
@@ -260,7 +192,7 @@ class Settings:
 
         Args:
             key: Full name, such as ``rates.tactile``.
-            value: New value, which is checked like one in a file.
+            value: New value, which is checked like a value in a file.
 
         Raises:
             ConfigError: The key does not exist or cannot be set at run time, or the value is invalid.
@@ -289,7 +221,7 @@ class Settings:
         return dataclasses.replace(self, **change)
 
     def with_sensor(self, sensor: dict[str, dict[str, dict[str, Any]]]) -> Settings:
-        """Return a copy of the settings with another table ``skin.sensor``."""
+        """Return a copy of the settings in which ``skin.sensor`` is replaced."""
         return dataclasses.replace(self, skin=dataclasses.replace(self.skin, sensor=sensor))
 
     def within(self, steps_per_second: float) -> Settings:
@@ -298,7 +230,7 @@ class Settings:
         return dataclasses.replace(self, rates=Rates(**rates))
 
     def parameters(self) -> dict[str, Any]:
-        """Return all plain keys and switches with their current values, by full name, as ROS parameters."""
+        """Return the values of all plain keys and switches, keyed by full name like ROS parameters."""
         own = engine_keys(self.engine)
         engine = {name: getattr(self.engine_settings, name.partition(".")[2]) for name in own}
         plain = {name: operator.attrgetter(name)(self) for name in KEYS}

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+REACTION = 0.01
+"""Longest time between two checks for requests [s], in both simulation time and wall time."""
 LATE = 0.1
 """Largest lag behind wall time [s]. With a larger lag, the loop drops the lost time and does not catch up."""
 
@@ -29,6 +31,8 @@ class Pace:
             now: Current simulation time [s].
         """
         self.factor = factor
+        self.reaction = REACTION * min(factor or 1.0, 1.0)
+        """Longest simulation time between two checks for requests [s]."""
         self.anchor(now)
 
     def anchor(self, now: float) -> None:

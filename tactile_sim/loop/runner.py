@@ -18,15 +18,13 @@ from tactile_sim.simulation.actions import Recorder
 
 IDLE = 0.05
 """Wall time between two checks for new subscribers while simulation time is stopped [s]."""
-REACTION = 0.01
-"""Longest time between two checks for requests [s], in both simulation time and wall time."""
 
 
 class Runner:
-    """Runs a simulation. Only the thread that calls ``run`` accesses it.
+    """Runs a simulation. Only the thread that calls ``run`` accesses the simulation.
 
-    Other threads submit functions with ``post`` and ``call``. They run between two steps, so no lock is held
-    while stepping.
+    Other threads submit functions with ``post`` and ``call``. These functions run between two steps, so no
+    lock is held while stepping.
 
     Args:
         simulation: The simulation to run.
@@ -39,10 +37,10 @@ class Runner:
         settings = simulation.settings
         self.paused = settings.start_paused
         self.lockstep = settings.lockstep
-        self.watch: Callable[[], None] = _do_nothing
+        self.watch: Callable[[], None] = lambda: None
         """Called repeatedly between steps, also while time is stopped; used by the view to poll the state."""
         self.recorder: Recorder | None = None
-        """Records bags on request, or None."""
+        """Object that records bags on request, or None."""
         self.set_parameter: Callable[[str, Any], Future[None] | None] = self._set_parameter
         """Sets a live parameter. The node replaces this function to update the ROS parameter as well."""
         self._mail = Mailbox()
@@ -50,9 +48,8 @@ class Runner:
         """Commands that are waiting for their step in lock-step mode."""
         self._requested = StepRequests()
         self._pace = Pace(settings.real_time_factor)
-        self._set_reaction(settings)
         self._published_step = -1
-        """The last step whose snapshot was published on all due streams."""
+        """Step count at the last snapshot that was published on all due streams; -1 before the first."""
         self._publish_next = True
         self._stopping = False
         self._fault: str | None = None
@@ -84,7 +81,7 @@ class Runner:
         self._mail.post(guarded)
 
     def call(self, work: Callable[[], Any]) -> Future:
-        """Queue a function to run between two steps and return its future; see `Mailbox.call`."""
+        """Queue a function to run between two steps and return a future of its result; see `Mailbox.call`."""
         return self._mail.call(work)
 
     def stop(self) -> None:
@@ -100,10 +97,10 @@ class Runner:
         return self._fault
 
     def run(self, duration: float | None = None) -> None:
-        """Run the simulation until ``stop`` is called.
+        """Run the simulation until ``stop`` is called or the duration is reached.
 
         Args:
-            duration: Simulation time at which to end [s]; unlimited by default.
+            duration: Simulation time at which to return [s]; unlimited by default.
         """
         self._pace.anchor(self.simulation.time)
         last = None if duration is None else round(duration / self.simulation.engine.timestep)
@@ -209,27 +206,19 @@ class Runner:
         return result
 
     def update(self, settings: Settings) -> None:
-        """Apply changes to settings that may change at run time."""
+        """Apply settings in which only live keys have changed, such as rates and the real-time factor."""
         simulation = self.simulation
         simulation.update(settings)
-        self._set_reaction(settings)
         if settings.real_time_factor != self._pace.factor:
             self._pace.set_factor(settings.real_time_factor, simulation.time)
-
-    def _set_reaction(self, settings: Settings) -> None:
-        """Set the number of steps between two checks for requests."""
-        reaction = REACTION * min(settings.real_time_factor or 1.0, 1.0)
-        self._reaction = max(1, round(reaction / self.simulation.engine.timestep))
 
     def _set_parameter(self, name: str, value: Any) -> None:
         self.update(self.simulation.settings.replace(name, value))
 
     def status(self) -> Status:
-        """Return the status of the loop. Differences are relative to the previous call."""
-        (missed_before, refused_before), self._last_counts = (
-            self._last_counts,
-            (self._pace.missed, self._refused),
-        )
+        """Return the status of the loop, with the changes since the previous call of this method."""
+        missed_before, refused_before = self._last_counts
+        self._last_counts = (self._pace.missed, self._refused)
         return Status(
             self._pace.measured(self.simulation.time),
             self._pace.factor,
@@ -301,14 +290,15 @@ class Runner:
         """Return the number of steps until a stream is due or requests must be checked.
 
         Args:
-            wanted: The streams to consider.
+            wanted: Names of the streams to consider.
             last: Step at which the loop ends, or None.
         """
         simulation = self.simulation
         if self.output.expects_commands():
             return 1
         step = simulation.step_count
-        ends = [step + simulation.free_steps(), step + self._reaction]
+        reaction = max(1, round(self._pace.reaction / simulation.engine.timestep))
+        ends = [step + simulation.free_steps(), step + reaction]
         if (due := simulation.schedule.next(step, wanted)) is not None:
             ends.append(due)
         if last is not None:
@@ -318,7 +308,7 @@ class Runner:
         return max(1, min(ends) - step)
 
     def _check_physics(self) -> bool:
-        """Return whether there is a physics fault. A new fault is reported and stops time."""
+        """Return whether there is a physics fault. A new fault stops time and is reported."""
         if (fault := self.simulation.fault()) and not self._fault:
             self._fault = fault
             self.output.fail(
@@ -333,7 +323,3 @@ class Runner:
     def _check_fault(self) -> None:
         if self._fault:
             raise CommandError(f"physics fault: {self._fault}; call ~/reset first")
-
-
-def _do_nothing() -> None:
-    """Do nothing. This is the default value of `Runner.watch`."""

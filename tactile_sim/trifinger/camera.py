@@ -18,6 +18,7 @@ from scipy.ndimage import map_coordinates
 from scipy.spatial.transform import Rotation
 
 from tactile_sim.trifinger.errors import InvalidValueError
+from tactile_sim.trifinger.images.bayer import rbg_to_bayer_bg
 from tactile_sim.trifinger.images.calibration import (  # noqa: F401 - part of the interface
     CALIBRATIONS,
     CAMERA_IDS,
@@ -269,23 +270,6 @@ def create_trifinger_camera_array_from_config(
     """
     parameters = load_camera_parameters(config_dir, calib_filename_pattern)
     return create_trifinger_camera_array(parameters, pybullet_client_id)
-
-
-def rbg_to_bayer_bg(image: np.ndarray) -> np.ndarray:
-    """Convert an RGB image to a Bayer pattern with R G in even rows and G B in odd rows.
-
-    OpenCV calls this pattern BG; ``COLOR_BAYER_BG2RGB`` converts it back.
-
-    Args:
-        image: (height, width, 3) RGB image.
-
-    Returns:
-        (height, width, 1) Bayer pattern.
-    """
-    out = image[:, :, 1:2].copy()
-    out[::2, ::2, 0] = image[::2, ::2, 0]
-    out[1::2, 1::2, 0] = image[1::2, 1::2, 2]
-    return out
 
 
 def _size(image_size: Sequence[int]) -> tuple[int, int]:

@@ -1,4 +1,4 @@
-"""RViz markers of contacts and of the scene, checked by RViz's rules and by geometry."""
+"""RViz markers of contacts, compared with the contacts of the same stamp."""
 
 from __future__ import annotations
 
@@ -10,12 +10,10 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist  # noqa: E402
 from rcl_interfaces.msg import Parameter, ParameterType, ParameterValue  # noqa: E402
 from rcl_interfaces.srv import SetParameters  # noqa: E402
-from scipy.spatial.transform import Rotation  # noqa: E402
 from support.ros import Ros, stamp, wait_for  # noqa: E402
-from support.rviz_checks import each, marker_complaints  # noqa: E402
+from support.rviz_checks import each  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileLayout  # noqa: E402
 from tactile_sim.srv import SetBodyState  # noqa: E402
-from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from tactile_sim.drawing import colors  # noqa: E402
@@ -182,131 +180,3 @@ def test_length_of_arrows_follows_live_parameter(ros):
     rejected = set_scale(-1.0)
     assert not rejected.successful
     assert "markers.force_scale" in rejected.reason
-
-
-# -- the scene -----------------------------------------------------------------------------------------------
-
-# A wedge of unequal sides with a corner at the origin of the mesh. MuJoCo moves and rotates meshes to
-# their principal axes; the marker must be at the pose in the file.
-WEDGE = np.array([[0, 0, 0], [0.3, 0, 0], [0, 0.2, 0], [0, 0, 0.1]])
-SCENE = f"""
-<mujoco>
-  <asset><mesh name="wedge" vertex="{" ".join(map(str, WEDGE.ravel()))}"/>
-    <material name="paint" rgba=".1 .2 .3 .5"/></asset>
-  <worldbody>
-    <geom name="endless" type="plane" size="0 0 1"/>
-    <geom name="floor" type="plane" size="2 3 1" pos="0 0 -.1"/>
-    <body name="parts" pos="0 0 1"><freejoint/>
-      <geom name="box" type="box" size=".1 .2 .3" pos="1 0 0" euler="0 0 90" material="paint"/>
-      <geom name="sphere" type="sphere" size=".1" pos="2 0 0" rgba="1 0 0 1"/>
-      <geom name="cylinder" type="cylinder" size=".1 .2" pos="3 0 0"/>
-      <geom name="ellipsoid" type="ellipsoid" size=".1 .2 .3" pos="4 0 0"/>
-      <geom name="capsule" type="capsule" size=".1" fromto="5 0 0 5.4 0 0"/>
-      <geom name="wedge" type="mesh" mesh="wedge" pos="6 0 0" euler="0 90 0"/>
-      <geom type="sphere" size=".05" pos="7 0 0"/>
-      <geom name="collision" type="sphere" size=".05" pos="8 0 0" group="3"/>
-      <geom name="air" type="sphere" size=".05" pos="9 0 0" rgba="1 1 1 0"/>
-    </body>
-    <body name="post" pos="0 5 0"><geom name="post" type="box" size=".1 .1 .5"/></body>
-  </worldbody>
-</mujoco>"""
-
-
-@pytest.fixture(scope="module")
-def drawn(tmp_path_factory):
-    """Return the scene's markers for a late subscriber, the frames in TF, and the message."""
-    ros = Ros(tmp_path_factory.mktemp("drawn"))
-    try:
-        (ros.folder / "scene.xml").write_text(SCENE)
-        moving = ros.listen(TFMessage, "/tf")
-        fixed = ros.listen(TFMessage, "/tf_static", lasting=True)
-        ros.run(
-            scene=str(ros.folder / "scene.xml"), skin={"scales": {"parts": 0.1}}, start_paused=True,
-            frame_prefix="sim/", world_frame="map",
-        )  # fmt: skip
-        scene = ros.listen(MarkerArray, "scene_markers", lasting=True)
-        wait_for(lambda: scene and moving and fixed)
-        frames = {"map", *moving[0].transforms.child_frame_id, *fixed[0].transforms.child_frame_id}
-        return each(scene[0]), frames, scene[0]
-    finally:
-        ros.close()
-
-
-@pytest.fixture
-def geoms(drawn):
-    return {marker.ns: marker for marker in drawn[0]}
-
-
-def test_each_visible_geom_has_one_marker_in_its_body_frame(drawn, geoms):
-    markers, frames, array = drawn
-    assert marker_complaints(array) == []
-    parts = {"box", "sphere", "cylinder", "ellipsoid", "capsule", "wedge", "parts/geom6"}
-    assert sorted(marker.ns for marker in markers) == sorted(parts | {"endless", "floor", "post"})
-    for marker in markers:
-        assert marker.frame_locked
-        assert (marker.header.stamp.sec, marker.header.stamp.nanosec) == (0, 0)
-        assert (marker.lifetime.sec, marker.lifetime.nanosec) == (0, 0)
-        assert marker.header.frame_id in frames
-    assert {marker.ns for marker in markers if marker.header.frame_id == "sim/parts"} == parts
-    assert geoms["post"].header.frame_id == "sim/post"
-    assert geoms["floor"].header.frame_id == geoms["endless"].header.frame_id == "map"
-
-
-def test_primitives_have_type_size_pose_and_colour(geoms):
-    expected = {
-        "box": (Marker.CUBE, [0.2, 0.4, 0.6]),
-        "sphere": (Marker.SPHERE, [0.2, 0.2, 0.2]),
-        "cylinder": (Marker.CYLINDER, [0.2, 0.2, 0.4]),
-        "ellipsoid": (Marker.SPHERE, [0.2, 0.4, 0.6]),
-        "post": (Marker.CUBE, [0.2, 0.2, 1.0]),
-    }
-    for name, (kind, scale) in expected.items():
-        assert geoms[name].type == kind
-        np.testing.assert_allclose(geoms[name].scale, scale, atol=1e-12)
-    np.testing.assert_allclose(geoms["box"].pose.position, [1, 0, 0], atol=1e-12)
-    turned = Rotation.from_quat(geoms["box"].pose.orientation).apply([1, 0, 0])
-    np.testing.assert_allclose(turned, [0, 1, 0], atol=1e-12)
-    np.testing.assert_allclose(geoms["box"].color, [0.1, 0.2, 0.3, 0.5], atol=1e-6)
-    np.testing.assert_allclose(geoms["sphere"].color, [1, 0, 0, 1], atol=1e-6)
-
-
-def test_top_of_plane_marker_is_the_plane(geoms):
-    assert geoms["floor"].type == geoms["endless"].type == Marker.CUBE
-    np.testing.assert_allclose(geoms["floor"].scale[:2], [4, 6])
-    assert min(geoms["endless"].scale[:2]) >= 10
-    for name, height in (("floor", -0.1), ("endless", 0.0)):
-        top = geoms[name].pose.position[2] + geoms[name].scale[2] / 2
-        assert top == pytest.approx(height, abs=1e-3)
-
-
-def triangles(marker) -> np.ndarray:
-    """Return corners (t, 3, 3) in the frame of the body [m]."""
-    assert marker.type == Marker.TRIANGLE_LIST
-    turn = Rotation.from_quat(marker.pose.orientation)
-    return (turn.apply(np.asarray(marker.points) * marker.scale) + marker.pose.position).reshape(-1, 3, 3)
-
-
-def volume(corners: np.ndarray) -> float:
-    """Return the volume enclosed by triangles that are counter-clockwise seen from outside [m3]."""
-    return np.einsum("ti,ti->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
-
-
-def test_capsule_marker_is_on_capsule_surface(geoms):
-    corners = triangles(geoms["capsule"])
-    points = corners.reshape(-1, 3)
-    nearest = np.clip(points[:, 0], 5.0, 5.4)
-    distance = np.linalg.norm(points - np.stack([nearest, 0 * nearest, 0 * nearest], -1), axis=1)
-    np.testing.assert_allclose(distance, 0.1, atol=1e-6)
-    np.testing.assert_allclose([points[:, 0].min(), points[:, 0].max()], [4.9, 5.5], atol=1e-6)
-    full = np.pi * 0.1**2 * 0.4 + 4 / 3 * np.pi * 0.1**3
-    assert 0.9 * full < volume(corners - [5.2, 0, 0]) < full
-
-
-def test_mesh_marker_has_pose_of_mesh_file(geoms):
-    corners = triangles(geoms["wedge"])
-    points = np.unique(corners.reshape(-1, 3).round(6), axis=0)
-    expected = Rotation.from_euler("y", 90, degrees=True).apply(WEDGE) + [6, 0, 0]
-    assert len(corners) == 4 and len(points) == 4
-    gaps = np.linalg.norm(points[:, None] - expected[None], axis=-1)
-    assert gaps.min(axis=0).max() < 1e-5
-    assert volume(corners - [6, 0, 0]) == pytest.approx(0.3 * 0.2 * 0.1 / 6, rel=1e-4)

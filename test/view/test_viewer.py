@@ -87,7 +87,7 @@ def test_images_are_updated_in_turn_and_all_at_once_while_paused(view):
     viewer = view(replace(SCENE, images=tuple(ImageInfo(1, 200, 200) for _ in range(60))))
 
     def updated():
-        images = viewer.panel.images
+        images = viewer.panel.images.handles
         return sum(int(image.image.any()) for image in images)
 
     bright = tuple(np.random.default_rng(k).integers(1, 255, (200, 200), np.uint8) for k in range(60))

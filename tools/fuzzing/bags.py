@@ -289,19 +289,8 @@ def _described(random: Random, file: str, corrupt: bool) -> bytes:
         ["storage_identifier", "relative_file_paths", "relative_file_paths", "version", "compression_mode"]
     )
     wrong = [
-        1,
-        [1],
-        [None],
-        [],
-        {},
-        None,
-        "a",
-        [["a"]],
-        ["../x"],
-        ["/dev/zero"],
-        [values.text(random)],
-        [file] * 3,
-        values.text(random),
-    ]
+        1, [1], [None], [], {}, None, "a", [["a"]], ["../x"], ["/dev/zero"], [values.text(random)],
+        [file] * 3, values.text(random),
+    ]  # fmt: skip
     information[key] = random.choice(wrong)
     return json.dumps({"rosbag2_bagfile_information": information}).encode()

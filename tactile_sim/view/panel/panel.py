@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from html import escape
 from threading import Lock, Timer
 
 import numpy as np
-from viser import GuiImageHandle, ViserServer
+from viser import ViserServer
 
 from tactile_sim.simulation.actions import ACTIONS
 from tactile_sim.view.content import ViewFrame, ViewScene
@@ -23,15 +23,12 @@ from tactile_sim.view.panel.outputs import Outputs
 from tactile_sim.view.panel.pointer import Pointer
 from tactile_sim.view.panel.probe import Probe
 from tactile_sim.view.panel.stage_switches import StageSwitches
+from tactile_sim.view.panel.tactile_images import TactileImages
 from tactile_sim.view.panel.user_input import on_user
 from tactile_sim.view.scene.color_scale import ColorScale
 
 REFRESH = 0.1
 """Wall time between two updates of the panel [s]."""
-IMAGE_WIDTH = 240
-"""Target width for enlarging smaller images [px]."""
-MAX_EXPANDED = 3
-"""Largest number of tactile images for which their folder is initially open."""
 ENCODING_TIME = 0.01
 """Wall time for encoding images in each update [s]. Later updates encode the remaining images in turn."""
 NOTICE_TIME = 6.0
@@ -53,9 +50,9 @@ class Panel:
     """Shows information about frames and forwards user requests.
 
     Attributes:
-        images: The tactile images.
+        images: Folder with the tactile images.
         probe: Readings of single taxels, or None if there are no taxels.
-        outputs: Buttons that record and save.
+        outputs: Buttons that record bags and save films and images.
         plot: The force plot as HTML, or None if there is no skin.
         pointer: Handler for clicks and drags.
     """
@@ -72,9 +69,9 @@ class Panel:
 
         Args:
             server: viser's server.
-            scene: The scene.
+            scene: Constant content of the view.
             controls: Receives the requests. If None, the panel has no controls.
-            scale: The colour scale, which users can change.
+            scale: Colour scale of the taxels, which users can change.
             redraw: Called after a user has changed the colour scale.
         """
         self._gui = gui = server.gui
@@ -107,10 +104,7 @@ class Panel:
             ActuatorInputs(gui, scene, controls, self.notify) if controls and scene.actuators else None
         )
         self.outputs = Outputs(server, scene, controls)
-        self.images = self._add_images()
-        self._pixels = [np.zeros(0, np.uint8)] * len(self.images)
-        """Pixels that the images currently show."""
-        self._turn = 0
+        self.images = TactileImages(gui, scene)
 
     def _add_scale_inputs(self, redraw: Callable[[], None]) -> None:
         scale = self._scale
@@ -222,7 +216,7 @@ class Panel:
             self.probe.refresh()
         if self._plot:
             self._plot.draw()
-        if self._draw_images(frame.images, np.inf if at_once else ENCODING_TIME):
+        if self.images.draw(frame.images, np.inf if at_once else ENCODING_TIME):
             self._pending = None
 
     def _draw_state(self, frame: ViewFrame) -> None:
@@ -239,23 +233,6 @@ class Panel:
         if values != self._legend_values and len(self._scene.taxel_positions):
             self._legend_values = values
             self._legend.content = legend(*values)
-
-    def _draw_images(self, images: Sequence[np.ndarray], time_limit: float) -> bool:
-        """Update changed images in turn and return whether all are up to date.
-
-        Args:
-            images: Pixels of all images, each (height, width) or (height, width, 3) uint8.
-            time_limit: Wall time after which to stop [s].
-        """
-        end = time.monotonic() + time_limit
-        for _ in images:
-            if time.monotonic() > end:
-                return False
-            k = self._turn = (self._turn + 1) % len(self.images)
-            if not np.array_equal(self._pixels[k], images[k]):
-                self._pixels[k] = images[k]
-                self.images[k].image = _enlarged(images[k])
-        return True
 
     def notify(self, text: str) -> None:
         """Show a notice for `NOTICE_TIME` or until the next notice."""
@@ -274,22 +251,6 @@ class Panel:
         self._notice.content = _line(escape(text) or "&nbsp;", "#ffd43b")
         self._notice.visible = bool(text) or self._controls is not None
 
-    def _add_images(self) -> list[GuiImageHandle]:
-        infos = self._scene.images
-        if not infos:
-            return []
-        with self._gui.add_folder(
-            f"Tactile images ({len(infos)})", expand_by_default=len(infos) <= MAX_EXPANDED
-        ):
-            return [
-                self._gui.add_image(
-                    _enlarged(np.zeros((info.height, info.width), np.uint8)),
-                    label=f"{self._scene.bodies[info.body]}: {info.source}",
-                    format="png",
-                )
-                for info in infos
-            ]
-
 
 def _is_count(number: float) -> bool:
     return 1 <= number <= MAX_STEPS and number == int(number)
@@ -297,10 +258,3 @@ def _is_count(number: float) -> bool:
 
 def _line(text: str, color: str = "inherit") -> str:
     return f'<div style="padding: 0 1em 0.4em 1em; font-size: 0.9em; color: {color}">{text}</div>'
-
-
-def _enlarged(pixels: np.ndarray) -> np.ndarray:
-    """Convert an image (height, width) or (height, width, 3) to RGB and enlarge it by an integer factor."""
-    colored = pixels if pixels.ndim == 3 else np.repeat(pixels[:, :, None], 3, axis=2)
-    factor = max(1, IMAGE_WIDTH // max(pixels.shape[1], 1))
-    return colored.repeat(factor, axis=0).repeat(factor, axis=1)

@@ -1,0 +1,22 @@
+"""Bayer patterns, the raw images of colour cameras."""
+
+from __future__ import annotations
+
+import numpy as np
+
+
+def rbg_to_bayer_bg(image: np.ndarray) -> np.ndarray:
+    """Convert an RGB image to a Bayer pattern with R G in even rows and G B in odd rows.
+
+    OpenCV calls this pattern BG; ``COLOR_BAYER_BG2RGB`` converts it back.
+
+    Args:
+        image: (height, width, 3) RGB image.
+
+    Returns:
+        (height, width, 1) Bayer pattern.
+    """
+    out = image[:, :, 1:2].copy()
+    out[::2, ::2, 0] = image[::2, ::2, 0]
+    out[1::2, 1::2, 0] = image[1::2, 1::2, 2]
+    return out
