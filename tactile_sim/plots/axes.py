@@ -21,7 +21,7 @@ from tactile_sim.plots.readings import Readings, Sensors
 COLOURS = ListedColormap(plt.get_cmap(MAP)(np.linspace(0.86, 0.1, 256)), "felt")
 """Amber to near black: the colour map inferno without the ends, which are hard to see on white or black."""
 DARK, BRIGHT = np.array([0.42, 0.48, 0.58]), np.array([0.85, 0.87, 0.91])
-"""Colours of an unloaded sensor that faces away from the light and toward it."""
+"""Colours of an unloaded sensor whose normal points away from the light, and toward it."""
 LIGHT = np.array([0.35, -0.55, 0.76])
 """Unit vector (3,) toward the light."""
 STYLE: dict[Any, Any] = {
@@ -66,10 +66,10 @@ def canvas(title: str, frame: str) -> tuple[Figure, Axes3D]:
 
 
 def fit(ax: Axes3D, points: np.ndarray, limit: float = np.inf) -> None:
-    """Set the limits of the axes so that they show points, with equal scales.
+    """Set the limits of the axes so that all points are visible at equal scales.
 
     Args:
-        ax: The axes.
+        ax: Axes to change.
         points: Points (n, 3) [m].
         limit: Largest absolute coordinate that the axes show [m].
     """
@@ -83,10 +83,10 @@ def fit(ax: Axes3D, points: np.ndarray, limit: float = np.inf) -> None:
 
 
 def box(ax: Axes3D, middle: np.ndarray, size: np.ndarray, outline: np.ndarray, fill: float) -> None:
-    """Set equal axes to a box.
+    """Set the limits of the axes to a box, with equal scales.
 
     Args:
-        ax: The axes.
+        ax: Axes to change.
         middle: Centre (3,) of the box [m].
         size: Size (3,) of the box [m].
         outline: Points (n, 3) that determine the zoom [m].
@@ -110,7 +110,7 @@ def dots(ax: Axes3D, spacing: np.ndarray) -> np.ndarray:
     """Return the diameters at which neighbouring dots touch each other.
 
     Args:
-        ax: The axes.
+        ax: Axes in which the dots are drawn.
         spacing: Distance between neighbouring dots (n,) [m]; 0 if there are none.
 
     Returns:
@@ -126,7 +126,7 @@ def sensors(ax: Axes3D, sensors: Sensors, share: float, solid: bool) -> None:
     """Draw sensors as shaded dots.
 
     Args:
-        ax: The axes.
+        ax: Axes to draw in.
         sensors: The sensors to draw.
         share: Diameter of a dot relative to the spacing.
         solid: Whether dots are opaque and have white rims; otherwise they are translucent.
@@ -178,8 +178,8 @@ def draw_discs(ax: Axes3D, readings: Readings, share: float) -> None:
     """Draw nonzero readings as discs whose colour and size depend on the magnitude.
 
     Args:
-        ax: The axes.
-        readings: The readings.
+        ax: Axes to draw in.
+        readings: Readings of sensors.
         share: Diameter of the weakest disc relative to the spacing. The strongest disc is twice as large.
     """
     magnitude = readings.magnitude[readings.nonzero]

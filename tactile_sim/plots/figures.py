@@ -1,4 +1,7 @@
-"""Plot sensor positions and readings on axes in metres."""
+"""Plot sensor positions and readings on axes in metres.
+
+The classes of `tactile_sim.touch.plot_methods` offer these functions as methods and document the arguments.
+"""
 
 from __future__ import annotations
 
@@ -19,16 +22,7 @@ FOCUSES = ("world", "first")
 def plot_sensors_geom(
     touch: Any, geom_id: int | None = None, geom_name: str | None = None
 ) -> tuple[Figure, Axes3D]:
-    """Plot the sensors of a geom of a DiscreteTouch in the geom's frame.
-
-    Args:
-        touch: The touch object.
-        geom_id: Id of the geom; takes precedence over ``geom_name``.
-        geom_name: Name of the geom.
-
-    Raises:
-        SceneError: If the geom does not exist or has no sensors.
-    """
+    """Plot the sensor positions of a geom; see `GeomPlots.plot_sensors_geom`."""
     parts = Parts(touch)
     geom = parts.geom(geom_id, geom_name)
     return _sensors(parts, [geom], parts.frame(geom), limit=parts.limit(geom))
@@ -37,13 +31,7 @@ def plot_sensors_geom(
 def plot_force_geom(
     touch: Any, geom_id: int | None = None, geom_name: str | None = None
 ) -> tuple[Figure, Axes3D]:
-    """Plot the readings of a geom of a DiscreteTouch in the geom's frame.
-
-    Arguments are the same as for `plot_sensors_geom`.
-
-    Raises:
-        SceneError: If the geom does not exist or has no sensors, or there are no readings yet.
-    """
+    """Plot the readings of a geom; see `GeomPlots.plot_force_geom`."""
     parts = Parts(touch)
     geom = parts.geom(geom_id, geom_name)
     frame = parts.frame(geom)
@@ -53,17 +41,7 @@ def plot_force_geom(
 def plot_sensors_body(
     touch: Any, body_id: int | None = None, body_name: str | None = None, title: str = ""
 ) -> tuple[Figure, Axes3D]:
-    """Plot the sensors of a body in its frame.
-
-    Args:
-        touch: The touch object.
-        body_id: Id of the body; takes precedence over ``body_name``.
-        body_name: Name of the body.
-        title: Title of the figure; the body's name by default.
-
-    Raises:
-        SceneError: If the body does not exist or has no sensors.
-    """
+    """Plot the sensor positions of a body; see `BodyPlots.plot_sensors_body`."""
     parts = Parts(touch)
     body = parts.body(body_id, body_name)
     frame = parts.body_frame(body)
@@ -74,13 +52,7 @@ def plot_sensors_body(
 def plot_force_body(
     touch: Any, body_id: int | None = None, body_name: str | None = None, title: str = ""
 ) -> tuple[Figure, Axes3D]:
-    """Plot the readings of a body in its frame.
-
-    Arguments are the same as for `plot_sensors_body`.
-
-    Raises:
-        SceneError: If the body does not exist or has no sensors, or there are no readings yet.
-    """
+    """Plot the readings of a body; see `BodyPlots.plot_force_body`."""
     parts = Parts(touch)
     body = parts.body(body_id, body_name)
     frame = parts.body_frame(body)
@@ -96,20 +68,7 @@ def plot_force_bodies(
     focus: str = "world",
     show_contact_points: bool = True,
 ) -> tuple[Figure, Axes3D]:
-    """Plot the readings of several bodies in their current poses.
-
-    Args:
-        touch: The touch object.
-        body_ids: Ids of the bodies; take precedence over ``body_names``.
-        body_names: Names of the bodies.
-        title: Title of the figure; the bodies' names by default.
-        focus: Frame of the plot: "world", or "first" for the frame of the first body.
-        show_contact_points: Whether to draw the contact points on the bodies' surfaces.
-
-    Raises:
-        SceneError: If a body does not exist, none of them has sensors, or there are no readings yet.
-        ConfigError: If ``focus`` is invalid.
-    """
+    """Plot the readings of several bodies; see `BodyPlots.plot_force_bodies`."""
     parts = Parts(touch)
     if focus not in FOCUSES:
         raise ConfigError(f"focus: unknown value {focus!r}{suggest(str(focus), FOCUSES)}")
@@ -132,18 +91,7 @@ def plot_force_body_subtree(
     title: str = "",
     show_contact_points: bool = False,
 ) -> tuple[Figure, Axes3D]:
-    """Plot the readings of a body and its descendants in the body's frame.
-
-    Args:
-        touch: The touch object.
-        body_id: Id of the root body, which may be without sensors; takes precedence over ``body_name``.
-        body_name: Name of the root body.
-        title: Title of the figure; by default, the name of the root body followed by "and below".
-        show_contact_points: Whether to draw the contact points on the bodies' surfaces.
-
-    Raises:
-        SceneError: If the body does not exist, the subtree has no sensors, or there are no readings yet.
-    """
+    """Plot the readings of a body and its descendants; see `BodyPlots.plot_force_body_subtree`."""
     parts = Parts(touch)
     root = parts.body(body_id, body_name)
     frame = parts.body_frame(root)

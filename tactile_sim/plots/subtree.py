@@ -21,23 +21,7 @@ def visualize_contacts_subtree(
     focus_body: str | None = None,
     camera_offset: np.ndarray | None = None,
 ) -> tuple[Figure, Axes3D]:
-    """Draw a body and its descendants, with the readings shown by the colour and size of the sensors.
-
-    Readings on the far side are visible through the bodies.
-
-    Args:
-        touch: The touch object.
-        root_id: Id of the root body; takes precedence over ``root_name``.
-        root_name: Name of the root body.
-        show_contact_points: Whether to draw the contact points.
-        focus_body: Name of a body whose origin becomes the centre of the image and the origin of the axes. By
-            default, positions are in the world frame.
-        camera_offset: Shift (3,) of the camera along the world axes [m].
-
-    Raises:
-        SceneError: If a body does not exist, the subtree has no sensors, or there are no readings yet.
-        ConfigError: If ``camera_offset`` has another shape.
-    """
+    """Render a body and its descendants; see `BodyPlots.visualize_contacts_subtree`."""
     offset = np.zeros(3) if camera_offset is None else np.asarray(camera_offset, float)
     if offset.shape != (3,):
         raise ConfigError(f"camera_offset: must have shape (3,) [m], got {offset.shape}")

@@ -40,7 +40,7 @@ class GeomPlots:
             geom_name: Name of the geom.
 
         Raises:
-            SceneError: If the geom does not exist or has no sensors.
+            SceneError: If the geom does not exist or has no sensors, or there are no readings yet.
         """
         from tactile_sim import plots
 
@@ -56,7 +56,7 @@ class GeomPlots:
             body_name: Name of the body.
 
         Raises:
-            SceneError: If the body does not exist or has no sensors.
+            SceneError: If the body does not exist or has no sensors, or there are no readings yet.
         """
         from tactile_sim import plots
 
@@ -94,7 +94,7 @@ class BodyPlots:
             title: Title of the figure; the body's name by default.
 
         Raises:
-            SceneError: If the body does not exist or has no sensors.
+            SceneError: If the body does not exist or has no sensors, or there are no readings yet.
         """
         from tactile_sim import plots
 
@@ -118,7 +118,7 @@ class BodyPlots:
             show_contact_points: Whether to draw the contact points on the bodies' surfaces.
 
         Raises:
-            SceneError: If a body does not exist or none of them has sensors.
+            SceneError: If a body does not exist, none of them has sensors, or there are no readings yet.
             ConfigError: If ``focus`` is invalid.
         """
         from tactile_sim import plots
@@ -137,11 +137,12 @@ class BodyPlots:
         Args:
             body_id: Id of the body; takes precedence over ``body_name``.
             body_name: Name of the body, which does not need sensors itself.
-            title: Title of the figure.
+            title: Title of the figure; by default the body's name followed by "and below".
             show_contact_points: Whether to draw the contact points on the bodies' surfaces.
 
         Raises:
-            SceneError: If the body does not exist or the subtree has no sensors.
+            SceneError: If the body does not exist, the subtree has no sensors, or there are no readings
+                yet.
         """
         from tactile_sim import plots
 
@@ -155,7 +156,9 @@ class BodyPlots:
         focus_body: str | None = None,
         camera_offset: np.ndarray | None = None,
     ) -> tuple[Figure, Axes]:
-        """Render a body and its descendants; readings set the colour and size of the sensors.
+        """Render a body and its descendants, with the readings as the colour and size of the sensors.
+
+        Readings on the far side are visible through the bodies.
 
         Args:
             root_id: Id of the root body; takes precedence over ``root_name``.
@@ -166,7 +169,7 @@ class BodyPlots:
             camera_offset: Shift (3,) of the camera along the world axes [m].
 
         Raises:
-            SceneError: If a body does not exist or the subtree has no sensors.
+            SceneError: If a body does not exist, the subtree has no sensors, or there are no readings yet.
             ConfigError: If ``camera_offset`` has another shape.
         """
         from tactile_sim import plots

@@ -64,22 +64,8 @@ def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, co
     The crossing number is the number of triangles crossed from the front minus those crossed from the back.
     If the ray ends outside a closed mesh, the number is 0 for a ray that starts outside or in a cavity, and
     nonzero for one that starts inside. This also holds where parts of the mesh overlap and if all triangles
-    face inwards.
-
-    Args:
-        x: Origin of the ray in the frame of the mesh, x component [m].
-        y: y component of the origin [m].
-        z: z component of the origin [m].
-        u: x component of the ray's unit direction.
-        v: y component of the direction.
-        w: z component of the direction.
-        first: First node of the mesh in boxes and links.
-        last: End of the mesh's nodes.
-        boxes: Boxes of the trees of all meshes, see `tactile_sim.geometry.rays.tree.Tree`.
-        links: Links of these trees.
-        triangles: (t, 9) corners of each triangle [m], in the order of the trees.
-        reach: Largest distance of interest [m].
-        count: Whether the crossing number is needed; if False, the search ends at the nearest crossing.
+    face inwards. The other arguments are as in `hit_mesh`. If ``count`` is False, the search ends at the
+    nearest crossing, and the crossing number is not meaningful.
 
     Returns:
         The distance [m], infinity if beyond reach, and the crossing number.

@@ -1,8 +1,8 @@
 """Compute the exact intersections of a line with convex solids, in the frame of the solid.
 
-All functions take a point (x, y, z) on the line [m], its unit direction (u, v, w) and sizes as in MuJoCo's
-geom_size [m]. They return the distances from the point, along the direction, at which the line enters and
-leaves the solid [m], or `MISS`.
+The arguments of all functions are a point (x, y, z) on the line [m], the line's unit direction (u, v, w) and
+sizes as in MuJoCo's ``geom_size`` [m]. The functions return the distances from the point, along the
+direction, at which the line enters and leaves the solid [m], or `MISS`.
 """
 
 from __future__ import annotations
@@ -20,14 +20,6 @@ def intersect_plane(x, y, z, u, v, w):
     """Return the distances [m] at which a line enters and leaves the half space z < 0, or `MISS`.
 
     As in MuJoCo's contacts, the plane is unbounded.
-
-    Args:
-        x: x component of a point on the line, in the frame of the solid [m].
-        y: y component of the point [m].
-        z: z component of the point [m].
-        u: x component of the line's unit direction.
-        v: y component of the direction.
-        w: z component of the direction.
     """
     if w == 0.0:
         return (-np.inf, np.inf) if z <= 0.0 else MISS
@@ -40,16 +32,7 @@ def intersect_sphere(x, y, z, u, v, w, radius):
 
     The direction (u, v, w) may have any length; distances are then multiples of it. Starting from the point
     of the line that is nearest to the centre avoids the cancellation in the discriminant of the usual formula
-    for distant points.
-
-    Args:
-        x: x component of a point on the line, in the frame of the solid [m].
-        y: y component of the point [m].
-        z: z component of the point [m].
-        u: x component of the line's direction.
-        v: y component of the direction.
-        w: z component of the direction.
-        radius: Radius [m].
+    for distant points. The radius is in [m].
     """
     square = u * u + v * v + w * w
     nearest = -(x * u + y * v + z * w) / square
@@ -65,16 +48,7 @@ def intersect_sphere(x, y, z, u, v, w, radius):
 def intersect_ellipsoid(x, y, z, u, v, w, size):
     """Return the distances [m] at which a line enters and leaves an ellipsoid, or `MISS`.
 
-    The ellipsoid is scaled to a unit sphere.
-
-    Args:
-        x: x component of a point on the line, in the frame of the solid [m].
-        y: y component of the point [m].
-        z: z component of the point [m].
-        u: x component of the line's unit direction.
-        v: y component of the direction.
-        w: z component of the direction.
-        size: Semi-axes (3,) [m].
+    The ellipsoid is scaled to a unit sphere. ``size`` contains its semi-axes (3,) [m].
     """
     a, b, c = 1.0 / size[0], 1.0 / size[1], 1.0 / size[2]
     return intersect_sphere(a * x, b * y, c * z, a * u, b * v, c * w, 1.0)
@@ -118,14 +92,7 @@ def _intersect_tube(x, y, u, v, radius):
 def intersect_cylinder(x, y, z, u, v, w, size):
     """Return the distances [m] at which a line enters and leaves a cylinder along z, or `MISS`.
 
-    Args:
-        x: x component of a point on the line, in the frame of the solid [m].
-        y: y component of the point [m].
-        z: z component of the point [m].
-        u: x component of the line's unit direction.
-        v: y component of the direction.
-        w: z component of the direction.
-        size: Radius and half length [m].
+    ``size`` contains the radius and the half length [m].
     """
     enter, leave = _intersect_tube(x, y, u, v, size[0])
     below, above = _intersect_slab(z, w, size[1])
@@ -136,17 +103,8 @@ def intersect_cylinder(x, y, z, u, v, w, size):
 def intersect_capsule(x, y, z, u, v, w, size):
     """Return the distances [m] at which a line enters and leaves a capsule along z, or `MISS`.
 
-    The spheres at the ends matter where the line enters or leaves the infinite cylinder beyond the half
-    length.
-
-    Args:
-        x: x component of a point on the line, in the frame of the solid [m].
-        y: y component of the point [m].
-        z: z component of the point [m].
-        u: x component of the line's unit direction.
-        v: y component of the direction.
-        w: z component of the direction.
-        size: Radius and half length of the cylindrical part [m].
+    ``size`` contains the radius and the half length of the cylindrical part [m]. The spheres at the ends
+    matter where the line enters or leaves the infinite cylinder beyond the half length.
     """
     enter, leave = _intersect_tube(x, y, u, v, size[0])
     if enter > leave:
@@ -163,14 +121,7 @@ def intersect_capsule(x, y, z, u, v, w, size):
 def intersect_box(x, y, z, u, v, w, size):
     """Return the distances [m] at which a line enters and leaves a box, or `MISS`.
 
-    Args:
-        x: x component of a point on the line, in the frame of the solid [m].
-        y: y component of the point [m].
-        z: z component of the point [m].
-        u: x component of the line's unit direction.
-        v: y component of the direction.
-        w: z component of the direction.
-        size: Half sizes (3,) [m].
+    ``size`` contains the half lengths (3,) of the edges [m].
     """
     enter, leave = _intersect_slab(x, u, size[0])
     a, b = _intersect_slab(y, v, size[1])
