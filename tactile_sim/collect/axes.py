@@ -16,7 +16,7 @@ from tactile_sim.errors import CommandError, ConfigError, ConfigErrors
 MOST_POINTS = 100_000
 """Largest number of points in a grid."""
 _SENSOR = "sensor."
-"""Prefix of short keys, which apply to the signal chains of all pads."""
+"""Prefix of abbreviated keys, which apply to the signal chains of all pads."""
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from tactile_sim.errors import CommandError
 class Collection:
     """A dataset to collect.
 
-    Its bytes depend only on these fields, the files that they name and the package versions.
+    The bytes of the dataset depend only on these fields, on the files that they name and on package versions.
     """
 
     recipe: Recipe
@@ -51,7 +51,7 @@ class Collection:
         return min(self.envs, self.episodes - shard * self.envs)
 
     def seed_of(self, shard: int) -> int:
-        """Return the seed for the `Episodes` in a shard, which is below 2^30."""
+        """Return the seed (< 2^30) for the `Episodes` in a shard."""
         return int(np.random.SeedSequence([self.seed, shard]).generate_state(1)[0] >> 2)
 
     def make(self, shard: int, threads: int = 0) -> int:
@@ -90,10 +90,10 @@ def collect(
     progress: Callable[[int, int], None] | None = None,
     ray: str | None = None,
 ) -> int:
-    """Create all missing shards.
+    """Create all missing shards of a dataset.
 
     Args:
-        collection: The dataset.
+        collection: The dataset to collect.
         workers: Number of processes.
         progress: Called with the number of complete episodes and the total number of episodes.
         ray: Address of a Ray cluster, ``auto`` or ``local``. None uses local processes without Ray.
@@ -127,10 +127,10 @@ def collect(
 
 
 def make_probe(collection: Collection, workers: int, option: str = "--envs") -> Episodes:
-    """Check a dataset's settings and memory use; return a single-episode batch that is not recorded.
+    """Check a dataset's settings and memory use, and return a batch of one episode that is not recorded.
 
     Args:
-        collection: The dataset.
+        collection: The dataset to check.
         workers: Number of shards created in parallel.
         option: Option that sets the number of episodes of a shard.
 
@@ -160,7 +160,7 @@ def make_probe(collection: Collection, workers: int, option: str = "--envs") -> 
 
 
 def describe(collection: Collection, probe: Episodes) -> dict[str, Any]:
-    """Return the description of a dataset, which lists its columns and everything its bytes depend on."""
+    """Return the description of a dataset: its columns and everything on which its bytes depend."""
     recipe, simulation = probe.recipe, probe.batch.simulation
     settings = dataclasses.asdict(simulation.settings)
     del settings["base"], settings["source"]

@@ -56,7 +56,7 @@ def make_controller(
             actions to the ranges of the controls.
         policy: File of a `LinearPolicy`. None draws random actions for a task.
         touch: Kind of tactile observation, see `TaskVectorEnv`.
-        batch: The environments.
+        batch: Batch of the environments to control.
         random: Generator for random actions.
 
     Raises:

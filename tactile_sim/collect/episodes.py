@@ -59,7 +59,7 @@ class Field:
     dtype: str
     unit: str = ""
     names: tuple[str, ...] = ()
-    """Names along the first axis."""
+    """Names of the elements along the first axis of a row."""
 
 
 class Episodes:
@@ -90,7 +90,7 @@ class Episodes:
         """The recipe with ``substeps`` resolved to the number of time steps between two rows."""
         self._columns = self._readers()
         self.fields = {name: field for name, (field, _) in self._columns.items()} | self._results()
-        """Columns by name."""
+        """Columns of the dataset by name."""
 
     @property
     def are_equal(self) -> bool:
@@ -159,7 +159,7 @@ class Episodes:
         return max(1, round(1.0 / rate)) if rate else 1
 
     def _readers(self) -> dict[str, tuple[Field, Callable[[Observation], np.ndarray]]]:
-        """Return the columns that are read from observations, with the functions that read them."""
+        """Return the columns that are read from observations; a function for each returns its values."""
         simulation = self.batch.simulation
         joints, pads = tuple(self.batch.observe().joint_names), simulation.skin.pads
         touch = TOUCH_FUNCTIONS[simulation.settings.skin.touch_function]

@@ -32,7 +32,7 @@ def shard_path(out: Path, shard: int, ending: str = ".parquet") -> Path:
 
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
-    """Create a folder and lock it against writes by other processes.
+    """Create a dataset's folder and lock it against other processes while the block runs.
 
     Raises:
         CommandError: The folder cannot be created or read, or another process has locked it.
@@ -57,9 +57,9 @@ def begin(out: Path, info: dict[str, Any], remedy: str = "use another path") -> 
     The description of an existing dataset without complete shards is replaced.
 
     Args:
-        out: The folder.
+        out: Folder of the dataset.
         info: Everything on which the dataset depends.
-        remedy: Remedy to append to error messages.
+        remedy: Advice to append to error messages.
 
     Raises:
         CommandError: The folder contains other files, or a different dataset with complete shards.
@@ -88,10 +88,10 @@ def begin(out: Path, info: dict[str, Any], remedy: str = "use another path") -> 
 
 
 def clear(out: Path) -> None:
-    """Remove the description and the shards of a folder.
+    """Remove the description and the shards from a folder.
 
     Raises:
-        CommandError: They cannot be removed.
+        CommandError: A file cannot be removed.
     """
     try:
         (out / INFO).unlink(missing_ok=True)
@@ -105,7 +105,7 @@ def missing(out: Path, paths: Sequence[Path]) -> list[int]:
     """Return the indices of the missing shards, and remove partial files left by killed processes.
 
     Args:
-        out: The folder.
+        out: Folder of the dataset.
         paths: Path of each shard's file.
 
     Raises:
@@ -124,12 +124,12 @@ def write_shard(
 ) -> None:
     """Write the episodes of a shard atomically.
 
-    The file appears under its name when it is complete and on disk.
+    The file gets its final name only after it is complete and on disk.
 
     Args:
         path: Path of the file.
         episodes: For each episode, its columns (length, ...) by name.
-        units: Units by column name.
+        units: Unit of each column, by column name.
         metadata: Metadata to store in the file.
 
     Raises:
@@ -166,12 +166,12 @@ def write_tables(path: Path, tables: Iterable[Any]) -> None:
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write a JSON file atomically; it appears when it is complete and on disk."""
+    """Write a JSON file that gets its name only after it is complete and on disk."""
     write_text(path, json.dumps(content, indent=1) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file atomically; it appears when it is complete and on disk."""
+    """Write a text file that gets its name only after it is complete and on disk."""
     with _written(path) as file:
         file.write(text.encode())
 

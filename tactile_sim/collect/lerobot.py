@@ -27,7 +27,7 @@ def check_rate(rate: float) -> int:
 
 
 def is_finished(out: Path) -> bool:
-    """Return whether `finish` has completed a dataset."""
+    """Return whether a folder contains a dataset that `finish` has completed."""
     return (out / "meta/info.json").exists()
 
 
@@ -91,9 +91,9 @@ def finish(out: Path, info: dict[str, Any]) -> None:
 
 
 def _number(path: Path, first: int) -> None:
-    """Correct the ``index`` column of a shard that begins at row ``first``.
+    """Correct the ``index`` column of a shard whose first row has the index ``first``.
 
-    The column is wrong if an episode in an earlier shard ended early, because the worker could not know that.
+    The column is wrong if an episode in an earlier shard ended early, which the worker could not know.
     """
     import pyarrow
     from pyarrow.parquet import ParquetFile
@@ -137,7 +137,7 @@ def _array(column: Any) -> np.ndarray:
 
 
 class _Statistics:
-    """Minimum, maximum, mean and standard deviation over all rows, by element."""
+    """Computes the minimum, maximum, mean and standard deviation of each element over all rows."""
 
     def __init__(self, shape: tuple[int, ...]) -> None:
         self._shape = shape
@@ -146,7 +146,7 @@ class _Statistics:
         self._mean, self._squares = np.zeros(shape), np.zeros(shape)
 
     def add(self, values: np.ndarray) -> None:
-        """Add the rows of an episode, by Chan's method."""
+        """Add the rows of an episode with Chan's parallel algorithm for mean and variance."""
         rows = values.reshape(len(values), *self._shape).astype(float)
         count, mean = len(rows), rows.mean(axis=0)
         total, change = self._count + count, mean - self._mean
@@ -157,7 +157,7 @@ class _Statistics:
         self._most = np.maximum(self._most, rows.max(axis=0))
 
     def result(self) -> dict[str, Any]:
-        """Return the statistics as lists of numbers, by LeRobot's names."""
+        """Return the statistics as lists of numbers, keyed by LeRobot's names."""
         return {
             "min": self._least.tolist(),
             "max": self._most.tolist(),
@@ -168,7 +168,7 @@ class _Statistics:
 
 
 def _tasks(task: str) -> Any:
-    """Return the table of tasks in the form that pandas writes, with the task names as index."""
+    """Return LeRobot's table of tasks as pandas would store it, with the task names as index."""
     import pyarrow
 
     table = pyarrow.table({"task_index": pyarrow.array([0]), "task": [task]})

@@ -30,8 +30,8 @@ def load_metric(place: str) -> Measure:
         place: ``FILE`` for the function ``metric`` in that file, or ``FILE:FUNCTION``.
 
     Raises:
-        CommandError: The file cannot be read or run, or lacks the function. The returned metric also raises
-            it if the user's function raises an exception or does not return numbers.
+        CommandError: The file cannot be read or run, or does not define the function. The returned metric
+            also raises this error if the user's function raises an exception or does not return numbers.
     """
     path, name = split(place)
     module = ModuleType(_MODULE)
@@ -73,7 +73,7 @@ def _call(path: Path, function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 def _numbers(where: str, name: str, value: Any) -> dict[str, float]:
-    """Convert the result of a metric, a number or a mapping, to numbers by name."""
+    """Convert the result of a metric, which is a number or a mapping, to numbers keyed by name."""
     named = value if isinstance(value, Mapping) else {name: value}
     found = {}
     for key, entry in named.items():

@@ -29,7 +29,7 @@ from tactile_sim.errors import CommandError, TactileSimError
 
 @dataclass(frozen=True)
 class Sweep:
-    """A sweep. All points use the same seed, so that they differ only in the swept keys."""
+    """A sweep over a grid. All points use the same seed, so that they differ only in the swept keys."""
 
     recipe: Recipe
     axes: tuple[Axis, ...]
@@ -111,7 +111,7 @@ def sweep(
     """Run all missing points and write the table.
 
     Args:
-        work: The sweep.
+        work: The sweep to run.
         workers: Number of processes.
         progress: Called with the number of complete points and the total number of points.
         ray: Address of a Ray cluster, ``auto`` or ``local``. None uses local processes without Ray.

@@ -17,7 +17,7 @@ from tactile_sim.errors import TactileSimError
 
 
 def main(parent: int) -> None:
-    """Create shards until standard input closes. The process exits immediately if its parent is killed."""
+    """Create shards until standard input closes. If the parent process is killed, exit immediately."""
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # the parent died before prctl
         return

@@ -106,7 +106,7 @@ class _Worker:
         return int(reply)
 
     def kill(self) -> None:
-        """Kill the process and reap it."""
+        """Kill the process and wait for its end."""
         self._process.kill()
         self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout):

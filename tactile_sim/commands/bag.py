@@ -15,7 +15,7 @@ from tactile_sim.text import counted
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand with its actions."""
+    """Register the subcommand ``bag`` with its actions ``info``, ``repair`` and ``export``."""
     parser = new_parser(subparsers, "bag", "inspect, repair or export a bag (rosbag2, MCAP)")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
     info = new_parser(actions, "info", "list the topics of a bag")
@@ -118,7 +118,7 @@ def _pad(topic: str) -> str:
 
 
 def _wrapped(text: str, width: int) -> str:
-    """Wrap text to a width. Null characters are converted to non-breaking blanks."""
+    """Wrap text to a width. Null characters mark blanks at which lines must not be broken."""
     lines = textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines).replace("\0", " ")
 
@@ -127,7 +127,7 @@ def _skin(taxels: dict[str, int]) -> str:
     """Return a summary of the taxels, such as ``3 taxels on 2 pads: palm 1, thumb 2``.
 
     Args:
-        taxels: Number of taxels by layout topic.
+        taxels: Number of taxels on each pad, keyed by layout topic.
     """
     if not taxels:
         return "no layout of the taxels"
@@ -135,12 +135,12 @@ def _skin(taxels: dict[str, int]) -> str:
 
 
 def _per_body(what: str, counts: dict[str, int], on: str = "body") -> str:
-    """Format the total count and the count for each body or pad.
+    """Format a total count, followed by the count on each body or pad.
 
     Args:
         what: Noun for the counted items, in the singular.
-        counts: Counts by layout topic.
-        on: Noun for their carriers, ``body`` or ``pad``.
+        counts: Counts, keyed by layout topic.
+        on: Noun for what carries the items, ``body`` or ``pad``.
     """
     bodies = {name.rpartition("/tactile/")[2].partition("/")[0]: count for name, count in counts.items()}
     listed = ", ".join(f"{body}\0{count}" for body, count in bodies.items())
@@ -230,4 +230,4 @@ _FORMATS = {
     "parquet": (_export_parquet, "_parquet"),
     "lerobot": (_export_lerobot, "_lerobot"),
 }
-"""Writer and file name extension by export format."""
+"""Function that writes the file, and file name extension, for each export format."""

@@ -19,7 +19,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Print a summary of a valid configuration and return 0; raise a TactileSimError for an invalid one."""
+    """Print a summary of a valid configuration and return 0.
+
+    Raises:
+        TactileSimError: The configuration is invalid.
+    """
     settings = config.load(args.config)
     if settings.bridges:
         from tactile_sim.ros import bridges

@@ -68,7 +68,7 @@ def add_recipe(parser: argparse.ArgumentParser, episodes: int, text: str) -> Non
 
 
 def _add_number(parser: argparse.ArgumentParser, name: str, default: int, text: str) -> None:
-    """Add an option that takes an integer."""
+    """Add an option with an integer value."""
     shown = f"; {default} by default" if default or name == "seed" else ""
     parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=text + shown)
 
@@ -81,7 +81,7 @@ def make_recipe(args: argparse.Namespace) -> Recipe:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Collect the episodes that the dataset lacks, print a summary and the throughput, and return 0."""
+    """Collect the missing episodes of a dataset, print a summary and the throughput, and return 0."""
     from tactile_sim.collect import Collection, collect
     from tactile_sim.progress import progress
 

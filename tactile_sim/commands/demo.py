@@ -93,7 +93,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _web(node: Child, wanted: int | None) -> str | None:
-    """Return the text about the browser view, or None while its address is not yet known.
+    """Return a line with the address of the browser view, or None while the address is not yet known.
 
     Args:
         node: Process of the node.
@@ -108,7 +108,7 @@ def _web(node: Child, wanted: int | None) -> str | None:
 
 
 def _start_up(node: Child) -> str:
-    """Return the startup progress of the node, taken from its output."""
+    """Return the latest line of the node's output that describes its startup progress."""
     lines = (re.search("compiling kernels.*", line) for line in reversed(node.last_lines))
     found = next(filter(None, lines), None)
     return f"starting the node: {found[0]}" if found else View.starting
@@ -166,8 +166,8 @@ def _watch(
         monitor: Receives the node's messages.
         view: Layout of the table.
         duration: Maximum wall time [s]; None for no limit.
-        begin: Whether to unpause the node once the table is ready.
-        stop: Reports whether a signal asked this process to end.
+        begin: Whether to resume the paused node once the table is ready.
+        stop: Stop request of this process, which is set by signals.
 
     Returns:
         The exit code.
@@ -200,9 +200,9 @@ def _watch(
 
 @contextmanager
 def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
-    """Yield a function that shows the state of a monitor: as a live table in a terminal, else as text.
+    """Yield a function that shows the state of a monitor, as a live table in a terminal or else as text.
 
-    The function's second argument is True for the last call.
+    The function's arguments are the monitor, and True if this is the last call.
     """
     if sys.stdout.isatty():
         console = Console(highlight=False)
@@ -235,7 +235,7 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
 
 @contextmanager
 def _keys(monitor: Monitor) -> Iterator[Callable[[], bool]]:
-    """Yield a function that handles the last key press. It returns False if the key is q.
+    """Yield a function that handles the last key press and returns False if the key was ``q``.
 
     If there is no terminal, the function does nothing and returns True.
     """

@@ -33,7 +33,7 @@ SUMMARY: dict[str, Callable[[Any], str]] = {
     "moving_mass": lambda mass: f"{mass:.6g} kg",
     "skin_area": lambda area: f"{area * 1e4:.1f} cm²",
 }
-"""Functions that format values of the summary, by key; other values are printed unchanged."""
+"""Functions that format values of the summary, keyed by name. Other values are printed unchanged."""
 COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "ids": ("ids", lambda ids: f"{ids[0]} to {ids[1]}"),
     "spacing": ("spacing [mm]", lambda spacing: f"{spacing * 1e3:.3g}"),
@@ -44,7 +44,7 @@ COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "mass": ("mass [kg]", lambda mass: f"{mass:.4g}"),
     "range": ("range", lambda limits: f"{limits[0]:.4g} to {limits[1]:.4g}"),
 }
-"""Headings of columns with numbers, and functions that format their values."""
+"""Heading of each column that contains numbers, and a function that formats its values."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -110,14 +110,14 @@ def _table(listing: Listing) -> RenderableType:
 
 
 def _shown(value: Any) -> str:
-    """Format a value: lists of names with commas, booleans as yes or no, other values unchanged."""
+    """Format a value: join lists with commas, print booleans as yes or no, and other values unchanged."""
     if isinstance(value, list):
         return ", ".join(value)
     return {True: "yes", False: "no"}[bool(value)] if isinstance(value, bool | np.bool_) else str(value)
 
 
 def _plot(simulation: Simulation, file: Path) -> None:
-    """Plot the taxel layout of the pads, and save it to a file."""
+    """Plot the taxels of all pads and save the figure to a file."""
     from tactile_sim.analysis import style
     from tactile_sim.analysis.pad_layout import pad_layout
     from tactile_sim.bag.atomic_write import fresh

@@ -1,4 +1,7 @@
-"""Types of command line options: parse a text, or raise an ArgumentTypeError with the requirement."""
+"""Parsers for the values of command line options.
+
+For an invalid text, they raise an ArgumentTypeError that states the requirement.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +31,7 @@ def between(low: float, high: float) -> Callable[[str], float]:
 
 
 def seconds(text: str) -> float:
-    """Parse a time [s]."""
+    """Parse a duration in seconds."""
     value = _number(text)
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"must be a number of seconds, got {text!r}")
@@ -36,14 +39,14 @@ def seconds(text: str) -> float:
 
 
 def port_number(text: str) -> int:
-    """Parse a port number."""
+    """Parse the number of a TCP port."""
     if not (text.isdecimal() and int(text) <= 65535):
         raise argparse.ArgumentTypeError(f"must be a port from 0 to 65535, got {text!r}")
     return int(text)
 
 
 def _number(text: str) -> float:
-    """Parse a number; return NaN for other text."""
+    """Parse a number; return NaN if the text is not a number."""
     try:
         return float(text)
     except ValueError:

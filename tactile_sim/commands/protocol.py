@@ -56,7 +56,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Write the motion to a CSV file, print its duration and number of samples, and return 0."""
+    """Write the motion to a CSV file, print the motion's duration and number of samples, and return 0."""
     from tactile_sim.bag.atomic_write import fresh, refuse_existing
     from tactile_sim.fit import Reference, protocol
     from tactile_sim.fit.patch import Patch

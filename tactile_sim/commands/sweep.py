@@ -42,7 +42,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the points that the table lacks, write the table and return 0."""
+    """Run the missing points of the grid, write the table and return 0."""
     from tactile_sim.collect import Sweep, sweep
     from tactile_sim.collect.axes import make_axes
     from tactile_sim.progress import progress

@@ -129,7 +129,7 @@ def _simulate(args: argparse.Namespace) -> int:
 
 
 def _endpoint(args: argparse.Namespace, web: WebSettings) -> Endpoint:
-    """Return the configured endpoint, with the command line options applied."""
+    """Return the configured endpoint after applying the command line options."""
     port = web.port if args.port is None else args.port
     token = web.token if args.token is None else args.token
     return Endpoint(args.host or web.host, port, token)

@@ -35,7 +35,7 @@ GROUND = "ground"
 
 
 def urdf_options(settings: Settings) -> UrdfOptions:
-    """Return the options with which the URDF files in a configuration are read."""
+    """Return the options in a configuration for reading URDF files."""
     options = settings.scene_options
     base = settings.base or Path()
     paths = tuple(str(base / os.path.expanduser(path)) for path in settings.package_paths)
@@ -57,11 +57,11 @@ def add_parts(spec: mujoco.MjSpec, settings: Settings) -> dict[str, str]:
     """Add the robots, objects and ground in a configuration to a scene.
 
     Returns:
-        Control mode (``position``, ``velocity`` or ``effort``) of each joint of the robots, by joint name.
+        The control mode (``position``, ``velocity`` or ``effort``) of each robot joint, keyed by joint name.
 
     Raises:
         SceneError: A file is missing or invalid.
-        ConfigError: A name exists already in the scene.
+        ConfigError: A name already exists in the scene.
     """
     if settings.scene_options.balance_inertia:
         spec.compiler.balanceinertia = True
@@ -89,7 +89,7 @@ def quaternion(orientation: tuple[float, ...]) -> np.ndarray:
 
 
 def _add_robot(spec: mujoco.MjSpec, name: str, settings: Settings) -> dict[str, str]:
-    """Add a configured robot to a scene and return the control modes of its joints by name."""
+    """Add a configured robot to a scene and return the control mode of each of its joints by joint name."""
     robot, where = settings.robots[name], f"robots.{name}"
     options = urdf_options(settings)
     file = find_scene(robot["file"], settings.base, settings.source, options.package_paths, f"{where}.file")
@@ -115,7 +115,7 @@ def _add_robot(spec: mujoco.MjSpec, name: str, settings: Settings) -> dict[str, 
 
 
 def _check_names(spec: mujoco.MjSpec, child: mujoco.MjSpec, prefix: str, where: str) -> None:
-    """Check that a robot's names do not exist in the scene yet."""
+    """Check that the names of a robot's elements, with the prefix, do not exist in the scene yet."""
     for kind in ("bodies", "joints", "geoms", "actuators"):
         taken = {element.name for element in getattr(spec, kind) if element.name} - {"world"}
         for element in getattr(child, kind):
@@ -147,7 +147,7 @@ def _add_object(spec: mujoco.MjSpec, name: str, settings: Settings) -> None:
 
 
 def _shape_geom(body: Any, entry: dict[str, Any]) -> Any:
-    """Add the geom of a shape after converting its extents to MuJoCo's sizes."""
+    """Add a geom for a primitive shape, whose configured extents are converted to MuJoCo's sizes."""
     sizes = list(entry["size"])
     if entry["shape"] in ("box", "ellipsoid"):
         sizes = [0.5 * size for size in sizes]
@@ -157,7 +157,7 @@ def _shape_geom(body: Any, entry: dict[str, Any]) -> Any:
 
 
 def _mesh_geoms(spec: mujoco.MjSpec, body: Any, name: str, settings: Settings) -> list[tuple[Any, float]]:
-    """Add the hull of a mesh or its convex parts as geoms, and return each with its mass fraction."""
+    """Add the convex hull of a mesh or its convex parts as geoms; return each geom with its mass fraction."""
     entry, where = settings.objects[name], f"{settings.source}: objects.{name}"
     path = _mesh_path(entry["file"], settings, f"{where}.file: ")
     if entry.get("decompose", False):

@@ -1,4 +1,4 @@
-"""Check of the key ``engine``, and the keys below the engine's name."""
+"""Check the key ``engine``, and find the keys that an engine adds below its name."""
 
 from __future__ import annotations
 
@@ -11,13 +11,17 @@ from tactile_sim.schema import Text
 
 
 class EngineName(Text):
-    """Check for the name of an engine in the registry."""
+    """Check that a text is the name of an engine in the registry."""
 
     words = tuple(ENGINES)
     """Names of the engines in this package."""
 
     def __call__(self, value: Any) -> str:
-        """Check that an engine with this name exists and return the name; otherwise raise ValueError."""
+        """Return the name of an existing engine.
+
+        Raises:
+            ValueError: There is no engine with this name.
+        """
         name = super().__call__(value)
         if not has_engine(name):
             raise ValueError(f"unknown engine {name!r}{suggest(name, engine_names())}")
@@ -28,7 +32,7 @@ class EngineName(Text):
 
 
 def engine_keys(engine: str) -> dict[str, Key]:
-    """Return the plain keys that an engine adds below its name, by full name.
+    """Return the plain keys that an engine adds, keyed by full name, such as ``trifinger.type``.
 
     Raises:
         EngineError: The engine's plug-in cannot be imported.

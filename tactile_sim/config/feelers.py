@@ -1,4 +1,4 @@
-"""Schema of ``feelers.BODY``, and resolution of these keys to the bodies of a scene."""
+"""Declare the keys ``feelers.BODY.*`` and match them with the bodies of a scene."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class FeelerSettings:
 
 
 FEELER = checks(FeelerSettings)
-"""Check for the value of each key, by name."""
+"""The check for each key's value, by key name."""
 
 
 def resolve_feelers(
@@ -59,17 +59,17 @@ def resolve_feelers(
     """Return the feeler settings of each body that has feelers.
 
     Args:
-        settings: The configuration.
+        settings: Configuration with the table ``feelers``.
         names: Names of the scene's elements.
         skin_bodies: Ids of the bodies with skin.
 
     Returns:
-        By body id, in increasing order: the entry (file and key, for error messages), and its settings with
-        absolute image paths.
+        For each body id, in increasing order: a prefix for error messages (file and key), and the settings
+        with absolute image paths.
 
     Raises:
-        ConfigError: A body is unknown, a pattern matches nothing, an entry has neither or both of image and
-            spacing, or two bodies would share a topic.
+        ConfigError: A body is unknown, a pattern matches nothing, an entry does not have exactly one of
+            ``image`` and ``spacing``, or two bodies would share a topic.
         SceneError: The address of an image is invalid.
     """
     where = f"{settings.source}: feelers"

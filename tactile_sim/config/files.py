@@ -10,12 +10,12 @@ from tactile_sim.errors import ConfigError
 
 
 def find_file(name: str, base: Path | None, where: str) -> Path:
-    """Return the path of a file in a configuration; the file may not exist.
+    """Return the path of a file named in a configuration, without checking that the file exists.
 
     Args:
-        name: Path relative to ``base`` or to the shipped folder ``scenes``, absolute path, or address with
-            ``package://`` or ``file://``.
-        base: Folder at which relative paths start, or None.
+        name: Absolute path, path relative to ``base`` or to the shipped folder ``scenes``, or an address that
+            starts with ``package://`` or ``file://``.
+        base: Folder to which relative paths refer, or None.
         where: Prefix for error messages (file and key).
 
     Raises:

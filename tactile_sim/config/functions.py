@@ -1,4 +1,4 @@
-"""Checks for the names of touch functions, response functions and sampling modes."""
+"""Checks that accept the names of touch functions, response functions and sampling modes."""
 
 from __future__ import annotations
 

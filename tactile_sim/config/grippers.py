@@ -41,9 +41,9 @@ class GripperSettings:
 GRIPPER: dict[str, Check] = {
     entry.name: entry.metadata["check"] for entry in dataclasses.fields(GripperSettings)
 }
-"""Check for the value of each key, by name."""
+"""The check for each key's value, by key name."""
 
 
 def fault_of_gripper(entry: Mapping[str, Any]) -> str | None:
-    """Return the error in the combination of a gripper's keys, or None."""
+    """Return an error message if a gripper's keys contradict each other, or else None."""
     return None if entry.get("joints") else "must have joints, such as joints: [left, right]"

@@ -1,4 +1,4 @@
-"""Schema of ``hardware``: where the readings of real sensors come from."""
+"""Declare the keys ``hardware.*``, which define where the readings of real sensors come from."""
 
 from __future__ import annotations
 
@@ -13,7 +13,11 @@ from tactile_sim.schema import Choice, Flag, Integer, Integers, Number, Text, ch
 
 
 def check_address(value: Any) -> str:
-    """Check a websocket address and return it; raise a ValueError if it is invalid."""
+    """Return a valid websocket address unchanged.
+
+    Raises:
+        ValueError: The value is not a websocket address.
+    """
     address = Text(filled=True)(value)
     try:
         parts = urlsplit(address)
@@ -26,7 +30,11 @@ def check_address(value: Any) -> str:
 
 
 def check_topic(value: Any) -> str:
-    """Check an absolute or relative ROS topic name and return it; raise a ValueError if it is invalid."""
+    """Return a valid absolute or relative ROS topic name unchanged.
+
+    Raises:
+        ValueError: The value is not a topic name.
+    """
     name = Text(filled=True)(value)
     if not re.fullmatch("(~?/)?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*", name):
         raise ValueError(f"must be a topic such as /hub_0/sensor_0, got {name!r}")
@@ -62,7 +70,7 @@ class HardwarePad:
 
 
 HARDWARE_PAD = checks(HardwarePad)
-"""Check for the value of each key, by name."""
+"""The check for each key's value, by key name."""
 
 
 @dataclass(frozen=True)
@@ -86,11 +94,11 @@ class HardwareSettings:
 def resolve_hardware(
     hardware: HardwareSettings, taxels: dict[str, int], source: str
 ) -> dict[str, HardwarePad]:
-    """Check the settings of the pads that have a sensor and return them by pad name.
+    """Check the settings of the pads that receive data from a sensor, and return them by pad name.
 
     Args:
-        hardware: Settings below ``hardware``.
-        taxels: Number of taxels by pad name, of all pads of the skin.
+        hardware: Values of the keys ``hardware.*``.
+        taxels: Number of taxels of each pad of the skin, keyed by pad name.
         source: Name of the configuration in error messages.
 
     Raises:

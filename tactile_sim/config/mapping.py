@@ -1,7 +1,8 @@
 """Convert a mapping to validated :class:`Settings`.
 
-Internally a configuration is flat (``{"skin.scales.left.palm": 0.02}``), as ROS parameters are. Body names
-can contain dots, because everything after the name of a table such as ``skin.scales`` is the key.
+Internally, a configuration is flat (``{"skin.scales.left.palm": 0.02}``), as ROS parameters are. Body names
+can contain dots, because everything after the name of a table such as ``skin.scales`` belongs to the body
+name.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ _NULLS = ("null", "Null", "NULL", "~")
 _PARTS = {"robots", "objects", "ground"}
 """Keys that add elements to a scene."""
 _FAULTS = {"robots": fault_of_robot, "objects": fault_of_object, "grippers": fault_of_gripper}
-"""Functions that return an error in the combination of a group's keys (or None), by table."""
+"""For each table, a function that returns an error message if a group's keys contradict each other."""
 _RENAMED = {"gains": "control"}
-"""New name of keys from earlier versions."""
+"""Current names of keys that were renamed, keyed by their earlier names, to suggest in error messages."""
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
 _OF_EVERY_NODE_BELOW = ("qos_overrides.",)
 _GROUPS = list(dict.fromkeys(name.partition(".")[0] for name in [*KEYS, *TABLES, *RECORDS] if "." in name))
@@ -37,16 +38,18 @@ _GROUPS = list(dict.fromkeys(name.partition(".")[0] for name in [*KEYS, *TABLES,
 def from_mapping(
     mapping: Mapping[str, Any], base: Path | None = None, source: str = "configuration"
 ) -> Settings:
-    """Validate a mapping, nested or with dotted keys, and return it as settings.
+    """Validate a mapping and convert it to settings.
 
     Args:
-        mapping: Content below ``ros__parameters``. None and rcl's ``"null"`` mean the default.
-        base: Folder at which relative paths start, or None.
+        mapping: Content below ``ros__parameters``, nested or with dotted keys. The values None and ``"null"``
+            select the default.
+        base: Folder to which relative paths refer, or None.
         source: Name of the mapping in error messages, usually the file.
 
     Raises:
-        ConfigError: A key or value is invalid. The message has the key, the value and the nearest valid name.
-        ConfigErrors: There are several such errors.
+        ConfigError: A key or value is invalid. The message contains the key, the value and the nearest valid
+            name.
+        ConfigErrors: Several keys or values are invalid.
     """
     pairs = list(_flatten(mapping, source))
     named, _ = _checked([pair for pair in pairs if pair[0] == "engine"], source)
@@ -83,15 +86,15 @@ def from_mapping(
 def _faults_of_groups(
     values: Mapping[str, Any], source: str, wrong: Sequence[str]
 ) -> list[tuple[str, ConfigError]]:
-    """Return the errors of groups whose keys are individually valid but inconsistent.
+    """Return an error for each group whose keys are valid but contradict each other.
 
     Args:
-        values: Valid values by full name.
+        values: Valid values, keyed by full name.
         source: Name of the configuration in error messages.
-        wrong: Full names of invalid keys; the groups that contain them are skipped.
+        wrong: Full names of invalid keys. Groups that contain one of them are skipped.
 
     Returns:
-        A pair of key (such as ``robots.NAME``) and error for each such group.
+        Pairs of a group's key, such as ``robots.NAME``, and its error.
     """
     errors = []
     for table, fault_of in _FAULTS.items():
@@ -116,10 +119,10 @@ def _checked(
     """Check keys and values; return the valid values by full name, and a (key, error) pair per error.
 
     Args:
-        pairs: Full names and values.
+        pairs: Full name and value of each key.
         source: Name of the configuration in error messages.
-        own: Keys that the engine adds, by full name.
-        engine: Name of the engine.
+        own: Keys that the engine adds, keyed by full name.
+        engine: Name of the engine, for error messages.
     """
     values: dict[str, Any] = {}
     errors: list[tuple[str, ConfigError]] = []
@@ -156,7 +159,7 @@ def _flatten(mapping: Mapping[str, Any], source: str, prefix: str = "") -> Itera
 
 
 def _check_of(name: str, value: Any, source: str, own: Mapping[str, Key], engine: str) -> Check:
-    """Return the check of a key that does not belong to the engine.
+    """Return the check for the value of a key that was not added by the engine.
 
     Raises:
         ConfigError: The key is unknown.
@@ -184,11 +187,11 @@ def _check_of(name: str, value: Any, source: str, own: Mapping[str, Key], engine
 
 
 def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, source: str) -> Check:
-    """Return the check of a key in a table of groups.
+    """Return the check for the value of a key in a table of groups.
 
     Args:
         record: Name of the table, such as ``robots``.
-        checks: Check of each key in a group, by name.
+        checks: Check for each key of a group, by key name.
         name: Full name of the key, such as ``robots.arm.file``.
         value: Value of the key, for error messages.
         source: Name of the configuration in error messages.
@@ -215,9 +218,9 @@ def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, s
 
 
 def _split(name: str, checks: Mapping[str, Check]) -> tuple[str, str]:
-    """Split a key in a table of groups, without the table's name, into user-defined name and schema key.
+    """Split a key below the name of a table of groups into the user-defined name and the group's key.
 
-    Keys in the schema have one or two levels; the user-defined name may contain dots.
+    The group's key has one or two levels. The user-defined name may contain dots.
     """
     levels = sorted({key.count(".") + 1 for key in checks}, reverse=True)
     splits = [(level, name.rsplit(".", level)) for level in levels]
@@ -231,7 +234,7 @@ def _split(name: str, checks: Mapping[str, Check]) -> tuple[str, str]:
 def _nearest_key(name: str, own: Iterable[str]) -> str:
     """Return the end of an error message that suggests the valid key nearest to an unknown one.
 
-    It may be in the same group, in a group with a similar name, or at another level.
+    The suggested key may be in the same group, in a group with a similar name, or at another level.
     """
     known = [*KEYS, *TABLES, *RECORDS, *own]
     group = name.partition(".")[0]
@@ -249,10 +252,10 @@ def _build(type_: Any, prefix: str, values: Mapping[str, Any], **known: Any) -> 
     """Build a settings dataclass, including nested ones, from validated values.
 
     Args:
-        type_: The dataclass.
-        prefix: Prefix of its keys, such as ``skin.``.
-        values: Validated values by full name.
-        **known: Values of fields that are not keys.
+        type_: Settings dataclass to build.
+        prefix: Prefix of the dataclass's keys, such as ``skin.``.
+        values: Validated values, keyed by full name.
+        **known: Values of fields that are not configuration keys.
     """
     for entry in dataclasses.fields(type_):
         name = prefix + entry.name
@@ -269,7 +272,7 @@ def _build(type_: Any, prefix: str, values: Mapping[str, Any], **known: Any) -> 
 
 
 def _records(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    """Build the table of groups with this name, such as ``robots``, from validated values by full name."""
+    """Collect the groups of a table, such as ``robots``, from validated values keyed by full name."""
     table: dict[str, Any] = {}
     for key, value in values.items():
         if not key.startswith(name + "."):

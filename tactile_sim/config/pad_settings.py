@@ -1,4 +1,4 @@
-"""Schema of ``skin.pads.NAME``: the keys of a pad."""
+"""Declare the keys ``skin.pads.NAME.*`` of a pad."""
 
 from __future__ import annotations
 
@@ -102,10 +102,10 @@ class PadSettings:
     )
 
     def __post_init__(self) -> None:
-        """Check the combination of keys.
+        """Check that the specified keys do not contradict each other.
 
         Raises:
-            ValueError: A combination is invalid; the message starts with the key.
+            ValueError: Keys contradict each other. The message starts with a key.
         """
         grid = (self.rows, self.columns, self.pitch)
         if any(value is not None for value in grid) and None in grid:
@@ -136,18 +136,18 @@ class PadSettings:
 
 
 _NAMES = {key.name: key.metadata["key"] or key.name for key in dataclasses.fields(PadSettings)}
-"""Configuration key by field name."""
+"""Key in the configuration, such as ``grid.rows``, for each field name."""
 PAD: dict[str, Check] = {_NAMES[key.name]: key.metadata["check"] for key in dataclasses.fields(PadSettings)}
-"""Check for the value of each key, by name."""
+"""The check for each key's value, by key name."""
 PAD_KEYS: dict[str, str] = {_NAMES[key.name]: key.metadata["doc"] for key in dataclasses.fields(PadSettings)}
-"""Description of each key, by name."""
+"""The description of each key, by key name."""
 
 
 def checked(value: Any, key: str) -> Any:
     """Check and convert a value in a preset, or all values of a group such as ``grid``.
 
     Args:
-        value: The value, or values by key below ``key``.
+        value: Value of the key. For a group, a mapping from the keys in the group to their values.
         key: Key in `PAD`, such as ``grid.rows``, or the name of a group.
     """
     if isinstance(value, Mapping):
@@ -159,7 +159,7 @@ def pad_settings(given: Mapping[str, Any], where: str) -> PadSettings:
     """Build the settings of a pad from checked values.
 
     Args:
-        given: Checked values by key; those of a group such as ``grid`` are in a nested mapping.
+        given: Checked values by key. The values of a group such as ``grid`` are in a nested mapping.
         where: Prefix for error messages (file and key).
 
     Raises:

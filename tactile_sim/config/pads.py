@@ -1,4 +1,4 @@
-"""Resolve ``skin.pads`` to the pads of a scene."""
+"""Convert the entries of ``skin.pads`` to plans for the pads of a scene."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def resolve_pads(
     """Return the plans of the pads in ``skin.pads``, sorted by name, and the signal chains.
 
     Args:
-        settings: The configuration.
+        settings: Configuration with the tables ``skin.pads`` and ``skin.sensor``.
         model: Compiled scene.
-        names: Names of its elements.
-        scales: Taxel spacing [m] by body id, for the bodies that skin covers entirely.
+        names: Names of the scene's elements.
+        scales: Taxel spacing [m] of the bodies that skin covers entirely, keyed by body id.
 
     Returns:
         Plans of the pads, and the table ``skin.sensor`` with the stages of presets added.
@@ -175,7 +175,7 @@ def _body(name: str, names: Names, where: str) -> int:
 
 
 def _flex(name: str, model: mujoco.MjModel, where: str) -> int:
-    """Return the id of a flex by name; it must have triangles or tetrahedra."""
+    """Return the id of the flex with this name, which must have triangles or tetrahedra."""
     names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, k) or "" for k in range(model.nflex)]
     if name not in names:
         raise ConfigError(f"{where}: the scene has no flex named {name!r}{suggest(name, names)}")
@@ -223,7 +223,7 @@ def _one_body(bodies: np.ndarray, body: int, names: Names, kind: str, where: str
 def _of_sites(
     patterns: Sequence[str], model: mujoco.MjModel, names: Names, body: int, where: str
 ) -> tuple[int, Layout]:
-    """Return the body of some sites, and the layout with a taxel at each of them."""
+    """Return the id of the body to which sites belong, and a layout with a taxel at each site."""
     known = [model.site(i).name for i in range(model.nsite)]
     sites = np.array(_matching(patterns, known, "site", where))
     body = _one_body(model.site_bodyid[sites], body, names, "sites", where)

@@ -35,7 +35,7 @@ _MOST_BYTES = MB
 
 
 def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value]:
-    """Return the parameters that a file sets for a node, by full name (``skin.scales.cube``).
+    """Return the parameters that a file sets for a node, keyed by full name such as ``skin.scales.cube``.
 
     Args:
         path: Path of the file.
@@ -58,7 +58,7 @@ def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value
 
 
 def read_sections(path: Path, source: str) -> dict[str, dict[str, Value]]:
-    """Return the parameters of each section of a file, by section name.
+    """Return the parameters in each section of a file, keyed by section name.
 
     Args:
         path: Path of the file.
@@ -119,14 +119,14 @@ def _text(path: Path, source: str) -> str:
 
 
 def applies(section: str, node: str) -> bool:
-    """Return whether a section applies to a node; ``*`` matches one token, ``**`` any number."""
+    """Return whether a section's name matches a node; ``*`` stands for one token, ``**`` for any number."""
     name = section if section.startswith("/") else "/" + section
     pattern = re.escape(name).replace(r"/\*\*", r"(/\w+)*").replace(r"/\*", r"/\w+")
     return re.fullmatch(pattern, node) is not None
 
 
 class _Reader:
-    """Reads the parameters of a file in one pass over its YAML events."""
+    """Reads the parameters in a file in one pass over the YAML events."""
 
     def __init__(self, text: str, source: str):
         self._source = source
@@ -134,7 +134,7 @@ class _Reader:
         self._sections: dict[str, dict[str, Value]] = {}
 
     def sections(self) -> dict[str, dict[str, Value]]:
-        """Return the parameters of each section by full name, in the order of the file."""
+        """Return the parameters in each section, in the order of the file, keyed by full name."""
         top = f"the top level must be a mapping ('/**:', with '{_NODE_LEVEL}:' below it)"
         try:
             for event in self._events:
@@ -224,7 +224,7 @@ class _Reader:
         return scalar(event.value)
 
     def _items(self) -> Iterator[tuple[str, yaml.Event]]:
-        """Yield the keys of the current mapping, each with the first event of its value."""
+        """Yield each key of the current mapping with the first YAML event of its value."""
         for event in self._events:
             if isinstance(event, yaml.MappingEndEvent):
                 return

@@ -1,4 +1,4 @@
-"""Resolve ``skin.scales`` to the bodies with skin and the spacing of their taxels."""
+"""Match the entries of ``skin.scales`` with bodies to find the spacing of their taxels."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def match_scales(
         scales: Spacings [m] by body name or pattern, see :func:`tactile_sim.config.match`. A pattern matches
             only bodies that can collide, and never the world.
         model: Compiled scene.
-        names: Names of its elements.
+        names: Names of the scene's elements.
         where: Prefix for error messages (file and key).
 
     Raises:
@@ -120,7 +120,7 @@ def check_count(areas: Mapping[Any, float], spacings: Mapping[Any, float], place
     Args:
         areas: Surface area of each pad or body [m2].
         spacings: Taxel spacing of each pad or body [m].
-        places: Prefix for error messages (file and key) of each spacing.
+        places: Prefix for error messages (file and key) for each pad or body.
 
     Raises:
         ConfigError: There are too many taxels. The message names the entry with the most taxels.

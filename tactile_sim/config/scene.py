@@ -23,13 +23,13 @@ if TYPE_CHECKING:
 def configured_scene(
     settings: Settings, made: mujoco.MjSpec | mujoco.MjModel | None = None
 ) -> tuple[mujoco.MjSpec | None, mujoco.MjModel]:
-    """Return the scene of a configuration as a spec and as a compiled model.
+    """Return a configuration's scene as a spec and as a compiled model.
 
     The spec is None if ``made`` is a compiled model.
 
     Args:
-        settings: The configuration.
-        made: Scene built in Python that replaces the scene file; a spec is copied.
+        settings: Configuration that names or describes the scene.
+        made: Scene built in Python, used instead of the scene file. A spec is copied, not modified.
 
     Raises:
         SceneError: The scene cannot be loaded or compiled.
@@ -63,7 +63,7 @@ def configured_scene(
 
 
 def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel:
-    """Check that a compiled model can be used without adding elements, and return it."""
+    """Check that a compiled model can be used with the settings without changes, and return it."""
     if engine_plugin(settings.engine).requires_spec:
         raise EngineError(
             f"{settings.source}: engine: {settings.engine!r} cannot use a compiled model; pass its MjSpec"
@@ -84,14 +84,14 @@ def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel
 
 
 def robot_description(settings: Settings, model: mujoco.MjModel, names: Names) -> str:
-    """Return the URDF of a scene: the content of its file, or one generated from the model.
+    """Return the URDF of a scene, which is read from the scene's URDF file or generated from the model.
 
-    A generated one has the ``<ros2_control>`` elements of the URDFs in the scene.
+    A generated URDF contains the ``<ros2_control>`` elements of the URDF files in the scene.
 
     Args:
-        settings: The configuration. Its URDF file is used if the scene contains nothing else.
+        settings: Configuration. The URDF file is used only if the scene contains nothing else.
         model: Compiled scene.
-        names: Names of its elements.
+        names: Names of the scene's elements.
     """
     from tactile_sim.scenes.generated_urdf import generated_urdf  # trimesh is slow to import
 
@@ -107,7 +107,7 @@ def robot_description(settings: Settings, model: mujoco.MjModel, names: Names) -
 
 
 def _given_urdfs(settings: Settings) -> list[tuple[str, str]]:
-    """Return prefix and content of the URDF files in the scene.
+    """Return the name prefix and the content of each URDF file in the scene.
 
     Raises:
         SceneError: A file cannot be read.

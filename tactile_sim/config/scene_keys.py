@@ -1,4 +1,4 @@
-"""Schema of the keys that build a scene: robots, objects and options for robots."""
+"""Declare the keys that build a scene: robots, objects and options for robots."""
 
 from __future__ import annotations
 
@@ -82,18 +82,18 @@ class ObjectSettings:
 
 
 ROBOT = checks(RobotSettings)
-"""Check for the value of each key of a robot, by name."""
+"""The check for the value of each key of a robot, by key name."""
 OBJECT = checks(ObjectSettings)
-"""Check for the value of each key of an object, by name."""
+"""The check for the value of each key of an object, by key name."""
 
 
 def fault_of_robot(entry: Mapping[str, Any]) -> str | None:
-    """Return the error in the combination of a robot's keys, or None."""
+    """Return an error message if a robot's keys contradict each other, or else None."""
     return _fault_of_quaternion(entry) if "file" in entry else "must have a file, such as file: panda.urdf"
 
 
 def fault_of_object(entry: Mapping[str, Any]) -> str | None:
-    """Return the error in the combination of an object's keys, or None."""
+    """Return an error message if an object's keys contradict each other, or else None."""
     if ("shape" in entry) == ("file" in entry):
         return "must have either a shape, such as shape: box, or a file"
     if "file" in entry and "size" in entry:

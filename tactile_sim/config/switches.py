@@ -15,19 +15,19 @@ _TABLE = "skin.sensor"
 
 
 def switch_places(sensor: Sensor) -> Iterator[tuple[str, str, str]]:
-    """Yield the full key of each switch, and the entry (pad name or pattern) and stage it belongs to."""
+    """Yield for each switch its full key, the entry (pad name or pattern) and the stage."""
     for entry, stages in sensor.items():
         for stage in stages:
             yield f"{_TABLE}.{entry}.{stage}.{ENABLED}", entry, stage
 
 
 def switches(sensor: Sensor) -> dict[str, bool]:
-    """Return the value of each switch by its full key; stages are on by default."""
+    """Return the value of each switch, keyed by full key. Stages are on by default."""
     return {key: sensor[entry][stage].get(ENABLED, True) for key, entry, stage in switch_places(sensor)}
 
 
 def switch_keys(sensor: Sensor) -> dict[str, Key]:
-    """Return the live configuration key of each switch, by its full name."""
+    """Return the declaration of each switch as a live key, keyed by full name."""
     return {
         key: Key(key, True, Flag(), f"whether the stage {stage} changes readings", live=True)
         for key, _, stage in switch_places(sensor)
@@ -35,7 +35,7 @@ def switch_keys(sensor: Sensor) -> dict[str, Key]:
 
 
 def with_switches(sensor: Sensor, values: Mapping[str, bool]) -> dict[str, dict[str, dict[str, Any]]]:
-    """Return a copy of the table with new values for some switches, given by full key."""
+    """Return a copy of the table with new values for some switches, which are keyed by full key."""
     copy = {entry: {stage: dict(own) for stage, own in stages.items()} for entry, stages in sensor.items()}
     for key, entry, stage in switch_places(sensor):
         if key in values:
@@ -44,11 +44,11 @@ def with_switches(sensor: Sensor, values: Mapping[str, bool]) -> dict[str, dict[
 
 
 def switches_of_pads(sensor: Sensor, entries: Mapping[str, str]) -> dict[str, dict[str, bool]]:
-    """Return the values of the switches by pad and stage, as in `SignalChain.switch`.
+    """Return the values of the switches by pad and stage, as `SignalChain.switch` expects them.
 
     Args:
-        sensor: The table.
-        entries: Entry (pad name or pattern) that applies to each pad, by pad name.
+        sensor: The table ``skin.sensor``.
+        entries: For each pad name, the entry (pad name or pattern) that applies to it.
     """
     return {
         pad: {stage: own.get(ENABLED, True) for stage, own in sensor[entry].items()}

@@ -1,4 +1,4 @@
-"""Check that no two pads share a topic."""
+"""Check that the topics of pads and bodies have distinct names."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tactile_sim.names import topic_token
 
 
 def check_topics(pads: Iterable[str], where: str) -> None:
-    """Check that names map to different topics after replacing characters that topics do not allow.
+    """Check that names stay distinct after characters that topics do not allow are replaced.
 
     Args:
         pads: Distinct names of pads or of bodies with feelers.

@@ -23,14 +23,14 @@ class Mailbox:
         self._closed = False
 
     def post(self, work: Callable[[], object]) -> None:
-        """Queue a function whose result is not needed."""
+        """Queue a function to run between two steps; its result is ignored."""
         self._letters.put(work)
 
     def call(self, work: Callable[[], Any]) -> Future:
         """Queue a function and return a future for its result.
 
         Args:
-            work: The function to call between two steps.
+            work: Function to run between two steps.
 
         Returns:
             A future with the result of the function or the exception that it raises. If the function returns

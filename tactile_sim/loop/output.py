@@ -11,14 +11,14 @@ from tactile_sim.simulation import Snapshot
 
 @dataclass(frozen=True)
 class Status:
-    """Status of the loop."""
+    """Pace, state, faults and rejected commands of the loop, as published on ``/diagnostics``."""
 
     real_time_factor: float
     """Real-time factor, measured since the last status."""
     wanted_factor: float
     """Configured real-time factor; 0 means as fast as possible."""
     missed: int
-    """Number of times the machine was too slow to keep the configured real-time factor."""
+    """Number of times since the start that the machine was too slow for the configured real-time factor."""
     paused: bool
     lockstep: bool
     fault: str | None

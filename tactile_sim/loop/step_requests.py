@@ -9,7 +9,7 @@ from tactile_sim.errors import CommandError
 
 
 class StepRequests:
-    """A queue of requests to step. Each entry has the step at which it ends and a future for its result."""
+    """A queue of requests to step. Each entry has the step count at which it ends and a future."""
 
     def __init__(self) -> None:
         self._requests: deque[tuple[int, Future[int]]] = deque()
@@ -42,7 +42,7 @@ class StepRequests:
         self._requests = deque((end + 1, done) for end, done in self._requests)
 
     def resolve(self, stamp: int) -> None:
-        """Complete the oldest request with the stamp [ns] after its last step."""
+        """Complete the oldest request; its future gets the stamp after its last step [ns]."""
         self._requests.popleft()[1].set_result(stamp)
 
     def cancel(self, why: str) -> None:

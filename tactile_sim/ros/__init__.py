@@ -1,4 +1,4 @@
-"""ROS 2 interface: message conversion, the node and the recorder. rclpy is imported only where needed."""
+"""ROS 2 interface: message conversion, the nodes and the recorder. rclpy is imported only where needed."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tactile_sim.ros import cdr
 def subscribe(
     node: Any, message_type: Any, topic: str, callback: Callable[[Any], None], qos: Any = 10
 ) -> Any:
-    """Subscribe to a topic and decode its messages into numpy arrays.
+    """Subscribe to a topic and decode its messages into objects with NumPy arrays.
 
     The callback receives the result of :func:`cdr.decode`.
 

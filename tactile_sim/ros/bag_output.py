@@ -19,19 +19,20 @@ from tactile_sim.wire.sources import of_class
 
 
 class BagOutput(Output):
-    """Recorder of a loop. It passes everything on to the loop's output, and writes a bag while it records.
+    """Output of a loop that can also record to a bag. All calls are forwarded to the loop's previous output.
 
-    The messages are encoded in the loop and never cross DDS, so none is lost. The first recording imports
-    ROS's messages and prepares the topics, which stops the simulation for a moment.
+    Messages are encoded in the loop's thread and do not pass through DDS, so none is lost. The first
+    recording imports ROS's messages and prepares the topics, which briefly stops the simulation.
 
     Args:
-        runner: The loop. This object replaces its output and becomes its recorder.
-        folder: Folder of the bags, which is created if it does not exist. Each bag is named after the scene
-            and the time.
-        resolve: Returns the full name of a topic.
+        runner: The loop, whose ``output`` and ``recorder`` are set to this object.
+        folder: Folder for the bags, which is created if it does not exist. Each bag is named after the scene
+            and the wall time at which it starts.
+        resolve: Returns the full name of a topic. By default, topics are in the root namespace.
 
     Attributes:
-        on_status: Called in another thread with the status of the recording, at least when it ends.
+        on_status: Called with the status of the recording when it starts, while it runs and when it ends; may
+            be called from another thread.
     """
 
     def __init__(
@@ -49,21 +50,21 @@ class BagOutput(Output):
         self._active = False
         self._topics: list[Topic] = []
         self._names: set[str] = set()
-        """Streams of the topics."""
+        """Names of the streams to which the topics belong."""
         self._channels: list[int] = []
-        """Id of each topic in the bag."""
+        """Channel id of each topic in the bag."""
         self._is_new = False
         """True until the bag has its first messages."""
 
     # -- requests --------------------------------------------------------------------------------------------
 
     def record(self, on: bool) -> None:
-        """Start or stop a recording. After it has stopped, another thread completes the bag.
+        """Start or stop recording. After a stop, another thread completes the bag.
 
-        If a recording cannot start, `on_status` is called with the fault.
+        If the recording cannot start, the reason is logged and passed to `on_status`.
 
         Args:
-            on: Whether to start.
+            on: True to start, False to stop.
 
         Raises:
             CommandError: The recording is already in this state.
@@ -81,7 +82,7 @@ class BagOutput(Output):
             self._writer.finish()
 
     def close(self) -> None:
-        """Complete the bag, if any, and wait until it is on the disk."""
+        """Complete the bag, if any, and wait until it has been written to disk."""
         self._active = False
         if self._writer:
             self._writer.close()
@@ -118,7 +119,7 @@ class BagOutput(Output):
         writer.start()
 
     def _write(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Write the topics of these streams, and the latched topics if the bag is new."""
+        """Encode a snapshot and write the topics of these streams, plus latched topics if the bag is new."""
         if self._is_new:
             self._is_new = False
             streams = streams | {ONCE}
@@ -134,12 +135,12 @@ class BagOutput(Output):
     # -- the loop's output -----------------------------------------------------------------------------------
 
     def subscribed(self) -> set[str]:
-        """Return the streams that have subscribers; all streams while recording."""
+        """Return the streams that have subscribers, or while recording, all streams with a rate above 0."""
         streams = self._output.subscribed()
         return streams | self._streams() if self._recording() else streams
 
     def new_subscribers(self) -> bool:
-        """Return whether a topic has a new subscriber, or a new bag has no messages yet."""
+        """Return whether a topic has gained a subscriber or a new bag still needs its first messages."""
         return self._output.new_subscribers() or (self._recording() and self._is_new)
 
     def expects_commands(self) -> bool:
@@ -147,7 +148,7 @@ class BagOutput(Output):
         return self._output.expects_commands()
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Publish and record a snapshot on these streams."""
+        """Publish a snapshot on these streams, and record it while a recording is active."""
         self._output.publish(snapshot, streams)
         if self._recording():
             self._write(snapshot, streams)
@@ -159,7 +160,7 @@ class BagOutput(Output):
             self._write(snapshot, self._streams())
 
     def publish_while_stopped(self, stamp: int) -> None:
-        """Publish messages that are due by wall time; they are not recorded."""
+        """Publish messages that are due in wall time, without recording them; see `Output`."""
         self._output.publish_while_stopped(stamp)
 
     def finish(self) -> None:
@@ -179,5 +180,5 @@ class BagOutput(Output):
         self._output.fail(message, stamp)
 
     def _streams(self) -> set[str]:
-        """Return the streams with a rate."""
+        """Return the streams whose rate is above 0."""
         return set(filter(self._simulation.schedule.runs, self._names))

@@ -22,7 +22,7 @@ REFRESH = 0.05
 
 
 class Commands:
-    """Passes commands from topics to the simulation loop."""
+    """Subscribes to the command topics and passes each command to the simulation loop."""
 
     def __init__(self, node: Node, runner: Runner):
         self._runner = runner
@@ -58,15 +58,15 @@ class Commands:
 
 
 def with_followers(names: Sequence[str], values: np.ndarray, followers: Set[str]) -> np.ndarray:
-    """Insert NaN for joints that follow another one into an array without values for them.
+    """Insert NaN for mimic joints into a command array that omits their values.
 
     ros2_control's JointStateTopicSystem publishes such arrays: it names mimic joints, but has no command for
     them. Other arrays are returned unchanged.
 
     Args:
         names: Joint names in the command (n,).
-        values: Its positions, velocities or efforts (m,).
-        followers: Names of the joints that follow another one.
+        values: Positions, velocities or efforts in the command (m,).
+        followers: Names of the mimic joints, which follow another joint.
 
     Returns:
         Values (n,) with NaN for followers, or ``values`` itself if it was not changed.

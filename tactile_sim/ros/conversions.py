@@ -13,7 +13,7 @@ def pose_row(pose: Pose) -> np.ndarray:
     """Convert a pose message to an array (7,): position [m] and quaternion wxyz.
 
     Args:
-        pose: The pose message, with a quaternion xyzw.
+        pose: Pose with the position in metres.
     """
     position, q = pose.position, pose.orientation
     quaternion = to_wxyz(np.array([q.x, q.y, q.z, q.w]))
@@ -24,7 +24,7 @@ def twist_row(twist: Twist) -> np.ndarray:
     """Convert a twist message to an array (6,): linear [m/s] and angular [rad/s] velocity.
 
     Args:
-        twist: The twist message.
+        twist: Twist in m/s and rad/s.
     """
     return np.array([getattr(part, axis) for part in (twist.linear, twist.angular) for axis in "xyz"])
 

@@ -1,4 +1,4 @@
-"""ROS services that respond asynchronously, when their work is done."""
+"""ROS services that respond asynchronously, after their work is done."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from rclpy.qos import qos_profile_parameters
 from tactile_sim.errors import CommandError
 
 QOS = qos_profile_parameters
-"""QoS of the services, which queue up to 1000 requests like rclpy's parameter services.
+"""QoS of the services. Up to 1000 requests are queued, as in rclpy's parameter services.
 
-With the default QoS for services, a queue of 10 requests drops the oldest one without a response.
+With the default QoS of services, the queue holds 10 requests and silently drops the oldest when it is full.
 """
 
 

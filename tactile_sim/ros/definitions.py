@@ -1,4 +1,4 @@
-"""Load message definitions in the format of bags, which includes the types that a message uses."""
+"""Load message definitions in the format used in bags, which includes the definitions of nested types."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ def message_class(type_name: str) -> Any:
 
 @cache
 def definition(type_name: str) -> str:
-    """Return the concatenated ``ros2msg`` definition of a type, read from the installed ``.msg`` files.
+    """Return the ``ros2msg`` definition of a type and its nested types, read from installed ``.msg`` files.
 
     Args:
         type_name: Name of a type, such as ``std_msgs/msg/Header``.
 
     Raises:
-        BagError: The type, or the ``.msg`` file of a type that it uses, is not installed.
+        BagError: The type is not installed, or the ``.msg`` file of it or of a nested type is missing.
     """
     names = [type_name]
     _collect(of_class(message_class(type_name)), names)
@@ -51,7 +51,7 @@ def definition(type_name: str) -> str:
 
 
 def _collect(kind: Struct, names: list[str]) -> None:
-    """Append the name of each type inside ``kind`` to ``names``, unless it is already there."""
+    """Append the names of the types nested in ``kind`` to ``names``, without duplicates."""
     for _, inner, _ in kind.fields:
         element = inner.element if isinstance(inner, Sequence) else inner
         if isinstance(element, Struct) and element.name not in names:

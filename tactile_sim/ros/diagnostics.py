@@ -23,19 +23,19 @@ def diagnostics(
     recorder_fault: str = "",
     outside: Mapping[str, int] | None = None,
 ) -> bytes:
-    """Encode a DiagnosticArray with the status of the simulation and, if it failed, of the recorder.
+    """Encode a DiagnosticArray with the status of the simulation and, if the recorder failed, its status.
 
-    The level of the simulation is ERROR while the physics is broken, and WARN while it is too slow or rejects
-    commands. The value ``state`` is ``running``, ``paused``, ``lockstep`` or ``broken``. In the last three,
-    time does not advance and no other topics are published.
+    The level of the simulation is ERROR during a physics fault, and WARN while the simulation is too slow or
+    rejects commands. The value ``state`` is ``running``, ``paused``, ``lockstep`` or ``broken``. In the last
+    three states, time does not advance on its own and no other topics are published.
 
     Args:
         node: Name of the node.
         scene: Name of the scene.
         status: Status of the loop.
         stamp: Time of the message [ns].
-        recorder_fault: Fault that ended the node's recorder, or an empty string.
-        outside: Current number of loads outside the pads, by body name. None if it is unknown.
+        recorder_fault: Why the node's recorder ended, or an empty string.
+        outside: Current number of loads that act outside the pads, keyed by body name; None if unknown.
 
     Returns:
         The message as CDR bytes.

@@ -17,7 +17,7 @@ from tactile_sim.text import counted
 
 
 class Refusal(CommandError):
-    """Raised to reject a request with a result code of ``simulation_interfaces``."""
+    """Error that rejects a request, with a result code from ``simulation_interfaces``."""
 
     def __init__(self, code: int, text: str):
         super().__init__(text)
@@ -25,10 +25,10 @@ class Refusal(CommandError):
 
 
 def unsupported(text: str) -> Refusal:
-    """Return the error for a feature of ``simulation_interfaces`` that is not supported.
+    """Return an error with the result code for unsupported features.
 
     Args:
-        text: The error message.
+        text: Error message.
     """
     return Refusal(Result.RESULT_FEATURE_UNSUPPORTED, text)
 

@@ -34,20 +34,20 @@ class _Content(NamedTuple):
     """Start time [ns]. 0 starts immediately."""
     path: np.ndarray
     goal: np.ndarray
-    """Tolerances (k, 2) at the end, in the format of `tolerances`; ``path`` has those along the path."""
+    """Tolerances (k, 2) at the end, as returned by `tolerances`; ``path`` has those along the path."""
     patience: float
-    """Time after the end within which the goal tolerances must be met [s]."""
+    """Time allowed after the last point for reaching the goal tolerances [s]."""
 
 
 class FollowTrajectory(GoalServer):
-    """Action server whose goals are trajectories."""
+    """Action server for ``FollowJointTrajectory``."""
 
     def __init__(self, node: Node, runner: Runner, executor: Executor):
         """Create the server; see `GoalServer`."""
         super().__init__(node, runner, executor, FollowJointTrajectory, "follow_joint_trajectory")
 
     def parse(self, request: Any) -> _Content:
-        """Parse and check a request. Raises CommandError if it is invalid."""
+        """Convert a request to a trajectory with tolerances, and check it; see `GoalServer.parse`."""
         trajectory, stamp = from_message(request.trajectory)
         self._simulation.commander.check_trajectory(trajectory)
         if not len(trajectory.times):
@@ -66,21 +66,21 @@ class FollowTrajectory(GoalServer):
         return _Content(trajectory, stamp, path, goal, patience)
 
     def make(self, content: _Content, handle: Any, end: Callable[[Outcome, str], None]) -> TrajectoryGoal:
-        """Create a goal from a parsed request."""
+        """Create a goal that publishes feedback while it runs; see `GoalServer.make`."""
         watch = _Feedback(handle, content.trajectory, self._simulation)
         return TrajectoryGoal(content.trajectory, content.path, content.goal, content.patience, end, watch)
 
     def accept(self, goal: TrajectoryGoal, content: _Content) -> None:
-        """Start a goal."""
+        """Start to follow the trajectory, at its start time if it has one."""
         delay = (content.stamp - self._simulation.stamp) * 1e-9 if content.stamp else 0.0
         self._simulation.accept_goal(goal, delay)
 
     def cancel(self, goal: TrajectoryGoal) -> None:
-        """Cancel a goal and stop its joints."""
+        """Cancel the trajectory and stop its joints."""
         self._simulation.cancel_goal(goal)
 
     def result(self, outcome: Outcome, text: str) -> Any:
-        """Return the action result for an outcome."""
+        """Return the action result, with the error code that matches the outcome."""
         return Result(error_code=CODES[outcome], error_string=text)
 
 

@@ -19,10 +19,11 @@ FEEDBACK = 0.05
 
 
 class GoalServer(ABC):
-    """Action server whose goals are commands. A new goal or any other command ends the previous goal.
+    """Base class of action servers whose goals command joints and run in the simulation loop.
 
-    Goals run in the loop; the executor only receives requests and sends results. An execute callback is not
-    used, because it would block the executor until the goal ends.
+    A later command can replace a goal, which then ends with `Outcome.REPLACED`. The executor only receives
+    requests and sends results. An execute callback is not used, because it would block the executor until the
+    goal ends.
     """
 
     def __init__(self, node: Node, runner: Runner, executor: Executor, action_type: Any, name: str):
@@ -51,36 +52,43 @@ class GoalServer(ABC):
 
     @abstractmethod
     def parse(self, request: Any) -> Any:
-        """Parse and check a request. Raises CommandError if it is invalid."""
+        """Convert and check a request.
+
+        Returns:
+            Any object, which is passed to `make` and `accept`.
+
+        Raises:
+            CommandError: The request is invalid.
+        """
 
     @abstractmethod
     def make(self, content: Any, handle: Any, end: Callable[[Outcome, str], None]) -> Any:
-        """Create a goal from a parsed request.
+        """Create the goal object that the simulation runs.
 
         Args:
             content: Result of `parse`.
-            handle: Goal handle of rclpy, which can publish feedback.
+            handle: rclpy's goal handle, which can publish feedback.
             end: Function that the goal must call exactly once, with its outcome and an explanation.
         """
 
     @abstractmethod
     def accept(self, goal: Any, content: Any) -> None:
-        """Start a goal in the simulation. Called in the thread of the loop."""
+        """Start a goal in the simulation. Called in the loop's thread."""
 
     @abstractmethod
     def cancel(self, goal: Any) -> None:
-        """Cancel a goal in the simulation and stop its joints. Called in the thread of the loop."""
+        """Cancel a goal in the simulation and stop its joints. Called in the loop's thread."""
 
     @abstractmethod
     def result(self, outcome: Outcome, text: str) -> Any:
-        """Return the action result for an outcome. Called in the thread of the loop."""
+        """Return the action's result message for an outcome. Called in the loop's thread."""
 
     def succeeds(self, outcome: Outcome) -> bool:
-        """Return whether a goal with this outcome succeeds."""
+        """Return whether a goal with this outcome is reported as succeeded."""
         return outcome is Outcome.REACHED
 
     def _check(self, request: Any) -> GoalResponse:
-        """Accept a valid goal. Log why an invalid goal is rejected, since the action cannot report it."""
+        """Accept a valid goal. Log why an invalid goal is rejected, since actions cannot report a reason."""
         try:
             self.parse(request)
         except TactileSimError as error:
@@ -122,7 +130,7 @@ class GoalServer(ABC):
         return CancelResponse.ACCEPT
 
     def _end(self, handle: Any, outcome: Outcome, text: str) -> None:
-        """Send the result of a goal once, from the thread of the executor."""
+        """Let the executor send the result of a goal, unless the goal has already ended."""
         if self._goals.pop(bytes(handle.goal_id.uuid), None) is None:
             return
         result = self.result(outcome, text)

@@ -48,13 +48,13 @@ class Gripper(GoalServer):
         super().__init__(node, runner, executor, action_type, name)
 
     def parse(self, request: Any) -> GripperCommand:
-        """Parse and check a request. Raises CommandError if it is invalid."""
+        """Convert a request to a position and a maximum effort, and check it; see `GoalServer.parse`."""
         command = GripperCommand(request.command.position, request.command.max_effort)
         command.check()
         return command
 
     def make(self, content: GripperCommand, handle: Any, end: Callable[[Outcome, str], None]) -> GripperGoal:
-        """Create a goal from a parsed command."""
+        """Create a goal that publishes feedback while it runs; see `GoalServer.make`."""
         due = -np.inf
 
         def watch() -> None:
@@ -66,33 +66,33 @@ class Gripper(GoalServer):
         return GripperGoal(self._gripper, content, end, watch)
 
     def accept(self, goal: GripperGoal, content: GripperCommand) -> None:
-        """Start a goal."""
+        """Start to move the gripper."""
         self._simulation.accept_grip(goal)
 
     def cancel(self, goal: GripperGoal) -> None:
-        """Cancel a goal; the joints hold their current positions."""
+        """Cancel the goal and hold the joints at their current positions."""
         self._simulation.cancel_grip(goal)
 
     def result(self, outcome: Outcome, text: str) -> Any:
-        """Return the action result for an outcome."""
+        """Return the action result: the gripper's state, and whether it reached its goal or stalled."""
         result = self._fill(self._type.Result())
         result.reached_goal, result.stalled = outcome is Outcome.REACHED, outcome is Outcome.STALLED
         return result
 
     def succeeds(self, outcome: Outcome) -> bool:
-        """Return whether a goal with this outcome succeeds."""
+        """Return whether the goal was reached, or stalled where the configuration allows that."""
         stalls = self._gripper.allow_stalling and outcome is Outcome.STALLED
         return stalls or super().succeeds(outcome)
 
     def _state(self) -> np.ndarray:
-        """Return positions [rad or m], velocities and efforts [N m or N] of the k joints, as rows (3, k)."""
+        """Return (3, k) positions, velocities and efforts of the k joints, in SI units."""
         engine, commander = self._simulation.engine, self._simulation.commander
         dofs = commander.dofs[self._indices]
         positions = engine.qpos[commander.qpos[self._indices]]
         return np.stack([positions, engine.qvel[dofs], engine.joint_efforts[dofs]])
 
     def _fill(self, message: Any) -> Any:
-        """Set the mean position and effort of the joints in a result or feedback."""
+        """Write the joints' mean position and effort into a result or feedback message, and return it."""
         message.position, _, message.effort = self._state().mean(axis=1).tolist()
         return message
 
@@ -101,7 +101,7 @@ class ParallelGripper(Gripper):
     """Action server for ``ParallelGripperCommand``, with joint names, efforts and velocities."""
 
     def parse(self, request: Any) -> GripperCommand:
-        """Parse and check a request. Raises CommandError if it is invalid."""
+        """Convert a request, whose values must be equal for all joints, and check it."""
         command, joints = request.command, self._gripper.joints
         for name in command.name:
             if name not in joints:
@@ -119,7 +119,7 @@ class ParallelGripper(Gripper):
         return parsed
 
     def _fill(self, message: Any) -> Any:
-        """Set the state of each joint in a result or feedback."""
+        """Write the state of each joint into a result or feedback message, and return it."""
         positions, velocities, efforts = self._state().tolist()
         message.state.header.stamp = as_time(self._simulation.stamp)
         message.state.name = list(self._gripper.joints)

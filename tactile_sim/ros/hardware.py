@@ -34,9 +34,9 @@ from tactile_sim.simulation import Simulation
 from tactile_sim.text import counted
 
 CHECK_EVERY = 0.05
-"""Interval between checks for pads without messages [s]."""
+"""Wall time between two checks for pads that receive no messages [s]."""
 LOG_EVERY = 10.0
-"""Minimum interval between logs of malformed messages [s]."""
+"""Minimum wall time between two logged errors about malformed messages [s]."""
 
 
 def run(config_file: str | Path | None, ros_args: list[str], stop: StopRequest) -> int:
@@ -80,8 +80,8 @@ class Hardware:
         """Publish the layouts and start to receive messages.
 
         Args:
-            node: The node.
-            simulation: The simulation whose skin the sensors replace, configured with ``hardware``.
+            node: Node that subscribes and publishes.
+            simulation: Simulation with the key ``hardware``, whose skin defines the pads.
 
         Raises:
             ConfigError: ``hardware`` is invalid or does not fit the skin, or a package is not installed.
@@ -92,7 +92,7 @@ class Hardware:
         self._inputs = pad_inputs(simulation)
         self._topics = HardwareTopics(node, simulation, list(self._inputs), self._clock.now().nanoseconds)
         self._last: dict[str, float] = {}
-        """Time of the last message of each pad [s of `time.monotonic`]."""
+        """Time at which each pad last received a message [s of `time.monotonic`]."""
         self._status = HardwareStatus(node, self._settings.driver, self._inputs)
         self._client: XelaClient | None = None
         node.create_service(Trigger, "~/tare", self._tare)
@@ -155,7 +155,7 @@ class Hardware:
             handle(value)
 
     def _update_connection(self, reason: str) -> None:
-        """Handle a lost connection, which has a reason, or a new one, whose reason is empty."""
+        """Handle a connection that was lost for a reason, or established (empty reason)."""
         self._status.connection = reason
         if reason:
             for name in self._inputs:
@@ -192,10 +192,10 @@ class Hardware:
             self._reject(f"{name}: {error}", self._inputs[name])
 
     def _accept(self, name: str, values: Any, stamp: int) -> None:
-        """Convert the values of a message with a stamp [ns] to readings of a pad and publish them.
+        """Convert the values in a message to readings of a pad and publish them with a stamp [ns].
 
         Raises:
-            StreamError: The values are malformed; nothing is published.
+            StreamError: The values are malformed. Nothing is published.
         """
         pad = self._inputs[name]
         readings = pad.readings(values)
@@ -207,14 +207,14 @@ class Hardware:
             self._status.publish()
 
     def _reject(self, error: str, pad: PadInput | None = None) -> None:
-        """Count and log a malformed message."""
+        """Count a malformed message, and log it at most every `LOG_EVERY` seconds."""
         self._status.reject(error)
         if pad:
             pad.reject(error)
         self._node.get_logger().warning(f"malformed message: {error}", throttle_duration_sec=LOG_EVERY)
 
     def _check_timeouts(self) -> None:
-        """Invalidate pads that have not received a message within the timeout."""
+        """Invalidate the readings of pads that have received no message within the timeout."""
         now, timeout, lost = time.monotonic(), self._settings.timeout, self._status.lost
         late = [name for name, last in self._last.items() if now - last > timeout and not lost[name]]
         for name in late:
@@ -223,7 +223,7 @@ class Hardware:
             self._status.publish()
 
     def _lose(self, name: str, reason: str) -> None:
-        """Invalidate the readings of a pad."""
+        """Invalidate the readings of a pad, and log the reason if it is new."""
         if self._status.lost[name] != reason:
             self._node.get_logger().error(f"{name}: {reason}")
         self._status.lost[name] = reason

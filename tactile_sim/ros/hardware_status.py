@@ -14,20 +14,20 @@ from tactile_sim.ros.outlets import DEPTH
 
 
 class HardwareStatus:
-    """Status of the message stream and of each pad.
+    """Publishes the status of the message stream and of each pad.
 
     Attributes:
-        lost: Why the readings of a pad are invalid, by pad name; an empty string if they are valid.
+        lost: For each pad name, why its readings are invalid; an empty string if they are valid.
         connection: Why there is no connection to the sensor server; empty if there is one or none is needed.
     """
 
     def __init__(self, node: Node, driver: str, inputs: Mapping[str, PadInput]):
-        """Create the publisher. All pads are lost until their first message.
+        """Create the publisher. All pads count as lost until their first message.
 
         Args:
-            node: The node.
-            driver: Name of the driver.
-            inputs: Inputs by pad name, which count messages.
+            node: Node that publishes ``/diagnostics``.
+            driver: Name of the configured driver.
+            inputs: Inputs by pad name, from which the numbers of messages are read.
         """
         self._node, self._driver, self._inputs = node, driver, inputs
         self._clock = Clock(clock_type=ClockType.SYSTEM_TIME)
@@ -39,14 +39,14 @@ class HardwareStatus:
         """Number of malformed messages when the status was last published."""
 
     def reject(self, error: str) -> None:
-        """Count a malformed message and store its error."""
+        """Count a malformed message and store its error for the next status."""
         self._malformed += 1
         self._last_malformed = error
 
     def publish(self) -> None:
-        """Publish the status.
+        """Publish the status of the stream and of all pads.
 
-        Malformed messages cause a warning once, in the first status after them.
+        If messages were malformed since the last status, the level is WARN in this status only.
         """
         name = self._node.get_name()
         lost = [pad for pad, reason in self.lost.items() if reason]

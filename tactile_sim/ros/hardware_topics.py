@@ -24,7 +24,7 @@ KINDS = ("array", "wrench", "state")
 
 @dataclass
 class _Readings:
-    """The attributes of a `Snapshot` that the topics of a pad read."""
+    """Stands in for a `Snapshot`, with the attributes that the topics of a pad read."""
 
     stamp: int
     taxels32: np.ndarray
@@ -35,7 +35,7 @@ class _Readings:
 
 
 class _Driven(NamedTuple):
-    """A pad that has a sensor."""
+    """A pad that receives data from a real sensor."""
 
     measured: MeasuredPad
     pad: int
@@ -55,10 +55,10 @@ class HardwareTopics:
         """Publish the layouts of all pads.
 
         Args:
-            node: The node.
-            simulation: The simulation whose skin the sensors replace.
-            driven: Names of the pads that have a sensor.
-            stamp: Time of the layouts [ns].
+            node: Node that publishes.
+            simulation: Simulation whose skin defines the pads.
+            driven: Names of the pads that have a real sensor.
+            stamp: Stamp of the layouts [ns].
         """
         skin, topics = simulation.skin, {topic.name: topic for topic in pads.topics(simulation)}
         readings = np.zeros((len(skin.positions), simulation.functions.channels), np.float32)
@@ -95,9 +95,9 @@ class HardwareTopics:
 
         Args:
             name: Name of the pad.
-            readings: (n, channels) readings of the pad's touch function.
+            readings: (n, channels) readings in the unit of the pad's touch function.
             forces: (n, 3) forces along first tangent, second tangent and inward normal of the taxels [N].
-            stamp: Time of the readings [ns].
+            stamp: Time at which the readings were measured [ns].
         """
         self._set(name, readings, stamp)
         driven = self._driven[name]

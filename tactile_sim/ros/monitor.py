@@ -25,12 +25,12 @@ NODE = "tactile_sim"  # name of the observed node
 
 
 class Monitor:
-    """Subscribes to the topics of a node and keeps a ``State`` up to date while `spin` is called.
+    """Subscribes to the topics of a node and updates a ``State`` from them during `spin`.
 
     Use it in a ``with`` block.
 
     Attributes:
-        state: The latest state.
+        state: State according to the messages received so far.
         answer: Result of the last service call, as text; empty before the first result.
 
     Raises:
@@ -64,10 +64,10 @@ class Monitor:
         return self.state.has_data and all(client.service_is_ready() for client in self._clients.values())
 
     def spin(self, duration: float) -> None:
-        """Process incoming messages for some time.
+        """Process incoming messages for the specified time.
 
         Args:
-            duration: Duration [s of wall time].
+            duration: Wall time to spend [s].
         """
         end = time.monotonic() + duration
         while (left := end - time.monotonic()) > 0:

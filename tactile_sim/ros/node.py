@@ -44,7 +44,8 @@ RECORDED_DEPTH = 500
 MATCHING_PATIENCE = 30.0
 """Maximum time for the recorder to subscribe to all topics [s of wall time]."""
 FLUSH, FLUSH_RECORDED = 1.0, 10.0
-"""Maximum time for published messages to arrive before the node ends, without and with a recorder [s]."""
+"""Maximum wall time to wait at the end until published messages have arrived, without and with a recorder
+[s]."""
 
 
 def run(
@@ -70,7 +71,7 @@ def run(
         web: Whether to show the scene in a browser.
         allow_other_port: Whether the view may use the next free port if ``web.port`` is in use.
         start_clock: Whether an external recorder waits for ``/clock`` before it subscribes.
-        out: Folder for bags, films and replays from the view; see `Endpoint.output_folder`.
+        out: Folder for bags, films and replays that users save in the view; see `Endpoint.output_folder`.
 
     Returns:
         The exit code.
@@ -154,7 +155,7 @@ def start_node(arguments: list[str], stack: ExitStack) -> Node:
 
 
 def _serve(node: Node, runner: Runner, stack: ExitStack) -> None:
-    """Accept commands, service calls and parameter changes until the exit stack is closed."""
+    """Serve commands, service calls and parameter changes in a thread until the exit stack is closed."""
     Commands(node, runner)
     # The loop runs in this thread. Another thread receives from ROS and posts to the loop's mailbox.
     executor = SingleThreadedExecutor()
@@ -202,7 +203,7 @@ def _log_summary(node: Node, simulation: Simulation) -> None:
 def _await_recorder(
     recorder: RecorderProcess | None, publishers: Publishers, node: Node, stop: StopRequest, start_clock: bool
 ) -> None:
-    """Wait until the recorder has subscribed to every topic or a signal arrives.
+    """Wait up to `MATCHING_PATIENCE` until every topic is being recorded or a signal arrives.
 
     Raises:
         BagError: The recorder ended.

@@ -26,34 +26,35 @@ LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 LATCHED_TWICE = QoSProfile(depth=2, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """Like `LATCHED`, but keeps two messages, so that publishing again does not drop an undelivered one."""
 SETTLED = 1.0
-"""Time after which a new subscriber has processed its first messages [s of wall time]."""
+"""Wall time after which a new subscriber is assumed to have processed its first messages [s]."""
 UNPREPARED = ("images", "diagnostics")
-"""Streams that are not encoded at startup: images take long, and diagnostics need the loop."""
+"""Streams that are not encoded at startup, because images take long and diagnostics need the loop."""
 REFRESH = 0.05
 """Minimum interval between two queries for subscribers [s of wall time]."""
 
 
 class LazyPublisher:
-    """A topic and its publisher.
+    """A topic with its rclpy publisher and what is known about its subscribers.
 
     Attributes:
-        topic: The topic.
-        publisher: Its rclpy publisher.
+        topic: Declaration of the topic.
+        publisher: Publisher of encoded messages.
         listeners: Number of subscribers at the last query.
     """
 
     def __init__(self, topic: Topic, publisher: Publisher):
         self.topic, self.publisher = topic, publisher
         self._welcome_again: float | None = None
-        """Time after which `welcomes` returns True again [s of `time.monotonic`], or None."""
+        """Time after which `welcomes` returns True once more [s of `time.monotonic`], or None."""
         self.listeners = 0
         self.has_newcomers = False
-        """True if a new subscriber has not been sent any message yet."""
+        """True until the first message is published after a subscriber was added."""
 
     def welcomes(self) -> bool:
-        """Return whether to repeat latched messages for a new subscriber. Called once per message.
+        """Return whether latched messages must be repeated with the next message for a new subscriber.
 
-        True for the first message to a new subscriber, and for the first message `SETTLED` seconds later.
+        Must be called exactly once per message. The result is True for the first message to a new subscriber,
+        and again for the first message that is sent at least `SETTLED` seconds later.
         """
         if self.has_newcomers:
             self.has_newcomers = False
@@ -73,7 +74,7 @@ class Outlets:
     in its own thread, so `close` must be called before the node is destroyed.
 
     Args:
-        node: The node.
+        node: Node that publishes.
         topics: The topics, in their publishing order within a stream.
         snapshot: The initial state of the simulation.
         depth: Queue depth of topics that are not latched.
@@ -92,7 +93,7 @@ class Outlets:
         ]
         self._latched: list[tuple[Topic, Publisher, bytes]] = []
         self._heard: dict[str, list[LazyPublisher]] = {}
-        """Topics with subscribers, by stream."""
+        """Topics with subscribers, grouped by stream."""
         self._refreshed = 0.0
         for topic in topics:
             if topic.stream == ONCE:
@@ -131,7 +132,7 @@ class Outlets:
         return set(self._heard)
 
     def new_subscribers(self) -> list[LazyPublisher]:
-        """Return the topics that have gained a subscriber since they were last published."""
+        """Query ROS and return the topics that have gained a subscriber since they were last published."""
         self._refresh()
         return [outlet for outlet in self._all() if outlet.has_newcomers]
 
@@ -140,16 +141,16 @@ class Outlets:
         return all(outlet.publisher.get_subscription_count() > 0 for outlet in self._all())
 
     def publish(self, stream: str, snapshot: Any) -> None:
-        """Publish all topics of a stream, with or without subscribers.
+        """Publish all topics of a stream, even those without subscribers.
 
         Args:
             stream: Name of the stream.
-            snapshot: The snapshot to encode. For clock and diagnostics, any object with a stamp is enough.
+            snapshot: The snapshot to encode. Clock and diagnostics need only its ``stamp``.
         """
         self._send(self._outlets.get(stream, []), snapshot)
 
     def send(self, streams: Iterable[str], snapshot: Any) -> None:
-        """Publish the topics of the given streams, if they have subscribers.
+        """Publish those topics of the specified streams that have subscribers.
 
         Args:
             streams: Names of the streams, in the order of publishing.
@@ -161,7 +162,7 @@ class Outlets:
         """Publish the topics that have gained a subscriber since they were last published.
 
         Args:
-            wanted: Returns whether to publish the topics of a stream.
+            wanted: Receives the name of a stream and returns whether to publish its topics.
             snapshot: The snapshot to encode.
         """
         self._send([outlet for outlet in self.new_subscribers() if wanted(outlet.topic.stream)], snapshot)

@@ -22,19 +22,16 @@ from tactile_sim.errors import CommandError, ConfigError, TactileSimError
 from tactile_sim.schema import Choice, Integer, Number
 
 LAUNCH = "launch arguments"
-"""Name for the parameters from a launch file in error messages."""
+"""Name used in error messages for parameters that a launch file sets."""
 
 
 def parameter_files(arguments: list[str]) -> list[Path]:
-    """Return the parameter files in ROS arguments, in order.
+    """Return the values of ``--params-file`` in ROS arguments, in order.
 
     They are needed because rcl does not report the file from which a value was read.
 
     Args:
         arguments: ROS arguments, such as ``--params-file FILE``.
-
-    Returns:
-        The values of ``--params-file``.
     """
     return [
         Path(file) for flag, file in zip(arguments, arguments[1:], strict=False) if flag == "--params-file"
@@ -44,13 +41,7 @@ def parameter_files(arguments: list[str]) -> list[Path]:
 def source_of(file: Path) -> str:
     """Return the name of a parameter file for error messages.
 
-    A launch file writes its own values to a temporary file, for which this returns `LAUNCH`.
-
-    Args:
-        file: The parameter file.
-
-    Returns:
-        The path of the file, or `LAUNCH`.
+    The result is the path, or `LAUNCH` for a temporary file to which a launch file wrote its values.
     """
     temporary = file.parent == Path(tempfile.gettempdir()) and file.name.startswith("launch_params_")
     return LAUNCH if temporary else str(file)
@@ -62,11 +53,11 @@ def read_settings(node: Node, arguments: list[str]) -> Settings:
     A relative scene path is resolved from the folder of the last parameter file that sets ``scene``.
 
     Args:
-        node: The node.
-        arguments: Its ROS arguments.
+        node: Node that was started with the parameters.
+        arguments: ROS arguments with which the node was started.
 
     Returns:
-        The settings.
+        The validated settings.
 
     Raises:
         ConfigError: A parameter is invalid.
@@ -92,9 +83,9 @@ def offer(
 ) -> None:
     """Declare all keys as parameters and allow the live ones to be set.
 
-    Integers are accepted for floats, so parameters have dynamic types. Rates above the number of physics
-    steps per second are clamped here, with a log message unless they are defaults. Later changes to such
-    rates are rejected.
+    Parameters have dynamic types so that integers are accepted for floats. Rates above the number of physics
+    steps per second are clamped here, with a log message unless they are defaults. Later attempts to set such
+    a rate are rejected.
 
     Args:
         node: The node that declares the parameters.
@@ -141,15 +132,15 @@ def offer(
 def setter(node: Node, executor: Executor) -> Callable[[str, Any], Future[None]]:
     """Return a function that sets a parameter of the node from any thread.
 
-    The executor sets the parameter, as it does for ROS requests. The function accepts a name and a value, and
-    returns a future that raises CommandError if the value is rejected.
+    The executor sets the parameter, as it does for ROS requests.
 
     Args:
-        node: The node.
+        node: Node that has the parameters.
         executor: Executor of the node.
 
     Returns:
-        The function.
+        A function of a name and a value. It returns a future that raises CommandError if the value is
+        rejected.
     """
 
     def set_parameter(name: str, value: Any) -> Future[None]:
@@ -174,8 +165,8 @@ def _descriptor(key: Key, most: float | None) -> ParameterDescriptor:
     It contains the description, the range and the choices of the parameter.
 
     Args:
-        key: Key of the configuration.
-        most: Additional upper bound of a number, or None.
+        key: Declaration of the key.
+        most: Upper bound in addition to that of the key, or None.
     """
     check = key.check
     descriptor = ParameterDescriptor(description=key.doc, read_only=not key.live, dynamic_typing=True)

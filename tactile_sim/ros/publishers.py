@@ -25,7 +25,7 @@ WARN_EVERY = 1.0
 
 
 class Publishers:
-    """Output of the loop: publishes snapshots on the topics that have subscribers."""
+    """Publishes the loop's snapshots on the topics that have subscribers; implements `Output`."""
 
     def __init__(self, node: Node, simulation: Simulation, depth: int = DEPTH):
         self._node = node
@@ -35,9 +35,9 @@ class Publishers:
         self._warned: dict[str, float] = {}
         self._recorder_fault = ""
         self._quiet_since = 0.0
-        """Time of the last published message [s of `time.monotonic`]."""
+        """Time at which snapshots or diagnostics were last due for publishing [s of `time.monotonic`]."""
         self._first_clock = 0
-        """Minimum time that is published on ``/clock`` [ns]."""
+        """Lower bound of the time published on ``/clock`` [ns]."""
         topics = (
             clock_topic(lambda: self._first_clock),
             *simulation_topics(simulation),
@@ -48,7 +48,7 @@ class Publishers:
         self._outlets = Outlets(node, in_order, simulation.observe(), depth)
 
     def set_runner(self, runner: Runner) -> None:
-        """Set the loop whose status `diagnostics` report; must be called before the loop runs."""
+        """Set the loop whose status ``/diagnostics`` reports; must be called before the loop runs."""
         self._status = runner.status
 
     # -- the loop's output -----------------------------------------------------------------------------------
@@ -66,12 +66,7 @@ class Publishers:
         return self._senders.any()
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Publish a snapshot, beginning with time and frames.
-
-        Args:
-            snapshot: The snapshot.
-            streams: Names of the streams to publish.
-        """
+        """Publish a snapshot on the specified streams, time and frames first."""
         self._quiet_since = time.monotonic()
         streams_in_order = (*FIRST, *sorted(streams.difference(FIRST)))
         self._outlets.send(filter(self._on, streams_in_order), snapshot)
@@ -148,12 +143,7 @@ class Publishers:
         self._outlets.send(filter(self._on, ("diagnostics",)), _Instant(stamp))
 
     def fail(self, message: str, stamp: int) -> None:
-        """Log a physics fault, and publish time and diagnostics.
-
-        Args:
-            message: Description of the fault.
-            stamp: Simulation time [ns].
-        """
+        """Log a physics fault, and publish time and diagnostics with a stamp [ns]."""
         self._node.get_logger().error(message)
         self._outlets.send(filter(self._on, ("clock", "diagnostics")), _Instant(stamp))
 

@@ -41,10 +41,10 @@ ROOM = 64 << 20  # maximum bytes of messages that wait for a stamp
 def record(folder: Path, topics: Collection[str] = ()) -> int:
     """Record topics to a new bag until a signal ends the recording.
 
-    Messages are read from the subscriptions as bytes, because rclpy's executor would spend more time on each
-    message than all other work requires. The log time of a message is its stamp. For a message without a
-    stamp, it is the latest earlier stamp, or the first stamp if there is no earlier one. If no topic has
-    stamps, log times are the times of sending.
+    Messages are taken from the subscriptions as bytes, because rclpy's executor would spend more time on each
+    message than all other work requires. The log time of a message is its stamp. A message without a stamp
+    gets the latest stamp received before it, or the first stamp of the recording if there is none. If no
+    topic has stamps, log times are the times at which messages were sent.
 
     Args:
         folder: The bag's folder, which must not exist yet.
@@ -85,7 +85,7 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
 
 
 def _fill(folder: Path, node: Node, topics: Collection[str], stop: StopRequest) -> str:
-    """Create the bag and record until a signal arrives; return the summary."""
+    """Create the bag, record until a signal arrives and return a summary for the user."""
     bag = BagWriter(folder)
     try:
         recorder = Recorder(node, bag, topics)
@@ -117,12 +117,12 @@ def _close(bag: BagWriter) -> None:
 
 
 class _Topic:
-    """A subscription with its channel in the bag and its number of missed messages.
+    """A recorded topic, which counts written and missed messages.
 
     Args:
-        subscription: The rclpy subscription.
-        message_type: Its ROS message class.
-        channel: Id of the topic in the bag.
+        subscription: rclpy subscription in raw mode.
+        message_type: ROS message class.
+        channel: Channel id of the topic in the bag.
         lasting: Whether all publishers of the topic are latched (transient local).
     """
 
@@ -134,7 +134,7 @@ class _Topic:
         self.numbered = True  # single publisher, so that gaps in the sequence numbers are losses
 
     def take(self) -> list[tuple[int, _Topic, bytes]]:
-        """Return the time of sending [ns], this topic and the bytes of each waiting message."""
+        """Take all waiting messages; return for each the time of sending [ns], this topic and the bytes."""
         taken = []
         with self.subscription.handle:
             while (found := self.subscription.handle.take_message(self.message_type, True)) is not None:
@@ -201,7 +201,7 @@ class Recorder:
         self._topics[name] = _Topic(subscription, message_type, channel, lasting)
 
     def take(self) -> int:
-        """Write all waiting messages in the order of sending; return their number."""
+        """Take all waiting messages, write them in the order of sending and return their number."""
         taken = [message for topic in self._topics.values() for message in topic.take()]
         taken.sort(key=lambda message: message[0])
         for message in taken:
@@ -223,10 +223,10 @@ class Recorder:
         return len(taken)
 
     def _hold(self, message: tuple[int, _Topic, bytes]) -> None:
-        """Store a message until the first stamp is known.
+        """Keep a message until the first stamp is known.
 
-        Messages that a node publishes at startup can arrive long before those of its other topics. Waiting
-        messages are also written to a draft on disk, so that none is lost if the recorder is killed.
+        Messages that a node publishes at startup can arrive long before its first stamped message. Messages
+        that are kept are also written to a draft on disk, so that none is lost if the recorder is killed.
         """
         _, topic, data = message
         self._held.append(message)
@@ -239,7 +239,7 @@ class Recorder:
         return any(counts_before_stamp(topic.kind) is not None for topic in self._topics.values())
 
     def release(self) -> None:
-        """Write the messages that wait for a stamp."""
+        """Write the messages that were kept until the first stamp."""
         timed, held, self._held = self._waiting(), self._held, []
         self._held_size, self._due = 0, math.inf
         for message, (_, topic, _) in zip(timed, held, strict=True):
@@ -247,7 +247,7 @@ class Recorder:
             topic.count += 1
 
     def _waiting(self) -> list[tuple[int, int, bytes]]:
-        """Return the messages that wait for a stamp, with the log times that they would get now."""
+        """Return channel, log time [ns] and bytes of the kept messages, as `release` would write them now."""
         stamped = self._stamps_to_come()
         return [(topic.channel, self._latest if stamped else sent, data) for sent, topic, data in self._held]
 

@@ -12,7 +12,7 @@ from tactile_sim.child import Child
 from tactile_sim.errors import BagError
 
 START_PATIENCE = 60.0
-"""Maximum time for the recorder to start [s]."""
+"""Maximum wall time for the recorder to start [s]."""
 
 
 class RecorderProcess:
@@ -54,7 +54,7 @@ class RecorderProcess:
 
     @property
     def fault(self) -> str:
-        """Why the recorder ended; empty while it is running."""
+        """Reason why the recorder ended; empty while it is running."""
         return "" if self._child.returncode is None else self._exit_fault() or "the recorder ended"
 
     def watch(self, lost: Callable[[str], None]) -> None:

@@ -1,7 +1,7 @@
-"""Pass messages to the middleware in a thread, so that the simulation continues meanwhile.
+"""Pass messages to the middleware in a separate thread, so that the simulation does not wait.
 
 Publishing takes about 25 µs of CPU time per message, most of it to wake up subscribers. rclpy holds the
-interpreter lock during this time; a call of rcl through ctypes does not.
+interpreter lock during this time, whereas a call to rcl through ctypes releases it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ MAX_WAITING = 4
 
 
 class _SerializedMessage(ctypes.Structure):
-    """``rcl_serialized_message_t``; the allocator is not used for publishing."""
+    """The C struct ``rcl_serialized_message_t``. Publishing does not use its allocator."""
 
     _fields_ = (
         ("buffer", ctypes.c_char_p),
@@ -47,7 +47,7 @@ class Sender:
         self._thread.start()
 
     def submit(self, batch: list[tuple[Publisher, bytes]]) -> None:
-        """Queue messages for publishing. If more than `MAX_WAITING` batches wait, publish them first.
+        """Queue messages for publishing. If more than `MAX_WAITING` batches wait, publish in this thread.
 
         Args:
             batch: Publishers and encoded messages, in the order of publishing.
@@ -72,7 +72,7 @@ class Sender:
         self.check()
 
     def check(self) -> None:
-        """Raise the error that ended the thread, if any.
+        """Check that publishing has not failed.
 
         Raises:
             RuntimeError: A message could not be published.

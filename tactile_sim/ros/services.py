@@ -30,10 +30,10 @@ def service_class(name: str) -> Any:
 
 
 def fields(service_type: Any) -> list[str]:
-    """Return the names of the fields in a service request, in order.
+    """Return the names of the request fields of a service, in order.
 
     Args:
-        service_type: Class of the service.
+        service_type: ROS service class.
     """
     return list(service_type.Request.get_fields_and_field_types())
 

@@ -21,7 +21,7 @@ from tactile_sim.ros.entities import Entities, Refusal, unsupported
 
 
 class SimulationInterfaces:
-    """Offers ``get_simulator_features``, ``step_simulation`` and the other services under relative names."""
+    """Offers the supported services of ``simulation_interfaces``, with names relative to the namespace."""
 
     def __init__(self, node: Node, runner: Runner, requests: Requests):
         self._runner, self._requests = runner, requests
@@ -48,7 +48,7 @@ class SimulationInterfaces:
         DeferredService(node, getattr(srv, name), snake_case, ask, self._fill)
 
     def _between_steps(self, work: Callable[[Any], dict[str, Any] | None], request: Any) -> Future:
-        """Run ``work`` between two steps; return a future of the response's fields."""
+        """Call ``work`` with the request between two steps; return a future with the response's fields."""
         return self._runner.call(lambda: work(request))
 
     def _fill(self, response: Any, future: Future) -> None:

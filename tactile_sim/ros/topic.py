@@ -32,7 +32,7 @@ def header(frame: Any, stamp: Any = cdr.STAMP) -> dict[str, Any]:
 
     Args:
         frame: Name of the frame, or a placeholder.
-        stamp: Time [ns]. Defaults to a placeholder for the stamp of the snapshot.
+        stamp: Simulation time [ns]. Defaults to a placeholder for the snapshot's stamp.
     """
     return {"stamp": stamp, "frame_id": frame}
 
@@ -44,14 +44,14 @@ def filled(
     fields: Mapping[str, Any],
     parts: Callable[[Snapshot], Mapping[str, Any]],
 ) -> Topic:
-    """Return a topic whose messages are filled in from one template.
+    """Declare a topic whose messages share a template, in which only some values change.
 
     Args:
         stream: See `Topic`.
         message_type: A ROS message class.
         name: Name of the topic.
         fields: Constant values and placeholders by field name, as for `cdr.template`.
-        parts: Returns the arguments of `MessageTemplate.fill` except the stamp.
+        parts: Returns the arguments of `MessageTemplate.fill`, except the stamp, for a snapshot.
     """
     template = cdr.template(message_type, fields)
     return Topic(
@@ -62,7 +62,7 @@ def filled(
 def latched(
     message_type: type, name: str, fields: Callable[[int], Mapping[str, Any]], again_after: str = ""
 ) -> Topic:
-    """Return a latched topic, which is published once at startup.
+    """Declare a latched topic, which is published once at startup.
 
     Args:
         message_type: A ROS message class.

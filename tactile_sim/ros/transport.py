@@ -59,9 +59,9 @@ _PROFILES = f"""<?xml version="1.0" encoding="UTF-8"?>
 
 
 def clear_dead_ports() -> None:
-    """Remove shared memory ports of processes that were killed while they opened them.
+    """Remove the shared memory ports of processes that were killed while they opened a port.
 
-    Such a port never becomes ready, and a process that opens it would wait forever.
+    Such a port never becomes ready, and another process that opens it would wait forever.
     """
     for port in SHARED_MEMORY.glob("fastrtps_port*[0-9]"):
         try:

@@ -1,4 +1,4 @@
-"""Warnings about other nodes with the same name in the ROS domain."""
+"""Warn about other nodes with the same name in the ROS domain."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from rclpy.parameter import parameter_value_to_python
 from rclpy.task import Future
 
 INTERVAL, LOOKS = 2.0, 5
-"""Interval between two queries of the ROS graph [s of wall time], and number of queries.
+"""Interval between two queries for other nodes [s of wall time], and number of queries.
 
 Several queries are needed because discovery is slow on a busy machine.
 """
@@ -26,7 +26,7 @@ class TwinWatch:
     """
 
     def __init__(self, node: Node, warn: Callable[[str], object], interval: float = INTERVAL):
-        """Start a timer that queries the ROS graph.
+        """Start a timer that looks for other nodes in the ROS graph.
 
         Args:
             node: This node, which has the parameter ``rates.clock``.

@@ -25,7 +25,7 @@ def export(bag: Path, kind: str, folder: Path, on_progress: Callable[[str], None
     """Make a film or a replay of a bag and return its path.
 
     Args:
-        bag: The bag.
+        bag: Folder or MCAP file of the bag.
         kind: `FILM` or `REPLAY`.
         folder: Folder of the new file. The file is named after the bag, with a number if that name is in use.
         on_progress: Called with lines such as ``40 % rendering``.

@@ -42,17 +42,17 @@ class Viewer:
 
     Attributes:
         url: URL to open in a browser on this machine.
-        content: The scene.
+        content: Constant content of the view.
         server: viser's server.
-        panel: The panel.
-        scale: The colour scale of the taxels.
+        panel: Panel next to the scene.
+        scale: Colour scale of the taxels.
     """
 
     def __init__(self, scene: ViewScene, endpoint: Endpoint, controls: Controls | None):
         """Start the server.
 
         Args:
-            scene: The scene.
+            scene: Constant content of the view.
             endpoint: Address at which the server listens.
             controls: Receives the users' requests, or None if the view accepts no requests.
 

@@ -22,14 +22,14 @@ BRIDGES = {
         "git clone https://github.com/mcsix/xela_server_ros2, colcon build",
     ),
 }
-"""Module of the bridge and installation instructions, by the package of its messages."""
+"""Module name and installation instructions of each bridge, keyed by the package of its messages."""
 
 
 def require(settings: Settings) -> None:
-    """Check that the packages of the configured bridges are installed.
+    """Check that the message packages listed in the key ``bridges`` are installed.
 
     Args:
-        settings: The settings, with the key ``bridges``.
+        settings: Settings that contain the key ``bridges``.
 
     Raises:
         ConfigError: A package is not installed.
@@ -40,9 +40,6 @@ def require(settings: Settings) -> None:
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield the topics of the configured bridges.
-
-    Args:
-        simulation: The simulation.
 
     Raises:
         ConfigError: A package is not installed, or a bridge does not support the skin.

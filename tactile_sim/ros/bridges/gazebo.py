@@ -15,15 +15,11 @@ from tactile_sim.ros.topic import Topic
 from tactile_sim.simulation import Simulation, Snapshot
 
 POSITION, NORMAL, DEPTH, WRENCH, REACTION = 0, 3, 6, 7, 13
-"""First value column of each field in the template."""
+"""Index of the first column of each field in the template's values."""
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield ``link/<body>/sensor/skin/contact`` for each skin body, named like Gazebo's topics.
-
-    Args:
-        simulation: The simulation.
-    """
+    """Yield ``link/<body>/sensor/skin/contact`` for each skin body, named like Gazebo's topics."""
     template = _template(simulation)
     for body in simulation.skin_bodies.tolist():
         token = topic_token(simulation.names.bodies[body])
@@ -35,11 +31,11 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
 
 
 def _from_side(contacts: Contacts, body: int) -> tuple[np.ndarray, np.ndarray]:
-    """Convert the contacts of a body for the template, with that body as the first one.
+    """Return the contacts of a body as arrays for the template, ordered so that this body comes first.
 
     Returns:
-        A tuple of keys (n, 4): ids of both bodies and both geoms; and values (n, 19), world frame, in columns
-        that start at `POSITION`, `NORMAL`, `DEPTH`, `WRENCH` and `REACTION`.
+        A tuple of keys (n, 4), the ids of both bodies and both geoms; and values (n, 19) in the world frame,
+        whose fields start at the columns `POSITION`, `NORMAL`, `DEPTH`, `WRENCH` and `REACTION`.
     """
     mine = (contacts.bodies == body).any(axis=1)
     second = contacts.bodies[mine, 1] == body

@@ -15,13 +15,10 @@ from tactile_sim.simulation.touched import centres_of_touch
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield ``tactile_states`` and ``tactile_contact_states``, in the form that tactile_toolbox's nodes use.
+    """Yield ``tactile_states`` and ``tactile_contact_states`` in the format of tactile_toolbox's nodes.
 
     ``tactile_states`` has one channel for each pad, with the pressing force on each taxel [N].
     ``tactile_contact_states`` has one contact for each pad whose body is touched.
-
-    Args:
-        simulation: The simulation.
     """
     yield Topic("tactile", TactileState, "tactile_states", _states(simulation))
     yield Topic("contacts", TactileContacts, "tactile_contact_states", _contacts(simulation))

@@ -14,18 +14,15 @@ from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.simulation.taxel_forces import TaxelForces
 
 RESOLUTION = 0.001
-"""Force per step of a raw value [N]."""
+"""Force that one count of a raw value represents [N]."""
 MIDDLE = 32768
 """Raw value at zero force."""
 MOST = 255
-"""Maximum number of sensors, limited by the type of the sensor number in the message."""
+"""Maximum number of sensors; the message stores the sensor number in one byte."""
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield ``xServTopic``, with one sensor per pad and the forces on its taxels in taxel frames.
-
-    Args:
-        simulation: The simulation.
+    """Yield ``xServTopic``, with one sensor per pad and the force on each taxel in the taxel's frame.
 
     Raises:
         ConfigError: There are more than `MOST` pads.

@@ -1,4 +1,4 @@
-"""All topics that publish the state of a simulation. Each module declares one kind of topic."""
+"""Declarations of all topics that publish the state of a simulation, one module per kind of topic."""
 
 from __future__ import annotations
 
@@ -29,9 +29,6 @@ KINDS = (pads, state, engine, feelers, images, bridges, sensors, markers, skin_m
 
 def simulation_topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield all topics of a simulation.
-
-    Args:
-        simulation: The simulation.
 
     Raises:
         ConfigError: The package of a configured bridge is not installed.

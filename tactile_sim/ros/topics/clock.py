@@ -14,7 +14,7 @@ def clock_topic(least: Callable[[], int] = lambda: 0) -> Topic:
     """Return ``/clock``, which publishes the simulation time.
 
     Args:
-        least: Returns the smallest time to publish [ns].
+        least: Returns a lower bound [ns]; a smaller simulation time is published as this value.
     """
     template = cdr.template(Clock, {"clock": cdr.STAMP})
     return Topic("clock", Clock, "/clock", lambda now: template.fill(max(now.stamp, least())))

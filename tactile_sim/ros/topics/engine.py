@@ -15,11 +15,7 @@ from tactile_sim.simulation import Simulation
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield the topics that the engine's plug-in declares.
-
-    Args:
-        simulation: The simulation.
-    """
+    """Yield the topics that the engine's plug-in declares."""
     for topic in engine_plugin(simulation.settings.engine).topics(simulation.engine):
         yield _topic(topic)
 

@@ -16,11 +16,7 @@ from tactile_sim.simulation import Simulation
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield two topics for each body with feelers: their free lengths [m] and their layout.
-
-    Args:
-        simulation: The simulation.
-    """
+    """Yield two topics for each body with feelers: their free lengths [m] and their layout."""
     feelers = simulation.feelers
     parts = [feelers.positions, feelers.normals, feelers.lengths, feelers.offsets]
     layout_id = zlib.crc32(b"".join(part.tobytes() for part in parts))

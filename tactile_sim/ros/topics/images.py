@@ -17,11 +17,7 @@ from tactile_sim.simulation import Simulation, Snapshot
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield a raw and a compressed topic for each tactile image.
-
-    Args:
-        simulation: The simulation.
-    """
+    """Yield a raw and a compressed topic for each tactile image."""
     for image in tactile_images(simulation):
         name = f"tactile/{topic_token(simulation.names.bodies[image.body])}/{image.name}"
         frame = simulation.frames[image.body]
@@ -53,7 +49,7 @@ def _raw(image: TactileImage, name: str, frame: str) -> Topic:
 
 
 def _compressed(image: TactileImage, name: str, frame: str) -> Topic:
-    """Return the topic that publishes an image as PNG, as compressed_image_transport does."""
+    """Return the topic that publishes an image as PNG, in the format of compressed_image_transport."""
     # Its subscribers decode to the channel order named last, which for colours is OpenCV's order.
     order = "bgr8" if image.encoding == "rgb8" else image.encoding
     fields = {

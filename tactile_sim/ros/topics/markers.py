@@ -18,7 +18,7 @@ from tactile_sim.simulation import Simulation, Snapshot
 LONGEST = 0.5
 """Maximum length of an arrow, as a fraction of the scene's extent, so that it stays in the window."""
 _LEVELS = 9
-"""Number of colours for feelers. All feelers of one colour form one marker."""
+"""Number of colours in which feelers are drawn. All feelers of one colour form one marker."""
 _FREE, _COVERED = np.array(unit_rgba(colors.FREE_FEELER)), np.array(unit_rgba(colors.COVERED_FEELER))
 _LOOKS = (
     ("forces", Marker.ARROW, Marker.ADD, unit_rgba(colors.MARKER_NORMAL)),
@@ -32,14 +32,14 @@ _LOOKS = (
         for share in np.linspace(0.0, 1.0, _LEVELS)
     ),
 )
-"""Namespace, type, action and colour of each kind of marker.
+"""Namespace, type, action and RGBA colour of each kind of marker.
 
 The first four kinds are the arrows of `tactile_sim.drawing.arrows`, in the same order.
 """
 _POINTS, _CLEAR, _FEELERS = 4, 5, 6
 _BALL = (2.0, 2.0, 2.0)
 _LINE = (0.3, 0.3, 0.3)
-"""Width of a line in contact point radii, and two values that LINE_LIST does not use."""
+"""Marker scale of a line list, in contact point radii: the line width, and two unused values."""
 _SHAFT_AND_HEAD = (0.6, 1.5, 2.0)
 """Shaft diameter, head diameter and head length of an arrow, in contact point radii."""
 
@@ -51,9 +51,6 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     blue, and the net force on each body is yellow. Forces are those on the second body of a contact. If an
     arrow is longer than half the extent of the scene, all arrows are shortened by the same factor. The colour
     of feelers ranges from grey (free) to yellow (covered).
-
-    Args:
-        simulation: The simulation.
     """
     engine, world = simulation.engine, simulation.settings.world_frame
     first_pads = np.unique(simulation.skin.pad_bodies, return_index=True)[1]  # of each body with skin
@@ -79,7 +76,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
         # Delete all earlier markers in the same message, so that no marker outlives its contact.
         first = 2 if len(positions) else 1
         keys = np.empty((first + len(ends), 4), np.int32)
-        """Index into `_LOOKS`, id, first point and number of points of each marker."""
+        """For each marker: index into `_LOOKS`, id, index of its first point and number of its points."""
         keys[0] = _CLEAR, 0, 0, 0
         keys[1:first] = _POINTS, 0, 0, len(positions)
         arrows = keys[first:]
@@ -124,7 +121,7 @@ def _with_feelers(
             number of its points.
         points: (p, 3) points of all markers, world frame [m].
         lines: (f, 2, 3) roots and tips of the feelers, world frame [m].
-        cover: (f,) covered fraction of each feeler.
+        cover: (f,) covered fraction of each feeler, 0 (free) to 1.
 
     Returns:
         The extended keys and points.

@@ -1,4 +1,4 @@
-"""Topics for the skin: those of each pad, ``tactile/frame`` and ``tactile/points``."""
+"""Topics for the skin: several for each pad, and ``tactile/frame`` and ``tactile/points`` for all taxels."""
 
 from __future__ import annotations
 
@@ -34,16 +34,12 @@ POINT = np.dtype(
         "itemsize": 36,
     }
 )
-"""Fields of a taxel in ``tactile/points``."""
+"""Memory layout of one taxel in ``tactile/points``."""
 _ALL_VALID = np.empty(0, np.uint8)
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield the topics of each pad, ``tactile/frame`` and ``tactile/points``.
-
-    Args:
-        simulation: The simulation.
-    """
+    """Yield the topics of each pad, ``tactile/frame`` and ``tactile/points``."""
     skin, world = simulation.skin, simulation.settings.world_frame
     counts = np.diff(skin.offsets).astype(np.uint32)
     layout_id = zlib.crc32(b"".join(part.tobytes() for part in (skin.positions, skin.axes, skin.ids, counts)))
@@ -92,9 +88,9 @@ def _pad_topics(simulation: Simulation, k: int, layout_id: int) -> Iterator[Topi
     The state is published only for pads with a state, and the truth only for pads with a signal chain.
 
     Args:
-        simulation: The simulation.
+        simulation: Simulation that owns the skin.
         k: Index of the pad in ``skin.pads``.
-        layout_id: Checksum of the layout of the skin.
+        layout_id: Checksum of the skin's layout, which links readings to layouts.
     """
     skin, pad = simulation.skin, simulation.skin.pads[k]
     body, frame = simulation.names.bodies[pad.body_id], simulation.frames[pad.body_id]
@@ -185,16 +181,16 @@ def _readings(
     fields: Callable[[Sequence[str]], Mapping[str, Any]],
     read: Callable[[Snapshot], tuple[np.ndarray, np.ndarray]],
 ) -> Topic:
-    """Return a topic with readings, whose template adapts to changes of the touch functions at run time.
+    """Declare a topic with readings, whose messages follow changes of the touch functions at run time.
 
     Args:
-        simulation: The simulation.
+        simulation: Simulation that owns the skin.
         stream: See `Topic`.
         message_type: A message class with the fields ``valid`` and ``data``.
         name: Name of the topic.
-        pads: Slice of ``skin.pads`` with the pads in the message.
-        fields: Returns the other fields, given the names of the touch functions of these pads.
-        read: Returns the readings (taxels, channels) float32 and `Snapshot.valid` of these taxels.
+        pads: Slice of ``skin.pads`` that selects the pads in the message.
+        fields: Receives the names of the pads' touch functions and returns all other fields.
+        read: Returns the readings (taxels, channels) float32 and the part of `Snapshot.valid` for the taxels.
     """
 
     @cache
@@ -212,7 +208,7 @@ def _readings(
 
 
 def _points(simulation: Simulation) -> Topic:
-    """Return the topic ``tactile/points``, with the positions of all taxels in the world frame.
+    """Declare the topic ``tactile/points``, with the positions of all taxels in the world frame [m].
 
     The fields ``fx``, ``fy`` and ``fz`` are the force on a taxel in the world frame and ``intensity`` is its
     magnitude [N]. ``body`` is the index of the pad, and ``taxel`` is the index of the taxel within the pad.

@@ -18,9 +18,9 @@ from tactile_sim.ros.topic import Topic, header, latched
 from tactile_sim.simulation import Simulation
 
 PLANE_EXTENT = 10.0
-"""Half size at which infinite planes are drawn [m]."""
+"""Half edge length of the squares that represent infinite planes [m]."""
 PLANE_THICKNESS = 0.001
-"""Thickness at which planes are drawn [m]."""
+"""Thickness of the boxes that represent planes [m]."""
 
 _GEOM = mujoco.mjtGeom
 
@@ -33,9 +33,6 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     Geoms that MuJoCo's viewer hides by default (groups 3 and up) and those with alpha 0 are left out. Markers
     are published again when ``/tf`` gets a new subscriber, because RViz drops markers that arrive before
     their frames, or between the frames of an earlier run and of this one.
-
-    Args:
-        simulation: The simulation.
     """
     model, names = simulation.engine.model, simulation.names
     markers = _markers(model, names.geoms, simulation.frames)

@@ -37,10 +37,11 @@ _ROWS: dict[mjtSensor, tuple[type, str, str]] = {
     mjtSensor.mjSENS_SUBTREEANGMOM: (Vector3Stamped, "vector", "world"),
     mjtSensor.mjSENS_GEOMNORMAL: (Vector3Stamped, "vector", "world"),
 }
-"""Message class, field and frame of sensors whose values fit into one message field.
+"""Message class, field and frame for each type of sensor whose values fit into one message field.
 
-The frame is that of the object the sensor is attached to (``here``), of its reference object (``reference``),
-of the body that a joint moves (``body``), of that body's parent (``parent``), or the world (``world``).
+The frame belongs to the object to which the sensor is attached (``here``), to the sensor's reference object
+(``reference``), to the body that a joint moves (``body``), to the parent of that body (``parent``), or to the
+world (``world``).
 """
 _JOINTS = {
     mjtSensor.mjSENS_JOINTPOS: "position",
@@ -71,7 +72,7 @@ _UNITS = {
     mjtSensor.mjSENS_CLOCK: "s",
 }
 _UNKNOWN = [-1.0, *[0.0] * 8]
-"""Covariance of quantities that an Imu does not measure."""
+"""Covariance that marks quantities in an Imu message as not measured."""
 
 
 _Fields = dict[str, Any]
@@ -81,11 +82,7 @@ _Message = tuple[type, _Fields, _Parts]
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield a topic for each sensor, or none if the scene disables sensors.
-
-    Args:
-        simulation: The simulation.
-    """
+    """Yield a topic for each sensor, or none if the scene disables sensors."""
     engine = simulation.engine
     if engine.model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR:
         return
@@ -162,7 +159,7 @@ class _Sensors:
         return self._simulation.frames[body if place == "body" else model.body_parentid[body]]
 
     def _columns_on_same_object(self, sensor: int, kind: mjtSensor) -> np.ndarray | None:
-        """Return the indices in the sensor data of a sensor of this type on the same object, or None."""
+        """Find a sensor of type ``kind`` on the same object; return its indices in the data, or None."""
         model = self._model
         for other in (sensor, *self._simulation.engine.sensor_ids.values()):
             same = (
@@ -262,13 +259,13 @@ class _Sensors:
 
 
 def _row(message_type: type, frame: str, fields: Mapping[str, Any], columns: np.ndarray) -> _Message:
-    """Return the declaration of a message that contains some columns of the sensor data.
+    """Declare a message whose values are copied from columns of the sensor data.
 
     Args:
         message_type: A ROS message class.
-        frame: Frame of the message.
-        fields: Further fields, with placeholders for the values.
-        columns: Indices of the values in the sensor data; -1 for values that are not measured (NaN).
+        frame: Frame in the header of the message.
+        fields: Other fields, with placeholders for the values.
+        columns: Index of each value in the sensor data; -1 for a value that is not measured (NaN).
     """
     missing = np.flatnonzero(columns < 0)
 

@@ -15,11 +15,7 @@ from tactile_sim.simulation import Simulation
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield ``contacts`` and ``joint_states``.
-
-    Args:
-        simulation: The simulation.
-    """
+    """Yield ``contacts`` (all published contacts) and ``joint_states`` (scalar joints)."""
     # The id of a flex is -1, which refers to the last entry.
     bodies, geoms = [*simulation.names.bodies, ""], [*simulation.names.geoms, ""]
     sensing = simulation.sensing.tolist()

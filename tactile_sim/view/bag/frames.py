@@ -44,7 +44,7 @@ class BagFrames:
         self._seek(index.start)
 
     def at(self, time: int) -> ViewFrame:
-        """Return the frame at a log time [ns]."""
+        """Return the frame that contains the latest message of each topic up to a log time [ns]."""
         if time < self._now or time > self._now + LOOK_BACK:
             self._seek(time)
         while self._next is not None and self._next.log_time <= time:
@@ -185,7 +185,7 @@ class BagFrames:
         return np.array(sides, int).reshape(2, -1).T
 
     def parents(self) -> np.ndarray:
-        """Return the index of each body's parent in the current transforms (bodies,)."""
+        """Return the index of each body's parent (bodies,) according to the current transforms."""
         return self._poses.parents(self._content.scene.bodies)
 
     def _free_lengths(self) -> np.ndarray:

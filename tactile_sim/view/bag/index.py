@@ -67,8 +67,8 @@ class BagIndex:
         """Read a bag and build its index.
 
         Args:
-            path: The bag.
-            progress: Called while the bag is read.
+            path: Folder or MCAP file of the bag.
+            progress: Called while the bag is read, with the bytes read and the total.
 
         Raises:
             BagError: The path is not a bag.

@@ -16,7 +16,7 @@ _PRIMITIVES = {CUBE: primitives.box, SPHERE: primitives.ellipsoid, CYLINDER: pri
 
 
 def frames(value: Any) -> list[str]:
-    """Return the frame of each marker in a decoded MarkerArray."""
+    """Return the frame id of each marker in a decoded MarkerArray."""
     return list(value.markers.header.frame_id)
 
 

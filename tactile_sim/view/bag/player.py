@@ -29,8 +29,8 @@ class Player:
     """Plays a bag while browsers are connected.
 
     Attributes:
-        viewer: The view.
-        bar: The time bar.
+        viewer: View that shows the frames.
+        bar: Time bar with which users seek and step through the bag.
         notes: Messages to users about content that cannot be shown.
     """
 
@@ -45,11 +45,11 @@ class Player:
         """Open a bag.
 
         Args:
-            path: The bag.
-            endpoint: Where to listen.
+            path: Folder or MCAP file of the bag.
+            endpoint: Address at which the view listens.
             namespace: Namespace of the robot to show, or None for the first one.
-            progress: Called while the bag is read.
-            folder: Folder for films and replays; None if the view makes none.
+            progress: Called while the bag is read, with the bytes read and the total.
+            folder: Folder for films and replays; None disables them.
 
         Raises:
             BagError: The path is not a bag, or the bag contains nothing to show.
@@ -109,10 +109,10 @@ def play(
     """Play a bag until a signal is received.
 
     Args:
-        path: The bag.
-        endpoint: Where to listen.
+        path: Folder or MCAP file of the bag.
+        endpoint: Address at which the view listens.
         duration: Wall time after which playback ends even without a signal [s].
-        folder: Folder for films and replays; None if the view makes none.
+        folder: Folder for films and replays; None disables them.
 
     Returns:
         The exit code.

@@ -21,7 +21,7 @@ from tactile_sim.view.scene.force_markers import ForceMarkers
 ORDER = -34.0
 """Position in the panel, below the layers."""
 OUTLINE = (255, 150, 255)
-"""Colour of the box around selected pads, which no other element has."""
+"""Colour of the box around selected pads. No other element has this colour."""
 OUTLINE_MARGIN = 0.5
 """Distance between a box and the taxels in it [spacings]."""
 NEAREST = 0.8
@@ -35,7 +35,7 @@ _EDGES = np.array([(a, b) for a in range(8) for b in range(a) if (_CORNERS[a] !=
 
 
 class TreeParts(NamedTuple):
-    """Parts of the view that the tree changes."""
+    """Parts of the view that the tree hides, shows or moves."""
 
     scene: BrowserScene
     markers: ForceMarkers

@@ -41,7 +41,7 @@ class Cameras:
                     server.gui.add_button_group("", names).on_click(self._on_click)
 
     def draw(self, frame: ViewFrame) -> None:
-        """Store a frame for later clicks, and move the cameras that follow the skin along with its center."""
+        """Store a frame for later clicks, and move the cameras that follow the skin with its center."""
         self._frame = frame
         if not self._following:
             return

@@ -58,7 +58,7 @@ class ForceHistory:
             self._bins.popleft()
 
     def segments(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Return the segments.
+        """Return the stored forces as segments without gaps.
 
         Returns:
             For each segment, the times (k,) relative to the last frame [s], which are <= 0, and the forces

@@ -89,10 +89,10 @@ def line_plot(
     axis: float,
     current: list[tuple[str, float]],
 ) -> str:
-    """Return a plot with a title and a legend as HTML.
+    """Return HTML with a title, a line plot and a legend.
 
     Args:
-        title: Title as HTML.
+        title: HTML of the title.
         segments: Times and values, as for `plot_svg`.
         axis: End of the value axis, as for `plot_svg`.
         current: Name and current value of each line.

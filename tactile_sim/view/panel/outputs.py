@@ -38,7 +38,7 @@ class Outputs:
         self._busy = Lock()
         """Held while a film or replay is made."""
         self._made: dict[tuple[str, str], Path] = {}
-        """Files by bag and kind."""
+        """Films and replays that were already made, keyed by bag and kind."""
         gui = server.gui
         self._recording_status = gui.add_html("", visible=False, order=STATUS_ORDER)
         self._export_status = gui.add_html("", visible=False, order=STATUS_ORDER)

@@ -39,7 +39,7 @@ class Pointer:
 
         Args:
             gui: viser's panel.
-            scene: The scene.
+            scene: Constant content of the view.
             controls: Receives the requests. If None, users can only pin taxels.
             probe: Finds and pins taxels; None if the scene has no skin.
             notify: Shows a notice to the user.

@@ -50,7 +50,7 @@ class Probe:
         self._rays.on_update(self._on_ray)
 
     def draw(self, frame: ViewFrame) -> None:
-        """Store the readings in a frame."""
+        """Store the readings in a frame for the next `refresh`."""
         with self._lock:
             self._frame = frame
             if self._pins and len(frame.readings) == len(self._bodies):

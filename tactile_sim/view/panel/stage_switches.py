@@ -36,11 +36,11 @@ class StageSwitches:
                         self._add(gui, scene, controls, rows)
 
     def _add(self, gui: GuiApi, scene: ViewScene, controls: Controls, rows: Sequence[Sequence[int]]) -> None:
-        """Add the checkboxes of a list.
+        """Add the checkboxes for one group of pads.
 
         Args:
             gui: viser's panel.
-            scene: The scene.
+            scene: Constant content of the view, with the switches of all stages.
             controls: Receives the requests.
             rows: For each checkbox, the indices into ``scene.stages`` of the switches that it sets.
         """

@@ -12,7 +12,7 @@ MAX_MESSAGE = 1 << 16
 
 
 class Connection:
-    """One end of a connection.
+    """One end of a connection between a simulation and its view.
 
     Messages are mappings with JSON values. `tactile_sim.view.process.view_process` lists them.
     """
@@ -35,7 +35,7 @@ class Connection:
 
     @property
     def file(self) -> int:
-        """File descriptor."""
+        """File descriptor of this end."""
         return self._end.fileno()
 
     def send(self, **message: Any) -> None:
@@ -76,5 +76,5 @@ class Connection:
             pass
 
     def close(self) -> None:
-        """Close the file descriptor."""
+        """Close the file descriptor of this end."""
         self._end.close()

@@ -33,9 +33,9 @@ class FrameBuilder:
         """Create a builder.
 
         Args:
-            scene: The scene.
+            scene: Constant content of the view.
             renderer: Renders the tactile images; None if there are no images.
-            replica: Computes missing fields in records; None if records are complete.
+            replica: Computes the missing fields of records; None if records are complete.
             scale: Colour scale of the view. The default is an automatic scale.
         """
         self._scale = scale or ColorScale(scene.taxel_scale)

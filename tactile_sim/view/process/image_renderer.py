@@ -63,7 +63,7 @@ class ImageRenderer:
 
         Args:
             readings: Magnitudes of all taxels (n,).
-            scale: Colour scale.
+            scale: Colour scale of the skin images.
             free_lengths: Free lengths of all feelers (f,) [m].
 
         Returns:

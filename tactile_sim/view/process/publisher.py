@@ -38,8 +38,8 @@ class ViewPublisher:
         """Create a publisher.
 
         Args:
-            simulation: The simulation.
-            process: The process that shows its scene.
+            simulation: Simulation whose state is published.
+            process: Process that shows the simulation's scene.
         """
         self._simulation = simulation
         self._process = process
@@ -56,7 +56,7 @@ class ViewPublisher:
         self._readings: np.ndarray | None = None
         """Published readings at the last frame."""
         self._zero: np.ndarray | None = None
-        """Readings that the tare subtracts, at the last frame."""
+        """Readings that the tare subtracted at the last frame."""
         self._settings: Settings | None = None
         """Settings at the last frame."""
 
@@ -65,9 +65,9 @@ class ViewPublisher:
         """Start a view of a simulation.
 
         Args:
-            simulation: The simulation.
+            simulation: Simulation to show.
             endpoint: Address at which the view listens.
-            folder: Folder for bags, films and replays; None if the view makes none.
+            folder: Folder for bags, films and replays; None disables them.
 
         Raises:
             CommandError: The endpoint cannot be served.

@@ -25,7 +25,7 @@ def record_dtype(scene: ViewScene, state_size: int = 0) -> np.dtype:
     Units and frames are as in `ViewFrame`, `Snapshot` and `Contacts`.
 
     Args:
-        scene: The scene.
+        scene: Constant content of the view, which determines the sizes of the arrays.
         state_size: Number of elements in the state. If it is > 0, `tactile_sim.view.process.replica` computes
             the field ``positions`` and all fields after it, except for the readings if ``has_readings`` is
             set.
@@ -87,7 +87,7 @@ def update_record(
         record: A record with the type returned by `record_dtype`.
         readings: Readings (n, 1 or 3).
         valid: Whether the readings are valid (n,) uint8. If empty, all readings are valid.
-        contacts: The contacts.
+        contacts: Contacts to show; those after the first `MAX_CONTACTS` are dropped.
         zero: Readings that the tare subtracts (n, 1 or 3).
         others: Values of other fields, keyed by field name.
     """
@@ -118,7 +118,7 @@ class SharedFrame:
         """Open or create the memory.
 
         Args:
-            scene: The scene.
+            scene: Constant content of the view, which determines the size of the memory.
             file: File descriptor of existing memory, or None to create the memory.
             state_size: Number of elements in the state, see `record_dtype`.
         """

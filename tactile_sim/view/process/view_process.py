@@ -31,13 +31,12 @@ class ViewProcess:
     """Runs a view in another process while this object is open.
 
     The simulation sends ``{"notice": text}`` and ``{"recording": status}`` to the view, where the status has
-    the fields of `BagStatus`. The view first sends ``{"url": url}`` or
-    ``{"error": text}``, then ``{"request": name, "arguments": [...]}`` for each request. New frames are not
-    announced, because waking another process takes longer than writing a frame. Instead, the view polls the
-    shared memory.
+    the fields of `BagStatus`. The view first sends ``{"url": url}`` or ``{"error": text}``, then
+    ``{"request": name, "arguments": [...]}`` for each request. New frames are not announced, because waking
+    another process takes longer than writing a frame. Instead, the view polls the shared memory.
 
     Attributes:
-        shared: The shared memory.
+        shared: Memory through which frames are passed to the view.
         url: URL to open in a browser on this machine.
     """
 
@@ -52,7 +51,7 @@ class ViewProcess:
         """Start the process.
 
         Args:
-            scene: The scene.
+            scene: Constant content of the view.
             endpoint: Address at which the view listens.
             renderer: Renders the tactile images; None if there are no images.
             replicated: The simulation whose states will be written. The view's process then computes the
@@ -113,7 +112,7 @@ class ViewProcess:
         self._connection.send(recording=status._asdict())
 
     def close(self) -> None:
-        """End the process."""
+        """End the view's process and disconnect its browsers."""
         self._closing = True
         self._connection.shut_down()
         if self._listener:

@@ -44,14 +44,14 @@ def write_bag_replay(
     """Write a replay of a bag.
 
     Args:
-        bag: The bag.
-        out: The HTML file to write.
+        bag: Folder or MCAP file of the bag.
+        out: HTML file to write.
         namespace: Namespace of the robot, or None for the first one.
         start: Simulation time at which the replay starts [s].
         stop: Simulation time at which the replay ends [s].
         fps: Frame rate in simulation time [Hz].
         patterns: Shell patterns for the names of the bodies or pads in the force strip; all by default.
-        progress: Called with the number of frames written and the total number.
+        progress: Called with the number of frames recorded so far and the total number.
 
     Returns:
         The number of frames and the duration of the replay.

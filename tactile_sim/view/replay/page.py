@@ -131,8 +131,8 @@ def replay_page(
     Args:
         title: Title of the page.
         recording: Recording serialized by viser.
-        strip: The force strip.
-        end: Reading at the end of the colour scale.
+        strip: Force strip to show above the time controls.
+        end: Reading at the end of the colour scale, in ``unit``.
         unit: Unit of the readings.
         logarithmic: Whether the colour scale is logarithmic.
     """

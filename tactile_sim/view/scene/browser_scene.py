@@ -21,7 +21,7 @@ SHARP = np.radians(35.0)
 THIN = 0.01
 """Ratio of thickness to longest side below which a shape counts as a sheet."""
 MIN_MOTION = 1e-6
-"""Smallest change of a pose that is sent to browsers [m or quaternion units]."""
+"""Smallest change of a position [m] or quaternion component that is sent to browsers."""
 DRAG_KEY: Literal["cmd/ctrl"] = "cmd/ctrl"
 """Modifier key with which a drag acts on the body instead of the camera, as in MuJoCo's simulate."""
 
@@ -55,9 +55,9 @@ class BrowserScene:
     """Draws the bodies in a scene. Only changes are sent to browsers.
 
     Attributes:
-        frames: Node of each body with shapes, skin or feelers, by index.
-        skin: The taxels.
-        feelers: The feelers.
+        frames: viser's node for each body with shapes, skin or feelers, keyed by body index.
+        skin: Layer that draws the taxels.
+        feelers: Layer that draws the feelers.
     """
 
     def __init__(self, server: ViserServer, scene: ViewScene, pointer: PointerHandler | None):
@@ -108,8 +108,8 @@ class BrowserScene:
         """Draw the poses and readings in a frame.
 
         Args:
-            frame: The frame.
-            logarithmic: Whether the colour scale of the readings is logarithmic or linear.
+            frame: Frame to draw.
+            logarithmic: Whether the colour scale of the readings is logarithmic instead of linear.
         """
         self._draw_poses(frame)
         self.skin.draw(frame.readings, frame.valid, frame.taxel_scale, logarithmic)

@@ -37,7 +37,7 @@ def scene_of_simulation(simulation: Simulation, images: tuple[ImageInfo, ...] = 
     """Build the view scene of a simulation, with its skin, feelers and controls.
 
     Args:
-        simulation: The simulation.
+        simulation: Simulation to show.
         images: Descriptions of the tactile images.
     """
     settings, feelers = simulation.settings, simulation.feelers
@@ -66,8 +66,8 @@ def scene_of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin |
     """Build the view scene of a MuJoCo model. Body indices are equal to body ids.
 
     Args:
-        model: The model.
-        names: Names of its elements.
+        model: MuJoCo model to show.
+        names: Names of the model's elements.
         title: Title of the scene.
         skin: The skin, or None for a scene without pads and taxels.
     """

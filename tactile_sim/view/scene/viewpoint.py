@@ -40,8 +40,8 @@ class Viewpoint:
         shapes.
 
         Args:
-            scene: The scene.
-            frames: Frames in which the content must be visible.
+            scene: Constant content of the view.
+            frames: View frames in which the content must be visible.
         """
         if scene.extent > 0.0:
             return cls(np.asarray(scene.center, float), max(scene.extent / 2.0, MIN_RADIUS), scene.camera)
@@ -74,8 +74,8 @@ def _vertices(scene: ViewScene, moving: bool) -> tuple[np.ndarray, np.ndarray]:
     """Return the vertices of all shapes except large ones, such as floors and rooms.
 
     Args:
-        scene: The scene.
-        moving: Whether to exclude shapes on the world.
+        scene: Constant content of the view.
+        moving: True to exclude shapes that are fixed to the world.
 
     Returns:
         A tuple of body indices (n,) and positions (n, 3) in the body frames [m].

@@ -16,7 +16,7 @@ COOKIE = "tactile_sim_token"
 
 
 class Refusal(Exception):
-    """Raised to reject a request."""
+    """Error that rejects a request, with an HTTP status and a reason."""
 
     def __init__(self, status: HTTPStatus, reason: str):
         super().__init__(reason)
