@@ -37,13 +37,13 @@ def environment_ids(envs: Sequence[int] | np.ndarray, count: int) -> np.ndarray:
 
 
 class _NotInABatch(EngineError, AttributeError):
-    """Raised for an attribute that exists only in engines with a single environment."""
+    """Error for an attribute that exists only in engines with a single environment."""
 
 
 class Environments(MujocoSensors):
-    """Base class for several environments.
+    """Base class of engines with several environments.
 
-    Attributes that exist only in engines with a single environment raise an error that says so.
+    Attributes that exist only in engines with a single environment raise an error with this explanation.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Contact sensor readings in an engine-independent layout."""
+"""Store the readings of contact sensors in a layout that does not depend on the engine."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class ContactSensor:
 
     @property
     def filled(self) -> np.ndarray:
-        """(n,) number of filled slots."""
+        """(n,) number of filled slots in each environment."""
         return np.minimum(self.found, self.layout.slots)
 
     @property
@@ -43,7 +43,7 @@ class ContactSensor:
 
     @property
     def torque(self) -> np.ndarray:
-        """(n, s, 3) torque about ``pos`` along the same axes [N m]."""
+        """(n, s, 3) torque on object 2 about ``pos``, along the same axes as ``force`` [N m]."""
         return self.values[:, :, 3:6]
 
     @property
@@ -98,6 +98,6 @@ _STARTS = {
 
 @cache
 def _flat_columns(data: tuple[str, ...], slots: int) -> np.ndarray:
-    """Return the indices of the values that the flat array contains after its first element, the count."""
+    """Return the columns of ``values`` that follow the number of filled slots in the flat array."""
     slot = [_STARTS[field] + i for field in data if field != "found" for i in range(WIDTHS[field])]
     return (np.arange(slots)[:, None] * ContactSensor.WIDTH + np.array(slot, int)).ravel()

@@ -1,4 +1,4 @@
-"""Contacts of one step, stored as a structure of arrays."""
+"""Store the contacts of one step as a structure of arrays."""
 
 from __future__ import annotations
 
@@ -135,11 +135,8 @@ def read_contacts(model: mujoco.MjModel, data: mujoco.MjData) -> Contacts:
     """Return the contacts in MuJoCo's data that carry a force.
 
     Args:
-        model: The model.
-        data: The data. Positions, velocities and constraint forces must belong to the same state.
-
-    Returns:
-        The contacts.
+        model: MuJoCo model.
+        data: Data whose positions, velocities and constraint forces belong to the same state.
     """
     contact = data.contact
     out = Contacts.empty(data.ncon)
@@ -221,15 +218,16 @@ def read_arrays(
     """Write the contacts that carry a force into the arrays of `Contacts` and return their number.
 
     Args:
-        pos: (n, 3) field of MuJoCo's contacts, like the six arguments that follow.
+        pos: (n, 3) contact positions in the world [m]. This and the next six arguments are fields of
+            MuJoCo's contacts.
         frame: (n, 9) contact frames, row by row.
         dist: (n,) distances [m].
         geom: (n, 2) geom ids, or -1 for a flex.
         dim: (n,) dimensions (condim).
         address: (n,) index of each contact's first element in ``efc_force``; negative if it has no force.
         friction: (n, 1 or more) friction coefficients.
-        efc_force: Constraint forces.
-        elliptic: Whether friction cones are elliptic, not pyramidal.
+        efc_force: Constraint forces [N, N m], as in mujoco.MjData.
+        elliptic: Whether friction cones are elliptic instead of pyramidal.
         geom_body: (ngeom,) body of each geom.
         body_root: (nbody,) root body of each body.
         cvel: (nbody, 6) angular and linear velocities about the centre of mass of the kinematic tree.

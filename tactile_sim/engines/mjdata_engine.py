@@ -14,10 +14,10 @@ from tactile_sim.errors import EngineError, suggest
 
 
 def keyframe_id(model: mujoco.MjModel, keyframe: str) -> int:
-    """Return the id of a keyframe.
+    """Return the id of the keyframe with this name.
 
     Args:
-        model: The model.
+        model: MuJoCo model.
         keyframe: Name of the keyframe.
 
     Raises:
@@ -49,10 +49,10 @@ class MjDataEngine(MujocoSensors):
     """Scene features that the engine ignores or cannot report, one line each."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
-        """Wrap a model.
+        """Create an engine for a model.
 
         Args:
-            model: The model.
+            model: MuJoCo model of the scene.
             data: Existing data to use; None creates new data.
         """
         self.model = model
@@ -83,7 +83,7 @@ class MjDataEngine(MujocoSensors):
         mujoco.mj_getState(self.model, self.data, out, _STATE)
 
     def set_state(self, values: np.ndarray) -> None:
-        """Restore state and inputs from a vector of `get_state`; call `forward` to compute all else."""
+        """Restore the state and inputs that `get_state` wrote; call `forward` to update all else."""
         mujoco.mj_setState(self.model, self.data, values, _STATE)
 
     @property
@@ -96,7 +96,7 @@ class MjDataEngine(MujocoSensors):
         return read_contacts(self.model, self.data)
 
     def _update_poses(self) -> None:
-        """Compute poses and efforts if they are not up to date; with MuJoCo they always are."""
+        """Compute poses and efforts if they are outdated. With MuJoCo, they never are."""
 
     @property
     def body_positions(self) -> np.ndarray:
@@ -152,7 +152,7 @@ class MjDataEngine(MujocoSensors):
     def body_states(self, bodies: Sequence[int]) -> np.ndarray:
         """Return the poses and velocities of bodies for the current ``qpos`` and ``qvel``.
 
-        This does not require a call of `forward`.
+        It is not necessary to call `forward` first.
 
         Args:
             bodies: Ids of n bodies.
@@ -175,11 +175,11 @@ class MjDataEngine(MujocoSensors):
         return states
 
     def effective_mass(self, body: int, point: np.ndarray) -> float:
-        """Return the effective mass of a body at a point, averaged over all directions [kg].
+        """Return the effective mass of a body at a point [kg]: the harmonic mean over all directions.
 
         Args:
             body: Id of the body.
-            point: (3,) in the body's frame [m].
+            point: (3,) position of the point in the body's frame [m].
         """
         model, data = self.model, self.data
         self._factor_mass_matrix()
@@ -251,7 +251,7 @@ class MjDataEngine(MujocoSensors):
             mujoco.mj_resetData(self.model, self.data)
 
     def _degree_of_freedom(self, addresses: np.ndarray, index: int) -> str:
-        """Return the name of the joint that a position or velocity index belongs to, for messages.
+        """Return the name of the joint to which a position or velocity index belongs, for error messages.
 
         Args:
             addresses: First index of each joint, ``jnt_qposadr`` or ``jnt_dofadr``.

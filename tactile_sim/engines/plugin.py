@@ -15,7 +15,7 @@ from tactile_sim.engines.protocol import Engine
 
 @dataclass(frozen=True)
 class EngineTopic:
-    """A ROS topic that an engine publishes. Only one array in its messages changes."""
+    """A ROS topic that an engine publishes. Only the stamp and one array change from message to message."""
 
     stream: str
     """Key in ``rates`` that sets the publishing rate."""
@@ -52,7 +52,7 @@ class EnginePlugin:
         Args:
             spec: The scene.
             model: The compiled scene.
-            options: Engine settings, see the class.
+            options: Engine settings; see the class docstring.
             bodies: Ids of the bodies whose contacts are needed; None for all.
 
         Raises:
@@ -86,7 +86,7 @@ class EnginePlugin:
 
         Args:
             name: Result of `scene_name`, or the scene that is passed to `engines.load`.
-            options: Engine settings, see the class.
+            options: Engine settings; see the class docstring.
             where: Prefix for error messages.
 
         Raises:

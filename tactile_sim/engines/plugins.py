@@ -22,13 +22,13 @@ class MujocoPlugin(EnginePlugin):
     def make_engine(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, options: Any, bodies: Collection[int] | None
     ) -> Engine:
-        """Return one environment."""
+        """Create one environment; see `EnginePlugin.make_engine`."""
         return MujocoEngine(model)
 
     def make_environments(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int
     ) -> Environments:
-        """Return several environments."""
+        """Create several environments; see `EnginePlugin.make_environments`."""
         try:
             from tactile_sim.engines.mujoco.batch import MujocoBatch
         except ModuleNotFoundError:
@@ -45,7 +45,7 @@ class MotrixPlugin(EnginePlugin):
     def make_engine(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, options: Any, bodies: Collection[int] | None
     ) -> Engine:
-        """Return one environment."""
+        """Create one environment; see `EnginePlugin.make_engine`."""
         from tactile_sim.engines.motrix.engine import MotrixEngine
 
         return MotrixEngine(spec, model, bodies)
@@ -53,7 +53,7 @@ class MotrixPlugin(EnginePlugin):
     def make_environments(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int
     ) -> Environments:
-        """Return several environments."""
+        """Create several environments; see `EnginePlugin.make_environments`."""
         from tactile_sim.engines.motrix.batch import MotrixBatch
 
         return MotrixBatch(spec, model, num_envs, threads)

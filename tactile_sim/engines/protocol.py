@@ -84,7 +84,7 @@ class Engine(EngineArrays, Protocol):
         """
 
     def set_state(self, values: np.ndarray) -> None:
-        """Restore state and inputs from a vector of `get_state`; call `forward` to compute all else."""
+        """Restore the state and inputs that `get_state` wrote; call `forward` to update all else."""
 
     def step(self, n: int = 1) -> None:
         """Advance n time steps."""
@@ -145,7 +145,7 @@ class Engine(EngineArrays, Protocol):
     def body_states(self, bodies: Sequence[int]) -> np.ndarray:
         """Return the poses and velocities of bodies for the current ``qpos`` and ``qvel``.
 
-        This does not require a call of `forward`.
+        It is not necessary to call `forward` first.
 
         Args:
             bodies: Ids of n bodies.
@@ -156,11 +156,11 @@ class Engine(EngineArrays, Protocol):
         """
 
     def effective_mass(self, body: int, point: np.ndarray) -> float:
-        """Return the effective mass of a body at a point, averaged over all directions [kg].
+        """Return the effective mass of a body at a point [kg]: the harmonic mean over all directions.
 
         Args:
             body: Id of the body.
-            point: (3,) in the body's frame [m].
+            point: (3,) position of the point in the body's frame [m].
         """
 
     def set_free_body(

@@ -18,7 +18,7 @@ from tactile_sim.uv.maps import own_map
 from tactile_sim.uv.uv_map import SurfacePoints, UvMap, pixels_of
 
 AHEAD = 1e-3
-"""A feeler must be outside the body's other geoms at this distance in front of the surface [spacings]."""
+"""Distance in front of the surface at which a feeler must be outside the body's other geoms [spacings]."""
 FINER = 0.95
 """Factor by which the pixel size is reduced until no two feelers share a pixel."""
 
@@ -36,11 +36,11 @@ def spread(model: mujoco.MjModel, body: int, spacing: float, most: int, cache: M
     """Place evenly spaced feelers on a body's geoms and drop those inside other geoms of the body.
 
     Args:
-        model: The model.
+        model: MuJoCo model.
         body: Id of the body.
         spacing: Distance between neighbouring feelers [m].
         most: Largest allowed number of feelers.
-        cache: Results for shapes that were processed before; extended by this call.
+        cache: Results for shapes that were processed earlier; this call adds the new ones.
 
     Returns:
         The feelers of each geom.
@@ -114,7 +114,7 @@ def _grid(uv_map: UvMap, points: SurfacePoints, spacing: float) -> tuple[int, in
 
 
 def _outside(part: GeomFeelers, solids: Mapping[int, Shape], spacing: float) -> GeomFeelers:
-    """Return the feelers of a geom that neither start in another solid nor point into one."""
+    """Return the feelers of a geom that neither start in another solid nor point into another one."""
     kept = np.ones(len(part.pixels), bool)
     ahead = part.points.positions + AHEAD * spacing * part.points.normals
     for geom, solid in solids.items():

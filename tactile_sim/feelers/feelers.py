@@ -53,8 +53,8 @@ class Feelers:
     height fields may change later.
 
     Attributes:
-        model: The model.
-        bodies: The bodies with feelers, in the given order.
+        model: MuJoCo model.
+        bodies: The bodies with feelers, in the specified order.
         positions: (n, 3) roots in the frames of their bodies [m].
         normals: (n, 3) outward unit vectors in the frames of their bodies.
         lengths: (n,) lengths [m].
@@ -73,7 +73,7 @@ class Feelers:
         """Build the tables for the feelers and compile the kernels.
 
         Args:
-            model: The model. A reference is kept to read the elevations of height fields.
+            model: MuJoCo model. A reference is kept to read the elevations of height fields.
             placed: The feelers of each body.
             tolerance: Depth inside the body at which rays start, as a fraction of the feeler's length; one
                 value for all bodies or one for each.
@@ -206,7 +206,7 @@ class Feelers:
         return starts, directions
 
     def _compile(self, model: mujoco.MjModel) -> None:
-        """Call the kernels once so that they are compiled now and not at the first reading."""
+        """Call the kernels once, so that they are compiled now instead of at the first reading."""
         table, self._table = self._table, self._table[:0]  # no body, because all are at the origin here
         self.read(mujoco.MjData(model))
         self._table = table

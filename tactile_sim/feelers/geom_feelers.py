@@ -1,4 +1,4 @@
-"""Feelers on a single geom, an intermediate result of the placement on a body."""
+"""Describe the feelers on a single geom, which is an intermediate result of placing feelers on a body."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ def feeler_geoms(model: mujoco.MjModel, body: int) -> list[int]:
     """Return the geoms of a body that get feelers: the colliding geoms, or all geoms if none collides.
 
     Args:
-        model: The model.
+        model: MuJoCo model.
         body: Id of the body.
 
     Returns:
-        Geom ids.
+        Ids of the geoms.
 
     Raises:
         SceneError: The body has no geoms.
@@ -56,7 +56,7 @@ def in_body(model: mujoco.MjModel, geom: int, points: SurfacePoints) -> SurfaceP
     """Transform points from a geom's frame to its body's frame.
 
     Args:
-        model: The model.
+        model: MuJoCo model.
         geom: Id of the geom.
         points: Points in the geom's frame.
 
@@ -70,11 +70,7 @@ def in_body(model: mujoco.MjModel, geom: int, points: SurfacePoints) -> SurfaceP
 
 
 def format_remaining(most: int) -> str:
-    """Return the allowed number of feelers as text for an error message.
-
-    Args:
-        most: Allowed number of feelers.
-    """
+    """Format the number of feelers that are still allowed, for an error message."""
     if most == MOST_FEELERS:
         return f"{most:,}"
     return f"the {most:,} that remain of {MOST_FEELERS:,} for all bodies"

@@ -34,8 +34,8 @@ GEOM = np.dtype(
 """A geom in its own frame, with lengths in metres.
 
 The fields are the type, the size as in MuJoCo (hfield_size for a height field), the bounding box (centre and
-half sizes) and the radius of the bounding sphere around the origin. Meshes also have their row in
-`Meshes.table`. Height fields also have the index of their first elevation, and their rows and columns.
+half sizes) and the radius of the bounding sphere around the origin. A mesh also has its row in
+`Meshes.table`. A height field also has the index of its first elevation and its numbers of rows and columns.
 """
 
 MESH_ROW = np.dtype([("first", np.int64), ("last", np.int64), ("closed", np.int64)], align=True)
@@ -62,8 +62,8 @@ def covering(model: mujoco.MjModel, body: int, children: bool) -> np.ndarray:
     contact pair.
 
     Args:
-        model: The model.
-        body: The body that has the feelers.
+        model: MuJoCo model.
+        body: Id of the body that has the feelers.
         children: Whether to include the descendants of the body in the kinematic tree. For the world body,
             they are always included.
 
@@ -88,7 +88,7 @@ def tables(model: mujoco.MjModel, used: Iterable[int]) -> tuple[np.ndarray, Mesh
     """Return the tables of geoms and meshes that the kernels read.
 
     Args:
-        model: The model.
+        model: MuJoCo model.
         used: Ids of the geoms that are needed.
 
     Returns:

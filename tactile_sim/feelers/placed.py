@@ -1,4 +1,4 @@
-"""Data classes for the positions, lengths and pixels of a body's feelers."""
+"""Data classes that store the positions, lengths and pixels of a body's feelers."""
 
 from __future__ import annotations
 

@@ -47,8 +47,8 @@ def place(
     """Place feelers on a body, either painted on an image or evenly spaced.
 
     Args:
-        model: The model.
-        body_id: The body that gets the feelers.
+        model: MuJoCo model.
+        body_id: Id of the body that gets the feelers.
         image: Image that defines the positions and lengths of the feelers. White pixels are feelers of full
             length, grey pixels are shorter feelers, and black pixels have no feeler. The image covers the UV
             map of the body's mesh, or the unfolded surface of its primitive. ``{geom}`` in the path is
@@ -58,7 +58,7 @@ def place(
         length: Length of a white feeler [m], at most `LONGEST`.
         white_only: Whether only the white pixels of the image are feelers. By default, True for colour
             images. See `tactile_sim.feelers.painted.brightness` for the definition of white.
-        where: Name of the setting, used in error messages.
+        where: Prefix for error messages, such as the name of the setting.
         most: Largest allowed number of feelers; below `MOST_FEELERS` if other bodies have feelers too.
         cache: Cache of UV maps and feelers by shape that further calls can reuse.
 
@@ -68,8 +68,6 @@ def place(
     Raises:
         ConfigError: A setting or an image is invalid.
         SceneError: A geom cannot have feelers, or its UV map overlaps itself.
-
-    All error messages begin with ``where``.
     """
     with _named(where):
         if not 0 < length <= LONGEST:
@@ -104,11 +102,11 @@ def place_all(model: mujoco.MjModel, requests: Iterable[Request]) -> list[Placed
     """Place the feelers of several bodies.
 
     Args:
-        model: The model.
+        model: MuJoCo model.
         requests: The bodies and their settings.
 
     Returns:
-        The feelers of each body, in the given order.
+        The feelers of each body, in the order of the requests.
 
     Raises:
         ConfigError: As in `place`, or all bodies together have more than `MOST_FEELERS` feelers.
@@ -190,10 +188,10 @@ def _on_map(
 
 
 def _painted_geoms(model: mujoco.MjModel, body: int) -> list[int]:
-    """Return the geoms of a body that are painted.
+    """Return the ids of the geoms of a body that an image is painted on.
 
-    These are its meshes with UV coordinates, whether or not they collide. If there are none, these are the
-    geoms that `feeler_geoms` returns.
+    These are the meshes with UV coordinates, whether or not they collide, or if there are none, the geoms
+    that `feeler_geoms` returns.
     """
     geoms = [int(model.body_geomadr[body]) + k for k in range(model.body_geomnum[body])]
     meshes = [geom for geom in geoms if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH]

@@ -85,7 +85,7 @@ def read(
 
 @kernel(error_model="numpy")
 def _far(centre, radius, shape, positions, rotations, geom):
-    """Return whether the bounding sphere of a geom does not touch a sphere, and so the geom cannot either.
+    """Return whether the bounding sphere of a geom, and thus the geom, does not touch a sphere.
 
     ``centre`` and ``radius`` describe the sphere in the world [m], and ``shape`` is the geom's row of `GEOM`.
     """
@@ -170,7 +170,7 @@ def _misses_sphere(x, y, z, u, v, w, reach, ball):
 
 @kernel(error_model="numpy")
 def _to_geom(pose, x, y, z):
-    """Rotate a vector from the body's frame to the geom's frame."""
+    """Rotate the vector (x, y, z) from the body's frame to the geom's frame."""
     return (
         x * pose[0, 0] + y * pose[0, 1] + z * pose[0, 2],
         x * pose[1, 0] + y * pose[1, 1] + z * pose[1, 2],
@@ -180,7 +180,7 @@ def _to_geom(pose, x, y, z):
 
 @kernel(error_model="numpy")
 def _apart(boxes, node, pose, shape):
-    """Return whether an axis of a geom separates its bounding box from that of a tree node."""
+    """Return whether the bounding boxes of a geom and a tree node are apart along an axis of the geom."""
     p, q, r = boxes[node, 3], boxes[node, 4], boxes[node, 5]
     x, y, z = (boxes[node, 0] - pose[3, 0], boxes[node, 1] - pose[3, 1], boxes[node, 2] - pose[3, 2])
     if shape.kind == PLANE:

@@ -12,9 +12,9 @@ from tactile_sim.geometry.rays.mesh import cross_mesh
 from tactile_sim.geometry.rays.primitives import intersect_box
 
 JUST = 1e-4
-"""Depth below the surface at which a point counts as inside the body, as a fraction of the depth of interest.
+"""Depth below the surface at which the measurement starts, as a fraction of the depth of interest.
 
-Exactly on the surface, rounding errors would decide between inside and outside.
+Exactly on the surface, rounding errors would decide whether a point is inside the body.
 """
 
 
@@ -34,8 +34,8 @@ def thickness(
     field is treated as a solid box.
 
     Args:
-        model: The model.
-        body: Id of the body; all its geoms count, including visual ones.
+        model: MuJoCo model.
+        body: Id of the body. All its geoms count, including visual ones.
         positions: (n, 3) points in the body's frame [m].
         normals: (n, 3) outward unit normals in the body's frame.
         geoms: Table of geoms from `obstacles.tables`.
@@ -78,7 +78,7 @@ def _measure(positions, normals, shapes, origins, rotations, meshes, depths, out
 
 @kernel(error_model="numpy")
 def _rest_of_geom(position, normal, depth, shape, origin, rotation, meshes):
-    """Return the remaining distance inward from a given depth until a geom ends [m]; 0 if outside."""
+    """Return the distance from a point at some depth inward to the end of a geom [m]; 0 if outside."""
     p, d = np.zeros(3), np.zeros(3)
     for j in range(3):
         for i in range(3):

@@ -33,7 +33,7 @@ _KINDS = {
 }
 """MuJoCo object type for each kind of object that a contact sensor can refer to."""
 _IN_MJCF: dict[str, Check] = {**CONTACT_SENSOR, "data": Ordered(MUJOCO_FIELDS)}
-"""Check for each attribute of a ``<contact>`` sensor."""
+"""The check for each attribute of a ``<contact>`` sensor in MJCF."""
 _COPIED = ("objtype", "objname", "reftype", "refname", "delay", "nsample", "interval")
 """Attributes that an added sensor copies from the scene's sensor. Interpolation is not copied, because
 values interpolated between two contacts describe neither of them."""
@@ -43,8 +43,8 @@ def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, An
     """Add configured contact sensors to a scene.
 
     Args:
-        spec: The scene.
-        table: Checked keys of each sensor by name, see `tactile_sim.scenes.sensor_schema`.
+        spec: The scene, which is modified.
+        table: For each sensor name, checked keys as declared in `tactile_sim.scenes.sensor_schema`.
         where: Prefix for error messages (file and key).
 
     Raises:
@@ -81,9 +81,9 @@ def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, An
 
 
 def complete_contact_sensors(spec: mujoco.MjSpec, where: str) -> None:
-    """Check the contact sensors of a scene, and add a sensor with all fields for each one that lacks some.
+    """Check the contact sensors of a scene, and add a complete sensor for each one that lacks fields.
 
-    The scene's original sensors keep their number, order and layout.
+    The scene's own sensors keep their number, order and layout.
 
     Raises:
         SceneError: A sensor's object is missing, or two sensors would share a name or a topic.

@@ -15,14 +15,14 @@ from tactile_sim.files import MOST_ASSET, read_file
 from tactile_sim.scenes.meshes import cached, mujoco_mesh, read_mesh
 
 THRESHOLD = 0.05
-"""Concavity, as a fraction of the mesh's size, below which a part is not divided further."""
+"""Parts with a concavity below this fraction of the mesh's size are not divided further."""
 
 
 def convex_parts(path: Path, where: str) -> list[Path]:
     """Return OBJ files with convex parts that together approximate a mesh.
 
     Args:
-        path: The mesh, in any format that `mujoco_mesh` accepts or MuJoCo reads.
+        path: Mesh file in any format that `mujoco_mesh` accepts.
         where: Prefix for error messages.
 
     Raises:
@@ -44,7 +44,7 @@ def convex_parts(path: Path, where: str) -> list[Path]:
 
 
 def _divide(file: Path, where: str) -> bytes:
-    """Divide a mesh into convex parts; return an NPZ file with the vertices and faces of each part."""
+    """Divide a mesh into convex parts; return the bytes of an NPZ file with their vertices and faces."""
     try:
         import coacd
     except ImportError:

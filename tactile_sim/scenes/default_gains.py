@@ -21,10 +21,10 @@ class DefaultGains:
     """Default servo gains for the joints of a model in its initial pose.
 
     Each servo is critically damped. Its stiffness gives a natural frequency of at least `FREQUENCY` with the
-    inertia about the joint, and limits the deflection under the weight of the moved bodies to `SAG` in any
-    orientation. For a robot with a free base, the total weight counts, because the joint may have to support
-    it. A base on slide joints without actuators, as that of a planar robot, also counts as free. The load on
-    joints that follow another joint is added to that of their leader.
+    inertia about the joint, and limits the deflection under the weight of the moved bodies to `SAG` (or
+    `SLIDE_SAG`) in any orientation. For a robot with a free base, the total weight counts, because the joint
+    may have to support it. A base on slide joints without actuators, like that of a planar robot, also counts
+    as free. The load on joints that follow another joint is added to the load on the leading joint.
     """
 
     def __init__(self, model: mujoco.MjModel, driven: Collection[int]):
@@ -32,7 +32,7 @@ class DefaultGains:
 
         Args:
             model: The compiled scene.
-            driven: Ids of the joints that have an actuator or get one.
+            driven: Ids of the joints that have an actuator or will get one.
         """
         self._model, self._data, self._driven = model, mujoco.MjData(model), driven
         mujoco.mj_fwdPosition(model, self._data)

@@ -44,10 +44,10 @@ class Drive(NamedTuple):
 
 
 class Input(NamedTuple):
-    """A control that accepts a target for its actuator's transmission, not for a joint.
+    """A control that accepts a target for its actuator's transmission instead of a joint.
 
-    The fields have the same meaning as in `Drive`, but refer to the transmission's length, velocity and force
-    in place of the joint's.
+    The fields have the same meaning as in `Drive`, but refer to the length, velocity and force of the
+    transmission.
     """
 
     control: int
@@ -97,14 +97,14 @@ def read_drives(model: mujoco.MjModel) -> list[Drive]:
 
 
 def followed_equalities(model: mujoco.MjModel) -> dict[int, int]:
-    """Return the leading joint of each active joint equality, by the id of the equality."""
+    """Return the id of the leading joint of each active joint equality, keyed by the equality's id."""
     coupled = (model.eq_type == mujoco.mjtEq.mjEQ_JOINT) & (model.eq_obj2id >= 0) & (model.eq_active0 != 0)
     found = np.flatnonzero(coupled)
     return dict(zip(found.tolist(), model.eq_obj2id[found].tolist(), strict=True))
 
 
 def leaders(model: mujoco.MjModel) -> dict[int, int]:
-    """Return the id of the joint that each coupled joint follows, by id of the coupled joint.
+    """Return the id of the joint that each coupled joint follows, keyed by the coupled joint's id.
 
     Joints are coupled by ``<mimic>`` in a URDF and by an equality in MJCF.
     """
@@ -115,7 +115,7 @@ def undriven(model: mujoco.MjModel, names: Names) -> dict[int, str]:
     """Return the hinge and slide joints that do not accept a target position.
 
     Returns:
-        The reason for each of these joints, such as ``no actuator``, by joint id.
+        The reason for each of these joints, such as ``no actuator``, keyed by joint id.
     """
     fields: dict[int, set[int]] = {}
     for drive in read_drives(model):
@@ -138,9 +138,9 @@ def undriven(model: mujoco.MjModel, names: Names) -> dict[int, str]:
 
 
 def _transmission(model: mujoco.MjModel, actuator: int) -> tuple[list[int], float]:
-    """Return the ids of the joints that an actuator acts on, and the effort per unit of its force.
+    """Return the ids of the joints on which an actuator acts, and the effort per unit of its force.
 
-    The effort is that on the first joint. There are no joints if the actuator acts on something else.
+    The effort refers to the first joint. The list is empty if the actuator acts on something else.
     """
     kind, target = int(model.actuator_trntype[actuator]), int(model.actuator_trnid[actuator, 0])
     gear = float(model.actuator_gear[first_outputs(model)[actuator], 0])
@@ -157,7 +157,7 @@ def _transmission(model: mujoco.MjModel, actuator: int) -> tuple[list[int], floa
 def _inputs(
     model: mujoco.MjModel, actuator: int, ratio: float
 ) -> Iterator[tuple[int, int, float, tuple[float, float, float]]]:
-    """Yield index, field, offset and weights of each of an actuator's controls that accepts a target.
+    """Yield a description of each control of an actuator that accepts a target.
 
     Args:
         model: The compiled scene.

@@ -30,7 +30,7 @@ _REMEDIES = {
 _OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
 _KINDS = (("geom", "geom", "geoms"), ("jnt", "joint", "joints"), ("body", "body", "bodies"))
 NOT_CONTENT = re.compile(r"<\?.*?(?:\?>|\Z)|<!--.*?(?:-->|\Z)|<!DOCTYPE[^>]*(?:>|\Z)", re.DOTALL)
-"""Comments and declarations. Unclosed comments end with the text, which keeps the search linear."""
+"""Matches comments and declarations. An unclosed one extends to the end, which keeps the search linear."""
 _INCLUDE = re.compile(r"<include\b[^<>]*(?:(?<=/)>|>\s*</include\s*>)")
 _FILE = re.compile(r"""\bfile\s*=\s*["']([^"']*)["']""")
 _OPENING = re.compile(r"<[A-Za-z_][^<>]*>")
@@ -38,7 +38,7 @@ _OPENING = re.compile(r"<[A-Za-z_][^<>]*>")
 
 @dataclass(frozen=True)
 class _Line:
-    """A line of a scene, with the file and line number that it comes from."""
+    """A line of a scene, with the file and the line number from which it comes."""
 
     file: Path
     number: int  # starts at 1
@@ -48,7 +48,7 @@ class _Line:
 def refusal(path: Path, error: Exception) -> SceneError:
     """Convert MuJoCo's error about the scene ``path`` to a one-line SceneError.
 
-    MuJoCo's errors about included files lack the file name and the line; both are added here.
+    MuJoCo's errors about included files contain neither the file name nor the line; this function adds both.
     """
     message = " ".join(str(error).split())
     if "Element 'contact'" in message:
@@ -99,9 +99,9 @@ def without_qhull_report() -> Iterator[None]:
 
 
 def not_a_number(model: mujoco.MjModel) -> str | None:
-    """Return the first NaN field of a model, such as ``pos of geom 'pad'``, or None.
+    """Describe the first field of a model that contains NaN, such as ``pos of geom 'pad'``, or return None.
 
-    MuJoCo only warns about NaN.
+    MuJoCo itself only warns about NaN.
     """
     for prefix, kind, listed in _KINDS:
         for field in (field for field in dir(model) if field.startswith(f"{prefix}_")):
@@ -113,9 +113,9 @@ def not_a_number(model: mujoco.MjModel) -> str | None:
 
 
 def _parts(message: str) -> tuple[str, str, int | None]:
-    """Split a message into reason, element and line number.
+    """Split MuJoCo's error message into reason, element and line number.
 
-    The line number is 0 for an included file, and None if the message does not contain it.
+    The line number is 0 for an included file, and None if the message contains none.
     """
     message = re.sub(r"^((XML )?Error: ?)+", "", message)
     place = re.search(r" Element (?:name )?'([^']*)'(?:, id \d+)?(?:, line (\d+))?", message)
@@ -147,7 +147,7 @@ def _included(path: Path, reason: str, element: str) -> tuple[Path, int] | None:
 
 
 def scene_files(path: Path) -> list[Path]:
-    """Return the scene's file and the files that it includes."""
+    """Return the path of a scene's main file and of all files that it includes."""
     return [path, *dict.fromkeys(line.file for line in _lines(path, path.parent, set()) if line.file != path)]
 
 
@@ -162,9 +162,9 @@ def _lines(path: Path, folder: Path, done: set[Path]) -> list[_Line]:
     """Return the lines of a file, with the lines of each included file in place of its first include.
 
     Args:
-        path: The file.
+        path: File to read.
         folder: Folder of the scene's main file, which MuJoCo searches first.
-        done: Files included so far, which MuJoCo does not include again; empty for the main file.
+        done: Files that have already been included, and are not included again; empty for the main file.
     """
     top = not done
     done.add(path)
@@ -188,7 +188,7 @@ def _lines(path: Path, folder: Path, done: set[Path]) -> list[_Line]:
 
 
 def file_of(element: str, *folders: Path) -> Path | None:
-    """Return the file referenced by an element, from the first folder that contains it, or None."""
+    """Return the path of the file that an element references in the first folder that has it, or None."""
     named = _FILE.search(element)
     name = unescape(named[1]).replace("\\", "/") if named else ""
     files = [Path(os.path.normpath(folder / name)) for folder in folders] if name else []

@@ -20,7 +20,7 @@ CONVERTED = (".dae", ".gltf", ".glb", ".ply", ".off")
 MOST_STL_FACES = 200_000
 """Largest number of triangles in an STL file that MuJoCo reads."""
 _VERSION = b"1"
-"""Version of the conversion, which must change with it so that older cached files are not used."""
+"""Version of the conversion. Change it with the conversion, so that older cached files are not used."""
 _UNIT = re.compile(rb"""<unit\b[^>]*\bmeter\s*=\s*["']([^"']+)["']""")
 _FACE = 50  # bytes of a triangle in a binary STL file
 
@@ -32,7 +32,7 @@ def mujoco_mesh(path: Path, where: str) -> Path:
     `MOST_STL_FACES` triangles. COLLADA's unit is applied, but its up axis is ignored, as in RViz.
 
     Args:
-        path: The mesh.
+        path: Mesh file.
         where: Prefix for error messages.
 
     Raises:
@@ -54,7 +54,7 @@ def cached(name: str, make: Callable[[], bytes]) -> Path:
     """Return the path of a file in the cache, and create the file if it is missing.
 
     Args:
-        name: Name of the file, a digest of everything that its content depends on.
+        name: Name of the file, with a digest of everything on which the content depends.
         make: Function that returns the content.
     """
     folder = cache_folder()
@@ -70,7 +70,7 @@ def cached(name: str, make: Callable[[], bytes]) -> Path:
 
 @cache
 def cache_folder() -> Path:
-    """Return the folder for converted meshes, in the user's cache or otherwise in a temporary folder."""
+    """Return the folder for converted meshes in the user's cache, or in a temporary folder as a fallback."""
     home = os.path.expanduser("~")
     parents = [os.environ.get("XDG_CACHE_HOME", ""), os.path.join(home, ".cache") if home != "~" else ""]
     for parent in filter(None, parents):
@@ -88,7 +88,7 @@ def read_mesh(path: Path, where: str) -> Any:
     """Read a mesh file as a single `trimesh.Trimesh`.
 
     Args:
-        path: The mesh.
+        path: Mesh file.
         where: Prefix for error messages.
 
     Raises:
@@ -111,10 +111,10 @@ def read_mesh(path: Path, where: str) -> Any:
 
 
 def _converted(path: Path, kind: str, content: bytes, where: str) -> bytes:
-    """Convert a mesh to the content of an OBJ file.
+    """Convert a mesh and return the bytes of an OBJ file.
 
     Args:
-        path: The mesh.
+        path: Mesh file.
         kind: Extension of the file in lower case, such as ``.dae``.
         content: Content of the file, from which the unit of a COLLADA file is read.
         where: Prefix for error messages.

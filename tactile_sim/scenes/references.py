@@ -1,6 +1,6 @@
 """Check the files that a scene references before MuJoCo opens them.
 
-MuJoCo would block on a FIFO, for example.
+Without this check, MuJoCo would wait forever for data from a FIFO, for example.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _SCENES = (".xml", ".urdf", ".mjcf")
 def check_references(path: Path) -> None:
     """Check that all files referenced by a scene, directly or indirectly, can be opened and compiled.
 
-    Missing files are reported by MuJoCo, which knows the folders that it searched.
+    Missing files are left for MuJoCo to report, because it knows which folders it searches.
 
     Raises:
         SceneError: A file is a device, a FIFO, a folder or too large, or a scene would create too many

@@ -1,4 +1,4 @@
-"""Layout of contact sensors: the requested fields and their positions in ``sensordata``."""
+"""Describe which fields a contact sensor reports and where they are in ``sensordata``."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class MujocoLayout(ContactLayout):
 
 
 def unnamed_sensor(sensor: int) -> str:
-    """Return the name that is given to an unnamed sensor."""
+    """Return the generated name of an unnamed sensor with this id."""
     return f"sensor{sensor}"
 
 
@@ -66,12 +66,12 @@ def sensor_names(model: mujoco.MjModel) -> dict[str, int]:
 
 
 def is_contact(model: mujoco.MjModel, sensor: int) -> bool:
-    """Return whether a sensor is a ``<contact>``."""
+    """Return whether the sensor with this id is a ``<contact>`` sensor."""
     return model.sensor_type[sensor] == mujoco.mjtSensor.mjSENS_CONTACT
 
 
 def contact_layout(model: mujoco.MjModel, sensor: int, name: str) -> MujocoLayout:
-    """Return the layout of a ``<contact>`` sensor, given its id and the name to store in the layout."""
+    """Return the layout of the ``<contact>`` sensor with this id; ``name`` is stored in the layout."""
     bits, reduction, num = (int(number) for number in model.sensor_intprm[sensor][:3])
     reduce = REDUCTIONS[reduction]
     data = tuple(field for k, field in enumerate(FIELDS) if bits >> k & 1)
@@ -86,7 +86,7 @@ def complete_layout(model: mujoco.MjModel, sensor: int, layout: MujocoLayout) ->
     `complete_contact_sensors` added for this purpose.
 
     Args:
-        model: The model.
+        model: The compiled scene.
         sensor: Id of the sensor.
         layout: Layout of the sensor itself.
 

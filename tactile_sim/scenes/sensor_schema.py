@@ -1,4 +1,4 @@
-"""Schema of ``contact_sensors.NAME``, which has the attributes of ``<contact>`` sensors in MJCF."""
+"""Declare the keys ``contact_sensors.NAME.*``, which are the attributes of ``<contact>`` sensors in MJCF."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ CONTACT_SENSOR: dict[str, Check] = {
     "num": Integer(1, MOST_SLOTS),
     "reduce": Choice(REDUCTIONS),
 }
-"""Check for the value of each key."""
+"""The check for each key's value, by key name."""
 
 
 def check_sensors(sensors: Mapping[str, Any], where: str) -> dict[str, dict[str, Any]]:
     """Check the keys of contact sensors and return them by sensor name.
 
     Args:
-        sensors: Keys of each sensor by sensor name, as in ``contact_sensors`` in a configuration.
+        sensors: For each sensor name, its keys and values, as in a configuration's ``contact_sensors``.
         where: Prefix for error messages.
 
     Raises:
@@ -58,7 +58,7 @@ def check_sensors(sensors: Mapping[str, Any], where: str) -> dict[str, dict[str,
 
 
 def sides(keys: Mapping[str, Any]) -> tuple[str | None, str | None]:
-    """Return the keys that name object 1 (or the site) and object 2; None matches any object.
+    """Return the keys that specify object 1 (or the site) and object 2, or None where any object matches.
 
     Raises:
         ValueError: An object is specified by more than one key.

@@ -27,7 +27,7 @@ _FIELDS = (
 def match_control(
     control: Control, model: mujoco.MjModel, names: Names, where: str
 ) -> dict[int, tuple[str, Mapping[str, Any]]]:
-    """Return the matching entry of ``control`` and its keys for each joint, by joint id.
+    """Return the entry of ``control`` that matches each joint and the keys in that entry, by joint id.
 
     Args:
         control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
@@ -58,11 +58,11 @@ def add_actuators(
 
     The control is a position for a position servo, a velocity for a velocity servo and an effort for a motor.
     The force is limited by the joint's own limit (the effort in a URDF, or ``actuatorfrcrange``), by the
-    limits of the joint's motor and by ``limit``. Joints with the mode ``free`` are skipped, as are
-    coupled joints unless an entry names them.
+    limits of the joint's motor and by ``limit``. Joints with the mode ``free`` are skipped, as are coupled
+    joints unless an entry names them.
 
-    An explicit integrator is replaced so that ``kd`` acts implicitly, and the joint gets the armature that
-    is needed for stability at the time step, also where it leads other joints.
+    An explicit integrator is replaced so that ``kd`` acts implicitly. The joint gets the armature that its
+    servo needs for stability at the time step.
 
     Args:
         spec: The scene.
@@ -126,7 +126,7 @@ def _add_actuator(
 
     Args:
         spec: The scene.
-        joint: The joint, which has a name.
+        joint: The joint to drive, which must have a name.
         mode: ``position``, ``velocity`` or ``effort``.
         gains: kp and kd. Both are ignored in the mode ``effort``, and kp in the mode ``velocity``.
         limits: Minimum and maximum effort [N m or N]; infinite if unlimited.
@@ -168,7 +168,7 @@ def effort_range(model: mujoco.MjModel, joint: int, drives: list[Drive]) -> tupl
     Args:
         model: The compiled scene.
         joint: Id of the joint.
-        drives: Drives of the model, of which the joint's motors limit the effort, as does the joint itself.
+        drives: All drives of the model. The effort is limited by the joint's motors and by the joint itself.
     """
     ranges = [(-np.inf, np.inf)]
     if model.jnt_actfrclimited[joint]:

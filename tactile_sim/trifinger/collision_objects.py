@@ -76,7 +76,7 @@ class BaseCollisionObject:
         simulations.join(self._simulation, self, [self.name], add)
 
     def set_state(self, position: Sequence[float], orientation: Sequence[float]) -> None:
-        """Set the pose, with zero velocity.
+        """Set the pose of the object, and its velocity to zero.
 
         Args:
             position: (3,) position in the world [m].

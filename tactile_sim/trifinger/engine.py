@@ -1,4 +1,4 @@
-"""TriFinger engine: MuJoCo with the robot's action rules applied in each step."""
+"""The TriFinger engine, which runs MuJoCo and applies the robot's action rules in each step."""
 
 from __future__ import annotations
 

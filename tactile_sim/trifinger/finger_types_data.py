@@ -1,4 +1,4 @@
-"""The six finger types: URDF files, numbers of fingers and initial joint positions."""
+"""URDF files, numbers of fingers and initial joint positions of the finger types."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Observations of the robot's state."""
+"""The observed state of a robot, and a model of the push sensors in its tips."""
 
 from __future__ import annotations
 

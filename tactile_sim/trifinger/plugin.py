@@ -1,4 +1,4 @@
-"""Plugin for the engine ``trifinger``: its scene, commander, motion and topics."""
+"""Plug-in that adds the engine ``trifinger`` with its scene, commander, motion and topics."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Random positions in the arena and random joint positions.
+"""Draw random positions in the arena and random joint positions.
 
 Random numbers are drawn from ``random`` and ``numpy.random``. Seed both for reproducible results.
 """

@@ -1,4 +1,4 @@
-"""Contacts and tactile skin of a robot."""
+"""Read the contacts and the tactile skin of a robot."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tactile_sim.trifinger.robot.skin import check_spacings, make_skin
 
 
 class TactileFinger:
-    """Contact and skin functions of `SimFinger`, which trifinger_simulation does not have."""
+    """Base class of `SimFinger` with contacts and skin, which trifinger_simulation does not have."""
 
     def __init__(self, physics: FingerPhysics, spacings: Mapping[str, float]):
         """Prepare the skin, which is created at first use.

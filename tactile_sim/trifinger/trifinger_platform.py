@@ -42,7 +42,7 @@ __all__ = [
 
 
 class ObjectType(enum.Enum):
-    """Object on the table."""
+    """Kinds of objects on the table."""
 
     NONE = 0
     COLORED_CUBE = 1
@@ -211,7 +211,7 @@ class TriFingerPlatform:
             pickle.dump(log, file)
 
     def _update_cameras(self) -> None:
-        """Before a step, capture a camera observation or make it available, if that is due."""
+        """Capture a camera observation, or make one available, if that is due before the next step."""
         t = self.simfinger._t + 1
         if self._camera_ready_t is None and t >= self._next_camera_trigger_t:
             self._taken = self._take()

@@ -15,13 +15,14 @@ from tactile_sim.trifinger.tasks import move_cube
 n_joints = 9
 n_fingers = 3
 max_torque_Nm = 0.397
-"""Slightly above the maximum torque of the motors (0.396), so that its float32 value passes checks."""
+"""Limit of the torque action [N m]. It is slightly above the maximum torque of the motors, 0.396 N m, so that
+the float32 value of the maximum passes checks."""
 max_velocity_radps = 10
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Minimum, maximum and default of each element, as float32 arrays of the same shape."""
+    """Minimum, maximum and default value of each element, as float32 arrays of the same shape."""
 
     low: np.ndarray
     high: np.ndarray

@@ -1,4 +1,4 @@
-"""Argument checks. Error messages name the argument, the requirement and the value."""
+"""Check arguments. Error messages name the argument, the requirement and the value."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def numbers(what: str, values: Any, *shape: int) -> np.ndarray:
 
 
 def sizes(what: str, values: Any, *shape: int) -> np.ndarray:
-    """Convert values to an array of floats > 0. Arguments and errors are the same as in `numbers`."""
+    """Convert values to an array of floats, which must be > 0. Arguments and errors are as in `numbers`."""
     array = numbers(what, values, *shape)
     if not (array > 0).all():
         raise InvalidValueError(f"{what}: must be > 0, got {values!r}")
@@ -54,7 +54,7 @@ def limits(what: str, values: Any, n: int) -> np.ndarray:
 
 
 def count(what: str, value: Any) -> int:
-    """Return a value as an integer >= 0.
+    """Convert a value to an integer, which must be >= 0.
 
     Args:
         what: Name of the argument, for error messages.

@@ -1,4 +1,4 @@
-"""Visual markers without contact, with the interface of ``trifinger_simulation``.
+"""Visual markers that do not collide, with the interface of ``trifinger_simulation``.
 
 A marker shows the goal of a tip or an object in camera images and browser views. It belongs to a simulation,
 by default the first one, and is removed when it is garbage collected, like objects in `collision_objects`.
@@ -139,7 +139,7 @@ class ObjectMarker:
         )
 
     def set_state(self, position: ArrayLike, orientation: ArrayLike) -> None:
-        """Set the pose.
+        """Set the pose of the marker.
 
         Args:
             position: (3,) position in the world [m].
@@ -149,7 +149,7 @@ class ObjectMarker:
 
 
 class CuboidMarker(ObjectMarker):
-    """Box."""
+    """Marker in the shape of a box."""
 
     def __init__(
         self,
@@ -176,7 +176,7 @@ class CuboidMarker(ObjectMarker):
 
 
 class CubeMarker(CuboidMarker):
-    """Cube."""
+    """Marker in the shape of a cube."""
 
     def __init__(
         self,

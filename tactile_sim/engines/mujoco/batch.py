@@ -26,7 +26,7 @@ class MujocoBatch(Environments):
         """Create the environments.
 
         Args:
-            model: The model.
+            model: MuJoCo model of one environment.
             num_envs: Number of environments.
             threads: Number of threads. 0 uses the number of processors.
         """

@@ -20,13 +20,13 @@ STABILITY_WARNINGS = {
 
 
 def first_bad(counts: list[int]) -> int | None:
-    """Return the MuJoCo warning that indicates unstable physics.
+    """Return the first type of MuJoCo warning that indicates unstable physics.
 
     Args:
-        counts: Number of occurrences of each type of warning.
+        counts: Number of occurrences of each type of warning, indexed by mujoco.mjtWarning.
 
     Returns:
-        The index of the warning, or None if the physics is stable.
+        The type of the warning, or None if the physics is stable.
     """
     # Called twice for each step, so the usual case comes first.
     if not any(counts) or not any(counts[warning] for warning in STABILITY_WARNINGS):

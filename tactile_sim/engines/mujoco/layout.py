@@ -22,7 +22,7 @@ _PROBE = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .
 
 
 class DataLayout(NamedTuple):
-    """Offsets of fields in mjData and mjContact, and the size of mjContact [bytes]."""
+    """Offsets of fields in mjData and mjContact [bytes], and the size of mjContact [bytes]."""
 
     pointers: int
     """Offset of the first pointer to an array in mjData."""
@@ -90,7 +90,11 @@ def field_offset(data: mujoco.MjData, name: str) -> int:
 
 
 def _first(words: ctypes.Array, begin: int, end: int, value: int) -> int:
-    """Return the index of the first element that equals a value. Raises ValueError if there is none."""
+    """Return the index of the first element in [begin, end) that equals a value.
+
+    Raises:
+        ValueError: There is no such element.
+    """
     for k in range(begin, end):
         if words[k] == value:
             return k

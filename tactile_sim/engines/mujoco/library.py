@@ -14,13 +14,13 @@ from tactile_sim.errors import EngineError
 
 
 class BatchConfig(ctypes.Structure):
-    """Arguments of ``mjb_makeBatch``."""
+    """The C struct with the arguments of ``mjb_makeBatch``."""
 
     _fields_ = [("nthread", ctypes.c_int), ("persistent", ctypes.c_ubyte)]
 
 
 class BatchOwner:
-    """Owner of a batch, which deletes it when no array refers to it any more."""
+    """Owns a batch and deletes it once neither this object nor an array from `view` is in use."""
 
     def __init__(self, batch: int):
         self._batch, self._delete = batch, library().mjb_deleteBatch
@@ -29,7 +29,7 @@ class BatchOwner:
         self._delete(self._batch)
 
     def view(self, address: int, shape: tuple[int, ...], kind: Any) -> np.ndarray:
-        """Return a view of an array at an address in the batch, which keeps the batch alive."""
+        """Return an array that views memory of the batch at an address and keeps the batch alive."""
         memory = (kind * int(np.prod(shape))).from_address(address)
         memory.owner = self
         return np.frombuffer(memory, np.dtype(kind)).reshape(shape)

@@ -40,8 +40,8 @@ def new_job(
     The entries for contact buffers remain zero. The table does not keep the arrays alive.
 
     Args:
-        model: The model.
-        data: Any data of the model.
+        model: MuJoCo model of one environment.
+        data: Any data for the model, from which the memory layout is read.
         counts: (num_envs,) int32 array that the callback fills with the number of contacts.
         constants: ``geom_bodyid`` and ``body_rootid`` of the model.
         copies: Source offset, destination and size of each array to copy, see `COPIES`.

@@ -129,12 +129,12 @@ class MujocoSensors:
         return self._contact_sensor(name)[0]
 
     def _values_at(self, address: int) -> np.ndarray:
-        """Return ``_sensordata`` with an up-to-date value for the sensor at an address."""
+        """Return ``_sensordata`` after updating the sensor at this address, if the engine defers updates."""
         return self._sensordata
 
     @cached_property
     def _contacts(self) -> dict[str, tuple[MujocoLayout, MujocoLayout | None]]:
-        """Cache of two layouts for each contact sensor: its own and one with all fields."""
+        """Cache, by sensor name, of a contact sensor's own layout and of a layout with all fields or None."""
         return {}
 
     def _sensor(self, name: str) -> int:
@@ -168,7 +168,7 @@ TORQUE, RAW_DIST, RAW_NORMAL, RAW_TANGENT, RAW_WIDTH = 3, 6, 10, 13, 16
 
 @kernel
 def _read(sensordata, address, stride, values, found):
-    """Read the slots of a sensor with all fields, and rotate their wrenches to the world frame."""
+    """Read the slots of a sensor with all fields into ``values``, including wrenches in the world frame."""
     for n in range(len(values)):
         found[n] = sensordata[n, address]
         for s in range(values.shape[1]):
@@ -192,7 +192,7 @@ def _to_world(vector, normal, tangent, out):
 
 @kernel
 def _norms(sensordata, force, out):
-    """Write the norm of the vector that starts at column `force` into out (num_envs,)."""
+    """Write the norm of the force (3,) that starts at column ``force`` to ``out`` (num_envs,) [N]."""
     for n in range(len(out)):
         x, y, z = sensordata[n, force], sensordata[n, force + 1], sensordata[n, force + 2]
         out[n] = np.sqrt(x * x + y * y + z * z)
@@ -200,7 +200,7 @@ def _norms(sensordata, force, out):
 
 @kernel
 def _norms_of_sums(sensordata, address, stride, slots, out):
-    """Write the norm of the sum of the forces in all filled slots into out (num_envs,)."""
+    """Write the norm of the sum of the forces in all filled slots to ``out`` (num_envs,) [N]."""
     force_world = np.empty(3)
     for n in range(len(out)):
         x, y, z = 0.0, 0.0, 0.0

@@ -151,7 +151,7 @@ class Worlds(MujocoSensors):
             self._errors.pop(env, None)
 
     def faults(self) -> dict[int, str]:
-        """Return why environments have failed since their last reset, by environment index.
+        """Return the reason for each environment that has failed since its last reset, by index.
 
         Environments in which MuJoCo raised an error keep their previous state and readings, but have no
         contacts.
@@ -188,7 +188,7 @@ class Worlds(MujocoSensors):
         self._callback = compiled_callback(int(model.opt.integrator))
 
     def _make_room(self, contacts: int) -> None:
-        """Allocate memory for a number of contacts per environment; recorded contacts are kept."""
+        """Allocate memory for this number of contacts per environment. Recorded contacts are kept."""
         values = np.zeros((self.num_envs, contacts, Contacts.WIDTH))
         ids = np.zeros((self.num_envs, contacts, Contacts.IDS), np.int32)
         room = self._job[ROOM]

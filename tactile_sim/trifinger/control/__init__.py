@@ -1,1 +1,1 @@
-"""Finger control: joint commands and a built-in grasp motion."""
+"""Control the fingers with joint commands or with a built-in grasp motion."""

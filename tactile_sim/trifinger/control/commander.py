@@ -1,4 +1,4 @@
-"""Conversion of joint commands to desired actions of the TriFinger."""
+"""Convert joint commands to desired actions for the TriFinger."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ class FingerCommander(Commander):
         rules: Rules,
         where: str = "control",
     ):
-        """Replace default gains with the configured ones.
+        """Create a commander and set the configured gains in the action rules.
 
         Args:
             model: The compiled scene, whose only hinges are the robot's joints.
-            names: Names of that model.
+            names: Names of the model's elements.
             gains: ``kp`` and ``kd`` by joint name or shell pattern.
             rules: Action rules of the robot.
             where: Prefix for error messages (name of the table of gains).
@@ -63,11 +63,15 @@ class FingerCommander(Commander):
         self._rules.rest()
 
     def check_trajectory(self, trajectory: JointTrajectory) -> None:
-        """Raise CommandError, because the TriFinger does not support trajectories."""
+        """Reject a trajectory, because the TriFinger does not support trajectories.
+
+        Raises:
+            CommandError: Always.
+        """
         raise CommandError("joint_trajectory: the TriFinger does not support it; command positions")
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
-        """Check a command and return its targets. Joints accept positions and efforts, but no velocities.
+        """Check a command and return its targets. Joints accept positions and efforts but not velocities.
 
         Returns:
             Arrays ``position`` [rad] and ``effort`` [N m], among others, with one element per joint; NaN for

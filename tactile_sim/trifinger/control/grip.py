@@ -180,5 +180,5 @@ def _smooth(part: float) -> float:
 
 
 def _between(first: np.ndarray, last: np.ndarray, part: float) -> np.ndarray:
-    """Return the position at a fraction of a minimum-jerk path."""
+    """Return the position on a straight minimum-jerk path at a fraction of its duration (0 to 1)."""
     return first + (last - first) * _smooth(part)

@@ -1,1 +1,1 @@
-"""Camera images: rendering, lens distortion, calibration and observations."""
+"""Render and distort camera images, and load the calibrations of the cameras."""

@@ -1,4 +1,4 @@
-"""Bayer patterns, the raw images of colour cameras."""
+"""Convert images to Bayer patterns, which are the raw images of colour cameras."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Calibrations of the platform's cameras."""
+"""Load and store the calibrations of the platform's cameras."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CAMERA_IDS = (60, 180, 300)
 """Ids of the three cameras."""
 
 CALIBRATIONS = Path(__file__).parents[1] / "data" / "camera_params"
-"""Folder of the included calibrations: ``camera60_full``, ``_cropped``, ``_cropped_and_downsampled``, ..."""
+"""Folder with the included calibrations ``camera60_full``, ``_cropped``, ``_cropped_and_downsampled``, ..."""
 
 
 def calib_data_to_matrix(data: Mapping[str, Any]) -> np.ndarray:

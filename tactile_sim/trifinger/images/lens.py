@@ -1,4 +1,4 @@
-"""Lens distortion: OpenCV's model with three radial and two tangential coefficients.
+"""Apply and invert OpenCV's lens distortion with three radial and two tangential coefficients.
 
 Rays are (x/z, y/z) in the camera frame: x right, y down, z forwards. The formulas are from OpenCV, "Camera
 Calibration and 3D Reconstruction".
@@ -28,7 +28,7 @@ def distort(rays: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
 
 
 def undistort(rays: np.ndarray, coefficients: np.ndarray) -> np.ndarray:
-    """Invert `distort`.
+    """Remove the lens distortion from rays; the inverse of `distort`.
 
     The fitted radial distortion is monotonic only up to some radius. Rays beyond it have no inverse.
 

@@ -1,4 +1,4 @@
-"""Observations from the platform's cameras and object tracking."""
+"""Data classes for observations from the platform's cameras and from object tracking."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 @dataclass(slots=True)
 class ObjectPose:
-    """Pose of the object in the world."""
+    """Tracked pose of the object in the world."""
 
     position: np.ndarray = field(default_factory=lambda: np.zeros(3))
     """(3,) position [m]."""

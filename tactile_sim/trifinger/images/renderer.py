@@ -1,4 +1,4 @@
-"""Offscreen rendering with MuJoCo."""
+"""Render images offscreen with MuJoCo."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _BACKENDS = {"egl": "EGL", "osmesa": "OSMesa"}  # backends without a display, an
 
 
 class RenderingError(TactileSimError):
-    """Raised if this machine cannot render images."""
+    """Error for a machine that cannot render images."""
 
 
 @dataclass(frozen=True)
@@ -150,7 +150,7 @@ def _point(eye: Any, view: View) -> None:
 
 
 def _context(width: int, height: int) -> Any:
-    """Create an OpenGL context with the backend in ``MUJOCO_GL``, or else with the first that works."""
+    """Create an OpenGL context with the backend in ``MUJOCO_GL``, or else with one that works."""
     wanted = os.environ.get("MUJOCO_GL", "").lower()
     problems = []
     for backend in (wanted,) if wanted in (*_BACKENDS, "glfw") else _BACKENDS:

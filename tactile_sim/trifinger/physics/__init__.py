@@ -1,1 +1,1 @@
-"""Physics of a time step: MuJoCo with action rules and Bullet's drag."""
+"""Step MuJoCo with the robot's action rules and Bullet's drag."""

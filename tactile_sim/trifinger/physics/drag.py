@@ -1,4 +1,4 @@
-"""Bullet's drag on moving bodies, and its joint speed limit.
+"""Add Bullet's drag to moving bodies, and limit joint speeds like Bullet.
 
 At the centre of mass of a body with velocity v and angular velocity ω (Bullet, ``btMultiBody``)::
 
@@ -25,7 +25,9 @@ class Drag:
     """Drag on all moving bodies of a model."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData, robot: str = "base_link"):
-        """Collect the arrays from which drag is computed. Arrays of the model and data are not copied.
+        """Collect the arrays from which drag is computed.
+
+        Arrays in the model and the data are referenced, not copied.
 
         Args:
             model: Compiled scene.

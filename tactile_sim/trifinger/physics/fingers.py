@@ -1,4 +1,4 @@
-"""Physics of a robot: MuJoCo with the action rules and Bullet's drag in each step."""
+"""Step the physics of a robot: MuJoCo with the action rules and Bullet's drag in each step."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tactile_sim.trifinger.robot.spec import TIP_SENSOR, joint_names, tip_link_n
 
 
 class FingerPhysics:
-    """A robot and its scene.
+    """The physics of a robot and the scene around it.
 
     As in the engines, a step has two halves: `forward` computes poses, contacts and forces for the current
     state and the desired action, and `integrate` advances to the next state. Between the two calls, all
@@ -58,7 +58,7 @@ class FingerPhysics:
         self._use(model, mujoco.MjData(model))
 
     def edit(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
-        """Edit the scene, keeping the state of everything that remains.
+        """Edit the scene. Everything that remains in the scene keeps its state.
 
         Args:
             edit: Function that edits a copy of ``spec``. Afterwards ``spec``, ``model``, ``data`` and views
@@ -143,7 +143,7 @@ class FingerPhysics:
         self.restart()
 
     def restart(self) -> None:
-        """Clear what remains of earlier steps; call this after changing the state from outside.
+        """Clear data that depends on earlier steps. Call this after changing the state from outside.
 
         This clears the solver's warm start, the warnings that `check` reads and the motor torques, and then
         computes poses and contacts. Identical states and actions then result in bit-identical motion.

@@ -1,4 +1,4 @@
-"""Gains of the action rules as attributes of the robot."""
+"""Properties that give access to the gains of the action rules as attributes of the robot."""
 
 from __future__ import annotations
 

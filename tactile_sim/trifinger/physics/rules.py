@@ -27,7 +27,7 @@ GAINS: Mapping[str, tuple[Sequence[float], Sequence[float]]] = {
 
 
 class Rules:
-    """Action rules of a robot.
+    """Computes the motor torques of a robot from its desired action.
 
     Attributes:
         n: Number of joints.
@@ -83,7 +83,7 @@ class Rules:
         """Check the values for a row of ``desired`` and convert them to floats (n,).
 
         Raises:
-            InvalidValueError: They are not n numbers.
+            InvalidValueError: The values are not n real numbers.
         """
         what = ("torque", "position", "position_kp", "position_kd")[row]
         array = np.asarray(values)

@@ -1,1 +1,1 @@
-"""The robots: files, MuJoCo specs, contacts, kinematics and skin."""
+"""The robots, with their files, MuJoCo specs, contact parameters, kinematics and skins."""

@@ -1,4 +1,4 @@
-"""Friction between links, objects and walls, with Bullet's values.
+"""Set the friction between links, objects and walls to Bullet's values.
 
 Bullet multiplies the friction coefficients of two bodies. MuJoCo uses those of the geom with the higher
 priority, or the larger ones at equal priority. In trifinger_simulation links and walls have a friction of
@@ -114,7 +114,7 @@ def wall_contact() -> dict[str, Any]:
 
 
 def _moving_body(body: mujoco.MjsBody) -> str | None:
-    """Return the name of the body or its nearest ancestor that has a joint; None for a fixed body."""
+    """Return the name of the nearest body with a joint, from this body upwards; None for a fixed body."""
     while body.name != "world":
         if body.joints:
             return body.name

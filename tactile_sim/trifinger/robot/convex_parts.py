@@ -1,4 +1,4 @@
-"""Splitting of links into convex parts, because MuJoCo collides with the convex hull of a mesh.
+"""Split links into convex parts, because MuJoCo uses the convex hull of a mesh for collisions.
 
 Two kinds of links are split. A tip link without a collision shape gets the end of the lower link, so that it
 can have a skin. The middle link of the Edu types is split below its joint, because the hull of its entire

@@ -1,4 +1,4 @@
-"""URDFs and meshes from the package robot-properties-fingers, which is located but not imported."""
+"""Find and read the URDFs and meshes in the package robot-properties-fingers without importing it."""
 
 from __future__ import annotations
 

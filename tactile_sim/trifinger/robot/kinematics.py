@@ -1,4 +1,4 @@
-"""Forward and inverse kinematics of the fingers, computed by MuJoCo."""
+"""Compute the forward and inverse kinematics of the fingers with MuJoCo."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STEP = 0.1
 
 
 class Kinematics:
-    """Kinematics of a robot with independent fingers.
+    """Forward and inverse kinematics of a robot whose fingers move independently.
 
     Tip positions are in the frame of the robot's base. Joint positions are ordered finger by finger, from
     base to tip. Methods raise `InvalidValueError` for arrays that are not finite or have the wrong shape.
@@ -108,8 +108,8 @@ class Kinematics:
         Args:
             finger_idx: Index of the finger.
             tip_target_position: (3,) desired position [m].
-            joint_angles_guess: (n_joints,) initial joint positions [rad]. Joints of
-                other fingers keep these values.
+            joint_angles_guess: (n_joints,) initial joint positions [rad]. Joints of other fingers keep these
+                values.
             tolerance: Distance from the target at which the iteration stops [m].
             max_iterations: Maximum number of iterations.
 

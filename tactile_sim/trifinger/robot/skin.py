@@ -1,4 +1,4 @@
-"""Tactile skin of the fingers."""
+"""Create the tactile skin of the fingers."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tactile_sim.trifinger.robot.spec import FINGERS, LINKS, TIP
 from tactile_sim.trifinger.values import numbers
 
 SPACINGS: Mapping[str, float] = {TIP: 0.002, LINKS[2]: 0.005}
-"""Default spacing of the taxels of tips and lower links [m]."""
+"""Default spacing of the taxels on tips and lower links [m], keyed by the link's name without suffix."""
 
 
 def check_spacings(spacings: Mapping[str, float]) -> Mapping[str, float]:

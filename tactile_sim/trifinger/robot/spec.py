@@ -1,4 +1,4 @@
-"""The robots as MuJoCo specs. Links, joints and tips have the same names as in the URDFs."""
+"""Create MuJoCo specs of the robots. Links, joints and tips have the same names as in the URDFs."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def _set_solver(spec: mujoco.MjSpec, time_step: float) -> None:
 
 
 def _add_tip_sensor(spec: mujoco.MjSpec, tip: str) -> None:
-    """Add a sensor for the sum of the normal forces on a tip."""
+    """Add a sensor that measures the sum of the normal forces on a tip [N]."""
     spec.body(tip).add_site(name=tip, size=(TIP_REACH, 0, 0), rgba=(0, 0, 0, 0))
     spec.add_sensor(
         name=tip + TIP_SENSOR,

@@ -1,1 +1,1 @@
-"""State of running simulations: ids, time index, browser view and action log."""
+"""Manage running simulations: their ids, time indices, browser views and action logs."""

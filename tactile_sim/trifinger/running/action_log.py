@@ -1,4 +1,4 @@
-"""Log of a platform's actions and observations."""
+"""Log the actions and observations of a platform."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _OBSERVATION = ("position", "velocity", "torque", "tip_force")
 
 
 class ActionLog:
-    """Log of the first steps of a run, stored in a temporary file so that memory use does not grow."""
+    """Logs the first steps of a run in a temporary file, so that memory use does not grow."""
 
     def __init__(self, limit: int):
         """Create a log.

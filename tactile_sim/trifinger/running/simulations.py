@@ -1,4 +1,4 @@
-"""Ids of running simulations, which objects, markers and cameras use to refer to them.
+"""Assign ids to running simulations. Objects, markers and cameras refer to a simulation by its id.
 
 In ``trifinger_simulation`` these are the ids of PyBullet clients. The first simulation has the id 0.
 """

@@ -1,4 +1,4 @@
-"""Checks of time indices, which number the steps consecutively from 0."""
+"""Check time indices, which number the steps consecutively from 0."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from tactile_sim.trifinger.errors import InvalidValueError
 
 
 def check_time_index(t: int, present: int, upcoming: bool = False) -> None:
-    """Check that a time index is that of the last step.
+    """Check that a time index is the index of the last step.
 
     Args:
         t: Time index to check.

@@ -1,4 +1,4 @@
-"""Browser view of a robot that is stepped by a user's program."""
+"""Show a robot in a browser while a user's program steps it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading of goals from JSON files."""
+"""Read goals from JSON files."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Goal = TypeVar("Goal")
 
 
 class NumpyEncoder(json.JSONEncoder):
-    """Encode arrays as lists."""
+    """JSON encoder that writes arrays as lists."""
 
     def default(self, obj: object) -> object:
         """Convert an array to a list; ``json`` calls this for types that it does not support."""
@@ -35,7 +35,7 @@ def read_goal(filename: str | PathLike[str], choose: Callable[[dict[str, Any]], 
         choose: Function that converts the content of the file to a goal.
 
     Returns:
-        The goal.
+        The result of ``choose``.
 
     Raises:
         GoalFileError: The file cannot be read or does not contain a valid goal.

@@ -1,4 +1,4 @@
-"""Goal poses of a box in the arena, shared by ``move_cube`` and ``move_cuboid``."""
+"""Draw and check goal poses of a box in the arena, for ``move_cube`` and ``move_cuboid``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ _BELOW_TABLE = 1e-10  # rounding error of the height of a corner [m]
 
 
 class InvalidGoalError(errors.InvalidGoalError):
-    """A goal pose outside the goal space.
+    """Error for a goal pose outside the goal space.
 
     Attributes:
         position: (3,) position of the goal [m].
@@ -52,7 +52,7 @@ class InvalidGoalError(errors.InvalidGoalError):
 
 
 class GoalSpace:
-    """Valid goal poses of a box: inside the arena's circle, on or above the table.
+    """The valid goal poses of a box, which are inside the arena's circle and on or above the table.
 
     Random numbers are drawn in the order of ``trifinger_simulation``, so equal seeds produce equal goals.
     """

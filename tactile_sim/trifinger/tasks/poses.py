@@ -1,4 +1,4 @@
-"""Poses and their conversion to and from mappings and JSON."""
+"""Define poses, and convert them to and from mappings and JSON."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def as_pose(pose: PoseLike | Mapping[str, Any]) -> PoseLike:
         pose: A pose or a mapping.
 
     Raises:
-        InvalidValueError: The argument is neither.
+        InvalidValueError: The argument is neither a pose nor a mapping that describes one.
     """
     if isinstance(pose, Mapping):
         return Pose.from_dict(pose)

@@ -1,4 +1,4 @@
-"""Replay of action logs, to check that the result is the same and to compute the reward."""
+"""Replay action logs to check that the result is the same and to compute the reward."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OBSERVED = ("position", "velocity", "torque")
 
 
 class ReplayError(TactileSimError):
-    """A log cannot be replayed, or its replay differs from it."""
+    """Error for a log that cannot be replayed, or whose replay differs from it."""
 
 
 def replay(
@@ -27,17 +27,17 @@ def replay(
     steps: int,
     cost: Callable[[int, ObjectPose], float],
 ) -> float:
-    """Replay a log and return its reward, the negative sum of the costs of all steps.
+    """Replay a log, check that the result is the same, and return the reward.
 
     Args:
-        logfile: File written by ``TriFingerPlatform.store_action_log``. It is a pickle,
-            so open only trusted logs.
+        logfile: File written by ``TriFingerPlatform.store_action_log``. It is a pickle, so open only trusted
+            logs.
         start: Required initial pose of the cube.
         steps: Required number of steps.
         cost: Function that returns the cost, given a time index and the observed pose of the cube.
 
     Returns:
-        The reward.
+        The reward: the negative sum of the costs of all steps.
 
     Raises:
         OSError: The log cannot be opened.

@@ -1,1 +1,1 @@
-"""Workspace of the robots: table, border and objects."""
+"""The workspace of the robots, with a table, a border around it and objects."""

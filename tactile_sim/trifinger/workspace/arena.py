@@ -1,7 +1,7 @@
-"""Table, border and floor of each robot: collision shapes and visual meshes.
+"""Add the table, the border and the floor to a robot, with collision shapes and visual meshes.
 
-MuJoCo collides with the convex hull of a mesh. The border's mesh is concave, and its hull would fill the
-arena. For collisions the border therefore consists of rings of invisible boxes along its inner side.
+MuJoCo uses the convex hull of a mesh for collisions. The border's mesh is concave, and its hull would fill
+the arena. The border therefore collides as rings of invisible boxes along its inner side.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Objects that can be added to a robot's spec: the coloured cube, boxes, dice and meshes."""
+"""Add objects to a robot's spec: the coloured cube, boxes, dice and meshes."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ FACES = {
     (0, 0, 1): (0.0, 0.14, 0.38),
     (0, 0, -1): (0.47, 0.79, 0.76),
 }
-"""Colours of the cube's faces by their normals: red, magenta, green, yellow, blue and cyan."""
+"""RGB colours of the cube's faces, keyed by the outward normal of the face."""
 
 _PLATE = 0.0002  # half thickness of a coloured face [m]
 
@@ -168,7 +168,7 @@ def add_dice(spec: mujoco.MjSpec, positions: Iterable[Sequence[float]]) -> list[
 
 
 def int_to_rgba(color: int, alpha: int = 255) -> tuple[float, float, float, float]:
-    """Convert a 24-bit colour to floats.
+    """Convert a 24-bit colour and an 8-bit alpha to floats from 0 to 1.
 
     Args:
         color: 24-bit RGB value, such as ``0xFF8800``.
@@ -182,7 +182,7 @@ def int_to_rgba(color: int, alpha: int = 255) -> tuple[float, float, float, floa
 
 
 def get_pose(model: mujoco.MjModel, qpos: np.ndarray, name: str) -> tuple[np.ndarray, np.ndarray]:
-    """Return the current pose of an object.
+    """Return the pose of an object.
 
     Args:
         model: Compiled scene.

@@ -1,4 +1,4 @@
-"""Scene for a configuration: robot, table and object."""
+"""Build the scene of a configuration, with robot, table and object."""
 
 from __future__ import annotations
 

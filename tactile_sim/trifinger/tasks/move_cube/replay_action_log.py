@@ -1,4 +1,4 @@
-"""Replay of a logged ``move_cube`` episode."""
+"""Replay a logged ``move_cube`` episode."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def replay_action_log(
         goal_pose: Desired pose of the cube, as JSON text.
 
     Returns:
-        The reward.
+        The reward: the negative sum of the costs of all steps.
 
     Raises:
         OSError, ReplayError: The log cannot be replayed, or the replay differs from the log.

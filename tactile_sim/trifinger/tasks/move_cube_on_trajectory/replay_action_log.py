@@ -1,4 +1,4 @@
-"""Replay of a logged ``move_cube_on_trajectory`` episode."""
+"""Replay a logged ``move_cube_on_trajectory`` episode."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def replay_action_log(logfile: str | os.PathLike[str], trajectory: task.Trajecto
         trajectory: Goals of the episode.
 
     Returns:
-        The reward.
+        The reward: the negative sum of the costs of all steps.
 
     Raises:
         OSError, ReplayError: The log cannot be replayed, or the replay differs from the log.

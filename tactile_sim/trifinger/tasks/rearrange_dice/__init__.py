@@ -48,11 +48,11 @@ FACE_CORNERS = ((0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6
 
 
 class InvalidGoalError(errors.InvalidGoalError):
-    """A goal that does not consist of 25 positions with three numbers each."""
+    """Error for a goal that does not consist of 25 positions with three numbers each."""
 
 
 class OutOfArenaError(InvalidGoalError):
-    """A position at which a die is not inside the arena.
+    """Error for a position at which a die is not inside the arena.
 
     Attributes:
         position: (3,) position of the die [m].

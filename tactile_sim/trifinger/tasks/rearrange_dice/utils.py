@@ -1,4 +1,4 @@
-"""Goals of ``rearrange_dice`` as text: ``#`` is outside the arena, ``.`` is a free cell, ``X`` is a die."""
+"""Write and parse goals as text, where ``#`` is outside the arena, ``.`` a free cell and ``X`` a die."""
 
 from __future__ import annotations
 
