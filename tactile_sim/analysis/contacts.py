@@ -26,7 +26,7 @@ class Contacts:
         self._forces: list[np.ndarray] = []
 
     def add(self, message: Message) -> None:
-        """Add a ContactWrenchArray message; messages outside the time span are ignored."""
+        """Add a ContactWrenchArray message. Messages outside the time span are ignored."""
         if message.stamp not in self.span:
             return
         contacts: Any = message.value.contacts

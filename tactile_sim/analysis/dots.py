@@ -11,7 +11,12 @@ FILL = 1.05
 
 
 def axes(elevation: float, azimuth: float) -> np.ndarray:
-    """Return the axes of a view as rows (3, 3): right, up and toward the camera. Angles are in degrees."""
+    """Return the axes of a view as rows (3, 3): right, up and toward the camera.
+
+    Args:
+        elevation: Angle of the camera above the horizontal plane [degrees].
+        azimuth: Angle of the camera about the vertical axis [degrees].
+    """
     up, around = np.radians(elevation), np.radians(azimuth)
     toward = np.array([np.cos(up) * np.cos(around), np.cos(up) * np.sin(around), np.sin(up)])
     right = np.array([-np.sin(around), np.cos(around), 0.0])
@@ -24,7 +29,7 @@ def draw(
     """Draw the taxels that face the camera into an image.
 
     Args:
-        skin: The n taxels.
+        skin: Positions, normals and spacings of the n taxels.
         colors: Colours of the taxels (n, 3) uint8.
         view: Axes of the view from :func:`axes`.
         center: Point (3,) at the centre of the image [m].

@@ -18,7 +18,11 @@ CODECS = {"libx264": {"crf": "20", "preset": "fast"}, "libopenh264": {"b": "4M"}
 
 
 def require_video(out: Path) -> None:
-    """Raise BagError if PyAV is missing or broken, or if the file name does not end in .mp4."""
+    """Check that a video can be written.
+
+    Raises:
+        BagError: PyAV is missing or broken, or the file name does not end in ``.mp4``.
+    """
     if out.suffix.lower() != ".mp4":
         raise BagError(f"--video: file name must end in .mp4, got {out}")
     require("--video", "av", "PyAV", "av")

@@ -16,7 +16,7 @@ from tactile_sim.bag.messages import Message
 COVER = "cover"
 """Name of the quantity: the covered fraction of a feeler's length, 0 to 1."""
 TOUCHED = 1e-6
-"""Fraction above which a feeler counts as covered; lengths have single precision."""
+"""Covered fraction above which a feeler counts as covered, to tolerate lengths in single precision."""
 
 
 class CoveredFeelers(NamedTuple):
@@ -29,7 +29,7 @@ class CoveredFeelers(NamedTuple):
 
 
 class Covers:
-    """Computes the covered fraction of each feeler of a robot, using the lengths in the feelers' layouts."""
+    """Computes the covered fraction of each of a robot's feelers from its free length and its layout."""
 
     def __init__(self, robot: Robot) -> None:
         self.topics = robot.feelers | robot.feeler_layouts
@@ -55,13 +55,18 @@ class Covers:
             yield frame._replace(quantities=(COVER,) * count, units=("",) * count, readings=cover)
 
     def add(self, message: Message) -> None:
-        """Process a message, so that :meth:`covered` takes it into account."""
+        """Process a message, so that :meth:`covered` uses it."""
         for frame in self.of(message):
             parts = np.split(frame.readings[:, 0], np.cumsum(frame.counts)[:-1])
             self._last = list(zip(frame.bodies, self._layouts_of(frame), parts, strict=True))
 
     def covered(self, bodies: Sequence[str], poses: Poses) -> CoveredFeelers:
-        """Return the covered feelers of the given bodies in the last frame, placed with these poses."""
+        """Return the covered feelers of bodies in the last frame, in the world.
+
+        Args:
+            bodies: Names of the bodies.
+            poses: Poses of the bodies at the time of the frame.
+        """
         found = [(layout, cover) for body, layout, cover in self._last if layout and body in bodies]
         if not found:
             return CoveredFeelers(np.zeros((0, 2, 3)), np.zeros(0))

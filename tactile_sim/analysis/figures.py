@@ -1,4 +1,4 @@
-"""Table of the available figures, by name."""
+"""Declare the available figures by name."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tactile_sim.errors import BagError
 
 
 class MissingTopics(BagError):
-    """Topics that a figure requires are missing from the bag."""
+    """Error for a bag that lacks topics that a figure requires."""
 
 
 def _parts(recording: Recording, bodies: Sequence[str]) -> list[tuple[Touch, list[int]]]:
-    """Split the recording into the skin for each unit and the feelers.
+    """Split a recording into one part for each unit of the skin and one for the feelers.
 
     Returns:
-        The history of each recorded part, with the indices of the given bodies that belong to it.
+        The history of each recorded part, and the indices of those bodies that belong to it.
     """
     there = [touch for touch in (recording.touch, recording.feelers) if touch.bodies]
     if not there:
@@ -85,4 +85,7 @@ FIGURES: dict[str, Callable[[Recording, Sequence[str]], Figure]] = {
     "peak": _peak,
     "contacts": _contacts,
 }
-"""Functions that plot a recording for the given bodies. They raise MissingTopics if topics are missing."""
+"""For each name, a function that plots a recording for the specified bodies.
+
+The functions raise MissingTopics if the bag lacks topics that they require.
+"""

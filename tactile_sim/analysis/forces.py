@@ -21,8 +21,8 @@ def forces(parts: Sequence[tuple[Touch, Sequence[int]]]) -> Figure:
     """Plot one line for each of the most loaded bodies, and one for the sum of all others.
 
     Args:
-        parts: Histories of the skin (one for each unit) and of the feelers, with the indices of the bodies to
-            plot.
+        parts: Histories of the skin (one for each unit) and of the feelers, each with the indices of the
+            bodies to plot.
     """
     heights = [HEIGHTS[bool(place)] for place in range(len(parts))]
     fig = Figure(figsize=(9.0, sum(heights)), layout="constrained")
@@ -35,13 +35,13 @@ def forces(parts: Sequence[tuple[Touch, Sequence[int]]]) -> Figure:
 
 
 def _draw(ax: Any, touch: Touch, bodies: Sequence[int], colors: dict[str, str]) -> None:
-    """Draw one panel.
+    """Draw the panel for one history.
 
     Args:
         ax: Axes of the panel.
         touch: History of the skin or of the feelers.
         bodies: Indices of the bodies to plot.
-        colors: Colours by body name, shared by all panels.
+        colors: Colour of each body by name, which all panels share.
     """
     nets = touch.nets[:, bodies]
     feelers = touch.quantity == COVER

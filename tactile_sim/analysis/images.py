@@ -20,7 +20,7 @@ NAME = "{:07d}.png"
 
 
 def body_of(topic: str) -> str:
-    """Return the body in a topic name: ``palm`` for ``/left/tactile/palm/image``."""
+    """Return the name of the body in a topic name, such as ``palm`` in ``/left/tactile/palm/image``."""
     return topic.rpartition("/tactile/")[2].partition("/")[0]
 
 
@@ -57,9 +57,9 @@ def write_frames(
         bag: Path of the bag.
         topics: Topics of type sensor_msgs/Image.
         span: Time span to export.
-        out: Parent of the folders.
+        out: Folder in which the folders of the bodies are created.
         force: Whether to replace images in existing folders.
-        progress: Called with the progress of reading.
+        progress: Called with the number of bytes read and the size of the file.
 
     Returns:
         The number of images written to each folder.

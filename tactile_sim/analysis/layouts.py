@@ -14,7 +14,7 @@ from tactile_sim.bag.messages import Message
 
 
 class Layout(NamedTuple):
-    """The n taxels or feelers of a body, in the body frame."""
+    """Positions and normals of the n taxels or feelers of a body, in the body frame."""
 
     frame: str
     positions: np.ndarray
@@ -28,7 +28,7 @@ class Layout(NamedTuple):
 
 
 class Layouts:
-    """The layouts of a robot's bodies."""
+    """Collects the layouts of a robot's bodies from messages."""
 
     def __init__(self) -> None:
         self._found: dict[tuple[int, str], Layout] = {}
@@ -54,7 +54,7 @@ class Layouts:
         """Return the layout of each body, or None if it is missing or its number of taxels differs.
 
         Args:
-            layout_id: Id of the layout in the messages.
+            layout_id: Layout id to which the readings refer.
             bodies: Names of the bodies.
             counts: Expected number of taxels on each body.
         """
@@ -76,7 +76,7 @@ def _apart(positions: np.ndarray) -> float:
 
 
 class Placed(NamedTuple):
-    """Taxels of several bodies at one time, in the world frame, concatenated."""
+    """Positions and normals of the taxels of several bodies at one time, concatenated, in the world frame."""
 
     positions: np.ndarray
     """Positions (n, 3) in the world [m]."""

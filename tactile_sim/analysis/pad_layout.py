@@ -14,9 +14,9 @@ from tactile_sim.skin import Pad, Skin
 from tactile_sim.skin.pads.layout import default_tangents
 
 MOST_IDS = 300
-"""Ids are drawn in panels with at most this number of taxels."""
+"""Largest number of taxels in a panel for which their ids are drawn."""
 FACING = -0.1
-"""Taxels are in the first view if the cosine of the angle from their normal to the view axis exceeds this."""
+"""Smallest cosine of the angle between normal and view axis for which a taxel is in the first view."""
 COLUMNS = 3
 SIZE = 4.0
 """Width and height of each panel [inches]."""
@@ -94,7 +94,7 @@ def _draw(panel: Any, skin: Skin, pad: Pad, taxels: np.ndarray, view: np.ndarray
 
 
 def _label(direction: np.ndarray) -> str:
-    """Return the label of a plot axis along a unit vector (3,) in the body frame."""
+    """Return the label for a plot axis that points along a unit vector (3,) in the body frame."""
     axis = int(np.abs(direction).argmax())
     if abs(direction[axis]) > 0.999:
         return f"{'−' if direction[axis] < 0 else ''}{'xyz'[axis]} of the body [mm]"

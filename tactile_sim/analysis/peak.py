@@ -16,12 +16,12 @@ from tactile_sim.analysis.touch import Touch
 from tactile_sim.drawing import colors
 
 MOST = 6
-"""Maximum number of panels; the most loaded bodies are shown."""
+"""Maximum number of panels. The most loaded bodies are shown."""
 COLUMNS = 3
 PANEL = 3.6
 """Width and height of a panel [inches]."""
 FRONT = np.array([0.45, -0.8, 0.4])
-"""Direction toward which the camera is tilted, away from the normal of the touched skin."""
+"""Direction in the world toward which the camera is tilted away from the normal of the touched skin."""
 TILT = np.radians(35.0)
 LEAST = 7.0
 """Minimum half-width of the region in a panel, in taxel spacings."""
@@ -30,7 +30,7 @@ ROOM = 1.5
 
 
 class Part(NamedTuple):
-    """One body at the time of the peak."""
+    """The taxels of one body, and the net force on it, at the time of the peak."""
 
     name: str
     taxels: slice
@@ -51,11 +51,11 @@ def peak(
 
     Args:
         touch: History of the skin.
-        skin: The n taxels to draw.
-        taxels: Indices of these taxels in ``touch`` (n,).
-        parts: Bodies to which these taxels belong.
+        skin: Positions, normals and spacings of the n taxels to draw.
+        taxels: Index of each of these taxels in ``touch`` (n,).
+        parts: Bodies to which the taxels belong.
         covered: Covered feelers to draw.
-        frame: Name of the frame in which the positions are given.
+        frame: Name of the frame to which the positions refer.
     """
     assert touch.peak is not None
     feelers = touch.quantity == COVER
@@ -90,7 +90,7 @@ def peak(
 
 
 def _camera(normal: np.ndarray) -> np.ndarray:
-    """Return the axes of a view of skin with this normal as rows (3, 3): right, up and toward the camera."""
+    """Return the axes of the view of a skin with this normal (3,), as rows: right, up, toward the camera."""
     length = np.linalg.norm(normal)
     normal = normal / length if length > 1e-9 else np.array([0.0, 0.0, 1.0])
     aside = FRONT - (FRONT @ normal) * normal
@@ -107,9 +107,9 @@ def _draw(
     """Draw one body, cropped to the region of its touched taxels, over a silhouette of the other bodies.
 
     Args:
-        ax: The axes.
-        skin: All n taxels.
-        part: The body.
+        ax: Axes to draw in.
+        skin: Positions, normals and spacings of the n taxels of all bodies.
+        part: The body to draw.
         readings: (n,) magnitudes of the readings.
         norm: Colour scale.
         covered: Covered feelers to draw.
@@ -162,9 +162,9 @@ def _discs(
     """Draw taxels as discs.
 
     Args:
-        ax: The axes.
-        flat: Positions in the axes of the view (n, 3) [m].
-        skin: The n taxels.
+        ax: Axes to draw in.
+        flat: Positions of the n taxels along the axes of the view (n, 3) [m].
+        skin: Positions, normals and spacings of the n taxels.
         view: Axes of the view as rows (3, 3).
         order: Indices of the taxels to draw, in this order.
         color: One colour, or a colour for each drawn taxel.
@@ -191,8 +191,8 @@ def _arrow(ax: Any, force: np.ndarray, half: float, net: np.ndarray) -> None:
     """Draw the net force as an arrow that ends at the centre of the readings, and its magnitude.
 
     Args:
-        ax: The axes.
-        force: (3,) net force in the axes of the view [N].
+        ax: Axes to draw in.
+        force: (3,) net force along the axes of the view [N].
         half: Half-width of the panel [m].
         net: (3,) net force in the world [N].
     """
@@ -213,7 +213,13 @@ def _arrow(ax: Any, force: np.ndarray, half: float, net: np.ndarray) -> None:
 
 
 def _bar(ax: Any, middle: np.ndarray, half: float) -> None:
-    """Draw a scale bar with a round length, for a panel with this centre (2,) and half-width [m]."""
+    """Draw a scale bar with a round length.
+
+    Args:
+        ax: Axes to draw in.
+        middle: Centre (2,) of the panel [m].
+        half: Half-width of the panel [m].
+    """
     decade = 10.0 ** np.floor(np.log10(half))
     length = max(step * decade for step in (0.5, 1.0, 0.2) if step * decade <= 0.7 * half)
     left, low = middle - 0.95 * half

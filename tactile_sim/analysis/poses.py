@@ -13,14 +13,14 @@ MOVING, STATIC = "/tf", "/tf_static"
 
 
 class Poses:
-    """Tree of frames, updated by transform messages."""
+    """Tree of frames that is updated with transform messages."""
 
     def __init__(self) -> None:
         self._parents: dict[str, str] = {}
         self._poses: dict[str, tuple[np.ndarray, np.ndarray]] = {}
 
     def add(self, message: Message) -> None:
-        """Update the tree with a TFMessage; invalid transforms are ignored."""
+        """Update the tree with a TFMessage. Invalid transforms are ignored."""
         transforms = message.value.transforms
         parents, children = transforms.header.frame_id, transforms.child_frame_id
         translations = transforms.transform.translation
@@ -62,7 +62,7 @@ class Poses:
         return np.stack([position for position, _ in poses]), np.stack([turn for _, turn in poses])
 
     def parents(self, frames: Sequence[str]) -> np.ndarray:
-        """Return for each frame the index of its nearest ancestor among the given frames.
+        """Return, for each frame, the index of the nearest ancestor that is also in ``frames``.
 
         Args:
             frames: Names of the f frames.
@@ -83,7 +83,7 @@ class Poses:
     def _in_root(
         self, frame: str, known: dict[str, tuple[np.ndarray, np.ndarray]], steps: int
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return position (3,) [m] and rotation matrix (3, 3) of a frame relative to the root.
+        """Return the position (3,) [m] and the rotation matrix (3, 3) of a frame relative to the root.
 
         Args:
             frame: Name of the frame.

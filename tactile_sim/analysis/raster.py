@@ -13,11 +13,11 @@ from tactile_sim.analysis.feelers import COVER
 from tactile_sim.analysis.touch import Touch
 
 ROWS = 1200
-"""Maximum number of rows; if there are more taxels, several taxels of a body share a row."""
+"""Maximum number of rows. If there are more taxels, several taxels of a body share a row."""
 HEIGHTS = 5.6, 3.8
 """Minimum height of the first panel, and of each other panel [inches]."""
 ROOM = 0.17
-"""Height of the label of a body [inches]."""
+"""Height that a body's label requires [inches]."""
 
 
 def raster(parts: Sequence[tuple[Touch, Sequence[int]]]) -> Figure:
@@ -73,6 +73,6 @@ def _draw(fig: Figure, ax: Any, height: float, touch: Touch, bodies: Sequence[in
 
 
 def _loaded(touch: Touch, bodies: Sequence[int]) -> int:
-    """Return the number of bodies that have a reading above 0 at any time."""
+    """Return how many of these bodies have a reading above 0 at any time."""
     largest = np.max(touch.raster.rows, axis=0)
     return sum(bool(largest[touch.taxels_of([body])].any()) for body in bodies)

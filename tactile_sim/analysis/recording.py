@@ -31,7 +31,7 @@ class Recording:
         path: Path of the bag.
         robot: Topics of the robot.
         span: Time span to read.
-        progress: Called with the progress of reading.
+        progress: Called with the number of bytes read and the size of the file.
 
     Raises:
         BagError: The path is not a bag, or the bag has no data in the time span.
@@ -99,7 +99,7 @@ class Recording:
         return poses
 
     def feelers_at(self, stamp: int, bodies: Sequence[str], poses: Poses) -> CoveredFeelers:
-        """Return the covered feelers of the given bodies at a time [ns]."""
+        """Return the covered feelers of bodies at a time [ns], in the world, given the poses at that time."""
         covers = Covers(self.robot)
         if covers.topics:
             Cursor(Messages(self.path, covers.topics.__contains__), covers.add).until(stamp)

@@ -22,7 +22,7 @@ AZIMUTH, ELEVATION = 130.0, -22.0
 ROOM = 1.15
 """Margin factor: size of the image relative to the region to show."""
 ARROW_COLORS = np.array([[0.1, 0.8, 0.2, 1.0], [0.9, 0.15, 0.1, 1.0], [0.15, 0.35, 1.0, 1.0]], np.float32)
-"""Colours of force components along the normal and the two tangents, the same as in the topic ``markers``."""
+"""RGBA colours of force components along the normal and the two tangents, as in the topic ``markers``."""
 THROUGH = 0.6
 """Opacity of arrows that are hidden by other objects."""
 SKY = (0.62, 0.68, 0.75), (0.2, 0.23, 0.28)

@@ -12,7 +12,7 @@ _SINGLE = {
     "tactile_sim/msg/ContactWrenchArray": ("/contacts", "contacts"),
     "visualization_msgs/msg/MarkerArray": ("/scene_markers", "scene_markers"),
 }
-"""Topic suffix and attribute of `Robot` by message type, for topics that a robot has once."""
+"""For each message type of which a robot has one topic, the topic's suffix and the attribute of `Robot`."""
 _PER_BODY = {
     ("tactile_sim/msg/TactileArray", "array"): "arrays",
     ("tactile_sim/msg/TactileLayout", "layout"): "layouts",
@@ -20,7 +20,7 @@ _PER_BODY = {
     ("tactile_sim/msg/TactileLayout", "feelers_layout"): "feeler_layouts",
     ("sensor_msgs/msg/Image", "image"): "images",
 }
-"""Attribute of `Robot` by message type and topic suffix, for topics that each body can have."""
+"""Attribute of `Robot` for topics that each body can have, keyed by message type and topic suffix."""
 
 
 @dataclass
@@ -64,7 +64,7 @@ def robots(types: Mapping[str, str]) -> dict[str, Robot]:
 
 
 def choose(path: object, types: Mapping[str, str], namespace: str | None) -> Robot:
-    """Return the robot with the given namespace, or the only robot.
+    """Return the robot with the specified namespace, or the only robot.
 
     Args:
         path: Path of the bag for error messages.

@@ -1,4 +1,4 @@
-"""Draw the right part of a video: the taxels from two sides, and tactile images."""
+"""Draw the right part of a video, which shows the taxels from two sides and tactile images."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TITLE, LEGEND, MARGIN = 24, 70, 12
 
 
 def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """Return the font for text in videos in the given size [pixels]."""
+    """Return the font for text in videos with this size [pixels]."""
     return ImageFont.load_default(size)
 
 
@@ -35,7 +35,7 @@ def middle(skin: Placed) -> np.ndarray:
 
 
 def reach(skin: Placed) -> np.ndarray:
-    """Return the largest horizontal and vertical distance (2,) of a taxel from the centre in any view [m]."""
+    """Return the largest horizontal and vertical distance (2,) from taxels to the centre in any view [m]."""
     apart = skin.positions - middle(skin)
     return np.max([np.abs(apart @ view[:2].T).max(axis=0) for _, view in SIDES], axis=0)
 
@@ -60,9 +60,9 @@ class SkinPanel:
         """Draw the panel for one time.
 
         Args:
-            skin: The n taxels.
+            skin: Positions, normals and spacings of the n taxels.
             felt: Magnitudes of the readings (n,).
-            images: Tactile images (height, width, 3) uint8 by body.
+            images: Tactile images (height, width, 3) uint8, keyed by body name.
         """
         panel = self._empty.copy()
         tiers = len(SIDES) + bool(images)

@@ -1,4 +1,4 @@
-"""A time span of a bag."""
+"""Select a time span of a bag."""
 
 from __future__ import annotations
 

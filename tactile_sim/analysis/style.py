@@ -1,4 +1,4 @@
-"""Style and common elements of all figures."""
+"""Define the style and draw the common elements of all figures."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tactile_sim.drawing import colors, force_scale
 from tactile_sim.drawing.themes import LIGHT, Theme
 
 NAMED_LINES = len(LIGHT.lines)
-"""Number of lines in a plot that can be told apart by colour."""
+"""Number of lines in a plot that can be distinguished by colour."""
 _theme: ContextVar[Theme] = ContextVar("theme", default=LIGHT)
 TIME = "simulation time [s]"
 _WORDS = {
@@ -73,7 +73,7 @@ def _parameters(theme: Theme) -> dict[Any, Any]:
 
 
 def words(quantity: str) -> str:
-    """Return a human-readable name of a tactile quantity."""
+    """Return a readable name for a tactile quantity, such as the name of a touch function."""
     return _WORDS.get(quantity, quantity.replace("_", " "))
 
 
@@ -92,7 +92,7 @@ def scale(readings: np.ndarray) -> LogNorm:
 
 
 def share() -> Normalize:
-    """Return a colour scale from 0 to 1."""
+    """Return a linear colour scale from 0 to 1, for fractions."""
     return Normalize(0.0, 1.0)
 
 
@@ -114,7 +114,7 @@ def color_bar(fig: Figure, norm: Normalize, label: str, **place: Any) -> None:
     On a logarithmic scale, values below the minimum have the first colour.
 
     Args:
-        fig: The figure.
+        fig: Figure to change.
         norm: Colour scale.
         label: Label of the bar.
         **place: Placement options of ``Figure.colorbar``, such as ``ax`` and ``pad``.
@@ -142,9 +142,9 @@ def bands(
     """Draw readings over time as rows of colours on a dark background.
 
     Args:
-        ax: The axes.
-        rows: Readings (r, c) in r rows and c time intervals; values of 0 are not drawn.
-        times: Times (n,) of the messages; only the first and the last are used [s].
+        ax: Axes to draw in.
+        rows: Readings (r, c) in r rows and c time intervals. Values of 0 are not drawn.
+        times: Times (n,) of the messages [s], of which only the first and the last are used.
         norm: Colour scale.
         span: Upper and lower edge on the vertical axis; by default 0 and r.
 
@@ -167,11 +167,14 @@ def bands(
 
 
 def strongest(strengths: np.ndarray, number: int) -> tuple[list[int], list[int]]:
-    """Split the indices of positive strengths into the largest ones and all others, largest first.
+    """Return the indices of the largest positive values, and the indices of all other positive values.
 
     Args:
-        strengths: (b,) strengths.
+        strengths: (b,) values.
         number: Maximum number of indices in the first list.
+
+    Returns:
+        Two lists of indices. Both are sorted by value, largest first.
     """
     order = [int(place) for place in np.argsort(-strengths, kind="stable") if strengths[place] > 0]
     return order[:number], order[number:]

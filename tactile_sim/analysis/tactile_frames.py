@@ -1,4 +1,4 @@
-"""Assemble the readings of all taxels of a robot at one time from messages."""
+"""Combine messages into frames with the readings of all taxels of a robot at one time."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tactile_sim.analysis.robots import Robot
 from tactile_sim.bag.messages import Message
 
 PATIENCE = 100
-"""Maximum number of stamps that wait for missing arrays; the oldest is dropped first."""
+"""Maximum number of incomplete frames that wait for missing arrays. The oldest is dropped first."""
 
 
 class Frame(NamedTuple):
@@ -44,7 +44,7 @@ class PadReadings(NamedTuple):
 
 
 class Frames(Protocol):
-    """Assembles the messages of ``topics`` into frames."""
+    """Combines the messages on ``topics`` into frames."""
 
     @property
     def topics(self) -> Collection[str]: ...
@@ -54,7 +54,7 @@ class Frames(Protocol):
 
 
 class Arrays:
-    """Assembles a frame from the arrays of all bodies that have the same stamp."""
+    """Combines the arrays of all bodies that have the same stamp into a frame."""
 
     def __init__(self, topics: Collection[str]) -> None:
         self.topics = topics
@@ -82,7 +82,7 @@ class Arrays:
 
 
 class FrameTopic:
-    """Reads frames from messages on the topic tactile/frame."""
+    """Reads frames from the messages on the topic ``tactile/frame``."""
 
     def __init__(self, topic: str) -> None:
         self.topics = {topic}
@@ -95,7 +95,7 @@ class FrameTopic:
 
 
 def frames_of_skin(robot: Robot) -> Frames:
-    """Return the source of a robot's frames: tactile/frame if recorded, otherwise the bodies' arrays."""
+    """Return the source of a robot's frames: ``tactile/frame`` if recorded, or else the bodies' arrays."""
     return FrameTopic(robot.frame) if robot.frame else Arrays(robot.arrays)
 
 
@@ -120,7 +120,7 @@ def quantities_of(value: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
 
 
 def by_pad(value: Any) -> dict[str, PadReadings]:
-    """Return the readings in a message by pad name.
+    """Return the readings in a message, keyed by pad name.
 
     Args:
         value: A decoded TactileArray or TactileFrame; older versions of these messages are supported.

@@ -12,7 +12,7 @@ from tactile_sim.analysis.contacts import Contacts
 
 NAMED = 18
 COLUMNS = 1600
-"""Maximum number of columns; if there are more messages, adjacent times share a column."""
+"""Maximum number of columns. If there are more messages, several of them share a column."""
 
 
 def timeline(contacts: Contacts, bodies: Collection[str] | None) -> Figure:

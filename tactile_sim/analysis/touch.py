@@ -22,7 +22,7 @@ With fewer messages, each message is an interval.
 
 @dataclass
 class Raster:
-    """Largest magnitude of each taxel's readings in each time interval, with one row per interval."""
+    """Stores the largest magnitude of each taxel's readings in each time interval, one row per interval."""
 
     rows: list[np.ndarray] = field(default_factory=list)
     starts: list[float] = field(default_factory=list)
@@ -51,7 +51,7 @@ class Raster:
 
 
 class Peak(NamedTuple):
-    """Readings at the time when their sum is largest."""
+    """Readings at the time at which their sum is largest."""
 
     stamp: int
     """Time [ns]."""
@@ -63,7 +63,7 @@ class Peak(NamedTuple):
 
 
 class Touch:
-    """History of a skin: net reading of each body over time, raster of all taxels, and peak.
+    """History of a skin: the net reading of each body over time, a raster of all taxels, and the peak.
 
     Feelers are treated as a skin. If pads have different units, `quantity`, `unit` and `peak` refer to only
     one of them, by default the unit of forces; `split` returns a history for each unit.
@@ -141,14 +141,14 @@ class Touch:
     def quantity(self) -> str:
         """Quantity that the pads with this unit measure.
 
-        If they measure different quantities: ``force_vector`` for forces, otherwise an empty string.
+        If these pads measure different quantities, this is ``force_vector`` for forces, or else empty.
         """
         names = {name for name, unit in zip(self.quantities, self.units, strict=True) if unit == self.unit}
         return names.pop() if len(names) == 1 else "force_vector" if self.unit == "N" else ""
 
     @property
     def peak(self) -> Peak | None:
-        """Readings at the time when the sum of readings with this unit is largest; None without readings."""
+        """Readings at the time at which the sum of readings with this unit is largest, or None."""
         return self._peaks.get(self.unit)
 
     @property
@@ -167,7 +167,7 @@ class Touch:
         return np.diff(self.offsets)
 
     def taxels_of(self, bodies: Sequence[int]) -> np.ndarray:
-        """Return the indices of all taxels on the given bodies."""
+        """Return the indices of all taxels on the bodies with these indices."""
         return np.concatenate(
             [np.arange(self.offsets[body], self.offsets[body + 1]) for body in bodies] or [np.zeros(0, int)]
         )

@@ -1,4 +1,4 @@
-"""Create a video from a bag: the scene with contact forces on the left, the skin's readings on the right."""
+"""Create a video from a bag, with the scene and contact forces on the left and readings on the right."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ LENGTH = 0.4
 LONGEST = 1.2
 """Maximum length of an arrow, relative to the radius of the visible region."""
 SHORTEST = 0.01
-"""Arrows shorter than this fraction of the maximum length are not drawn."""
+"""Length below which arrows are not drawn, relative to the maximum length."""
 MOST_IMAGES = 6
-"""Tactile images are omitted if there are more than this many, because they would be too small."""
+"""Largest number of tactile images that are shown. If there are more, all are omitted as too small."""
 INK = (52, 59, 70)
 
 
@@ -162,7 +162,7 @@ class Video:
 
 
 class _State:
-    """State of the robot at a time, according to the last message of each topic."""
+    """State of the robot at one time, according to the latest message on each topic."""
 
     def __init__(self, recording: Recording, image_topics: Sequence[str]) -> None:
         path, robot = recording.path, recording.robot

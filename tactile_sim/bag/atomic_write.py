@@ -1,4 +1,4 @@
-"""Write output files atomically: a file appears complete or not at all."""
+"""Write output files atomically, so that a file appears complete or not at all."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from tactile_sim.errors import BagError
 
 
 def refuse_existing(out: Path, force: bool) -> None:
-    """Raise an error if an output exists and may not be replaced.
+    """Check that an output does not exist yet or may be replaced.
 
     Args:
-        out: The file or folder to be written.
-        force: Whether it may be replaced.
+        out: File or folder to write.
+        force: Whether an existing file or folder may be replaced.
 
     Raises:
         BagError: ``out`` exists and ``force`` is False.
@@ -25,10 +25,10 @@ def refuse_existing(out: Path, force: bool) -> None:
 
 
 def refuse_bag(out: Path, bag: Path) -> None:
-    """Raise an error if an output would replace the bag from which it is made.
+    """Check that an output does not replace the bag from which it is made.
 
     Args:
-        out: The file or folder to be written.
+        out: File or folder to write.
         bag: The bag's folder or MCAP file.
 
     Raises:
@@ -40,18 +40,18 @@ def refuse_bag(out: Path, bag: Path) -> None:
 
 
 def beside(bag: Path, ending: str) -> Path:
-    """Return the default output path: next to the bag, with the bag's name and another ending.
+    """Return the default output path, which is next to the bag and has the bag's name.
 
     Args:
         bag: The bag's folder or MCAP file.
-        ending: The ending of the output, such as ``.npz``.
+        ending: File name extension of the output, such as ``.npz``.
     """
     named = bag.resolve() if bag.name in ("", "..") else bag
     return named.with_name(bag.resolve().name.removesuffix(".mcap") + ending)
 
 
 def unused(path: Path) -> Path:
-    """Return a path that does not exist: the given one, or one with ``_2``, ``_3``, ... before its ending."""
+    """Return a path that does not exist: ``path``, or with ``_2``, ``_3``, ... before the extension."""
     free, number = path, 1
     while os.path.lexists(free):
         number += 1
@@ -68,10 +68,10 @@ def _make(folder: Path) -> None:
 
 @contextmanager
 def fresh_folder(out: Path) -> Iterator[None]:
-    """Create a folder for the ``with`` block; afterwards remove created folders that are still empty.
+    """Create a folder and its missing parents; after the block, remove those that are still empty.
 
     Args:
-        out: The folder. Missing parent folders are created.
+        out: Path of the folder, which may exist already.
 
     Raises:
         BagError: The folder cannot be created.
@@ -91,7 +91,7 @@ def fresh(out: Path, ending: str = ".new") -> Iterator[Path]:
     """Yield a temporary path; rename it to ``out`` after the block, or remove it after an error.
 
     Args:
-        out: The file to write or replace.
+        out: File to write or replace.
         ending: Suffix of the temporary name; must be unique if several processes may write the file.
 
     Raises:

@@ -23,7 +23,7 @@ class BagStatus(NamedTuple):
     bag: str
     """Folder of the bag."""
     active: bool
-    """Whether messages can be added. If not, the bag is complete or ``fault`` is set."""
+    """Whether messages can be added. If False, the bag is complete or ``fault`` is set."""
     duration: float
     """Difference between the largest and the smallest log time [s]."""
     size: int
@@ -37,7 +37,7 @@ class BackgroundWriter:
 
     Args:
         folder: The bag's folder, which must not exist yet.
-        on_status: Called in the thread with the current status, at least when it changes to inactive.
+        on_status: Called in the writing thread with the current status, at least when it becomes inactive.
 
     Raises:
         BagError: The bag cannot be created.
@@ -66,11 +66,11 @@ class BackgroundWriter:
 
     @property
     def failed(self) -> bool:
-        """Whether writing failed. Further messages are ignored."""
+        """Whether writing has failed. Further messages are then ignored."""
         return bool(self._fault)
 
     def write(self, messages: Sequence[tuple[int, int, bytes]]) -> None:
-        """Add messages.
+        """Queue messages for writing. Wait if `MAX_WAITING` bytes are already queued.
 
         Args:
             messages: Topic id, log time [ns] and CDR bytes of each message.
@@ -84,7 +84,7 @@ class BackgroundWriter:
                 self._changed.notify_all()
 
     def finish(self) -> None:
-        """Let the thread complete the bag, without waiting for it."""
+        """Let the thread complete the bag in the background."""
         with self._changed:
             self._ending = True
             self._changed.notify_all()

@@ -14,9 +14,6 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 def parse(text: str) -> Any:
     """Parse a YAML document and return its value.
 
-    Args:
-        text: The YAML text.
-
     Raises:
         ValueError: The text is not YAML, is longer than 16 million characters, or is nested more than
             `DEEPEST` levels deep.

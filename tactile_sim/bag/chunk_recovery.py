@@ -8,13 +8,14 @@ from typing import BinaryIO
 from mcap.opcode import Opcode
 
 _FIELDS = struct.Struct("<BQQQQII")
-"""Opcode, length, first and last log time, uncompressed size, checksum, length of the compression's name."""
+"""Header of a chunk record: opcode, length, first and last log time, uncompressed size, checksum, and length
+of the compression's name."""
 _SIZE = struct.Struct("<Q")
 _COMPRESSIONS = (b"", b"lz4", b"zstd")
 CHUNK_HEAD = _FIELDS.size + max(map(len, _COMPRESSIONS)) + _SIZE.size
 """Largest size of a chunk's header [bytes]."""
 _WINDOW = 1 << 20
-"""Number of bytes searched at a time."""
+"""Number of bytes that are searched at a time."""
 
 
 def chunk_size(head: bytes) -> int:
@@ -40,9 +41,9 @@ def next_chunk(file: BinaryIO, place: int, size: int) -> int:
     """Return the offset of the next complete chunk, or ``size`` if there is none.
 
     Args:
-        file: The MCAP file.
-        place: The offset at which the search starts.
-        size: The offset at which the search ends, such as the size of the file.
+        file: MCAP file, open for reading.
+        place: Offset at which the search starts [bytes].
+        size: Offset at which the search ends, such as the size of the file [bytes].
     """
     mark = bytes([Opcode.CHUNK])
     while place < size:
@@ -62,9 +63,9 @@ def last_place(file: BinaryIO, mark: bytes, size: int) -> int:
     """Return the offset of the last occurrence of ``mark``, or ``size`` if there is none.
 
     Args:
-        file: The file to search.
-        mark: The bytes to find.
-        size: The size of the file.
+        file: File to search, open for reading.
+        mark: Bytes to find.
+        size: Size of the file [bytes].
     """
     place = size
     while place > 0:

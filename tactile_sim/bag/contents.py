@@ -16,7 +16,7 @@ LOGS = ("rcl_interfaces/msg/Log", "rcl_interfaces/msg/ParameterEvent")
 
 @dataclass
 class TopicContents:
-    """Number and size [bytes] of a topic's messages, and their first and last log time [ns]."""
+    """The number of messages on a topic, their total size [bytes], and the first and last log time [ns]."""
 
     type_name: str
     count: int = 0
@@ -55,7 +55,7 @@ class Contents:
         return max((topic.stop for topic in self._timed()), default=0)
 
     def _timed(self) -> list[TopicContents]:
-        """Return the topics with messages, without log topics unless there are no others."""
+        """Return the topics that have messages; log topics only if there are no others."""
         filled = [topic for topic in self.topics.values() if topic.count]
         return [topic for topic in filled if topic.type_name not in LOGS] or filled
 

@@ -29,7 +29,7 @@ NEEDED = 4
 
 
 class Exported(NamedTuple):
-    """Numbers of arrays and topics written, and the damage of the bag (None if it is intact)."""
+    """Numbers of arrays and topics written, and a description of the bag's damage or None."""
 
     arrays: int
     topics: int
@@ -85,7 +85,7 @@ def _entry_name(topic: str) -> str:
 
 
 def _groups(sizes: Mapping[str, int]) -> Iterator[list[str]]:
-    """Yield groups of topics; each group is read in one pass.
+    """Divide topics into groups, each of which is read in one pass.
 
     Args:
         sizes: Size of each topic [bytes].
@@ -101,11 +101,14 @@ def _groups(sizes: Mapping[str, int]) -> Iterator[list[str]]:
 
 
 def check_memory(path: Path, sizes: Mapping[str, int]) -> None:
-    """Raise BagError if the largest topic does not fit into the free memory.
+    """Check that the largest topic fits into the free memory.
 
     Args:
-        path: The bag, for the error message.
+        path: Path of the bag, for the error message.
         sizes: Size of each topic [bytes].
+
+    Raises:
+        BagError: The largest topic does not fit.
     """
     largest = max(sizes, key=sizes.__getitem__, default=None)
     room = _free_memory()
@@ -131,7 +134,7 @@ def _put(archive: ZipFile, name: str, array: np.ndarray) -> None:
 
 
 def _arrays(topic: Topic, units: dict[str, str], name: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the name and array of each field of a topic, and record their units in ``units``."""
+    """Yield the name and the array of each field of a topic, and write its unit to ``units``."""
     found: dict[str, np.ndarray] = {}
     own = getattr(topic, "unit", None)
     for field, value in vars(topic).items():

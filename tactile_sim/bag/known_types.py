@@ -22,9 +22,9 @@ ROWS: dict[str, dict[str, str | int]] = {
         "uv": 2,
     },
 }
-"""Row length of array fields that have several numbers per taxel or triangle, by message type and field.
+"""Row lengths of array fields that have several numbers per taxel or triangle, by message type and field.
 
-The row length is a number or the name of the message field that contains it.
+A row length is a number, or the name of the message field that contains the number.
 """
 _READINGS = (
     "std_msgs/Header header\nuint32 layout_id\nstring quantity\nstring unit\nuint8 channels\nfloat32[] data\n"
@@ -125,8 +125,8 @@ def check_rows(type_name: str, value: Any) -> None:
     """Check that arrays in a decoded message of a known type consist of complete rows, see `ROWS`.
 
     Args:
-        type_name: The message type.
-        value: The decoded message.
+        type_name: Name of the message type.
+        value: Decoded message.
 
     Raises:
         WireError: The length of an array is not a multiple of its row length.
@@ -146,7 +146,11 @@ def _required(name: str) -> Struct:
 
 
 def _compare(required: Any, found: Any, place: str) -> None:
-    """Raise a WireError if ``found`` lacks a field of ``required`` or defines it with a different type."""
+    """Check that the type ``found`` has all fields of ``required``, with the same types.
+
+    Raises:
+        WireError: A field is missing or has a different type.
+    """
     if isinstance(required, Struct) and isinstance(found, Struct):
         fields = {name: kind for name, kind, _ in found.fields}
         for name, kind, _ in required.fields:

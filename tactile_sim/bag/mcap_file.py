@@ -1,6 +1,6 @@
 """Read MCAP files sequentially, including truncated and damaged files.
 
-Records are parsed by the ``mcap`` library. https://mcap.dev/spec
+The ``mcap`` library parses the records. The format is specified at https://mcap.dev/spec.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True)
 class Message:
-    """A serialized message in a file. Times are in ns."""
+    """A serialized message in a file. Its times are in ns."""
 
     channel: Channel
     schema: Schema
@@ -75,8 +75,8 @@ class McapScan:
     Chunks with a wrong checksum are skipped.
 
     Attributes:
-        metadata: Metadata records by name. Complete after the iteration.
-        kept: Offset of the record that contains the current message, as an argument for `after`.
+        metadata: Metadata records by name; complete after the iteration.
+        kept: Offset of the record that contains the current message, for use with `after`.
         size: Size of the file [bytes].
 
     Args:
@@ -95,7 +95,7 @@ class McapScan:
 
     @property
     def damage(self) -> str | None:
-        """One-line description of the damage, or None. Complete after the iteration."""
+        """One-line description of the damage, or None; complete after the iteration."""
         if not self._faults:
             return None
         what, _ = self._faults[min(self._faults)]
@@ -167,18 +167,25 @@ class McapScan:
         self._faults[place] = what, cost
 
     def _end(self, file: BinaryIO, place: int) -> None:
-        """Raise a ValueError if the footer is not at the end of the file."""
+        """Check that the footer is at the end of the file.
+
+        Raises:
+            ValueError: The footer is missing or is at another place.
+        """
         file.seek(place)
         rest = file.read(1 << 10)
         if rest[HEAD.size + HEAD.unpack_from(rest)[1] :] != MAGIC:
             raise ValueError("the file does not end like an MCAP file")
 
     def _length(self, head: bytes, left: int) -> int:
-        """Return the size of a record other than a chunk [bytes]; raise a ValueError if it is invalid.
+        """Return the size of a record other than a chunk [bytes].
 
         Args:
-            head: The first bytes of the record.
-            left: Number of bytes from the record to the end of the file.
+            head: First bytes of the record.
+            left: Number of bytes from the start of the record to the end of the file.
+
+        Raises:
+            ValueError: The size is invalid.
         """
         if len(head) < HEAD.size:
             raise ValueError(f"the file ends within a record: {left} bytes of {HEAD.size}")
@@ -194,7 +201,7 @@ class McapScan:
         return int(HEAD.size + length)
 
     def _begins(self, file: BinaryIO, place: int) -> bool:
-        """Return whether a valid record begins at this offset [bytes]; moves the file position."""
+        """Return whether a valid record begins at this offset [bytes]. This moves the file position."""
         file.seek(place)
         head = file.read(CHUNK_HEAD)
         try:

@@ -22,7 +22,8 @@ from tactile_sim.wire.types import Struct, WireError
 class Message(NamedTuple):
     """A decoded message.
 
-    ``log_time`` is in ns. ``stamp`` is the time in the message [ns], or the log time if it has none.
+    ``log_time`` is in ns. ``stamp`` is the stamp in the message [ns], or the log time of a message without
+    a stamp.
     """
 
     topic: str
@@ -89,7 +90,7 @@ class Messages:
 
 
 class Selection:
-    """Topics selected by name, with or without the leading slash. None selects all topics."""
+    """A set of topics, selected by names with or without the leading slash. None selects all topics."""
 
     def __init__(self, names: Collection[str] | None) -> None:
         self.names = None if names is None else list(names)
@@ -125,7 +126,7 @@ def unique_names(topics: Iterable[str], name_of: Callable[[str], str]) -> dict[s
 
 
 class TopicDecoder:
-    """Decodes the messages of a topic."""
+    """Decodes messages of one type."""
 
     def __init__(self, kind: Struct) -> None:
         self.kind = kind
@@ -152,10 +153,7 @@ class TopicDecoder:
 
 
 def require_rows(message: Message) -> None:
-    """Check the array lengths in a message of a known type.
-
-    Args:
-        message: The decoded message.
+    """Check the array lengths in a decoded message of a known type.
 
     Raises:
         BagError: An array has an invalid length. The error names the topic and log time.

@@ -22,12 +22,12 @@ _MOST_BYTES = 16 * MB
 
 
 class MetadataError(BagError):
-    """The metadata of a bag is invalid."""
+    """Error for invalid metadata of a bag."""
 
 
 @dataclass
 class TopicInfo:
-    """A topic of a bag. ``qos`` contains the publishers' QoS profiles as mappings with rosbag2's keys."""
+    """A topic in a bag. ``qos`` contains the publishers' QoS profiles as mappings with rosbag2's keys."""
 
     name: str
     type_name: str
@@ -80,8 +80,8 @@ def document(described: dict[str, Any]) -> str:
     """Return the text of ``metadata.yaml``.
 
     Args:
-        described: The bag's description from `information`. Only the file has it under a top-level key; the
-            MCAP record has no such key.
+        described: The bag's description from `information`. The file contains it below a top-level key,
+            whereas the MCAP record has no such key.
     """
     return dump({_KEY: described})
 
@@ -95,7 +95,7 @@ def misplaced(text: str) -> bool:
 
 
 def dump(value: Any) -> str:
-    """Return a value as YAML in block style without anchors, which some readers do not support."""
+    """Return a value as YAML in block style, without anchors because some readers do not support them."""
     return yaml.dump(value, Dumper=_Dumper, sort_keys=False, width=1000)
 
 

@@ -1,4 +1,4 @@
-"""Check for libraries that only some commands need."""
+"""Check whether libraries are installed that only some commands need."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ def require(what: str, module: str, name: str, package: str) -> None:
 
     Args:
         what: Name of the feature that needs the library, for the error message.
-        module: The module to import.
+        module: Name of the module to import.
         name: Name of the library, for the error message.
-        package: Name of its package on PyPI.
+        package: Name of the library's package on PyPI.
 
     Raises:
         BagError: The module is missing or broken.

@@ -1,8 +1,8 @@
 """Export a bag as Parquet files, one per topic, for pandas, polars, DuckDB or Spark.
 
-Each message is a row. A topic whose messages consist of one list of structs (contacts, transforms) has one
-row per struct. Nested fields have dotted names. Arrays are stored as lists, which have a fixed size if the
-array has the same length in all messages. The metadata of a column contains its unit.
+Each message becomes a row. If the messages on a topic consist of one list of structs, such as contacts or
+transforms, each struct becomes a row. Nested fields have dotted names. Arrays are stored as lists, which have
+a fixed size if the array has the same length in all messages. The metadata of a column contains its unit.
 """
 
 from __future__ import annotations
@@ -32,7 +32,11 @@ LONGEST_NAME = 100
 
 
 def require_pyarrow() -> None:
-    """Raise a BagError if pyarrow is missing or broken."""
+    """Check that pyarrow can be imported.
+
+    Raises:
+        BagError: Pyarrow is missing or broken.
+    """
     require("Parquet", "pyarrow.parquet", "pyarrow", "pyarrow")
 
 
@@ -45,12 +49,12 @@ def export(
 
     Args:
         path: The bag's folder or MCAP file.
-        out: The output folder. Its files appear only after all of them are complete.
+        out: Output folder. The files appear only after all of them are complete.
         topics: Topics to export; all by default.
         progress: Called with the number of bytes read and the size of the file.
 
     Returns:
-        The files, and a description of the bag's damage (None if it is intact).
+        The paths of the files, and a description of the bag's damage or None.
 
     Raises:
         BagError: ``path`` is not a bag or lacks a requested topic, or ``out`` cannot be written.
@@ -77,7 +81,7 @@ def export(
 
 
 def _file_name(topic: str) -> str:
-    """Return ``tactile.frame`` for ``/tactile/frame``."""
+    """Return a topic's file name without extension, such as ``tactile.frame`` for ``/tactile/frame``."""
     return re.sub(r"[^A-Za-z0-9_.-]", "_", topic.strip("/").replace("/", "."))[:LONGEST_NAME] or "_"
 
 
@@ -177,7 +181,7 @@ class _Table:
 
 
 def _free(name: str, taken: Container[str]) -> str:
-    """Return a field's column name, with an underscore appended if the name is already taken."""
+    """Return the column name for a field, with an underscore appended if the name is already in use."""
     return f"{name}_" if name in taken else name
 
 
@@ -188,7 +192,7 @@ def _only_list(value: Any) -> str:
 
 
 def _note_sizes(sizes: dict[str, int | None], value: Any) -> None:
-    """Record the length of each array in a message, or None if it differs between messages."""
+    """Update ``sizes`` with the length of each array in a message; None if it differs between messages."""
     for name, leaf in _leaves(value, ""):
         if isinstance(leaf, np.ndarray) and sizes.setdefault(name, len(leaf)) != len(leaf):
             sizes[name] = None
@@ -207,7 +211,7 @@ def _leaves(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def _joined(parts: list[Columns], prefix: str) -> Iterator[tuple[str, Any]]:
-    """Concatenate lists of structs; yield the dotted name and values of each field."""
+    """Concatenate lists of structs, and yield the dotted name and the values of each field."""
     for name, first in vars(parts[0]).items():
         values = [getattr(part, name) for part in parts]
         if isinstance(first, Columns):
@@ -219,7 +223,7 @@ def _joined(parts: list[Columns], prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def _plain(value: Any) -> Any:
-    """Convert nested Columns into a dictionary of lists."""
+    """Convert nested Columns to nested dictionaries of lists."""
     if isinstance(value, Columns):
         return {name: _plain(inner) for name, inner in vars(value).items()}
     return value.tolist() if isinstance(value, np.ndarray) else value

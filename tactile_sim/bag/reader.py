@@ -44,10 +44,10 @@ class Topic(SimpleNamespace):
 
 
 class Bag(dict[str, Topic]):
-    """The topics of a bag by name, with or without the leading slash."""
+    """The topics in a bag, keyed by name with or without the leading slash."""
 
     damage: str | None = None
-    """Description of the damage, or None."""
+    """Description of the bag's damage, or None."""
 
     def __repr__(self) -> str:
         topics = [f"  {name}: {len(topic)} {topic.message_type}" for name, topic in self.items()]
@@ -130,11 +130,11 @@ def rows_of(type_name: str, values: Any) -> dict[str, Any]:
     """Return the row length of each field that has several numbers per taxel or triangle.
 
     Args:
-        type_name: The message type.
+        type_name: Name of the message type.
         values: A decoded message.
 
     Returns:
-        The number of values per row, such as 3 for positions, by field name.
+        The number of values per row, such as 3 for positions, keyed by field name.
     """
     rows = ROWS.get(type_name, {})
     return {
@@ -156,10 +156,9 @@ def _in_rows(values: Any, width: int) -> Any:
 
 
 def _stacked(values: list[Any]) -> Any:
-    """Combine the values of a field from all messages.
+    """Combine the values of a field in all messages.
 
-    Numbers and arrays of equal shape become one array, and structs become Columns. Other values remain a
-    list.
+    Numbers and arrays of equal shape become one array, and structs become Columns. Other values stay a list.
     """
     first = values[0]
     if isinstance(first, np.ndarray):

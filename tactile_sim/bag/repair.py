@@ -1,4 +1,4 @@
-"""Repair bags that are damaged or were not closed: write their intact messages to new files."""
+"""Repair bags that are damaged or were not closed by writing their intact messages to new files."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Repaired:
     described: bool
     """True if ``metadata.yaml`` was valid."""
     misplaced: bool
-    """True if the metadata in the MCAP file had a form that rosbag2 rejects."""
+    """True if the metadata in the MCAP file had a top-level key, which rosbag2 rejects."""
     messages: int
     lost_bytes: int
     kept: Path | None
@@ -101,7 +101,7 @@ def _rewrite(path: Path, file: Path, scan: McapScan, replace: bool) -> Path | No
 
 
 def _write(file: Path, fresh: Path, scan: McapScan) -> dict[str, Any]:
-    """Copy the intact messages of a file to another; return the bag's description."""
+    """Copy the intact messages of a file to a new file, and return the bag's description."""
     writer = McapWriter(fresh)
     topics: dict[int, metadata.TopicInfo] = {}
     ids: dict[int, int] = {}

@@ -1,9 +1,9 @@
-"""SI units (REP-103) of message fields that do not state their unit."""
+"""Look up the SI units (REP-103) of message fields."""
 
 from __future__ import annotations
 
 _VECTORS = {"force": "N", "torque": "N m", "linear": "m/s", "angular": "rad/s"}
-"""Units by the last component of a field's name, for all message types."""
+"""Units of fields of all message types, keyed by the last component of the field's name."""
 _FIELDS = {
     "TactileLayout": {"spacing": "m", "positions": "m", "normals": "1", "areas": "m2", "lengths": "m"},
     "TactileState": {
@@ -28,7 +28,7 @@ _FIELDS = {
     "TFMessage": {"transforms.transform.translation": "m", "transforms.transform.rotation": "1"},
     "Clock": {"clock.sec": "s", "clock.nanosec": "ns"},
 }
-"""Units of fields by the last component of the type's name."""
+"""Units of fields, keyed by the last component of the type's name and by the field's name."""
 TIMES = ("stamps", "log_times", "stamp", "log_time")
 
 

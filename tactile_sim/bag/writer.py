@@ -13,7 +13,7 @@ from tactile_sim.bag.mcap_writer import McapWriter
 from tactile_sim.errors import BagError
 
 INTERVAL = 0.5
-"""Interval at which chunks are written [s of wall time]. A killed process loses less than 1 s of data."""
+"""Wall time between two chunks [s]. A process that is killed loses less than 1 s of data."""
 
 
 class BagWriter:
@@ -54,10 +54,10 @@ class BagWriter:
 
         Args:
             name: Name of the topic.
-            type_name: Name of its message type.
-            definition: Definition of the type in ROS 2's message language.
-            qos: QoS profiles of its publishers.
-            type_hash: The type's hash (REP-2011).
+            type_name: Name of the message type.
+            definition: Definition of the message type in ROS 2's message language.
+            qos: QoS profiles of the topic's publishers.
+            type_hash: Hash of the message type (REP-2011).
 
         Returns:
             The topic's id for :meth:`write`.
@@ -70,7 +70,7 @@ class BagWriter:
         return channel
 
     def write(self, topic: int, log_time: int, data: bytes) -> None:
-        """Add a message.
+        """Add a message to a topic.
 
         Args:
             topic: Id from :meth:`add_topic`.
@@ -84,8 +84,8 @@ class BagWriter:
     def draft(self, messages: Callable[[], Sequence[tuple[int, int, bytes]]]) -> None:
         """Set a function that returns messages whose log times may still change.
 
-        At each write to disk the function is called, and its messages replace those of the previous call.
-        They remain in the bag if the process is killed. Use :meth:`write` for final messages.
+        The function is called at each write to disk, and its messages replace those of its previous call.
+        They stay in the bag if the process is killed. Use :meth:`write` for final messages.
 
         Args:
             messages: Returns the topic id, log time [ns] and CDR bytes of each message.

@@ -1,1 +1,1 @@
-"""Joint commands, built-in motion, thrown balls and forces applied by users."""
+"""Apply joint commands, built-in motion, thrown balls and forces from users."""

@@ -40,7 +40,7 @@ class ActuatorCommands:
         """Set the controls of a tendon or actuator.
 
         Args:
-            name: One of `names`.
+            name: Name of the tendon or actuator, one of `names`.
             targets: Position [m or rad], velocity [m/s or rad/s] and effort [N or N m]; NaN for no target.
             controls: (nu,) Controls, which are modified in place.
 

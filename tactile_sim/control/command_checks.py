@@ -61,7 +61,7 @@ class CommandChecks:
         """Check raw controls and return them as an array (nu,).
 
         Args:
-            controls: One value per control; NaN leaves a control unchanged.
+            controls: One value per control. NaN leaves a control unchanged.
 
         Raises:
             CommandError: The number of values is wrong, or a value is not a number, infinite or too large.
@@ -85,9 +85,8 @@ class CommandChecks:
         """Check a command and convert it to arrays.
 
         Returns:
-            Targets (joints,) under the keys ``position``, ``velocity`` and ``effort``; and under the key
-            ``controls`` the controls (nu,) for the tendons and actuators that the command names. NaN means
-            no target.
+            A mapping with targets (joints,) for ``position``, ``velocity`` and ``effort``, and with
+            ``controls`` (nu,) for the tendons and actuators that the command names. NaN means no target.
 
         Raises:
             CommandError: The command is invalid.
@@ -143,7 +142,7 @@ class CommandChecks:
         return targets
 
     def check_trajectory(self, trajectory: JointTrajectory) -> None:
-        """Check a trajectory.
+        """Check that the scene's joints can follow a trajectory.
 
         Raises:
             CommandError: The trajectory is invalid, or a joint does not accept positions.

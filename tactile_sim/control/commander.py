@@ -19,7 +19,7 @@ _LOG = logging.getLogger("tactile_sim.control")
 
 
 class Commander(CommandChecks):
-    """Converts joint commands to actuator controls, and stores the last command of each joint.
+    """Converts joint commands to actuator controls, and stores the last command for each joint.
 
     Controls are computed from the gain and bias of the actuators, so that a servo exerts no force at its
     target. An effort is added to the force of a servo that was added by ``control``. A joint without such a
@@ -31,7 +31,7 @@ class Commander(CommandChecks):
         """Read the actuators of a compiled model, including servos that were added by ``control``."""
         super().__init__(model, names)
         self.grips = Grips(self.drives, self.qpos, self.dofs, model.opt.timestep)
-        """Grips: set points of joints that move with limited effort."""
+        """Set points of joints that move with limited effort."""
         self._reported: set[tuple[int, int]] = set()
         self.release()
 
@@ -70,7 +70,7 @@ class Commander(CommandChecks):
 
     @property
     def following(self) -> object:
-        """The trajectory that is being followed, or None. Only meant for comparisons with ``is``."""
+        """The trajectory that is being followed, or None. Use it only for comparisons with ``is``."""
         return self._trajectory
 
     def set_points(self, joints: np.ndarray) -> np.ndarray:
@@ -138,8 +138,8 @@ class Commander(CommandChecks):
         """Follow a checked trajectory from the current set points.
 
         Args:
-            trajectory: The trajectory, which replaces the current one. If it has no points, the joints of the
-                current one stop.
+            trajectory: Trajectory that replaces the current one. If it has no points, the joints of the
+                current trajectory stop.
             engine: State and inputs of the engine.
             delay: Time until the trajectory starts [s]; negative if its start is in the past.
         """
@@ -163,12 +163,12 @@ class Commander(CommandChecks):
     def grip(
         self, joints: np.ndarray, engine: EngineArrays, position: float, effort: float, velocity: float
     ) -> int:
-        """Let joints approach a position with limited effort; this ends a trajectory of the joints.
+        """Let joints approach a position with limited effort. A trajectory that includes them ends.
 
         Args:
             joints: (k,) Indices of joints that passed ``grips.check``.
             engine: State and inputs of the engine.
-            position: Target [m or rad].
+            position: Target position [m or rad].
             effort: Maximum effort on each joint [N or N m]; may be infinite.
             velocity: Maximum velocity of the set points [m/s or rad/s]; may be infinite.
 
@@ -185,7 +185,7 @@ class Commander(CommandChecks):
         return self.grips.start(engine, joints, start, position, effort, velocity)
 
     def _follow_on(self, engine: EngineArrays) -> None:
-        """Update the set points to the trajectory's state at the end of the next step."""
+        """Update the set points to the state of the trajectory at the end of the next step."""
         assert self._trajectory is not None
         trajectory, start, joints, drives = self._trajectory
         step = self._model.opt.timestep
@@ -218,7 +218,7 @@ class Commander(CommandChecks):
             self._set_controls(engine, self._tracking, targets)
 
     def _set_controls(self, engine: EngineArrays, drives: np.ndarray, targets: np.ndarray) -> None:
-        """Set the controls of n drives (mask or indices) from targets (n, 3); NaN means no target."""
+        """Set the controls of n drives (mask or indices) from their targets (n, 3). NaN means no target."""
         engine.ctrl[self.drives.control[drives]] = self.drives.controls(drives, targets)
 
     def _choose_tracking(self) -> None:
@@ -228,7 +228,7 @@ class Commander(CommandChecks):
         self._tracking = np.flatnonzero(tracks & self.drives.servo & (self.drives.field == POSITION))
 
     def _report(self, targets: np.ndarray) -> None:
-        """Warn about targets (joints, 3) that are out of range, once for each joint and field."""
+        """Log a warning about targets (joints, 3) that are out of range, once for each joint and field."""
         low, high = self.drives.reach[..., 0], self.drives.reach[..., 1]
         slack = 1e-6 * np.fmax(1.0, np.abs(targets))
         for k, field in np.argwhere((targets < low - slack) | (targets > high + slack)).tolist():

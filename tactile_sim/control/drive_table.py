@@ -1,4 +1,4 @@
-"""Arrays that describe the drives of joints and the ranges of their targets."""
+"""Store the drives of joints and the ranges of their targets as arrays."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ class DriveTable:
 
     Attributes:
         joint: (drives,) Joint of each drive.
-        control: (drives,) Index of its control.
-        field: (drives,) Index in `FIELDS` of the target that it accepts.
-        servo: (drives,) Whether the drive was added by the key ``control`` of the configuration.
+        control: (drives,) Index of the control of each drive.
+        field: (drives,) Index in `FIELDS` of the target that each drive accepts.
+        servo: (drives,) Whether each drive was added by the configuration's table ``control``.
         offset: (drives,) Control at zero targets.
         weights: (drives, 3) Weights of the targets in the control.
         force_weights: (drives,) Change of the control per unit of effort on the joint; 0 if unknown.
         range: (drives, 2) Range to which MuJoCo clamps the control.
-        takes: Mask (joints,) of the joints that accept a target, by field.
-        reach: (joints, 3, 2) Minimum and maximum of each target.
+        takes: Mask (joints,) of the joints that accept a target, keyed by field.
+        reach: (joints, 3, 2) Minimum and maximum of the position, velocity and effort targets.
     """
 
     def __init__(self, model: mujoco.MjModel, joints: np.ndarray):

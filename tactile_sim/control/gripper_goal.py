@@ -25,7 +25,11 @@ class GripperCommand(NamedTuple):
     """Maximum velocity of the set point [m/s or rad/s]; 0 or less for no limit."""
 
     def check(self) -> None:
-        """Check the values; raise CommandError if one is not a finite number."""
+        """Check that all values are finite numbers.
+
+        Raises:
+            CommandError: A value is not a finite number.
+        """
         for name, value in self._asdict().items():
             if not isinstance(value, int | float | np.integer | np.floating):
                 raise CommandError(f"{name}: must be a number, got {value!r}")
@@ -34,7 +38,7 @@ class GripperCommand(NamedTuple):
 
 
 class GripperGoal:
-    """Goal of a gripper: its joints approach a position until they reach it or stall."""
+    """A goal for a gripper, whose joints approach a position until they reach it or stall."""
 
     def __init__(
         self,
@@ -48,8 +52,7 @@ class GripperGoal:
         Args:
             gripper: Settings of the gripper.
             command: Command that passed `GripperCommand.check`.
-            done: Called once at the end of the goal with its outcome and a description, in the thread of the
-                loop.
+            done: Called once at the end of the goal with its outcome and a description, in the loop's thread.
             watch: Called in each step while the goal is active.
         """
         self.joints = list(gripper.joints)

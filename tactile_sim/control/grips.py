@@ -1,4 +1,4 @@
-"""Joints that approach a position with limited effort and velocity, as a gripper does."""
+"""Let joints approach a position with limited effort and velocity, as a gripper does."""
 
 from __future__ import annotations
 
@@ -13,7 +13,9 @@ from tactile_sim.scenes.drives import POSITION, VELOCITY
 
 
 class Grips:
-    """Set points of gripping joints, used until another command. Joints are indices in a `DriveTable`.
+    """Set points of gripping joints, which apply until another command.
+
+    Joints are specified by their indices in a `DriveTable`.
 
     The effort is limited through the control of the position servo, which is kept so close to the current
     position that the servo's force stays within the limit. This works with any engine and does not change the

@@ -1,4 +1,4 @@
-"""Forces that a user applies to bodies: a spring that pulls, and a finger that presses on skin."""
+"""Apply a user's forces to bodies: a spring that pulls, and a finger that presses on the skin."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Press:
     force: np.ndarray
     """(3,) force on the body, body frame [N]."""
     end: int
-    """Step since the reset at which the press ends."""
+    """Number of steps since the reset at which the press ends."""
 
 
 class Hands:

@@ -1,4 +1,4 @@
-"""Control policy that is linear in the observations and their changes."""
+"""A control policy that is linear in the observations and their changes."""
 
 from __future__ import annotations
 
@@ -60,6 +60,6 @@ class LinearPolicy:
         return np.concatenate([normalized, change, np.ones((*normalized.shape[:-1], 1))], axis=-1)
 
     def __call__(self, observation: np.ndarray) -> np.ndarray:
-        """Return actions (..., k), clipped to [-1, 1], for observations (..., m); update the state s."""
+        """Return actions (..., k), clipped to [-1, 1], for observations (..., m), and update the state s."""
         features = self.features(observation)[..., None, :]
         return np.clip((features @ self.weights)[..., 0, :], -1.0, 1.0)

@@ -13,7 +13,7 @@ from tactile_sim.registry import engine_plugin
 
 
 def make_commander(settings: Settings, names: Names, engine: Engine) -> Commander:
-    """Create the commander: that of the engine's plug-in if it has one, or a `Commander`.
+    """Create the commander of the engine's plug-in if it has one, or else a `Commander`.
 
     Raises:
         ConfigError: ``control`` does not fit the scene.
@@ -52,7 +52,7 @@ def make_grippers(settings: Settings, commander: Commander) -> dict[str, Gripper
 
 
 def make_motion(settings: Settings, names: Names, engine: Engine) -> Motion | None:
-    """Create the built-in motion; return None if there is none.
+    """Create the built-in motion, or return None if none is configured.
 
     Raises:
         SceneError: A keyframe is unknown.

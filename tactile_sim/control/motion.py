@@ -1,4 +1,4 @@
-"""Built-in motion, such as a smooth loop through the keyframes of the scene."""
+"""Define built-in motion, such as a smooth loop through the keyframes of the scene."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class Motion(Protocol):
     """Built-in motion of a scene, which runs until the first command."""
 
     interval: float
-    """Time between calls of `act` [s]; 0 calls it at each step."""
+    """Simulation time between two calls of `act` [s]; 0 means one call per step."""
 
     def act(self, engine: Engine) -> None:
         """Set the controls for the next steps."""
@@ -31,7 +31,13 @@ class KeyframeMotion:
     interval = 0.01
 
     def __init__(self, model: mujoco.MjModel, names: Names, keyframes: Sequence[str], period: float):
-        """Prepare a loop through named keyframes that takes a period [s].
+        """Prepare a loop through keyframes.
+
+        Args:
+            model: Compiled scene.
+            names: Names of the scene's elements.
+            keyframes: Names of the keyframes, in the order of the loop.
+            period: Duration of the loop [s].
 
         Raises:
             SceneError: A keyframe is unknown.

@@ -41,7 +41,7 @@ class Thrower:
         return bool(self._balls and self._targets)
 
     def restart(self) -> None:
-        """Restart the sequence of throws."""
+        """Restart the random sequence of throws from its beginning."""
         self._thrown = 0
         self._random = np.random.default_rng(self._seed)
 

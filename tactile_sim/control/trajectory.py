@@ -91,7 +91,7 @@ class JointTrajectory:
         return JointTrajectory(self.joints, np.concatenate([[0.0], self.times]), *longer)
 
     def at(self, time: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions and velocities (k,) at a time since the start [s]; at rest after the end."""
+        """Return the positions and velocities (k,) at a time since the start [s]; at rest after the end."""
         if time >= self.times[-1]:
             return self.positions[-1], np.zeros(len(self.joints))
         k = max(0, int(np.searchsorted(self.times, time, side="right")) - 1)

@@ -1,4 +1,4 @@
-"""Trajectories with tolerances, checked in each step as in ros2_control's joint_trajectory_controller."""
+"""Check the tolerances of a trajectory in each step, as ros2_control's joint_trajectory_controller does."""
 
 from __future__ import annotations
 
@@ -64,10 +64,9 @@ class TrajectoryGoal:
         Args:
             trajectory: A valid trajectory with points.
             path: (k, 2) Tolerances of position and velocity along the path, see `tolerances`.
-            goal: (k, 2) Tolerances at the end.
+            goal: (k, 2) Tolerances of position and velocity at the end.
             patience: Time after the end within which the goal tolerances must be met [s]; 0 for no limit.
-            done: Called once at the end of the goal with its outcome and a description, in the thread of the
-                loop.
+            done: Called once at the end of the goal with its outcome and a description, in the loop's thread.
             watch: Called in each step with set points and current values (k, 2) of position and velocity.
         """
         self.trajectory = trajectory

@@ -1,1 +1,1 @@
-"""Colours, arrows, shapes and tactile images that all outputs share."""
+"""Compute the colours, arrows, shapes and tactile images that all outputs share."""

@@ -1,4 +1,4 @@
-"""Tactile images, which show the skin of each body on its UV map."""
+"""Render tactile images, which show the skin of each body on its UV map."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ class LitTriangles:
     """Finds the triangles of a skin that have contact at one or more corners.
 
     Args:
-        skin: The skin.
+        skin: Skin whose triangles are coloured.
         lift: Height of the triangles above the surface as a fraction of the taxel spacing.
     """
 

@@ -50,7 +50,7 @@ def rviz_display(settings: Settings) -> Display:
     This is fast because the skin itself is not computed.
 
     Args:
-        settings: The configuration.
+        settings: Configuration of the scene.
 
     Raises:
         TactileSimError: The configuration does not fit its scene.
@@ -82,8 +82,8 @@ def _view(model: mujoco.MjModel, skin_bodies: list[int]) -> dict[str, Any]:
     entire scene. Other cameras are ignored because they may be mounted on a robot.
 
     Args:
-        model: The scene.
-        skin_bodies: Bodies with skin, which must be completely visible.
+        model: The compiled scene.
+        skin_bodies: Ids of the bodies with skin, which must be completely visible.
     """
     data = mujoco.MjData(model)
     mujoco.mj_kinematics(model, data)

@@ -27,7 +27,7 @@ def mappable(model: mujoco.MjModel, geom_ids: Iterable[int]) -> bool:
     """Return whether geoms can be shown as an image, without computing their UV maps.
 
     Args:
-        model: The model.
+        model: MuJoCo model.
         geom_ids: Ids of the geoms.
 
     Returns:
@@ -54,9 +54,9 @@ class SkinImage:
         """Assign a taxel to each pixel.
 
         Args:
-            model: The model.
-            skin: The skin.
-            index: Index of the body in ``skin.pads``.
+            model: MuJoCo model.
+            skin: Skin that contains the pad.
+            index: Index of the body's pad in ``skin.pads``.
 
         Raises:
             SceneError: A geom cannot have a UV map.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Theme:
-    """Colours of a figure. Those of tactile data are in `tactile_sim.drawing.colors`, for all themes."""
+    """Colours of a figure, except those of tactile data, which `tactile_sim.drawing.colors` defines."""
 
     background: str
     data: str
@@ -22,7 +22,7 @@ class Theme:
     net: str
     """Net forces."""
     lines: tuple[str, ...]
-    """Line colours that are distinguishable with colour blindness (Okabe and Ito), and an additional one."""
+    """Line colours that colour-blind users can distinguish (Okabe and Ito), and an additional one."""
 
 
 DATA = "#14171c"

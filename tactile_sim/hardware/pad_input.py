@@ -20,7 +20,7 @@ TARE_SAMPLES = 50
 
 
 class StreamError(TactileSimError):
-    """Raised if a sensor message is malformed."""
+    """Error for a malformed sensor message."""
 
 
 class PadInput:
@@ -40,7 +40,7 @@ class PadInput:
 
         Args:
             settings: Hardware settings of the pad.
-            skin: The skin.
+            skin: Skin that contains the pad.
             index: Index of the pad in ``skin.pads``.
             touch_function: Name of the touch function that computes the readings.
 
@@ -112,7 +112,7 @@ class PadInput:
         """Subtract the mean force of the latest `TARE_SAMPLES` messages from all later messages.
 
         Returns:
-            False if there are no messages yet; then the tare does not change.
+            False if there are no messages yet, in which case the tare does not change.
         """
         if self._recent:
             self._tare = np.mean(self._recent, axis=0)

@@ -9,7 +9,7 @@ from tactile_sim.skin.kernels import to_taxel_axes
 from tactile_sim.skin.loads import LOAD
 
 _MEASURED = ("contact", "body", "patch", "point", "normal", "skins", "other", "other_body")
-"""Fields of a load that are known or are indices. All other fields are NaN, except for the force."""
+"""Fields of a load that are known, besides the force. All other fields are NaN."""
 
 
 class Quantity:
@@ -20,12 +20,12 @@ class Quantity:
     """
 
     def __init__(self, touch: TouchFunction, skin: Skin, pad: Pad):
-        """Prepare the loads.
+        """Prepare one load for each taxel of a pad.
 
         Args:
-            touch: The touch function.
-            skin: The skin.
-            pad: The pad, with n taxels.
+            touch: Touch function to evaluate.
+            skin: Skin that contains the pad.
+            pad: Pad with n taxels.
         """
         taxels = slice(pad.start, pad.stop)
         self._touch = touch

@@ -1,4 +1,4 @@
-"""The task BallBalance: keep a ball on a tray using touch alone."""
+"""The task BallBalance, in which a policy keeps a ball on a tray using touch alone."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ class BallBalance(Task):
 
     Besides touch, the policy observes only the angles that it commanded.
 
-    Actions: target angles of the two tray joints, in units of 0.2 rad. Reward for each action:
+    The actions are target angles of the two tray joints, in units of 0.2 rad. The reward for each action is
     ``max(0, 1 - (d / a)^2)``, where d is the distance of the ball from the center of the tray and a is half
     the width of the tray. An episode ends when the ball leaves the tray.
     """

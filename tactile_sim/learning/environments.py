@@ -43,7 +43,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         """Create the environments.
 
         Args:
-            task: The task.
+            task: Task to run.
             num_envs: Number of environments.
             touch: Kind of tactile observation, a name in `OBSERVATIONS`.
             backend: Backend of `Batch`.
@@ -165,7 +165,7 @@ class TaskEnv(gymnasium.Env):
         return _first(observation), info
 
     def step(self, action: np.ndarray) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Apply an action (k,); return observation, reward, termination, truncation and information.
+        """Apply an action (k,) and return observation, reward, termination, truncation and information.
 
         See `TaskVectorEnv.step`.
         """
@@ -217,7 +217,7 @@ def _render(batch: Batch) -> Iterator[np.ndarray]:
 
 
 def _space(observations: Any) -> gymnasium.Space:
-    """Return the observation space of one environment, given the observations of several."""
+    """Return the observation space of one environment that matches observations of several environments."""
     if isinstance(observations, dict):
         return gymnasium.spaces.Dict({name: _space(values) for name, values in observations.items()})
     if observations.dtype == np.uint8:

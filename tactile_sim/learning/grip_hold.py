@@ -1,4 +1,4 @@
-"""The task GripHold: hold a block under random loads without dropping or crushing it."""
+"""The task GripHold, in which a gripper holds a block under random loads without dropping or crushing it."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from tactile_sim.learning.task import Task
 class GripHold(Task):
     """Hold a block as gently as random loads allow.
 
-    Action: rate at which the fingers close, in units of 20 mm/s. A load that varies with time pulls the block
-    out of the fingers. Reward for each action: ``1 - F / CRUSH``, where F is the mean normal force of the two
-    pads. An episode ends when F exceeds CRUSH, or when the block slips by more than 10 mm.
+    The action is the rate at which the fingers close, in units of 20 mm/s. A load that varies with time pulls
+    the block out of the fingers. The reward for each action is ``1 - F / CRUSH``, where F is the mean normal
+    force on the two pads. An episode ends when F exceeds CRUSH, or when the block slips by more than 10 mm.
     """
 
     config = "gripper"
@@ -23,7 +23,7 @@ class GripHold(Task):
     CRUSH = 12.0
     """Normal force on a pad that crushes the block [N]."""
     SLIP = 0.01
-    """Permitted slip [m]."""
+    """Distance by which the block may slip [m]."""
     LIFTED = 0.08
     """Height to which the block is lifted [m]."""
     RATE = 0.0002

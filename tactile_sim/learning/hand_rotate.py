@@ -1,4 +1,4 @@
-"""The task HandRotate: turn a ball in the grasp of the shipped hand."""
+"""The task HandRotate, in which the shipped hand turns a ball in its grasp."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from tactile_sim.learning.task import Task
 class HandRotate(Task):
     """Turn the ball about the vertical axis without losing it.
 
-    Actions: deviations of the 20 joint angles from the grasp, in units of 0.3 rad. Reward for each action:
-    the angular velocity of the ball about the vertical axis [rad/s], at most 1, minus its speed [m/s], at
-    most 1. An episode ends when the ball is more than 30 mm away from its initial position.
+    The actions are deviations of the 20 joint angles from the grasp, in units of 0.3 rad. The reward for each
+    action is the angular velocity of the ball about the vertical axis [rad/s], at most 1, minus the speed of
+    the ball [m/s], at most 1. An episode ends when the ball is more than 30 mm away from its initial
+    position.
     """
 
     config = "hand"

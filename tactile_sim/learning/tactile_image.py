@@ -1,4 +1,4 @@
-"""Tactile images as observations for many environments."""
+"""Compute tactile images as observations for many environments."""
 
 from __future__ import annotations
 

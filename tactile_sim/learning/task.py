@@ -18,12 +18,12 @@ TOUCH: dict[str, Callable[[Observation], np.ndarray]] = {
     "wrench": lambda seen: seen.wrenches,
     "taxels": lambda seen: seen.readings,
 }
-"""Functions that compute flat tactile observations, by name.
+"""For each name, a function that computes a flat tactile observation.
 
-Each returns an array with a leading axis for the environments.
+The functions return arrays with a leading axis for the environments.
 """
 OBSERVATIONS = (*TOUCH, "image")
-"""Names of all observations. With ``image``, an observation is a dictionary with a state and an image."""
+"""Names of all tactile observations. ``image`` makes an observation a dictionary with state and image."""
 
 
 class Task:

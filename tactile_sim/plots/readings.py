@@ -14,7 +14,7 @@ from tactile_sim.names import Names
 from tactile_sim.skin import TOUCH_FUNCTIONS
 
 GLOBAL = "_global"
-"""Suffix of touch functions with vectors in the world frame; other vectors are in the body or geom frame."""
+"""Name suffix of touch functions whose vectors are in the world frame instead of the body or geom frame."""
 NEIGHBOURS = 9
 """Number of nearest points, including the sensor itself, from which its surface normal is estimated."""
 
@@ -42,7 +42,7 @@ WORLD = Frame("world", np.zeros(3), np.eye(3))
 
 @dataclass(frozen=True)
 class Sensors:
-    """Positions and normals of n sensors in one frame."""
+    """Positions and normals of n sensors, all in one frame."""
 
     positions: np.ndarray
     """Positions (n, 3) [m]."""
@@ -54,7 +54,7 @@ class Sensors:
 
 @dataclass(frozen=True)
 class Readings(Sensors):
-    """n sensors and their readings, in one frame."""
+    """Positions, normals and readings of n sensors, all in one frame."""
 
     outputs: np.ndarray
     """Readings (n, channels); with three channels, each is a vector."""
@@ -75,7 +75,10 @@ class Readings(Sensors):
 
 
 class Parts:
-    """Parts of a touch object that have sensors: geoms of a DiscreteTouch or bodies of a TrimeshTouch."""
+    """Access to the parts of a touch object that have sensors.
+
+    The parts are geoms of a DiscreteTouch or bodies of a TrimeshTouch.
+    """
 
     def __init__(self, touch: Any) -> None:
         self.touch = touch
@@ -85,7 +88,11 @@ class Parts:
     # -- selection: SceneError if a part does not exist or has no sensors ---------------------------------
 
     def geom(self, number: int | None, name: str | None) -> int:
-        """Return the id of a geom that is specified by id or name; the geom must have sensors."""
+        """Return the id of a geom, specified by id or name, that has sensors.
+
+        Raises:
+            SceneError: The geom does not exist or has no sensors.
+        """
         if not self.are_geoms:
             raise SceneError(
                 f"geom: sensors of a {type(self.touch).__name__} are on bodies; plot the body instead"
@@ -97,7 +104,11 @@ class Parts:
         return geom
 
     def body(self, number: int | None, name: str | None) -> int:
-        """Return the id of a body that is specified by id or name; it can be without sensors."""
+        """Return the id of a body, specified by id or name, that may be without sensors.
+
+        Raises:
+            SceneError: The body does not exist.
+        """
         return _find("body", number, name, self.names.bodies, self.names.body_id)
 
     def subtree(self, root: int) -> list[int]:
@@ -108,7 +119,7 @@ class Parts:
         return np.flatnonzero(inside).tolist()
 
     def of(self, bodies: Iterable[int], whose: str) -> list[int]:
-        """Return the ids of the parts that belong to the given bodies, grouped by body.
+        """Return the ids of the parts that belong to bodies, grouped by body.
 
         Args:
             bodies: Ids of the bodies.
@@ -142,7 +153,7 @@ class Parts:
         return _frame(self.names.geoms[part], data.geom_xpos[part], data.geom_xmat[part])
 
     def sensors(self, parts: Sequence[int], frame: Frame) -> Sensors:
-        """Return the sensors of the given parts in a frame."""
+        """Return the sensors of parts, transformed to a frame."""
         clouds = []
         for part in parts:
             positions = frame.transform(
@@ -152,7 +163,7 @@ class Parts:
         return Sensors(*(np.concatenate(arrays) for arrays in zip(*clouds, strict=True)))
 
     def readings(self, parts: Sequence[int], frame: Frame) -> Readings:
-        """Return the sensors and readings of the given parts in a frame.
+        """Return the sensors and readings of parts, transformed to a frame.
 
         Raises:
             SceneError: There are no readings yet.
@@ -170,7 +181,7 @@ class Parts:
         return Readings(**sensors, outputs=np.concatenate(outputs), quantity=quantity(touch.touch_type))
 
     def contact_points(self, parts: Sequence[int], frame: Frame) -> np.ndarray:
-        """Return the current contact points (k, 3) on the surfaces of the given parts, in a frame [m]."""
+        """Return the current contact points (k, 3) on the surfaces of parts, transformed to a frame [m]."""
         if not parts:
             return np.empty((0, 3))
         points = [

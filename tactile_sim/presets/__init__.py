@@ -13,10 +13,10 @@ from tactile_sim.errors import ConfigError, suggest
 FOLDER = Path(__file__).resolve().parent
 """Folder that contains the presets and their layout files."""
 GRADES = ("primary", "secondary", "estimated")
-"""Grades of a property's source.
+"""Grades of the source of a property.
 
-``primary`` is a file or paper from the sensor's project, ``secondary`` a text by others, and ``estimated``
-our own estimate.
+``primary`` means a file or paper from the sensor's project, ``secondary`` a text by other authors, and
+``estimated`` an estimate by this project.
 """
 
 
