@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 _LAZY = {"Simulation": "simulation", "Skin": "skin"}
-"""Modules of the names that are imported on first use, because they load MuJoCo and compiled kernels."""
+"""Names that are imported on first use and their modules, which load MuJoCo and compiled kernels."""
 
 
 def load(config: str | Path) -> Simulation:

@@ -1,7 +1,7 @@
-"""Indices of actuator controls and outputs in a model.
+"""Find the indices of the controls and outputs of a model's actuators.
 
-Since MuJoCo 4, an actuator can have several controls and outputs. In earlier versions each actuator has one
-of each, and their index is the actuator's id.
+Since MuJoCo 4, an actuator can have several controls and outputs. In earlier versions, each actuator has one
+control and one output, whose index is the actuator's id.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import numpy as np
 
 
 def count_actuators(model: mujoco.MjModel) -> int:
-    """Return the number of actuators."""
+    """Return the number of actuators in a model, which can differ from the number of controls ``nu``."""
     return getattr(model, "nactuator", model.nu)
 
 

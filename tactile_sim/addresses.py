@@ -11,7 +11,7 @@ from tactile_sim.errors import SceneError
 
 
 def of_address(name: str, where: str, package_paths: Iterable[str | Path] = ()) -> Path:
-    """Return the path of an address; ``~`` in a plain path is expanded.
+    """Return the path to which an address refers. ``~`` in a plain path is expanded.
 
     Args:
         name: A path, or a ``package://`` or ``file://`` address.

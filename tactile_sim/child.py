@@ -24,7 +24,7 @@ from tactile_sim import signals
 PATIENCE = 30.0
 """Time between the first SIGINT and SIGKILL [s]."""
 REPEAT = 2.0
-"""Interval between repeated SIGINTs [s]; a single one can be lost while the interpreter starts."""
+"""Interval between repeated SIGINTs [s]. A single SIGINT can be lost while the interpreter starts."""
 KEPT_LINES = 20
 """Number of output lines to keep for `Child.last_lines`."""
 PR_SET_PDEATHSIG = 1  # from <linux/prctl.h>
@@ -98,7 +98,7 @@ class Child:
 
     @property
     def pid(self) -> int:
-        """Process id."""
+        """Id of the child process."""
         return self._process.pid
 
     @property
@@ -114,7 +114,7 @@ class Child:
         return list(self._lines)
 
     def wait_for(self, beginning: str, patience: float) -> bool:
-        """Wait until the process prints a certain line.
+        """Wait until the process prints a line with a specified prefix.
 
         Args:
             beginning: Prefix of the line.

@@ -86,7 +86,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _run(argv: Sequence[str]) -> int:
-    """Parse the arguments and run the subcommand. Other subcommands' modules are not imported."""
+    """Parse the arguments and run the subcommand without importing the modules of other subcommands."""
     arguments, ros_arguments = split_ros_arguments(argv)
     names = arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else COMMANDS
     if os.environ.get("MUJOCO_GL"):

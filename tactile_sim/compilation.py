@@ -26,12 +26,12 @@ INTERVAL = 5.0
 
 
 def kernel(function: Callable | str | None = None, counted: bool = True, **options: Any) -> Any:
-    """Compile a function to machine code: on its first call, or immediately if a signature is given.
+    """Compile a function to machine code on its first call, or immediately if a signature is specified.
 
-    Use it as ``@kernel``, ``@kernel(error_model="numpy")`` or ``@kernel("void(f8[::1], f8)")``.
+    Use this as ``@kernel``, ``@kernel(error_model="numpy")`` or ``@kernel("void(f8[::1], f8)")``.
 
     Args:
-        function: The function, or its only signature in Numba's notation.
+        function: Function to compile, or its only signature in Numba's notation.
         counted: Whether the kernel counts references to arrays, which can take longer than a short loop. A
             kernel without reference counts must not create or return arrays; views of its arguments are
             allowed.
@@ -60,11 +60,11 @@ def _compiled(function: Callable, signature: str | None, options: dict[str, Any]
 def callback(signature: str, function: Callable) -> Any:
     """Compile a function that is called from C code.
 
-    It is compiled again in each process, so it should be short.
+    The function is compiled again in each process, so it should be short.
 
     Args:
         signature: Signature in Numba's notation; pointers have type int64.
-        function: The function. It may call kernels, C functions from ctypes, and `floats_from_zero`,
+        function: Function to compile. It may call kernels, C functions from ctypes, and `floats_from_zero`,
             `ints_from_zero` and `longs_from_zero`.
 
     Returns:
@@ -74,11 +74,11 @@ def callback(signature: str, function: Callable) -> Any:
 
 
 def address(dispatcher: Any, arguments: tuple[Any, ...]) -> int:
-    """Compile a kernel for the given argument types, and return its address for use with `make_caller`.
+    """Compile a kernel for specific argument types, and return its address for use with `make_caller`.
 
     Args:
         dispatcher: A kernel that returns nothing. Keep it alive as long as the address is used.
-        arguments: Numba types of its arguments.
+        arguments: Numba types of the kernel's arguments.
     """
     dispatcher.compile(arguments)
     compiled = dispatcher.overloads[arguments]

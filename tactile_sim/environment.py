@@ -58,7 +58,7 @@ def require_ros(command: str) -> None:
     """Check that ROS 2 and the messages are installed and that the environment variables for ROS are valid.
 
     Args:
-        command: The command that needs ROS, for error messages.
+        command: Name of the command that needs ROS, for error messages.
 
     Raises:
         CommandError: A package is missing or an environment variable is invalid.

@@ -52,7 +52,7 @@ class ConfigError(TactileSimError):
 
 
 class ConfigErrors(ConfigError):
-    """A configuration has several errors; the message lists one per line."""
+    """A configuration has several errors. The message lists one per line."""
 
     def __init__(self, errors: Sequence[ConfigError]) -> None:
         super().__init__()
@@ -88,7 +88,7 @@ def suggest(name: object, valid: Iterable[str], limit: int = 8) -> str:
     """Return a suffix for an error message about an unknown name: the nearest valid name or a list of names.
 
     Args:
-        name: The unknown name.
+        name: Name that is not valid.
         valid: Valid names.
         limit: Maximum number of names to list.
 

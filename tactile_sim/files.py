@@ -18,7 +18,7 @@ def check_file(path: Path, most: int) -> None:
     """Check that a file exists and is safe to open with a library.
 
     Args:
-        path: The file.
+        path: Path of the file.
         most: Maximum size [bytes].
 
     Raises:

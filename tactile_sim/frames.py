@@ -30,7 +30,7 @@ def relative_poses(
     Args:
         positions: Positions (nbody, 3) of all bodies in the world [m].
         quaternions: Orientations (nbody, 4) of all bodies in the world, wxyz.
-        rotations: The same orientations as rotation matrices (nbody, 3, 3).
+        rotations: Rotation matrices (nbody, 3, 3) of the same orientations.
         child: Ids (n,) of the bodies whose poses to return.
         parent: Ids (nbody,) of the parents of all bodies.
 

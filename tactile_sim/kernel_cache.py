@@ -1,7 +1,7 @@
-"""Cache of compiled kernels on disk, with one file for each kernel and set of argument types.
+"""Cache compiled kernels on disk, with one file for each kernel and set of argument types.
 
-A file contains a fingerprint of everything it was compiled from, and a checksum. Outdated, damaged and
-unreadable files are ignored and overwritten by the next compilation; files are never deleted. If no folder is
+A file contains a fingerprint of everything from which it was compiled, and a checksum. Outdated, damaged and
+unreadable files are ignored and overwritten by the next compilation. Files are never deleted. If no folder is
 writable, each process compiles its kernels again.
 """
 
@@ -38,7 +38,7 @@ class KernelCache(NullCache):
     """Loads and saves the compiled code of a Numba dispatcher.
 
     Args:
-        dispatcher: The kernel.
+        dispatcher: Kernel whose code is saved.
         warn: Called with a one-line message if compiled code cannot be saved.
     """
 
@@ -55,7 +55,7 @@ class KernelCache(NullCache):
         return str(next(folders(), ""))
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
-        """Load the compiled code for a signature; return None if it must be compiled."""
+        """Return the saved code for a signature, or None if the kernel must be compiled."""
         target_context.refresh()
         name, stamp = self._name(sig, target_context.codegen()), fingerprint(self._dispatcher)
         for folder in folders():
@@ -147,9 +147,6 @@ def _write(path: Path, stamp: bytes, code: bytes) -> None:
 @cache
 def fingerprint(dispatcher: Dispatcher) -> bytes:
     """Return a digest of the code and constants of a kernel and of all kernels that it calls.
-
-    Args:
-        dispatcher: The kernel.
 
     Raises:
         TypeError: The kernel uses an object whose changes cannot be detected.

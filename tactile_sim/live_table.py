@@ -1,4 +1,4 @@
-"""Live table of the demo: state, layout and keyboard input. Independent of ROS."""
+"""State, layout and keyboard input of the demo's live table, independent of ROS."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ SPARKS = " ▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 12
 """Width of a sparkline [columns]."""
 TOUCHED = 5e-4
-"""Minimum force for a body to be listed [N]; smaller forces would be shown as 0.000."""
+"""Minimum force for which a body is listed [N]. Smaller forces would be displayed as 0.000."""
 WINDOW = 2.0
 """Period over which rates are averaged [s of wall time]."""
 PEAK_WINDOW = 1.0
@@ -41,7 +41,7 @@ HEADINGS = ("net [N]", "taxels [N]", "1 s peak [N]")
 
 @dataclass
 class State:
-    """Latest messages from the simulation. Unless noted, times are wall times from a monotonic clock [s]."""
+    """Data from the latest messages. Unless noted, times are wall times from a monotonic clock [s]."""
 
     bodies: Sequence[str] = ()
     net: np.ndarray = field(default_factory=lambda: np.zeros(0))
@@ -260,7 +260,7 @@ class Keys:
 
     @staticmethod
     def ours() -> bool:
-        """Return whether this process may read from the terminal; a background job would be stopped."""
+        """Return whether this process may read from the terminal. A background job would be stopped."""
         try:
             return os.tcgetpgrp(STDIN) == os.getpgrp()
         except OSError:  # not a terminal

@@ -1,4 +1,4 @@
-"""Names of the elements of a model, including unnamed ones, and topic names derived from them."""
+"""Name the elements of a model, including unnamed ones, and derive topic names from these names."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Names:
         self.equalities = self._name(model, "equality", kind.mjOBJ_EQUALITY, equalities)
 
     def _name(self, model: mujoco.MjModel, word: str, kind: mujoco.mjtObj, made: list[str]) -> list[str]:
-        """Return the names by id, from the scene or generated; lookups prefer names from the scene."""
+        """Return the names by id, from the scene or generated. Lookups prefer names from the scene."""
         given = [mujoco.mj_id2name(model, kind, i) for i in range(len(made))]
         self._ids[word] = {made[i]: i for i, name in enumerate(given) if not name}
         self._ids[word] |= {name: i for i, name in enumerate(given) if name}
@@ -52,7 +52,11 @@ class Names:
         return [name or made[i] for i, name in enumerate(given)]
 
     def body_id(self, name: str) -> int:
-        """Return the id of a body; raise SceneError with the nearest valid name if there is no such body."""
+        """Return the id of a body.
+
+        Raises:
+            SceneError: There is no such body. The message suggests the nearest valid name.
+        """
         return self._id("body", name)
 
     def geom_id(self, name: str) -> int:

@@ -18,8 +18,8 @@ def match(
 ) -> dict[str, str]:
     """Find the table key that applies to each element, and return the keys by element name.
 
-    Exact names have precedence over patterns, and patterns with more literal characters over others. Elements
-    to which no key applies are not in the result.
+    Exact names take precedence over patterns, and patterns with more literal characters take precedence over
+    other patterns. Elements to which no key applies are not in the result.
 
     Args:
         table: Values by name or shell pattern (``finger_*``), case-sensitive.

@@ -1,4 +1,4 @@
-"""Progress bars. They are shown only in a terminal; other programs can request lines instead."""
+"""Show progress bars, only in a terminal. Programs without a terminal can request lines instead."""
 
 from __future__ import annotations
 

@@ -25,7 +25,7 @@ ENGINES = {
     "motrix": "tactile_sim.engines.plugins:MotrixPlugin",
     "trifinger": "tactile_sim.trifinger.plugin:TrifingerPlugin",
 }
-"""Import paths of the plug-in classes of this package's engines, by name."""
+"""Import paths of the plug-in classes of this package's engines, keyed by engine name."""
 
 
 def engine_names() -> list[str]:
@@ -34,7 +34,7 @@ def engine_names() -> list[str]:
 
 
 def has_engine(name: str) -> bool:
-    """Return whether an engine has this name."""
+    """Return whether an engine with this name is registered."""
     return name in ENGINES or name in _registered()
 
 
@@ -72,5 +72,5 @@ def _load(name: str) -> Any:
 
 
 def _registered() -> dict[str, str]:
-    """Return the import paths of the plug-in classes that other packages register, by engine name."""
+    """Return the import paths of the plug-in classes from other packages, keyed by engine name."""
     return {entry.name: entry.value for entry in importlib.metadata.entry_points(group=GROUP)}

@@ -1,7 +1,7 @@
-"""Checks for single values of a configuration.
+"""Check single values in a configuration.
 
-A check accepts the user's value and returns the converted value. For an invalid value it raises a ValueError
-with the requirement, the value and the remedy.
+A check is a function or a callable object. It receives the user's value and returns the converted value. For
+an invalid value, it raises a ValueError with the requirement, the value and the remedy.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 from tactile_sim.errors import suggest
 
 Check = Callable[[Any], Any]
-"""Function that converts a valid value of a user, and raises a ValueError for any other."""
+"""Function that converts a valid value from a user, and raises a ValueError for any other value."""
 
 
 def shown(value: Any) -> str:
@@ -46,7 +46,7 @@ def check_characters(text: str) -> None:
 
 @dataclass(frozen=True)
 class Flag:
-    """A boolean, ``true`` or ``false``."""
+    """Accepts a boolean, ``true`` or ``false``."""
 
     def __call__(self, value: Any) -> bool:
         if not isinstance(value, bool):
@@ -55,12 +55,12 @@ class Flag:
 
 
 LARGEST = 1e9
-"""Default upper bound of a number, in its SI unit; its square and cube are far from overflow."""
+"""Default upper bound of a number, in its SI unit. Its square and cube are far from overflow."""
 
 
 @dataclass(frozen=True)
 class Number:
-    """A number between two bounds. Integers are accepted, NaN is rejected.
+    """Accepts a number between two bounds. Integers are valid, NaN is not.
 
     The bounds ``least`` and ``most`` are inclusive; ``above`` is an exclusive lower bound. Without a lower
     bound, -``most`` is used. Numbers between 0 and ``smallest`` (both exclusive) are rejected.
@@ -100,7 +100,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Integer:
-    """An integer between two inclusive bounds."""
+    """Accepts an integer between two inclusive bounds."""
 
     least: int
     most: int
@@ -118,7 +118,7 @@ class Integer:
 
 @dataclass(frozen=True)
 class Text:
-    """Text; if ``filled`` is set, with at least one character."""
+    """Accepts text, which must have at least one character if ``filled`` is set."""
 
     filled: bool = False
 
@@ -133,7 +133,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Frame:
-    """A TF frame name or frame prefix, without a leading slash."""
+    """Accepts a TF frame name or frame prefix without a leading slash."""
 
     filled: bool = False
 
@@ -146,7 +146,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Texts:
-    """A list of texts. If ``words`` is not empty, only these words are valid."""
+    """Accepts a list of texts. If ``words`` is not empty, only these words are valid."""
 
     words: tuple[str, ...] = ()
 
@@ -163,7 +163,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Ordered:
-    """A list of one or more of ``words``, without repetition and in the order of ``words``."""
+    """Accepts a list of one or more of ``words``, without repetition and in the order of ``words``."""
 
     words: tuple[str, ...]
 
@@ -185,7 +185,7 @@ class Ordered:
 
 @dataclass(frozen=True)
 class Integers:
-    """A list of integers with a common lower bound."""
+    """Accepts a list of integers with a common lower bound."""
 
     least: int
 
@@ -203,7 +203,10 @@ class Integers:
 
 @dataclass(frozen=True)
 class Numbers:
-    """A list of numbers with common bounds. ``lengths`` are the valid list lengths; empty allows any."""
+    """Accepts a list of numbers with common bounds.
+
+    ``lengths`` are the valid lengths of the list. If it is empty, any length is valid.
+    """
 
     each: Number = field(default_factory=Number)
     lengths: tuple[int, ...] = ()
@@ -221,7 +224,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Ranged:
-    """A number, or a range [low, high] from which it is drawn at random."""
+    """Accepts a number, or a range [low, high] from which a number is drawn at random."""
 
     number: Number
 
@@ -238,7 +241,7 @@ class Ranged:
 
 @dataclass(frozen=True)
 class Scalar:
-    """Text, a number or a boolean; converted to text in YAML notation."""
+    """Accepts text, a number or a boolean, and converts it to text in YAML notation."""
 
     def __call__(self, value: Any) -> str:
         if isinstance(value, bool):
@@ -250,7 +253,7 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Choice:
-    """One of several words.
+    """Accepts one of several words.
 
     ``words`` can be a table to which users add their own words. The words in ``later`` are reserved for a
     future version and rejected.
@@ -294,5 +297,5 @@ def parameter(check: Check, doc: str, default: Any = MISSING) -> Any:
 
 
 def checks(settings: type) -> dict[str, Check]:
-    """Return the check of each field of a dataclass, by name. All fields must be created by `parameter`."""
+    """Return the check of each field of a dataclass by field name. `parameter` must create all fields."""
     return {entry.name: entry.metadata["check"] for entry in fields(settings)}

@@ -1,4 +1,4 @@
-"""Find the files shipped with this package: scenes, configurations and the RViz display.
+"""Find files that are shipped with this package, such as scenes and configurations.
 
 If the running code is in the source tree, the source tree is searched first, so that edited scenes take
 effect immediately. The installation of the code (``colcon``, ``pip``, a system package) and the prefixes in
@@ -37,7 +37,8 @@ def find(kind: str, name: str) -> Path:
         name: File name; the extension of scenes and configurations is optional.
 
     Raises:
-        ConfigError, SceneError, TactileSimError: No such file is shipped. The message has the nearest name.
+        ConfigError, SceneError, TactileSimError: No such file is shipped. The class depends on ``kind``, and
+            the message suggests the nearest name.
     """
     path = lookup(kind, name)
     if path is None:
@@ -62,7 +63,7 @@ def lookup(kind: str, name: str) -> Path | None:
 
 
 def names(kind: str) -> list[str]:
-    """Return the names of all shipped files of a kind, without optional extensions."""
+    """Return the names of all shipped files of a kind, without the extensions that `find` adds."""
     extensions = _EXTENSIONS.get(kind, ())
     files = (path for folder in folders() for path in (folder / kind).glob("*") if path.is_file())
     if extensions:

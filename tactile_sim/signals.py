@@ -79,7 +79,11 @@ class StopRequest:
         return self._number is not None
 
     def check(self) -> None:
-        """Raise Stopped if a signal has arrived and `call` has not set an action."""
+        """Check that no signal has arrived, unless `call` has set an action.
+
+        Raises:
+            Stopped: A signal has arrived.
+        """
         if self._number is not None and self._action is None:
             raise Stopped(self._number)
 
@@ -87,7 +91,7 @@ class StopRequest:
         """Set a function to call on each signal; `check` no longer raises.
 
         Args:
-            action: The function. It runs in the signal handler, so it must not wait for a lock.
+            action: Function to call. It runs in the signal handler, so it must not wait for a lock.
 
         Raises:
             Stopped: A signal has already arrived.

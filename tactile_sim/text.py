@@ -17,5 +17,5 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def shortened(names: Sequence[str], limit: int = 8) -> str:
-    """Join names with commas; more than ``limit`` names are shortened to ``a, b, ... (9 in total)``."""
+    """Join names with commas, and shorten more than ``limit`` names to ``a, b, ... (9 in total)``."""
     return ", ".join(names[:limit]) + (f", ... ({len(names)} in total)" if len(names) > limit else "")

@@ -97,7 +97,7 @@ def make(
 
     Args:
         engine: Name of the engine.
-        spec: The scene.
+        spec: The scene as an editable spec.
         model: The compiled scene.
         bodies: Ids of the bodies whose contacts are needed, which some engines use to save work. None selects
             all bodies.
@@ -116,7 +116,7 @@ def make_many(
 
     Args:
         engine: Name of the engine.
-        spec: The scene.
+        spec: The scene as an editable spec.
         model: The compiled scene.
         num_envs: Number of environments.
         threads: Number of threads. 0 uses the number of processors.

@@ -50,7 +50,7 @@ class EnginePlugin:
         """Create one environment for a scene.
 
         Args:
-            spec: The scene.
+            spec: The scene as an editable spec.
             model: The compiled scene.
             options: Engine settings; see the class docstring.
             bodies: Ids of the bodies whose contacts are needed; None for all.
@@ -66,7 +66,7 @@ class EnginePlugin:
         """Create several environments for a scene, which are stepped together.
 
         Args:
-            spec: The scene.
+            spec: The scene as an editable spec.
             model: The compiled scene.
             num_envs: Number of environments.
             threads: Number of threads. 0 uses the number of processors.

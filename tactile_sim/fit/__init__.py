@@ -1,4 +1,4 @@
-"""Fit the signal chain of a pad to recorded presses. See docs/fit.md."""
+"""Fit the signal chain of a pad to recorded presses, as described in docs/fit.md."""
 
 from tactile_sim.fit.estimate import Fit, fit
 from tactile_sim.fit.recording import Recording

@@ -48,7 +48,7 @@ def read_impact(path: Path, mass: float, speed: float) -> Impact:
     """Read an impact from a CSV file with the columns ``time`` [s] and ``force`` [N].
 
     Args:
-        path: The CSV file.
+        path: Path of the CSV file.
         mass: Mass that hits the pad [kg].
         speed: Speed at first contact [m/s].
 
@@ -77,7 +77,7 @@ class Drop:
         """Create the model of the drop.
 
         Args:
-            settings: The configuration.
+            settings: Configuration that contains the pad.
             pad: Name of the pad.
             mass: Mass that hits the pad [kg].
             speed: Speed at first contact [m/s].
@@ -127,8 +127,8 @@ def fit_impact(impact: Impact, drop: Drop) -> tuple[Estimate, ...]:
     The time of first contact is fitted as well.
 
     Args:
-        impact: The recorded impact.
-        drop: Simulation of the impact with the same mass and speed.
+        impact: Recorded impact.
+        drop: Simulation of an impact with the same mass and speed.
     """
     high_force = impact.force > impact.force.max() / 2
     top = int(np.argmax(impact.force))

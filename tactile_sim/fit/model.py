@@ -1,4 +1,4 @@
-"""Model of the signal chain: predicts the readings of a recording from the chain's parameters."""
+"""Predict the readings in a recording from the parameters of the signal chain."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Estimate:
-    """Estimate of one parameter."""
+    """The estimated value of one parameter."""
 
     key: str
     """Key of the parameter, such as ``delay.time`` for a stage of the pad."""

@@ -15,7 +15,7 @@ _DROP = 1.92
 
 
 class NoiseFit(NamedTuple):
-    """Noise [units] and drift [units/s^0.5] with the half-widths of their 95 % confidence intervals."""
+    """Noise [units] and drift [units/s^0.5], each with the half-width of its 95 % confidence interval."""
 
     std: float
     std_half: float

@@ -90,7 +90,7 @@ def parameters(
 
 
 def _plain(value: Any) -> Any:
-    """Convert a value for YAML: floats have six digits, and lists have one type, as rcl requires."""
+    """Convert a value for YAML. Floats get six digits, and lists get one type, as rcl requires."""
     if isinstance(value, list | tuple):
         listed = [_plain(entry) for entry in value]
         return (

@@ -21,7 +21,7 @@ _RADII = (0.1, 8.0)
 """Smallest and largest patch radius in the table, in units of the taxel spacing."""
 _LEVELS = 32
 _SHORTEST = 0.15
-"""Minimum duration of a hold [s]; shorter ones are ignored."""
+"""Minimum duration of a hold [s]. Shorter holds are ignored."""
 _STEADY = 0.02
 """Maximum change of the force during a hold, as a fraction of the largest force in the recording."""
 _WIDE = 0.25
@@ -30,7 +30,7 @@ _WIDE = 0.25
 
 @dataclass(frozen=True)
 class Patch:
-    """How the force of a rigid sphere that presses on one taxel is distributed over the m taxels of a pad.
+    """Distribution of the force of a rigid sphere that presses on one taxel over the m taxels of a pad.
 
     The pressure is (stiffness / thickness) times the depth, so the distribution depends only on the quotient
     force / (stiffness / thickness). A table over this quotient is therefore valid for any stiffness.
@@ -49,8 +49,8 @@ class Patch:
         """Compute the table for a configured pad.
 
         Args:
-            settings: The configuration.
-            pad: Name of the pad; its response function must be ``elastic_foundation``.
+            settings: Configuration that contains the pad.
+            pad: Name of the pad, whose response function must be ``elastic_foundation``.
             radius: Radius of the indenter [m].
 
         Raises:
@@ -108,7 +108,7 @@ class Patch:
 
 @dataclass(frozen=True)
 class PatchFit:
-    """The fitted stiffness."""
+    """The stiffness that `fit_patch` estimates."""
 
     foundation: float
     """Stiffness / thickness [Pa/m]."""

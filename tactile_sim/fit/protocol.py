@@ -34,7 +34,7 @@ class Protocol:
     """(n, 3) positions of the indenter on the surface, in the frame of the pad's body [m]."""
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Return the columns to write to a CSV file, by name."""
+        """Return the columns of the CSV file by name."""
         x, y, z = self.positions.T
         return {
             "time": self.times,
@@ -124,7 +124,7 @@ def simulate(
     Args:
         protocol: Motion of the indenter.
         reference: Ideal skin of the pad.
-        settings: The configuration.
+        settings: Configuration that contains the pad.
         patch: Force distribution under a spherical indenter; None for a point force.
 
     Raises:

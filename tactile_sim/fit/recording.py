@@ -51,7 +51,7 @@ class Recording:
 
 
 def read_table(path: Path) -> dict[str, np.ndarray]:
-    """Read the columns of a CSV file, by the names in its header.
+    """Read the columns of a CSV file, keyed by the names in its header.
 
     Raises:
         CommandError: The file cannot be read, or its rows do not match the header.
@@ -156,7 +156,7 @@ def _along(path: Path, data: object, normals: np.ndarray) -> np.ndarray:
     Readings with three channels are projected onto the inward normals; others are returned unchanged.
 
     Args:
-        path: Bag, for error messages.
+        path: Path of the bag, for error messages.
         data: (n, m, 1 or 3) readings.
         normals: (m, 3) outward normals.
 

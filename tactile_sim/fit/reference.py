@@ -1,4 +1,4 @@
-"""Ideal skin of a pad: how a force on each taxel spreads over the pad, and how cross-talk mixes the loads."""
+"""Compute how a force on a taxel of an ideal skin spreads over a pad, and how cross-talk mixes loads."""
 
 from __future__ import annotations
 
@@ -78,7 +78,11 @@ class Reference:
         return cls(pad, skin.normals[taxels], skin.positions[taxels], spread, mixed, sigma, stages, quantity)
 
     def require_force(self) -> None:
-        """Raise CommandError unless the pad's readings include the normal force."""
+        """Check that the pad's readings include the normal force.
+
+        Raises:
+            CommandError: The readings do not include the normal force.
+        """
         if self.quantity not in FORCES:
             raise CommandError(
                 f"pad {self.pad!r}: its touch function must measure the normal force, as the reference does,"

@@ -44,7 +44,7 @@ class Solution:
 
 
 def values_of(parameters: tuple[Parameter, ...], scaled: np.ndarray) -> dict[str, float]:
-    """Convert scaled values (0 to 1) to parameter values by key."""
+    """Convert scaled values (0 to 1) to parameter values, keyed by parameter."""
     return {p.key: p.unscaled(float(x)) for p, x in zip(parameters, scaled, strict=True)}
 
 
@@ -53,8 +53,8 @@ def solve(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) -> 
 
     Args:
         data: The prepared recording.
-        parameters: The p shared parameters.
-        scaled: (p,) their values, scaled to the range 0 to 1.
+        parameters: The p parameters that all taxels share.
+        scaled: (p,) values of these parameters, scaled to the range 0 to 1.
     """
     values = values_of(parameters, scaled)
     gains, offsets, fitted, moments = taxel_parameters(data, respond(data, values), values)

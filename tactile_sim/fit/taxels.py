@@ -17,7 +17,7 @@ _STEP = 1e-3
 
 
 class OwnParameters(NamedTuple):
-    """Gain and offset of each taxel, with the half-widths of their confidence intervals."""
+    """The gain and the offset of each taxel, with the half-widths of their confidence intervals."""
 
     gains: np.ndarray
     gain_halves: np.ndarray
@@ -33,7 +33,7 @@ def of_taxels(
 
     Args:
         data: The prepared recording.
-        solution: The fitted solution.
+        solution: Solution of the fit with the selected stages.
         covariance: Covariance (p, p) of the scaled shared parameters.
         sigma: Standard deviation of the residuals, corrected for their correlation [units].
         baseline: Baseline that was subtracted from all readings [units].
@@ -87,8 +87,8 @@ def to_stages(
     their mean.
 
     Args:
-        kept: Estimates to include, by key such as ``delay.time``.
-        solution: The fitted solution.
+        kept: Estimates to include, keyed by parameter such as ``delay.time``.
+        solution: Solution of the fit with the selected stages.
         own: Gain and offset of each taxel.
         baseline: Baseline that was subtracted from all readings [units].
         scale: Largest magnitude of a reading [units].

@@ -1,1 +1,1 @@
-"""Geometry of shapes, surfaces and rays, independent of skins and feelers."""
+"""Compute the geometry of shapes, surfaces and rays, independent of skins and feelers."""

@@ -1,4 +1,4 @@
-"""Curvature of two surfaces at their point of contact.
+"""Compute the curvature of two surfaces at their point of contact.
 
 The method follows K. L. Johnson, Contact Mechanics (1985), chapter 4. Near the point of contact, the gap
 between two surfaces is a quadratic form in the tangent plane: the sum of the forms of both surfaces. If this
@@ -34,7 +34,7 @@ GEOM = np.dtype(
 )
 """A geom: the patch of skin that receives its loads (-1 without skin), its body, its kind (one of the
 constants below), MuJoCo's sizes [m], its position [m] and rotation in the body's frame, and the radius of its
-bounding sphere [m], infinite for a plane."""
+bounding sphere [m], which is infinite for a plane."""
 FLAT, SPHERE, CAPSULE, CYLINDER, ELLIPSOID = range(5)
 KINDS = {
     mujoco.mjtGeom.mjGEOM_SPHERE: SPHERE,
@@ -89,7 +89,7 @@ def effective_radius(geoms, first, second, frame, rotations):
 
 @kernel
 def _curvature(geom, body_rotation, normal, tangent1, tangent2):
-    """Return the curvature of a geom where its surface has a given normal.
+    """Return the curvature of a geom at the point where its surface has a specified normal.
 
     The curvature tensor is the sum of `weight` t t' over the geom's axes, where t holds the components of an
     axis along the two tangents.

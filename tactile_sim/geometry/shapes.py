@@ -1,4 +1,4 @@
-"""Colours of geoms, and triangle meshes of capsules, mesh geoms and height fields."""
+"""Compute the colours of geoms and the triangle meshes of capsules, mesh geoms and height fields."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndar
 def geom_colors(model: mujoco.MjModel) -> np.ndarray:
     """Return one colour for each geom.
 
-    This is the geom's own colour or, without one, that of its material, multiplied by the texture's mean
-    colour.
+    The colour is that of the geom itself, or if it has none, of its material, multiplied by the mean colour
+    of the texture.
 
     Returns:
         Red, green, blue and alpha (ngeom, 4), 0 to 1.

@@ -1,7 +1,7 @@
-"""The geoms of a scene as solids, and the point at which a straight line enters one.
+"""Represent the geoms of a scene as solids, and find the point at which a straight line enters one.
 
-Meshes and height fields are used as given, not as their convex hulls. A signed distance field (SDF) is
-represented by the mesh that its plugin created. Flexes are not included, because they have no geom.
+Meshes and height fields are represented by their triangles, not by their convex hulls, and a signed distance
+field (SDF) by the mesh that its plugin created. Flexes are not included, because they have no geom.
 """
 
 from __future__ import annotations
@@ -86,7 +86,7 @@ def _hfield(model: mujoco.MjModel, field: int) -> np.ndarray:
     """Return the triangles of a height field's upper surface, split as in MuJoCo's collisions.
 
     Args:
-        model: The model.
+        model: MuJoCo model.
         field: Id of the height field.
 
     Returns:

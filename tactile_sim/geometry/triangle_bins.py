@@ -1,4 +1,4 @@
-"""Grid over a body's triangles near a contact, to find the first triangle along the contact normal."""
+"""Sort a body's triangles near a contact into a grid to find the first one along the contact normal."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ EDGE = 1e-12
 
 @kernel
 def bin_triangles(solids, ids, poses, points, reach):
-    """Sort the triangles of solids near given points into a grid along x and y, for `highest_below`.
+    """Sort those triangles of solids that are near some points into a grid along x and y.
 
     Args:
         solids: A `Solids`.
@@ -25,10 +25,10 @@ def bin_triangles(solids, ids, poses, points, reach):
         reach: Margin of the box around the points on each side [m]; triangles outside are left out.
 
     Returns:
-        A tuple of four arrays: the t triangles, projected along z (t, 9), see `_shapes`; the start of each of
-        the c cells in the next array (c + 1,); the indices of the triangles that overlap each cell, cell by
-        cell; and the grid (5,): cells per meter, number of cells along x and along y, and x and y of its
-        corner [m].
+        A tuple of four arrays for `highest_below`: the t triangles, projected along z (t, 9), see `_shapes`;
+        the start of each of the c cells in the next array (c + 1,); the indices of the triangles that overlap
+        each cell, cell by cell; and the grid (5,): cells per meter, number of cells along x and along y, and
+        x and y of its corner [m].
     """
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for i in range(3):

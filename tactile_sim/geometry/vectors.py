@@ -1,4 +1,4 @@
-"""Operations on vectors in kernels.
+"""Compute with vectors in kernels.
 
 Arguments are arrays (3,) or tuples of three. Results are tuples, which need no memory allocation.
 """
@@ -22,7 +22,7 @@ def cross(a, b):
 
 @kernel(counted=False)
 def plus(a, s, b):
-    """Return a + s b."""
+    """Return the vector a + s b."""
     return (a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2])
 
 

@@ -65,7 +65,7 @@ def add_actuators(
     servo needs for stability at the time step.
 
     Args:
-        spec: The scene.
+        spec: The scene as an editable spec.
         control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
         where: Name of the ``control`` table for error messages.
         modes: Mode by joint name, for joints without an entry and without an actuator.
@@ -125,7 +125,7 @@ def _add_actuator(
     """Add an actuator to a joint, with the armature and the integrator that it needs for stability.
 
     Args:
-        spec: The scene.
+        spec: The scene as an editable spec.
         joint: The joint to drive, which must have a name.
         mode: ``position``, ``velocity`` or ``effort``.
         gains: kp and kd. Both are ignored in the mode ``effort``, and kp in the mode ``velocity``.

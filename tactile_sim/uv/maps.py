@@ -1,4 +1,4 @@
-"""Select the UV map of a geom."""
+"""Select or compute the UV map of a geom."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ TRIAL = 512
 
 
 def can_have_map(model: mujoco.MjModel, geom: int) -> bool:
-    """Return whether a geom can have a map; planes and height fields cannot.
+    """Return whether a geom can have a UV map. Planes and height fields cannot.
 
     Args:
-        model: The model.
+        model: MuJoCo model.
         geom: Id of the geom.
     """
     return int(model.geom_type[geom]) in KINDS
@@ -29,14 +29,11 @@ def can_have_map(model: mujoco.MjModel, geom: int) -> bool:
 def painted_map(model: mujoco.MjModel, geom: int) -> UvMap:
     """Return the UV map to use for an image painted for a geom.
 
-    For a mesh these are its UV coordinates, for a primitive its unfolded surface.
+    The map consists of the UV coordinates of a mesh, or of the unfolded surface of a primitive.
 
     Args:
-        model: The model.
+        model: MuJoCo model.
         geom: Id of the geom.
-
-    Returns:
-        The map.
 
     Raises:
         SceneError: The geom is a mesh without UV coordinates, or its type cannot have a map.
@@ -56,15 +53,12 @@ def painted_map(model: mujoco.MjModel, geom: int) -> UvMap:
 def own_map(model: mujoco.MjModel, geom: int, laid_out: bool = False) -> UvMap:
     """Return a UV map of a geom that shows each point of its surface once.
 
-    This is `painted_map` if it meets this condition; otherwise the map is computed by `unwrap`.
+    The result is `painted_map` if it meets this condition. Otherwise `unwrap` computes the map.
 
     Args:
-        model: The model.
+        model: MuJoCo model.
         geom: Id of the geom.
-        laid_out: Compute the map of a mesh even if its UV coordinates are suitable.
-
-    Returns:
-        The map.
+        laid_out: True to compute the map of a mesh even if its UV coordinates are suitable.
 
     Raises:
         SceneError: The type of the geom cannot have a map.
@@ -110,7 +104,7 @@ def _mesh_map(model: mujoco.MjModel, geom: int) -> Triangles | None:
 def _extent(corners: np.ndarray, uv: np.ndarray) -> np.ndarray:
     """Return the lengths (2,) on the surface [m] that correspond to a step of 1 in u and in v.
 
-    They are root mean squares over the surface area, or 1 if no triangle has an area.
+    The lengths are root mean squares over the surface area, or 1 if no triangle has an area.
 
     Args:
         corners: (t, 3, 3) corners of the triangles in space [m].

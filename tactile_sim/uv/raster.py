@@ -20,7 +20,7 @@ It is larger than the rounding errors of float32.
 
 
 class Filled(NamedTuple):
-    """Result of `fill`: the triangle of each pixel, and the first overlap of two triangles, if any."""
+    """The result of `fill`: the triangle of each pixel, and the first overlap of two triangles, if any."""
 
     owner: np.ndarray
     """(height, width) int32 triangle of each pixel; -1 if it has none or is not wanted."""
@@ -78,7 +78,7 @@ def _fill(triangles, wanted, owner):
 
 @kernel
 def _clip(x, size):
-    """Round x down to an integer and clamp it to 0..size; x may be far outside."""
+    """Round x down to an integer and clamp it to the range from 0 to size."""
     return int(min(max(np.floor(x), 0.0), float(size)))
 
 
@@ -109,7 +109,7 @@ def _span(corners, y, width):
 
 @kernel
 def _depth(corners, x, y):
-    """Return the distance of a point to the nearest edge of a triangle (3, 2) [pixels], negative outside."""
+    """Return the distance from a point to the nearest triangle edge [pixels]; negative outside."""
     side = 1.0 if _doubled_area(corners) > 0.0 else -1.0
     least = np.inf
     for k in range(3):
@@ -130,7 +130,7 @@ def _width(corners):
 
 @kernel
 def _doubled_area(corners):
-    """Return twice the signed area of a triangle (3, 2), positive if the corners turn from x to y."""
+    """Return twice the signed area of a triangle (3, 2); positive if the corners turn from x to y."""
     bx, by = corners[1, 0] - corners[0, 0], corners[1, 1] - corners[0, 1]
     cx, cy = corners[2, 0] - corners[0, 0], corners[2, 1] - corners[0, 1]
     return bx * cy - by * cx

@@ -18,7 +18,7 @@ Random points that keep a distance d to all earlier ones have a density of 0.70 
 (Feder 1980). With a limited number of candidates (`DRAWN`), it is slightly lower: about one per spacing².
 """
 DRAWN = 40
-"""Number of candidates for each point; a large number leaves few gaps."""
+"""Number of candidates that are drawn for each point. A large number leaves few gaps."""
 
 
 def over_triangles(corners: np.ndarray, spacing: float) -> tuple[np.ndarray, np.ndarray]:

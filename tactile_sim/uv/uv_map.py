@@ -1,4 +1,4 @@
-"""The UV map of a geom: the point on its surface that each pixel of an image shows.
+"""Define UV maps, which assign a point on a geom's surface to each pixel of an image.
 
 u increases to the right and v upwards, from 0 to 1 over the image, which repeats in both directions. In a
 compiled model, v increases downwards from the first row of the image; MuJoCo converts OBJ files, in which it
@@ -36,7 +36,7 @@ class SurfacePoints(NamedTuple):
 
 
 class UvMap(ABC):
-    """The UV map of one geom."""
+    """Base class of UV maps. Each instance is the map of one geom."""
 
     size: np.ndarray
     """(2,) approximate width and height of the map, measured on the surface [m]."""
@@ -44,7 +44,7 @@ class UvMap(ABC):
     @property
     @abstractmethod
     def area(self) -> float:
-        """Area of the whole surface [m2]."""
+        """Area of the entire surface [m2]."""
 
     @abstractmethod
     def surface(self, wanted: np.ndarray) -> tuple[np.ndarray, SurfacePoints]:
@@ -63,7 +63,7 @@ class UvMap(ABC):
 
     @abstractmethod
     def spread(self, spacing: float) -> SurfacePoints:
-        """Return evenly distributed points on the whole surface.
+        """Return evenly distributed points on the entire surface.
 
         Args:
             spacing: Distance between neighbours [m].
@@ -74,10 +74,10 @@ class UvMap(ABC):
 
 
 def centres(pixels: np.ndarray, width: int, height: int) -> np.ndarray:
-    """Return u and v (n, 2) of the centres of pixels (n,), given as row * width + column.
+    """Return u and v (n, 2) of the centres of pixels.
 
     Args:
-        pixels: Pixels, row * width + column.
+        pixels: (n,) pixel indices, row * width + column.
         width: Width of the image [pixels].
         height: Height of the image [pixels].
     """
@@ -86,10 +86,10 @@ def centres(pixels: np.ndarray, width: int, height: int) -> np.ndarray:
 
 
 def pixels_of(uv: np.ndarray, width: int, height: int) -> np.ndarray:
-    """Return the pixels (n,) that contain u and v (n, 2), as row * width + column.
+    """Return the indices (n,) of the pixels that contain points, row * width + column.
 
     Args:
-        uv: u and v of the points.
+        uv: (n, 2) u and v of the points.
         width: Width of the image [pixels].
         height: Height of the image [pixels].
     """
@@ -101,7 +101,7 @@ def pixels_of(uv: np.ndarray, width: int, height: int) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Triangles(UvMap):
-    """A map that consists of flat triangles."""
+    """A UV map that consists of flat triangles."""
 
     corners: np.ndarray
     """(t, 3, 3) corners in the geom's frame [m], counter-clockwise seen from outside."""
@@ -212,7 +212,7 @@ def mesh_corners(model: mujoco.MjModel, mesh: int) -> np.ndarray:
     """Return the corners (t, 3, 3) of a mesh's triangles in the frame of its geoms [m].
 
     Args:
-        model: The model.
+        model: MuJoCo model.
         mesh: Id of the mesh.
     """
     vertices = model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]]
@@ -223,7 +223,7 @@ def mesh_uv(model: mujoco.MjModel, mesh: int) -> np.ndarray | None:
     """Return u and v (t, 3, 2) at the corners of a mesh's triangles, with v increasing upwards.
 
     Args:
-        model: The model.
+        model: MuJoCo model.
         mesh: Id of the mesh.
 
     Returns:

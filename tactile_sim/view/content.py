@@ -45,7 +45,7 @@ class ImageInfo:
 
 @dataclass(frozen=True)
 class StageSwitch:
-    """Switch of a stage of the signal chain."""
+    """A switch for a stage of the signal chain on some pads."""
 
     parameter: str
     """Name of the live parameter."""
@@ -68,7 +68,7 @@ class ViewScene:
     """Body names, starting with the world."""
     shapes: tuple[Shape, ...] = ()
     timestep: float = 0.0
-    """Timestep of the simulation [s]; 0 if unknown."""
+    """Time step of the simulation [s]; 0 if unknown."""
     real_time_factor: float = 1.0
     """Initial requested real-time factor; 0 means as fast as possible."""
     center: np.ndarray = _empty(3)
@@ -124,9 +124,9 @@ class ViewScene:
     actions: tuple[str, ...] = ()
     """Names of the actions for which the panel has buttons."""
     output_folder: str = ""
-    """Folder on this machine for bags, films and replays from the panel; empty: the panel makes none."""
+    """Folder on this machine for bags, films and replays from the panel; empty if the panel makes none."""
     bag: str = ""
-    """The bag that the view shows, if any."""
+    """Path of the bag that the view shows, or empty for a simulation."""
 
 
 @dataclass(frozen=True)

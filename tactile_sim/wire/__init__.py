@@ -1,1 +1,1 @@
-"""The CDR wire format of ROS 2 messages, compiled from message types; independent of rclpy."""
+"""Encode and decode ROS 2 messages in the CDR wire format, without rclpy."""

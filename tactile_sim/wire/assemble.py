@@ -34,7 +34,7 @@ from tactile_sim.wire.values import fields_of
 
 
 class Assembler:
-    """The compiled parts of a message template.
+    """Compiles the parts of a message template.
 
     Attributes:
         operations: Code and three operands of each operation, see :mod:`tactile_sim.wire.program`.
@@ -230,7 +230,11 @@ def _has_placeholders(value: Any) -> bool:
 
 
 def _require(fits: bool, placeholder: Placeholder, wanted: str, path: str) -> None:
-    """Raise WireError if a field does not have the type that the placeholder requires."""
+    """Check that a field has the type that a placeholder requires.
+
+    Raises:
+        WireError: The field has another type.
+    """
     if not fits:
         raise WireError(f"{type(placeholder).__name__} requires {wanted}; this field has another type", path)
 
@@ -240,7 +244,11 @@ def _is_real(kind: Any) -> bool:
 
 
 def _element(kind: Any, placeholder: Placeholder, path: str) -> Any:
-    """Return the element type of an unbounded sequence; raise WireError for any other field."""
+    """Return the element type of an unbounded sequence.
+
+    Raises:
+        WireError: The field is not an unbounded sequence.
+    """
     _require(isinstance(kind, Sequence), placeholder, "a sequence", path)
     if kind.bound is not None:
         name = type(placeholder).__name__

@@ -87,7 +87,7 @@ class Decoder:
             ) from None
 
     def read(self, data: memoryview, position: int) -> tuple[Any, int]:
-        """Read one struct at ``position``; return it and the position after it."""
+        """Read one struct at ``position``, and return it and the position after it."""
         flat: list[Any] = []
         for part in self.parts:
             if isinstance(part, Run):
@@ -99,7 +99,7 @@ class Decoder:
         return self.build(iter(flat)), position
 
     def read_columns(self, data: memoryview, position: int) -> tuple[Any, int]:
-        """Read a sequence of structs at ``position``; return it as Columns and the position after it."""
+        """Read a sequence of structs at ``position``, and return Columns and the position after it."""
         count, position = _read_count(data, position)
         if len(self.parts) == 1 and isinstance(self.parts[0], Run):
             columns, position = _read_run_sequence(self.parts[0], data, position, count)
@@ -212,7 +212,7 @@ def _read_run_sequence(run: Run, data: memoryview, position: int, count: int) ->
 
 
 def _gather_runs(run: Run, data: memoryview, positions: np.ndarray) -> list[Any]:
-    """Read the runs that start at ``positions`` (n,); return one array (n, ...) per block."""
+    """Read the runs that start at ``positions`` (n,) and return one array (n, ...) per block."""
     every = np.frombuffer(data, np.uint8)
     columns = [np.empty((len(positions), *block.shape), block.primitive.dtype) for block in run.blocks]
     for start in np.unique(positions & 7):

@@ -49,7 +49,7 @@ class Encoder:
         return b"".join(parts)
 
     def write(self, parts: Parts, position: int, value: Any) -> int:
-        """Append the encoded value to ``parts``; return the position after it.
+        """Append the encoded value to ``parts`` and return the position after it.
 
         Args:
             parts: Encoded bytes of the message so far, as a list of pieces.

@@ -1,4 +1,4 @@
-"""Layout of a struct in CDR bytes: its leaf fields, and runs of fixed-size leaf fields.
+"""Divide a struct in CDR bytes into leaf fields, and group fixed-size leaf fields into runs.
 
 CDR (version 1, little endian) aligns each number to its own size, counted from the start of the message.
 The padding inside a run therefore depends only on the offset modulo 8 at which the run starts.

@@ -19,14 +19,14 @@ _pack_count = struct.Struct("<I").pack
 
 
 def write_count(parts: Parts, position: int, count: int) -> int:
-    """Append the element count of a sequence; return the position after it."""
+    """Append the element count of a sequence and return the position after it."""
     padding = -position & 3
     parts.append(_PADDING[padding] + _pack_count(count))
     return position + padding + 4
 
 
 def write_string(parts: Parts, position: int, text: Any) -> int:
-    """Append a string; return the position after it.
+    """Append a string and return the position after it.
 
     A string is an aligned length, the UTF-8 bytes and a zero byte, which the length includes.
     """
@@ -42,7 +42,7 @@ def write_string(parts: Parts, position: int, text: Any) -> int:
 
 
 def write_string_sequence(parts: Parts, position: int, value: Any) -> int:
-    """Append a sequence of strings, preceded by its element count; return the position after it."""
+    """Append a sequence of strings, preceded by its element count, and return the position after it."""
     if isinstance(value, str) or not isinstance(value, list | tuple | np.ndarray):
         raise WireError(f"expected a list of strings, got {shown(value)}")
     position = write_count(parts, position, len(value))

@@ -1,4 +1,4 @@
-"""Placeholders for the variable fields of a message template."""
+"""Define placeholders for the variable fields of a message template."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class RowRange(Placeholder):
 class Payload(Placeholder):
     """A sequence of numbers, or of structs of one numeric type, copied from the data.
 
-    It must not be inside a Repeat.
+    A payload must not be inside a Repeat.
     """
 
 

@@ -1,4 +1,4 @@
-"""The kernel that executes message templates; operations inside a Repeat run once per row."""
+"""Execute compiled message templates in a kernel. Operations inside a Repeat run once per row."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def run(program, pieces, spans, stamp, keys, values, points, payload, out):
         program: Operations (n, 4), each with its code and three operands.
         pieces: Bytes of all constant pieces, concatenated.
         spans: Start and end (s, 2) of each piece in ``pieces``.
-        stamp: Time of the message [ns].
+        stamp: Stamp of the message [ns].
         keys: Integers (r, k) for INT, PIECE and ROWS; one row per element of the Repeat.
         values: Real numbers (r, v) for DOUBLES and SINGLES; rows as in ``keys``.
         points: Real numbers (m, w) for ROWS.

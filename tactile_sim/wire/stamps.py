@@ -18,8 +18,8 @@ _unpack_time = struct.Struct("<iI").unpack_from
 def stamp_of(kind: Struct, data: bytes | memoryview) -> int | None:
     """Return the stamp [ns] of the header at the beginning of a message or of its first element.
 
-    The time of a Clock message counts as a stamp. Other times (of a log entry or an event) may refer to
-    another clock and are ignored.
+    The time in a Clock message counts as a stamp. Other times, such as those of log entries and events, may
+    refer to another clock and are ignored.
 
     Args:
         kind: Type of the message.

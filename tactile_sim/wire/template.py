@@ -1,4 +1,4 @@
-"""Message templates: messages with constant and variable fields, filled in by a compiled kernel.
+"""Message templates, which have constant and variable fields and are filled in by a compiled kernel.
 
 >>> template = MessageTemplate(kind, {"header": {"stamp": STAMP, "frame_id": "world"},
 ...     "contacts": Repeat({"body1": Lookup(0, bodies), "position": Value(0), ...})})
@@ -64,7 +64,7 @@ class MessageTemplate:
         Arrays must be C-contiguous. Values are not range-checked.
 
         Args:
-            stamp: Time of the message [ns].
+            stamp: Stamp of the message [ns].
             keys: Integers (n, k) int32, one row per element of the Repeat, or one row without a Repeat.
             values: Real numbers (n, v) float64, with rows as in ``keys``.
             points: Rows (m, w) float64, from which each RowRange copies a range. Each row can be used only

@@ -11,10 +11,10 @@ from tactile_sim.errors import TactileSimError, readable
 
 
 class WireError(TactileSimError):
-    """A value does not fit its message type, or bytes are not a message of the expected type.
+    """Error for a value that does not fit its message type, or bytes that are not a message of a type.
 
     Args:
-        reason: What is wrong.
+        reason: Description of the error.
         path: Path of the field in the message.
         message_type: Name of the message type.
     """
@@ -28,7 +28,7 @@ class WireError(TactileSimError):
         return readable(f"{place}: {self.reason}" if place else self.reason)
 
     def inside(self, name: str | int) -> WireError:
-        """Prepend the field name or index of the enclosing struct or sequence; return this error."""
+        """Prepend the field name or index in the enclosing struct or sequence, and return this error."""
         step = f"[{name}]" if isinstance(name, int) else name
         glue = "" if not self.path or self.path.startswith("[") else "."
         self.path = step + glue + self.path
@@ -36,7 +36,7 @@ class WireError(TactileSimError):
 
 
 def shown(value: Any) -> str:
-    """Describe a value for an error message: its type and content in one short line."""
+    """Describe a value's type and content in one short line for an error message."""
     if isinstance(value, np.ndarray):
         return f"an array of {value.dtype} and shape {value.shape}"
     return f"{type(value).__name__} {' '.join(repr(value).split()):.60}"

@@ -1,1 +1,1 @@
-"""Ray casting against the shapes of a scene."""
+"""Cast rays against the shapes of a scene."""

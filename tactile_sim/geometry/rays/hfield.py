@@ -68,9 +68,9 @@ def hit_hfield(x, y, z, u, v, w, size, heights, reach):
 
 @kernel(error_model="numpy")
 def _next(value, rate, at):
-    """Return the next integer that a linearly changing value reaches after `at`, and the step of 1, -1 or 0.
+    """Return the next integer that ``value + at * rate`` reaches as ``at`` grows, and the step (1, -1 or 0).
 
-    The value is ``value + at * rate``.
+    Both are 0 if the rate is 0.
     """
     now = value + at * rate
     if rate > 0.0:

@@ -8,7 +8,7 @@ from tactile_sim.compilation import kernel
 from tactile_sim.geometry.rays.tree import BEGIN, END, SKIP
 
 HUGE = 1e200
-"""Used in place of 1 / 0, so that its product with 0 is 0."""
+"""Value used in place of 1 / 0, so that its product with 0 is 0."""
 
 
 @kernel(error_model="numpy")
@@ -93,7 +93,7 @@ def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, co
 def misses_box(boxes, node, x, y, z, u, v, w, reach):
     """Return whether a ray misses the box of a node, by the separating axis theorem.
 
-    It needs no division, which pays off because most rays that come near a mesh miss it.
+    The test needs no division, which pays off because most rays that come near a mesh miss it.
 
     Args:
         boxes: Boxes of the trees.

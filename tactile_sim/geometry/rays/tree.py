@@ -13,8 +13,8 @@ from tactile_sim.compilation import kernel
 class Tree(NamedTuple):
     """A tree of boxes around items in depth-first order, in which a node's children follow it.
 
-    To visit the nearby items, go through the nodes in order. If a node is too far away, continue at its
-    `SKIP`.
+    To visit nearby items, go through the nodes in order. If a node is too far away, continue at the node in
+    its column `SKIP`.
     """
 
     boxes: np.ndarray
@@ -28,19 +28,16 @@ class Tree(NamedTuple):
 SKIP, BEGIN, END = range(3)
 """Columns of `Tree.links`."""
 PAD = 1e-9
-"""Margin of the boxes against rounding [m]."""
+"""Margin by which boxes are enlarged to allow for rounding errors [m]."""
 
 
 def build(low: np.ndarray, high: np.ndarray, leaf: int) -> Tree:
-    """Build a tree.
+    """Build a tree over the boxes of n items.
 
     Args:
         low: (n, 3) lower corner of each item's box [m]; n > 0.
-        high: (n, 3) upper corner of each box [m].
+        high: (n, 3) upper corner of each item's box [m].
         leaf: Largest number of items in a leaf.
-
-    Returns:
-        The tree.
     """
     return Tree(*_build(np.ascontiguousarray(low, float), np.ascontiguousarray(high, float), leaf))
 
@@ -49,7 +46,7 @@ def join(trees: Sequence[Tree]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Concatenate trees into common arrays.
 
     Args:
-        trees: The trees; their items are numbered consecutively.
+        trees: Trees to concatenate. Their items are numbered consecutively.
 
     Returns:
         Boxes (nodes, 6) and links (nodes, 3) of all trees, with indices shifted to the common arrays, and the

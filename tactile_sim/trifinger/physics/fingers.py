@@ -24,7 +24,7 @@ class FingerPhysics:
     values in ``data`` belong to the same state.
 
     Attributes:
-        spec: The scene.
+        spec: The scene as an editable spec.
         model: The compiled scene.
         data: State of the scene.
         rules: Action rules with the desired action.

@@ -98,7 +98,7 @@ def _layouts(index: BagIndex, robot: Robot, ending: str) -> dict[str, Any]:
 
     Args:
         index: Index of the bag.
-        robot: The robot.
+        robot: Topics of the robot to show.
         ending: Last part of the topic names: ``layout`` for taxels or ``feelers_layout``.
     """
     beginning = f"{robot.namespace}/tactile/"
