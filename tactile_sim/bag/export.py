@@ -80,7 +80,7 @@ def export(
 
 
 def _entry_name(topic: str) -> str:
-    """Return a topic's name without the characters that zip archives do not allow."""
+    """Return a topic's name with null characters escaped, shortened to `LONGEST_NAME`."""
     return topic.replace("\0", "\\0")[:LONGEST_NAME]
 
 
@@ -162,7 +162,7 @@ def _add(into: dict[str, np.ndarray], name: str, value: Any) -> None:
 
 
 def _join(into: dict[str, np.ndarray], name: str, values: list[Any]) -> None:
-    """Concatenate the values of all messages and add them as one array."""
+    """Concatenate a field's values from all messages, and add one array per (nested) field to ``into``."""
     if isinstance(values[0], Columns):
         for field in vars(values[0]):
             _join(into, f"{name}.{field}", [getattr(value, field) for value in values])

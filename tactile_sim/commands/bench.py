@@ -13,7 +13,7 @@ from tactile_sim.errors import CommandError, suggest
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand."""
+    """Register the subcommand ``bench`` and its arguments."""
     parser = new_parser(
         subparsers, "bench", "run the benchmarks", "Requires the source tree with its folder bench/."
     )

@@ -11,7 +11,7 @@ from tactile_sim.text import counted, shortened
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand."""
+    """Register the subcommand ``check`` and its arguments."""
     parser = new_parser(
         subparsers, "check", "check a configuration and its scene", "Exits with 2 and a list of all errors."
     )

@@ -23,7 +23,7 @@ command.
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand."""
+    """Register the subcommand ``collect`` and its arguments."""
     parser = new_parser(subparsers, "collect", "collect a dataset of randomized episodes (Parquet)", DETAILS)
     parser.add_argument("-o", "--out", type=Path, required=True, metavar="DIR", help="folder of the dataset")
     parser.add_argument(

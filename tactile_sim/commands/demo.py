@@ -43,7 +43,7 @@ FOOTER = "".join(f"{KEY_NAMES[key]} {action.label}   " for key, action in KEYS.i
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand."""
+    """Register the subcommand ``demo`` and its arguments."""
     parser = new_parser(
         subparsers,
         "demo",
@@ -108,7 +108,7 @@ def _web(node: Child, wanted: int | None) -> str | None:
 
 
 def _start_up(node: Child) -> str:
-    """Return the latest line of the node's output that describes its startup progress."""
+    """Return a status text for the startup, with the progress of kernel compilation if there is any."""
     lines = (re.search("compiling kernels.*", line) for line in reversed(node.last_lines))
     found = next(filter(None, lines), None)
     return f"starting the node: {found[0]}" if found else View.starting

@@ -27,7 +27,7 @@ load_0, load_1, ... [N]. `tactile_sim protocol` writes a motion to record.
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand."""
+    """Register the subcommand ``fit`` and its arguments."""
     parser = new_parser(subparsers, "fit", "fit the stages of a pad to recorded presses", DETAILS)
     add_config(parser)
     parser.add_argument("recording", metavar="RECORDING", type=Path, help="a CSV file or a bag")

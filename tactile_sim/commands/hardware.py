@@ -18,7 +18,7 @@ come from. A controller runs unchanged.
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand."""
+    """Register the subcommand ``hardware`` and its arguments."""
     parser = new_parser(subparsers, "hardware", "publish the readings of real sensors", DETAILS)
     add_config(parser)
     parser.set_defaults(ros_args=[])

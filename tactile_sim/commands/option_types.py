@@ -31,7 +31,7 @@ def between(low: float, high: float) -> Callable[[str], float]:
 
 
 def seconds(text: str) -> float:
-    """Parse a duration in seconds."""
+    """Parse a finite time in seconds, which may be negative."""
     value = _number(text)
     if not math.isfinite(value):
         raise argparse.ArgumentTypeError(f"must be a number of seconds, got {text!r}")

@@ -40,7 +40,7 @@ figures:
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand."""
+    """Register the subcommand ``plot`` and its arguments."""
     parser = new_parser(subparsers, "plot", "plot the tactile data of a bag", DETAILS)
     parser.intermixed = True
     parser.add_argument("bag", metavar="BAG", type=Path, help="a bag's folder or .mcap file")

@@ -18,7 +18,7 @@ PLAIN_WIDTH = 160
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand."""
+    """Register the subcommand ``presets`` and its arguments."""
     parser = new_parser(subparsers, "presets", "list the real sensors that pads can model", "Needs no ROS.")
     parser.add_argument(
         "preset", metavar="PRESET", nargs="?", help="show all figures of one, with their sources"

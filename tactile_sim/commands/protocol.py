@@ -29,7 +29,7 @@ _NUMBERS = (
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand."""
+    """Register the subcommand ``protocol`` and its arguments."""
     parser = new_parser(subparsers, "protocol", "write the presses to record for a fit", DETAILS)
     add_config(parser)
     parser.add_argument("--pad", required=True, metavar="NAME", help="name of the pad to press")

@@ -10,7 +10,7 @@ from tactile_sim.environment import require_ros
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand."""
+    """Register the subcommand ``record`` and its arguments."""
     parser = new_parser(
         subparsers,
         "record",

@@ -13,7 +13,7 @@ from tactile_sim.signals import StopRequest
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand."""
+    """Register the subcommand ``run`` and its arguments."""
     parser = new_parser(
         subparsers,
         "run",

@@ -19,7 +19,7 @@ after an interruption, repeat the command.
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand."""
+    """Register the subcommand ``sweep`` and its arguments."""
     parser = new_parser(subparsers, "sweep", "measure a metric over a grid of configuration keys", DETAILS)
     parser.add_argument(
         "--over",

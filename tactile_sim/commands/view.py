@@ -19,7 +19,7 @@ from tactile_sim.view.web.address import RANDOM, Endpoint, announcement
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand."""
+    """Register the subcommand ``view`` and its arguments."""
     parser = new_parser(
         subparsers,
         "view",

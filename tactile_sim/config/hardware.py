@@ -30,7 +30,7 @@ def check_address(value: Any) -> str:
 
 
 def check_topic(value: Any) -> str:
-    """Return a valid absolute or relative ROS topic name unchanged.
+    """Return a valid absolute, relative or private ROS topic name unchanged.
 
     Raises:
         ValueError: The value is not a topic name.

@@ -25,10 +25,10 @@ class GripperCommand(NamedTuple):
     """Maximum velocity of the set point [m/s or rad/s]; 0 or less for no limit."""
 
     def check(self) -> None:
-        """Check that all values are finite numbers.
+        """Check that all values are finite numbers of reasonable size.
 
         Raises:
-            CommandError: A value is not a finite number.
+            CommandError: A value is not a number, infinite or too large.
         """
         for name, value in self._asdict().items():
             if not isinstance(value, int | float | np.integer | np.floating):

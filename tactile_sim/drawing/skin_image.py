@@ -96,9 +96,9 @@ class SkinImage:
 
 
 def _facing(tree: cKDTree, normals: np.ndarray, points: np.ndarray, outward: np.ndarray) -> np.ndarray:
-    """Return the nearest taxel (p,) that faces in the same direction as the surface at each point.
+    """Return the index (p,) of the nearest taxel that faces in the same direction as each surface point.
 
-    Only the `NEAREST` taxels are considered. If all of them face away, the nearest one is returned.
+    Only the `NEAREST` taxels are considered. If all of them face away, the nearest one is chosen.
 
     Args:
         tree: Positions of the n taxels.

@@ -100,7 +100,7 @@ def box(ax: Axes3D, middle: np.ndarray, size: np.ndarray, outline: np.ndarray, f
 
 
 def _pixels(ax: Axes3D, points: np.ndarray) -> np.ndarray:
-    """Project points (n, 3) [m] to pixel coordinates (n, 2) in the figure."""
+    """Return the pixel coordinates (n, 2) in the figure of points (n, 3) [m]."""
     ax.apply_aspect()
     x, y, _ = proj3d.proj_transform(*points.T, ax.get_proj())
     return ax.transData.transform(np.stack([x, y], axis=1))

@@ -273,13 +273,13 @@ def create_trifinger_camera_array_from_config(
 
 
 def _size(image_size: Sequence[int]) -> tuple[int, int]:
-    """Return the width and height as integers [pixels]."""
+    """Check the size of an image and return its width and height as integers [pixels]."""
     width, height = sizes("image_size", image_size, 2)
     return int(width), int(height)
 
 
 def _planes(near: float, far: float) -> tuple[float, float]:
-    """Return the distances of the clipping planes [m]."""
+    """Check the distances of the clipping planes [m] and return them as floats."""
     first, last = sizes("near_plane_distance", near), sizes("far_plane_distance", far)
     if not first < last:
         raise InvalidValueError(f"far_plane_distance: must be > near_plane_distance ({near}), got {far}")

@@ -1,4 +1,4 @@
-"""UV maps of primitives, which show their unfolded surfaces from outside.
+"""Compute UV maps of primitives, which show their unfolded surfaces from outside.
 
 A box is unfolded to a cross of its six faces: -x, -y, +x and +y from left to right, +z above -y, and -z below
 it. A round shape is unfolded to a disc for its upper end, a band for its side, and a disc for its lower end,
@@ -34,7 +34,7 @@ SIDES = np.array(
 
 @dataclass(frozen=True)
 class BoxMap(Triangles):
-    """The six faces of a box as a cross."""
+    """UV map of a box, on which its six faces form a cross."""
 
     half: np.ndarray
     """(3,) half sizes [m]."""
@@ -77,7 +77,7 @@ class BoxMap(Triangles):
 
 @dataclass(frozen=True)
 class RoundMap(UvMap):
-    """The two ends of a round shape and the band between them."""
+    """UV map of a sphere, ellipsoid, capsule or cylinder, with two ends and a band between them."""
 
     kind: str
     """Kind of the geom: sphere, ellipsoid, capsule or cylinder."""

@@ -148,7 +148,7 @@ def _read_string(data: memoryview, position: int) -> tuple[str, int]:
 
 
 def _read_array(data: memoryview, position: int, dtype: np.dtype, count: int) -> tuple[np.ndarray, int]:
-    """Read ``count`` elements, aligned to their size, as a read-only array."""
+    """Read ``count`` aligned elements; return a read-only array and the position after it."""
     if count == 0:
         return np.zeros(0, dtype), position
     position += -position % dtype.itemsize

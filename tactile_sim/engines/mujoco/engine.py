@@ -40,7 +40,8 @@ class MujocoEngine(MjDataEngine):
 
     A step can be taken in one call (``step``) or in two: ``forward`` computes poses, contacts, forces and
     sensors for the current state, and ``integrate`` advances to the next one. Between these two calls,
-    everything in ``data`` belongs to the same state. Together they give bitwise the same result as ``step``.
+    everything in ``data`` belongs to the same state. Together, both calls give a result that is bitwise
+    identical to that of ``step``.
     """
 
     name = "mujoco"

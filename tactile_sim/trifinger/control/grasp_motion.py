@@ -32,7 +32,7 @@ class GraspMotion:
         self._grip = None
 
     def act(self, engine: Engine) -> None:
-        """Set the torques for the current time as the desired action."""
+        """Set the torques at the current time as the desired action. The first call plans the grip."""
         physics = self._physics
         if self._grip is None:
             position, orientation = get_pose(engine.model, engine.qpos, "cube")

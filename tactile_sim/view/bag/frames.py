@@ -44,7 +44,10 @@ class BagFrames:
         self._seek(index.start)
 
     def at(self, time: int) -> ViewFrame:
-        """Return the frame that contains the latest message of each topic up to a log time [ns]."""
+        """Return the frame at a log time [ns], built from the latest message on each topic.
+
+        After a jump in time, messages older than `LOOK_BACK` are not used.
+        """
         if time < self._now or time > self._now + LOOK_BACK:
             self._seek(time)
         while self._next is not None and self._next.log_time <= time:

@@ -30,7 +30,8 @@ class Access:
 
     Browsers allow any page to open a websocket to any address, and they send the page's origin in ``Origin``
     (RFC 6455, 10.2). A foreign page can also reach a local server through a host name that it controls (DNS
-    rebinding). ``Host`` contains this name, so a view on a loopback address requires a loopback name there.
+    rebinding). The header ``Host`` contains that name, so a view on a loopback address accepts only loopback
+    names in it.
     """
 
     host: str

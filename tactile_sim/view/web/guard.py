@@ -244,7 +244,7 @@ class _GuardedConnection(ServerConnection):
         super().connection_lost(exc)
 
     def process_event(self, event: Event) -> None:
-        """Process a request or a websocket frame."""
+        """Process a request or websocket frame. Too many fragments or control frames end the connection."""
         fragment = isinstance(event, Frame) and not (event.fin and event.opcode in (OP_BINARY, OP_TEXT))
         if fragment and self._frames.take():
             self.transport.abort()
