@@ -110,7 +110,7 @@ def _draw(
         ax: Axes to draw in.
         skin: Positions, normals and spacings of the n taxels of all bodies.
         part: The body to draw.
-        readings: (n,) magnitudes of the readings.
+        readings: (n,) magnitudes of the readings, in the unit of the colour scale.
         norm: Colour scale.
         covered: Covered feelers to draw.
     """

@@ -99,7 +99,13 @@ class Recording:
         return poses
 
     def feelers_at(self, stamp: int, bodies: Sequence[str], poses: Poses) -> CoveredFeelers:
-        """Return the covered feelers of bodies at a time [ns], in the world, given the poses at that time."""
+        """Return the covered feelers of bodies at one time, in the world.
+
+        Args:
+            stamp: Time [ns].
+            bodies: Names of the bodies.
+            poses: Poses of the bodies at that time.
+        """
         covers = Covers(self.robot)
         if covers.topics:
             Cursor(Messages(self.path, covers.topics.__contains__), covers.add).until(stamp)

@@ -25,7 +25,13 @@ CHUNK = 1000
 
 
 def shard_path(out: Path, shard: int, ending: str = ".parquet") -> Path:
-    """Return the path of a shard's file."""
+    """Return the path of a shard's file.
+
+    Args:
+        out: Folder of the dataset.
+        shard: Index of the shard.
+        ending: Extension of the file.
+    """
     path = out / DATA_PATH.format(chunk_index=shard // CHUNK, file_index=shard % CHUNK)
     return path.with_suffix(ending)
 

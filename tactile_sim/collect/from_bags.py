@@ -36,7 +36,7 @@ def export_bags(
         bags: Folders or MCAP files. Each bag must fit into memory.
         out: Folder of the dataset. It appears when it is complete and replaces an older dataset.
         topics: Topics to export; by default all topics of known types.
-        rate: Rows per second. 0 uses the rate of the tactile messages.
+        rate: Number of rows per second [Hz]. 0 uses the rate of the tactile messages.
         task: Description of the robot's task for LeRobot; by default the name of the first bag.
         progress: Called with the number of bytes read and the size of the file.
 

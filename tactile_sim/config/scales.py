@@ -29,6 +29,11 @@ def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> d
 
     If neither ``skin.scales`` nor ``skin.pads`` is set, the default of the engine applies.
 
+    Args:
+        settings: Configuration with the table ``skin.scales``.
+        model: Compiled scene.
+        names: Names of the scene's elements.
+
     Raises:
         ConfigError: A body is unknown, cannot collide or has too many taxels; no body has skin although only
             contacts on skin are published; or two bodies would share a topic.

@@ -24,7 +24,8 @@ class DriveTable:
         force_weights: (drives,) Change of the control per unit of effort on the joint; 0 if unknown.
         range: (drives, 2) Range to which MuJoCo clamps the control.
         takes: Mask (joints,) of the joints that accept a target, keyed by field.
-        reach: (joints, 3, 2) Minimum and maximum of the position, velocity and effort targets.
+        reach: (joints, 3, 2) Minimum and maximum of the position [rad or m], velocity [rad/s or m/s] and
+            effort [N m or N] targets.
     """
 
     def __init__(self, model: mujoco.MjModel, joints: np.ndarray):

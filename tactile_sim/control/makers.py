@@ -15,6 +15,11 @@ from tactile_sim.registry import engine_plugin
 def make_commander(settings: Settings, names: Names, engine: Engine) -> Commander:
     """Create the commander of the engine's plug-in if it has one, or else a `Commander`.
 
+    Args:
+        settings: Configuration with the table ``control``.
+        names: Names of the scene's elements.
+        engine: Engine that runs the scene.
+
     Raises:
         ConfigError: ``control`` does not fit the scene.
     """
@@ -53,6 +58,11 @@ def make_grippers(settings: Settings, commander: Commander) -> dict[str, Gripper
 
 def make_motion(settings: Settings, names: Names, engine: Engine) -> Motion | None:
     """Create the built-in motion, or return None if none is configured.
+
+    Args:
+        settings: Configuration with the keys ``motion.*``.
+        names: Names of the scene's elements.
+        engine: Engine that runs the scene.
 
     Raises:
         SceneError: A keyframe is unknown.

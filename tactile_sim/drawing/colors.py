@@ -49,8 +49,8 @@ def levels(readings: np.ndarray, end: float, logarithmic: bool = True) -> np.nda
     """Return the positions of readings on the colour scale.
 
     Args:
-        readings: Readings (...) of any shape.
-        end: Reading at the end of the scale. The level of larger readings is 1.
+        readings: Readings (...) of any shape and unit.
+        end: Reading at the end of the scale, in the same unit. The level of larger readings is 1.
         logarithmic: Whether the scale is logarithmic and covers `DECADES` powers of ten; otherwise it is
             linear from zero.
 

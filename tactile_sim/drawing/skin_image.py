@@ -83,8 +83,8 @@ class SkinImage:
         """Render readings as an image.
 
         Args:
-            values: (n,) readings of the body's taxels, >= 0.
-            scale: Reading with the brightest colour.
+            values: (n,) readings of the body's taxels, >= 0, in any unit.
+            scale: Reading with the brightest colour, in the same unit.
             logarithmic: Whether the colour scale is logarithmic.
 
         Returns:

@@ -58,7 +58,7 @@ def in_body(model: mujoco.MjModel, geom: int, points: SurfacePoints) -> SurfaceP
     Args:
         model: MuJoCo model.
         geom: Id of the geom.
-        points: Points in the geom's frame.
+        points: Points on the surface, in the geom's frame.
 
     Returns:
         The same points in the body's frame.

@@ -64,7 +64,13 @@ def solve(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) -> 
 
 
 def search(data: Data, parameters: tuple[Parameter, ...], seed: int) -> Solution:
-    """Find the values of the shared parameters by a global search with a local refinement."""
+    """Find the values of the shared parameters with a global search and a local refinement.
+
+    Args:
+        data: The prepared recording.
+        parameters: The p parameters that all taxels share.
+        seed: Seed of the global search.
+    """
     if not parameters:
         return solve(data, parameters, np.empty(0))
     order = np.argsort(-np.abs(data.loads).sum(axis=0))[:_GLOBAL_TAXELS]
@@ -90,7 +96,13 @@ def start(parameters: tuple[Parameter, ...]) -> np.ndarray:
 
 
 def refine(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) -> Solution:
-    """Refine parameter values (p,), scaled to 0 to 1, by bounded least squares; return the solution."""
+    """Refine parameter values by bounded least squares and return the solution.
+
+    Args:
+        data: The prepared recording.
+        parameters: The p parameters that all taxels share.
+        scaled: (p,) initial values of these parameters, scaled to the range 0 to 1.
+    """
     if not parameters:
         return solve(data, parameters, np.empty(0))
     used, neutral = data.weights > 0, start(parameters)
@@ -114,10 +126,18 @@ def refine(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) ->
 
 
 def jacobian(data: Data, solution: Solution, parameters: tuple[Parameter, ...], at: np.ndarray) -> np.ndarray:
-    """Return the derivatives of the fitted readings with respect to p scaled parameters [units].
+    """Return the derivatives of the fitted readings with respect to the scaled parameters [units].
 
-    The array (r, p) has one row for each of the r readings that are used in the fit. Gains and offsets are
-    fitted again after each change, so effects that they can compensate have derivative 0.
+    Gains and offsets are fitted again after each change, so effects that they can compensate have derivative
+    0.
+
+    Args:
+        data: The prepared recording.
+        parameters: The p parameters that all taxels share.
+        at: (p,) values of these parameters, scaled to the range 0 to 1.
+
+    Returns:
+        (r, p) derivatives, with one row for each of the r readings that are used in the fit.
     """
     used = data.weights > 0
     centre = solve(data, parameters, at).fitted[used]

@@ -67,7 +67,16 @@ class Task:
         return np.concatenate([positions, velocities], axis=1)
 
     def reward(self, batch: Batch, seen: Observation, action: np.ndarray) -> np.ndarray:
-        """Return the reward (n,) for the last actions (n, k), which led to the current state."""
+        """Return the reward for the last action, which led to the current state.
+
+        Args:
+            batch: The environments.
+            seen: Observation of the current state.
+            action: (n, k) last actions, in [-1, 1].
+
+        Returns:
+            (n,) rewards.
+        """
         raise NotImplementedError
 
     def terminated(self, batch: Batch, seen: Observation) -> np.ndarray:

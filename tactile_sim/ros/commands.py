@@ -65,7 +65,7 @@ def with_followers(names: Sequence[str], values: np.ndarray, followers: Set[str]
 
     Args:
         names: Joint names in the command (n,).
-        values: Positions, velocities or efforts in the command (m,).
+        values: Positions, velocities or efforts in the command (m,), in SI units.
         followers: Names of the mimic joints, which follow another joint.
 
     Returns:

@@ -17,7 +17,13 @@ FIELDS = ("positions", "velocities", "accelerations")
 
 
 def subscribe_trajectories(node: Node, runner: Runner, qos: QoSProfile) -> None:
-    """Subscribe to ``joint_trajectory`` and follow the received trajectories."""
+    """Subscribe to ``joint_trajectory`` and follow the received trajectories.
+
+    Args:
+        node: Node that subscribes.
+        runner: Loop in which trajectories are checked and followed.
+        qos: QoS of the subscription.
+    """
     simulation = runner.simulation
 
     def receive(message: Message) -> None:

@@ -71,7 +71,13 @@ def is_contact(model: mujoco.MjModel, sensor: int) -> bool:
 
 
 def contact_layout(model: mujoco.MjModel, sensor: int, name: str) -> MujocoLayout:
-    """Return the layout of the ``<contact>`` sensor with this id; ``name`` is stored in the layout."""
+    """Return the layout of a ``<contact>`` sensor.
+
+    Args:
+        model: The compiled scene.
+        sensor: Id of the sensor.
+        name: Name of the sensor, which is stored in the layout.
+    """
     bits, reduction, num = (int(number) for number in model.sensor_intprm[sensor][:3])
     reduce = REDUCTIONS[reduction]
     data = tuple(field for k, field in enumerate(FIELDS) if bits >> k & 1)

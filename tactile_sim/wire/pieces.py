@@ -19,16 +19,22 @@ _pack_count = struct.Struct("<I").pack
 
 
 def write_count(parts: Parts, position: int, count: int) -> int:
-    """Append the element count of a sequence and return the position after it."""
+    """Append the element count of a sequence and return the position after it.
+
+    Args:
+        parts: Encoded bytes of the message so far, as a list of pieces.
+        position: Current offset without the encapsulation header [bytes].
+        count: Number of elements.
+    """
     padding = -position & 3
     parts.append(_PADDING[padding] + _pack_count(count))
     return position + padding + 4
 
 
 def write_string(parts: Parts, position: int, text: Any) -> int:
-    """Append a string and return the position after it.
+    """Append a string and return the position after it, like `write_count`.
 
-    A string is an aligned length, the UTF-8 bytes and a zero byte, which the length includes.
+    A string is encoded as an aligned length, the UTF-8 bytes and a zero byte, which the length includes.
     """
     if not isinstance(text, str):
         raise WireError(f"expected a string, got {shown(text)}")
@@ -42,7 +48,7 @@ def write_string(parts: Parts, position: int, text: Any) -> int:
 
 
 def write_string_sequence(parts: Parts, position: int, value: Any) -> int:
-    """Append a sequence of strings, preceded by its element count, and return the position after it."""
+    """Append a sequence of strings, preceded by its element count, like `write_string`."""
     if isinstance(value, str) or not isinstance(value, list | tuple | np.ndarray):
         raise WireError(f"expected a list of strings, got {shown(value)}")
     position = write_count(parts, position, len(value))

@@ -63,7 +63,7 @@ class RowRange(Placeholder):
 
 @dataclass(frozen=True)
 class Payload(Placeholder):
-    """A sequence of numbers, or of structs of one numeric type, copied from the data.
+    """A sequence of numbers, or of structs of one numeric type, copied from ``data`` of `fill`.
 
     A payload must not be inside a Repeat.
     """

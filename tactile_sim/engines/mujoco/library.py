@@ -29,7 +29,13 @@ class BatchOwner:
         self._delete(self._batch)
 
     def view(self, address: int, shape: tuple[int, ...], kind: Any) -> np.ndarray:
-        """Return an array that views memory of the batch at an address and keeps the batch alive."""
+        """Return an array that views memory of the batch and keeps the batch alive.
+
+        Args:
+            address: Address of the first element.
+            shape: Shape of the array.
+            kind: ctypes type of the elements.
+        """
         memory = (kind * int(np.prod(shape))).from_address(address)
         memory.owner = self
         return np.frombuffer(memory, np.dtype(kind)).reshape(shape)

@@ -19,7 +19,7 @@ MISS = (np.inf, -np.inf)
 def intersect_plane(x, y, z, u, v, w):
     """Return the distances [m] at which a line enters and leaves the half space z < 0, or `MISS`.
 
-    As in MuJoCo's contacts, the plane is unbounded.
+    As in MuJoCo's contacts, the plane is unbounded. The module docstring describes the arguments.
     """
     if w == 0.0:
         return (-np.inf, np.inf) if z <= 0.0 else MISS
@@ -32,7 +32,7 @@ def intersect_sphere(x, y, z, u, v, w, radius):
 
     The direction (u, v, w) may have any length; distances are then multiples of it. Starting from the point
     of the line that is nearest to the centre avoids the cancellation in the discriminant of the usual formula
-    for distant points. The radius is in [m].
+    for distant points. The radius is in [m]; the module docstring describes the other arguments.
     """
     square = u * u + v * v + w * w
     nearest = -(x * u + y * v + z * w) / square
@@ -48,7 +48,8 @@ def intersect_sphere(x, y, z, u, v, w, radius):
 def intersect_ellipsoid(x, y, z, u, v, w, size):
     """Return the distances [m] at which a line enters and leaves an ellipsoid, or `MISS`.
 
-    The ellipsoid is scaled to a unit sphere. ``size`` contains its semi-axes (3,) [m].
+    The ellipsoid is scaled to a unit sphere. ``size`` contains its semi-axes (3,) [m]; the module docstring
+    describes the other arguments.
     """
     a, b, c = 1.0 / size[0], 1.0 / size[1], 1.0 / size[2]
     return intersect_sphere(a * x, b * y, c * z, a * u, b * v, c * w, 1.0)
@@ -92,7 +93,7 @@ def _intersect_tube(x, y, u, v, radius):
 def intersect_cylinder(x, y, z, u, v, w, size):
     """Return the distances [m] at which a line enters and leaves a cylinder along z, or `MISS`.
 
-    ``size`` contains the radius and the half length [m].
+    ``size`` contains the radius and the half length [m]; the module docstring describes the other arguments.
     """
     enter, leave = _intersect_tube(x, y, u, v, size[0])
     below, above = _intersect_slab(z, w, size[1])
@@ -103,8 +104,9 @@ def intersect_cylinder(x, y, z, u, v, w, size):
 def intersect_capsule(x, y, z, u, v, w, size):
     """Return the distances [m] at which a line enters and leaves a capsule along z, or `MISS`.
 
-    ``size`` contains the radius and the half length of the cylindrical part [m]. The spheres at the ends
-    matter where the line enters or leaves the infinite cylinder beyond the half length.
+    ``size`` contains the radius and the half length of the cylindrical part [m]; the module docstring
+    describes the other arguments. The spheres at the ends matter where the line enters or leaves the infinite
+    cylinder beyond the half length.
     """
     enter, leave = _intersect_tube(x, y, u, v, size[0])
     if enter > leave:
@@ -121,7 +123,8 @@ def intersect_capsule(x, y, z, u, v, w, size):
 def intersect_box(x, y, z, u, v, w, size):
     """Return the distances [m] at which a line enters and leaves a box, or `MISS`.
 
-    ``size`` contains the half lengths (3,) of the edges [m].
+    ``size`` contains the half lengths (3,) of the edges [m]; the module docstring describes the other
+    arguments.
     """
     enter, leave = _intersect_slab(x, u, size[0])
     a, b = _intersect_slab(y, v, size[1])

@@ -114,8 +114,8 @@ def apply_rules(desired, gains, positions, velocities, applied):
     """Compute `Rules.applied` (3, n) from `Rules.desired` and `Rules.gains` (4, n).
 
     Args:
-        desired: (4, n) desired torque, position, kp and kd.
-        gains: (4, n) gains and limits.
+        desired: (4, n) desired torque, position, kp and kd, with units as in `Rules`.
+        gains: (4, n) gains and limits, with units as in `Rules`.
         positions: (n,) joint positions [rad].
         velocities: (n,) joint velocities [rad/s].
         applied: (3, n) torque, kp and kd; overwritten.

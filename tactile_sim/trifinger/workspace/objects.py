@@ -158,7 +158,7 @@ def add_dice(spec: mujoco.MjSpec, positions: Iterable[Sequence[float]]) -> list[
 
     Args:
         spec: Scene to extend; must be compiled afterwards.
-        positions: Positions of the dice in the world.
+        positions: (3,) position of each die in the world [m].
     """
     half = (DIE_WIDTH / 2,) * 3
     return [

@@ -1,4 +1,7 @@
-"""Reconstruct skins from point clouds, for bags without layouts. The points on a body move rigidly."""
+"""Reconstruct skins from point clouds, for bags without layouts.
+
+The points on a body are assumed to move rigidly with it.
+"""
 
 from __future__ import annotations
 

@@ -29,7 +29,14 @@ def add_request_keys(gui: GuiApi, controls: Controls, is_paused: Callable[[], bo
 def add_layer_keys(
     gui: GuiApi, transparent: GuiCheckboxHandle, points: GuiCheckboxHandle, arrows: GuiCheckboxHandle
 ) -> None:
-    """Add the shortcuts that show and hide layers."""
+    """Add the shortcuts that show and hide layers.
+
+    Args:
+        gui: viser's panel.
+        transparent: Checkbox for transparent bodies.
+        points: Checkbox for contact points.
+        arrows: Checkbox for force arrows.
+    """
 
     def toggle(box: GuiCheckboxHandle) -> Callable[[object], None]:
         def on_trigger(_: object) -> None:

@@ -25,7 +25,7 @@ def legend(end: float, unit: str, logarithmic: bool = True, arrow_scale: float =
     """Return the colour scale and the scale of the arrows as HTML.
 
     Args:
-        end: Reading at the end of the scale, above which the colour is constant.
+        end: Reading at the end of the scale, in ``unit``. The colours of larger readings are equal.
         unit: Unit of the readings.
         logarithmic: Whether the scale is logarithmic.
         arrow_scale: Length of an arrow per force [m/N]; 0 omits the scale of the arrows.

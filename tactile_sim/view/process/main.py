@@ -42,7 +42,14 @@ class RequestSender:
 
 
 def serve(connection: Connection, shared: SharedFrame, viewer: Viewer, builder: FrameBuilder) -> None:
-    """Show frames, notices and recordings until the simulation closes the connection."""
+    """Show frames, notices and recordings until the simulation closes the connection.
+
+    Args:
+        connection: The view's end of the connection to the simulation.
+        shared: Memory from which frames are read.
+        viewer: Shows the frames in browsers.
+        builder: Completes and converts the frames.
+    """
     while (message := connection.receive(FRAME_INTERVAL if shared.clients else COUNT_INTERVAL)) is not None:
         shared.clients = viewer.clients
         if "notice" in message:

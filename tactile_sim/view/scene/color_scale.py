@@ -41,7 +41,7 @@ class ColorScale:
         The automatic end is 1, 2 or 5 times a power of ten, so it rarely changes.
 
         Args:
-            readings: Current readings (n,).
+            readings: Current readings (n,), in any unit.
             time: Simulation time [s].
             configured: End of the scale in the settings, or 0 if they define none. The default is the value
                 in the last call. A user's choice takes precedence.

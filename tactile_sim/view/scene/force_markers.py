@@ -118,7 +118,13 @@ class ForceMarkers:
             self.draw(self._frame)
 
     def set_visible(self, contacts: bool, net: bool, points: bool) -> None:
-        """Show or hide the arrows at contacts, the net arrows on bodies, and the contact points."""
+        """Show or hide the three kinds of markers.
+
+        Args:
+            contacts: Whether to show the force arrows at contacts.
+            net: Whether to show the net force arrows on bodies.
+            points: Whether to show the contact points.
+        """
         self._enabled = (contacts, net, points)
         if self._frame:
             self.draw(self._frame)

@@ -75,10 +75,11 @@ class SkinLayer:
         """Draw readings.
 
         Args:
-            readings: Magnitudes (n,). If the length does not match, no taxel is in contact.
+            readings: Magnitudes of the readings (n,), in any unit. If the length does not match the number of
+                taxels, no taxel is drawn in contact.
             valid: Whether each reading is valid (n,) bool. Invalid readings are drawn in grey. If the length
                 does not match, all readings are valid.
-            end: Reading at the end of the colour scale.
+            end: Reading at the end of the colour scale, in the unit of the readings.
             logarithmic: Whether the scale is logarithmic.
         """
         if len(readings) != len(self._levels):

@@ -112,7 +112,16 @@ def to_world(
 
 
 def to_body(body: int, point: np.ndarray, frame: ViewFrame) -> np.ndarray:
-    """Transform a point (3,) from the world frame to a body frame [m]."""
+    """Transform a point from the world frame to a body frame.
+
+    Args:
+        body: Index of the body.
+        point: (3,) point in the world frame [m].
+        frame: View frame with the poses of the bodies.
+
+    Returns:
+        The point (3,) in the body frame [m].
+    """
     inverse = frame.body_quaternions[body] * [1.0, -1.0, -1.0, -1.0]
     turned = ViewFrame(frame.time, np.zeros((1, 3)), inverse[None])
     return to_world(np.zeros(1, int), (point - frame.body_positions[body])[None], turned)[0]
