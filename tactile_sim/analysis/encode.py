@@ -29,7 +29,7 @@ def require_video(out: Path) -> None:
 
 
 class Encoder:
-    """Encodes a sequence of images."""
+    """Encodes images of equal size as the frames of an MP4 video; see `video`."""
 
     def __init__(self, container: Any, rate: Fraction, width: int, height: int) -> None:
         import av

@@ -69,7 +69,7 @@ class Recording:
 
     @property
     def times(self) -> np.ndarray:
-        """Times (n,) [s] of the skin messages; without skin, those of the feelers or else of the contacts."""
+        """Times (n,) [s] of the skin messages, or without skin, of the messages for feelers or contacts."""
         return next(
             (touch.times for touch in (self.touch, self.feelers) if touch.bodies), self.contacts.times
         )

@@ -91,7 +91,7 @@ class Touch:
     def add(self, message: Message) -> None:
         """Add a message of one of the topics of ``frames``.
 
-        Frames outside the time span are ignored, as are those whose layout differs from that of the first.
+        Frames outside the time span are ignored, and so are frames with another layout than the first one.
         """
         for frame in self.frames.of(message):
             if frame.stamp in self.span:

@@ -1,4 +1,4 @@
-"""Schema of ``grippers``: groups of joints that the gripper actions open and close."""
+"""Declare the keys ``grippers.NAME.*`` of grippers, which are groups of joints for the gripper actions."""
 
 from __future__ import annotations
 

@@ -99,5 +99,5 @@ class GripperGoal:
         return dict(zip(self.joints, engine.qpos[self._commander.qpos[self._indices]].tolist(), strict=True))
 
     def replace(self, text: str) -> None:
-        """Report to ``done`` that something else now controls the joints, with a text as the reason."""
+        """End the goal because something else now controls the joints; ``text`` explains this to ``done``."""
         self._done(Outcome.REPLACED, text)

@@ -116,7 +116,7 @@ class TrajectoryGoal:
         return True
 
     def replace(self, text: str) -> None:
-        """Report to ``done`` that something else now controls the joints, with a text as the reason."""
+        """End the goal because something else now controls the joints; ``text`` explains this to ``done``."""
         self._done(Outcome.REPLACED, text)
 
     def _worst(self, error: np.ndarray, allowed: np.ndarray) -> str:

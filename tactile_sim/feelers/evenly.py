@@ -114,7 +114,7 @@ def _grid(uv_map: UvMap, points: SurfacePoints, spacing: float) -> tuple[int, in
 
 
 def _outside(part: GeomFeelers, solids: Mapping[int, Shape], spacing: float) -> GeomFeelers:
-    """Return the feelers of a geom that neither start in another solid nor point into another one."""
+    """Return the feelers of a geom that neither start inside another solid nor point into it."""
     kept = np.ones(len(part.pixels), bool)
     ahead = part.points.positions + AHEAD * spacing * part.points.normals
     for geom, solid in solids.items():

@@ -63,7 +63,7 @@ def read(
         order: Feeler indices in tree order, see `tree.Tree`.
         geoms: Table of geoms from `obstacles.tables`.
         meshes: Table of meshes from `obstacles.tables`.
-        heights: Elevations of all height fields.
+        heights: Elevations of all height fields, as fractions of their heights.
         out: (n,) full lengths [m]; overwritten with the free lengths.
     """
     pose, centre = np.empty((4, 3)), np.empty(3)

@@ -46,7 +46,7 @@ class Patch:
 
     @classmethod
     def of(cls, settings: Settings, pad: str, radius: float) -> Patch:
-        """Compute the table for a configured pad.
+        """Compute the force distributions for a configured pad.
 
         Args:
             settings: Configuration that contains the pad.

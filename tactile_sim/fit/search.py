@@ -125,7 +125,7 @@ def refine(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) ->
     return solve(data, parameters, np.clip(found.x, 0.0, 1.0))
 
 
-def jacobian(data: Data, solution: Solution, parameters: tuple[Parameter, ...], at: np.ndarray) -> np.ndarray:
+def jacobian(data: Data, parameters: tuple[Parameter, ...], at: np.ndarray) -> np.ndarray:
     """Return the derivatives of the fitted readings with respect to the scaled parameters [units].
 
     Gains and offsets are fitted again after each change, so effects that they can compensate have derivative

@@ -57,7 +57,7 @@ def uncertainty(data: Data, solution: Solution) -> tuple[float, np.ndarray, np.n
     used = data.weights > 0
     inflation = used.sum() / max(independent(data, solution), 1.0)
     sigma = float(np.sqrt(solution.rss / max(used.sum() - 2 * used.shape[1], 1) * inflation))
-    slopes = jacobian(data, solution, solution.parameters, solution.scaled)
+    slopes = jacobian(data, solution.parameters, solution.scaled)
     information = slopes.T @ slopes / sigma**2 + np.eye(slopes.shape[1])  # as `refine` pulls
     return sigma, slopes, np.linalg.inv(information)
 

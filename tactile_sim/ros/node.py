@@ -237,7 +237,7 @@ def main(arguments: list[str] | None = None) -> int:
     """Run the executable ``sim``.
 
     Args:
-        arguments: Command line arguments including ``--ros-args``. Defaults to those of the process.
+        arguments: Arguments including ``--ros-args``; by default, the command line arguments of this process.
 
     Returns:
         The exit code.

@@ -272,7 +272,7 @@ class Recorder:
 def qos_fields(profile: QoSProfile) -> dict[str, Any]:
     """Return a publisher's QoS in rosbag2's format.
 
-    DDS does not report the history, so that of this package's publishers is assumed.
+    DDS does not report the history, so the history of this package's publishers is assumed.
     """
     return {
         "history": "keep_last",

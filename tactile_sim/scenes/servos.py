@@ -128,8 +128,8 @@ def _add_actuator(
         spec: The scene as an editable spec.
         joint: The joint to drive, which must have a name.
         mode: ``position``, ``velocity`` or ``effort``.
-        gains: kp [N m/rad or N/m] and kd [N m s/rad or N s/m]. Both are ignored in the mode ``effort``, and kp
-            in the mode ``velocity``.
+        gains: kp [N m/rad or N/m] and kd [N m s/rad or N s/m]. Both are ignored in the mode ``effort``, and
+            kp in the mode ``velocity``.
         limits: Minimum and maximum effort [N m or N]; infinite if unlimited.
     """
     plain = mujoco.MjSpec().add_actuator()

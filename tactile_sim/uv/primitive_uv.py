@@ -89,7 +89,8 @@ class RoundMap(UvMap):
     half: float
     """Half the height of the band [m]."""
     axes: np.ndarray
-    """(3, 3) rotation to the geom's frame from that of the ends, whose z axis points out of the upper end."""
+    """(3, 3) rotation to the geom's frame from the frame of the ends, whose z axis points out of the upper
+    end."""
     size: np.ndarray
 
     @staticmethod
@@ -177,7 +178,7 @@ class RoundMap(UvMap):
 def _stretch(radii: np.ndarray) -> float:
     """Return the radius of an end on the map, divided by its actual radius.
 
-    It is sqrt(2) for a half sphere, whose area is twice that of its base, and 1 for a flat end.
+    The result is sqrt(2) for a half sphere, whose area is twice the area of its base, and 1 for a flat end.
 
     Args:
         radii: (3,) radii as in `RoundMap`.

@@ -70,7 +70,7 @@ class Worlds(MujocoSensors):
         """Create the environments in the initial state.
 
         Args:
-            model: The model, which is copied.
+            model: MuJoCo model of one environment, which is copied.
             num_envs: Number of environments.
             threads: Number of threads. 0 uses the number of processors.
 

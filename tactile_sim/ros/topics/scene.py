@@ -30,9 +30,9 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
 
     If foxglove_msgs is installed, ``scene_update`` has the same geoms.
 
-    Geoms that MuJoCo's viewer hides by default (groups 3 and up) and those with alpha 0 are left out. Markers
+    Geoms that MuJoCo's viewer hides by default (groups 3 and up) and geoms with alpha 0 are left out. Markers
     are published again when ``/tf`` gets a new subscriber, because RViz drops markers that arrive before
-    their frames, or between the frames of an earlier run and of this one.
+    their frames, or between the frames of an earlier run and those of the current run.
     """
     model, names = simulation.engine.model, simulation.names
     markers = _markers(model, names.geoms, simulation.frames)

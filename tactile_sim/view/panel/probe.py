@@ -81,11 +81,15 @@ class Probe:
                 self._forget(client)
 
     def hovered(self, client: int) -> int | None:
-        """Return the taxel at the pointer in a browser, or None."""
+        """Return the index of the taxel at the pointer in a browser, or None.
+
+        Args:
+            client: Id of the browser.
+        """
         return self._hovered.get(client)
 
     def find(self, origin: np.ndarray, direction: np.ndarray) -> int | None:
-        """Return the taxel closest to a ray on the first surface that the ray hits, or None.
+        """Return the index of the taxel closest to a ray on the first surface that it hits, or None.
 
         Taxels that face the ray are preferred.
 
