@@ -76,7 +76,7 @@ class PadInput:
 
         Args:
             values: Three numbers (along x, y and z of the sensor) or one number (along z) for each taxel, one
-                taxel after another. The array may have any shape.
+                taxel after another, as in the sensor's messages. The array may have any shape.
 
         Raises:
             StreamError: The values are not finite numbers, or their number does not match the pad's taxels.

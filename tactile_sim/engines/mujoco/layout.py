@@ -82,7 +82,7 @@ def data_layout() -> DataLayout:
 def field_offset(data: mujoco.MjData, name: str) -> int:
     """Return the offset of the pointer to an array in mjData [bytes].
 
-    The array must never be empty for this model.
+    The array must not be empty for the model of ``data``.
     """
     words = (ctypes.c_int64 * _FARTHEST).from_address(data._address)
     start = data_layout().pointers // 8

@@ -21,7 +21,7 @@ class ObjectPose:
 
 @dataclass(slots=True)
 class CameraObservation:
-    """Image of one camera."""
+    """Image from one camera, with its time stamp."""
 
     image: np.ndarray | None = None
     """uint8 (height, width, 3), RGB; ``None`` if cameras are disabled."""

@@ -1,4 +1,4 @@
-"""Keyboard shortcuts, as in MuJoCo's simulate. They are also in the command palette (Ctrl-K)."""
+"""Add keyboard shortcuts, like those of MuJoCo's simulate, and list them in the command palette (Ctrl-K)."""
 
 from __future__ import annotations
 
