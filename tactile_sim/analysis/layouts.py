@@ -87,7 +87,10 @@ class Placed(NamedTuple):
 
 
 def place(layouts: Sequence[Layout], poses: Poses) -> Placed:
-    """Transform the taxels of one or more layouts to the world frame with the poses of their bodies."""
+    """Transform the taxels of one or more layouts to the world frame with the poses of their bodies.
+
+    The result contains the taxels of all layouts, in the order of ``layouts``.
+    """
     origins, rotations = poses.of([layout.frame for layout in layouts])
     return Placed(
         np.concatenate(

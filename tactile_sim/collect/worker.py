@@ -17,7 +17,13 @@ from tactile_sim.errors import TactileSimError
 
 
 def main(parent: int) -> None:
-    """Create shards until standard input closes. If the parent process is killed, exit immediately."""
+    """Create the shards that standard input requests, and reply on standard output.
+
+    Returns when standard input closes. If the parent process dies, the kernel kills this process.
+
+    Args:
+        parent: Process id of the parent.
+    """
     ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
     if os.getppid() != parent:  # the parent died before prctl
         return

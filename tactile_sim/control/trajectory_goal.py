@@ -63,8 +63,8 @@ class TrajectoryGoal:
 
         Args:
             trajectory: A valid trajectory with points.
-            path: (k, 2) Tolerances of position and velocity along the path, see `tolerances`.
-            goal: (k, 2) Tolerances of position and velocity at the end.
+            path: (k, 2) tolerances of position and velocity along the path; see `tolerances`.
+            goal: (k, 2) tolerances of position and velocity at the end.
             patience: Time after the end within which the goal tolerances must be met [s]; 0 for no limit.
             done: Called once at the end of the goal with its outcome and a description, in the loop's thread.
             watch: Called in each step with set points and current values (k, 2) of position and velocity.

@@ -21,11 +21,11 @@ def full_scale(force: float) -> float:
 
 
 def weights(model: mujoco.MjModel) -> tuple[dict[str, float], float]:
-    """Return weights of bodies as references for contact forces.
+    """Return the weights of bodies, from which the expected contact forces follow.
 
     Returns:
-        A tuple of two items. The first contains the weights by name of free bodies without children [N]. At
-        rest, a skin that covers such a body measures its weight. The second is the weight of the heaviest
+        A tuple of two items. The first maps the names of free bodies without children to their weights [N].
+        At rest, a skin that covers such a body measures its weight. The second is the weight of the heaviest
         free body including its children, or of all moving bodies if none is free [N].
     """
     gravity = float(np.linalg.norm(model.opt.gravity))

@@ -74,7 +74,7 @@ class Engine(EngineArrays, Protocol):
 
     @property
     def state_size(self) -> int:
-        """Length of the state vector in `get_state`."""
+        """Number of values that `get_state` writes."""
 
     def get_state(self, out: np.ndarray) -> None:
         """Write the state and the inputs, which together determine all later states, to ``out``.

@@ -56,7 +56,7 @@ class Fit:
 
     @property
     def poor(self) -> bool:
-        """True if the model cannot represent the data."""
+        """True if the systematic error exceeds the fraction `POOR`: the model does not suit the sensor."""
         return self.misfit > POOR
 
     @property

@@ -20,7 +20,7 @@ TARE_SAMPLES = 50
 
 
 class StreamError(TactileSimError):
-    """Error for a malformed sensor message."""
+    """A malformed message from a sensor."""
 
 
 class PadInput:

@@ -30,7 +30,7 @@ class GripHold(Task):
     """Largest change of a finger's target position per action [m]."""
 
     def actions(self, batch: Batch) -> int:
-        """Return 1, because both fingers move symmetrically."""
+        """Return the number of values in an action: 1, because both fingers move symmetrically."""
         return 1
 
     def controls(self, batch: Batch, action: np.ndarray) -> np.ndarray:

@@ -33,7 +33,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Preset:
-    """Description of a real sensor."""
+    """Configuration of a pad that imitates a real sensor, and where its numbers come from."""
 
     name: str
     title: str

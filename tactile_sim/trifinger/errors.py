@@ -13,7 +13,7 @@ class InvalidValueError(TactileSimError, ValueError):
 
 
 class MissingKeyError(InvalidValueError, KeyError):
-    """A key that is missing from a mapping."""
+    """A mapping without a required key, such as a pose without ``orientation``."""
 
     __str__ = Exception.__str__  # KeyError would add quotes
 

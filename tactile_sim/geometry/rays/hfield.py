@@ -87,9 +87,9 @@ def _height(heights, i, j):
     Each cell is divided along the diagonal from its first to its last corner.
 
     Args:
-        heights: (rows, columns) elevations at the grid points.
-        i: Fractional column.
-        j: Fractional row.
+        heights: (rows, columns) elevations at the grid points, from 0 to 1.
+        i: Fractional column, from 0 to columns - 1.
+        j: Fractional row, from 0 to rows - 1.
     """
     column = min(max(int(i), 0), heights.shape[1] - 2)
     row = min(max(int(j), 0), heights.shape[0] - 2)

@@ -214,7 +214,7 @@ def set_pose(
         data: State of the scene.
         name: Name of the object.
         position: (3,) position in the world [m].
-        orientation: Quaternion (x, y, z, w).
+        orientation: Quaternion (x, y, z, w) of any norm > 0.
     """
     joint = model.body(name).jntadr[0]
     place, turn = numbers("position", position, 3), wxyz(orientation)

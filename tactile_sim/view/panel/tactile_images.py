@@ -24,7 +24,7 @@ class TactileImages:
     """
 
     def __init__(self, gui: GuiApi, scene: ViewScene):
-        """Add the folder, unless the scene has no images.
+        """Add a folder with one element per image, or nothing if the scene has no images.
 
         Args:
             gui: viser's panel.

@@ -92,7 +92,7 @@ def tree_html(rows: Sequence[Row], channel: str) -> str:
 
     Args:
         rows: The top-level rows.
-        channel: Id of the input through which the script sends what users do.
+        channel: Id of the HTML input element through which the script reports user actions.
     """
     numbers = {id(row): k for k, row in enumerate(flat(rows))}
     opened, has_levels = _initially_open(rows), any(row.children for row in rows)

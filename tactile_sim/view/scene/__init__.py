@@ -1,1 +1,1 @@
-"""The 3D scene of a view."""
+"""Draw a scene and its skin in the 3D window of the browser."""
