@@ -15,7 +15,7 @@ from tactile_sim.errors import EngineError
 
 
 class MujocoPlugin(EnginePlugin):
-    """Plug-in for MuJoCo."""
+    """Creates MuJoCo engines, for one or several environments."""
 
     requires_spec = False
 

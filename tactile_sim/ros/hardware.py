@@ -155,7 +155,11 @@ class Hardware:
             handle(value)
 
     def _update_connection(self, reason: str) -> None:
-        """Handle a connection that was lost for a reason, or established (empty reason)."""
+        """Update the diagnostics after the connection was lost or established.
+
+        Args:
+            reason: Why there is no connection; empty if there is one.
+        """
         self._status.connection = reason
         if reason:
             for name in self._inputs:

@@ -152,7 +152,7 @@ def scene_files(path: Path) -> list[Path]:
 
 
 def _attached(path: Path, number: int) -> Path | None:
-    """Return the file that the ``<model>`` element in this line of a scene references, or None."""
+    """Return the file that a line of a scene refers to in a ``<model>`` element, or None if there is none."""
     lines = _lines(path, path.parent, set())
     text = next((line.text for line in lines if (line.file, line.number) == (path, number)), "")
     return file_of(text, path.parent)

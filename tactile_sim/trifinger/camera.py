@@ -38,7 +38,7 @@ _renderers: weakref.WeakKeyDictionary[SimFinger, tuple[Any, Renderer]] = weakref
 
 
 class BaseCamera:
-    """Base class of cameras."""
+    """Renders a simulation from a fixed view."""
 
     def __init__(self, view: View, size: tuple[int, int], pybullet_client_id: int):
         """Create a camera.

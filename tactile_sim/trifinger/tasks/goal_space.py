@@ -200,13 +200,15 @@ def pose_cost(
     difficulty: int,
     turn: Callable[[Rotation, Rotation], float],
 ) -> float:
-    """Return the cost of a pose.
+    """Return the dimensionless cost of a pose that differs from the goal; 0 if it does not differ.
+
+    For the difficulties 1 to 3, this is the position error relative to the size of the arena. For the
+    difficulty 4, it is the mean of this error and the angle between the orientations divided by pi.
 
     Args:
-        goal: Desired pose.
-        actual: Actual pose.
-        difficulty: For 1 to 3 the cost is the position error. For 4 it is the mean of the position error
-            and the angle divided by pi.
+        goal: Desired pose in the world.
+        actual: Actual pose in the world.
+        difficulty: 1, 2, 3 or 4.
         turn: Function that returns the angle between two orientations [rad].
 
     Raises:
