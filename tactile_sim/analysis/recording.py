@@ -80,7 +80,7 @@ class Recording:
         If there are no patterns, all bodies are returned.
 
         Raises:
-            BagError: If a pattern matches no body.
+            BagError: A pattern matches no body.
         """
         known = list(dict.fromkeys(self.touch.bodies + self.feelers.bodies)) or sorted(
             {body for pair in self.contacts.pairs()[0] for body in pair}

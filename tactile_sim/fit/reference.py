@@ -32,7 +32,7 @@ class Reference:
     cross_talk: np.ndarray
     """(m, m) loads of all taxels after full cross-talk of a unit load; row k is a load on taxel k."""
     sigma: float
-    """Configured width of the cross-talk [m]; 0 limits it to the nearest neighbors."""
+    """Configured width of the cross-talk [m]; 0 limits it to the nearest neighbours."""
     stages: dict[str, dict[str, Any]]
     """Configured stages of the pad."""
     quantity: str

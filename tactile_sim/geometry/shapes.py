@@ -10,7 +10,7 @@ _DEFAULT_COLOR = (0.5, 0.5, 0.5, 1.0)
 
 
 def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the triangle mesh of a capsule along z, centered at the origin.
+    """Return the triangle mesh of a capsule along z, centred at the origin.
 
     Args:
         radius: Radius [m].
@@ -21,7 +21,7 @@ def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndar
     """
     import trimesh  # takes 0.15 s and is needed for capsules only
 
-    # The origin of trimesh's capsule differs between its versions, so the bounds are centered here.
+    # The origin of trimesh's capsule differs between its versions, so the bounds are centred here.
     mesh = trimesh.creation.capsule(height=2 * half_length, radius=radius, count=[16, 16])
     return mesh.vertices - mesh.bounds.mean(axis=0), mesh.faces
 

@@ -23,7 +23,7 @@ SOLID = np.dtype(
         ("nodes", np.int64, 2),
     ]
 )
-"""A geom: MuJoCo's type and sizes [m], the center and half-sizes of its bounding box in its own frame [m],
+"""A geom: MuJoCo's type and sizes [m], the centre and half-sizes of its bounding box in its own frame [m],
 and the range of its nodes in `Solids`."""
 PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = (
     int(getattr(mujoco.mjtGeom, f"mjGEOM_{name}"))

@@ -16,7 +16,7 @@ NODE = np.dtype(
         ("first", np.int64), ("last", np.int64), ("skip", np.int64),
     ]
 )  # fmt: skip
-"""A node: center and half-sizes of its box [m], the range [first, last) of its points in the order (empty for
+"""A node: centre and half-sizes of its box [m], the range [first, last) of its points in the order (empty for
 inner nodes), and the index of the next node outside its subtree. Its children follow it."""
 
 
@@ -24,7 +24,7 @@ def tree(points: np.ndarray, half: np.ndarray | None = None) -> tuple[np.ndarray
     """Build a tree of boxes over points or over boxes, to find those near a location quickly.
 
     Args:
-        points: (n, 3) points, or centers of boxes [m].
+        points: (n, 3) points, or centres of boxes [m].
         half: (n, 3) half-sizes of the boxes [m]; None for points.
 
     Returns:

@@ -183,7 +183,7 @@ class Runner:
         Args:
             work: Function that changes the state.
             mends: Whether ``work`` resets the simulation. A physics fault is then cleared, and queued
-                commands and requested steps are canceled.
+                commands and requested steps are cancelled.
 
         Returns:
             The result of ``work``.

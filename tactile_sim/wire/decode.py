@@ -71,7 +71,7 @@ class Decoder:
             The decoded message; see the module docstring for its form.
 
         Raises:
-            WireError: If ``data`` is not a little-endian CDR message of this type.
+            WireError: ``data`` is not a little-endian CDR message of this type.
         """
         if data[:2] != ENCAPSULATION[:2]:
             raise WireError(

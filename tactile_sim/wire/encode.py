@@ -42,7 +42,7 @@ class Encoder:
             The CDR bytes.
 
         Raises:
-            WireError: If a field does not exist or its value does not fit. The error names the field.
+            WireError: A field does not exist or its value does not fit. The error names the field.
         """
         parts: Parts = [ENCAPSULATION]
         self.write(parts, 0, value)

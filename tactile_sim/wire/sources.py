@@ -30,7 +30,7 @@ def of_class(message_type: Any) -> Struct:
     """Return the type tree of a generated ROS message class.
 
     Raises:
-        WireError: If ``message_type`` is not a message class, or has fields of an unsupported type.
+        WireError: ``message_type`` is not a message class, or has fields of an unsupported type.
     """
     if not hasattr(message_type, "get_fields_and_field_types"):
         raise WireError(f"{message_type!r} is not a ROS message class")
@@ -75,7 +75,7 @@ def of_definition(name: str, text: str) -> Struct:
             defaults in the tree are zero or empty.
 
     Raises:
-        WireError: If a definition is missing or invalid, has fields of an unsupported type, or is too long,
+        WireError: A definition is missing or invalid, has fields of an unsupported type, or is too long,
             too deeply nested or has too many fields.
     """
     from rosbags.typesys import get_types_from_msg  # only where a bag is read

@@ -32,7 +32,7 @@ class MessageTemplate:
         fields: Values and placeholders by field name, nested like the message.
 
     Raises:
-        WireError: If a value or placeholder does not fit its field. The error names the field.
+        WireError: A value or placeholder does not fit its field. The error names the field.
     """
 
     def __init__(self, kind: Struct, fields: Mapping[str, Any]) -> None:
@@ -73,7 +73,7 @@ class MessageTemplate:
                 contents in the order of the fields.
 
         Raises:
-            WireError: If rows or columns are missing, or a key is out of range. The error names the field.
+            WireError: Rows or columns are missing, or a key is out of range. The error names the field.
         """
         size = max(len(keys), len(values)) * self._max_row_size + self._max_size + 8 * points.size
         if size > self._out.nbytes:

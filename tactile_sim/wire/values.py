@@ -19,7 +19,7 @@ def numbers(primitive: Primitive, value: Any) -> np.ndarray:
     """Convert a value to an array of the same shape, with the dtype of ``primitive``.
 
     Raises:
-        WireError: If values are not numbers, have the wrong type (such as floats for integers), or are out
+        WireError: Values are not numbers, have the wrong type (such as floats for integers), or are out
             of range.
     """
     if isinstance(value, bytes | bytearray) and primitive.dtype.itemsize == 1:

@@ -14,7 +14,7 @@ DIRECTIONS = {
     "top": (-1e-3, 0.0, 1.0),
     "below": (-1e-3, 0.0, -1.0),
 }
-"""Directions from the center of the scene to the camera. The x axis points forward."""
+"""Directions from the centre of the scene to the camera. The x axis points forward."""
 CONTACTS, FOLLOW = "contacts", "follow"
 MIN_DISTANCE = 0.4
 """Smallest distance from the camera to the contacts [radii of the viewpoint]."""
@@ -33,7 +33,7 @@ class Cameras:
         self._named = {name: (position, focus) for name, position, focus in scene.cameras}
         self._frame: ViewFrame | None = None
         self._following: dict[int, np.ndarray] = {}
-        """Last center of the skin, keyed by client id, for each camera that follows the skin."""
+        """Last centre of the skin, keyed by client id, for each camera that follows the skin."""
         with server.gui.add_folder("Camera", expand_by_default=False, order=ORDER):
             moving = (CONTACTS, FOLLOW) if len(self._bodies) else ()
             for names in (tuple(DIRECTIONS), moving, tuple(self._named)):
@@ -41,7 +41,7 @@ class Cameras:
                     server.gui.add_button_group("", names).on_click(self._on_click)
 
     def draw(self, frame: ViewFrame) -> None:
-        """Store a frame for later clicks, and move the cameras that follow the skin with its center."""
+        """Store a frame for later clicks, and move the cameras that follow the skin with its centre."""
         self._frame = frame
         if not self._following:
             return

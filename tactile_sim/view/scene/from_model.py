@@ -138,8 +138,8 @@ def _viewpoint(model: mujoco.MjModel) -> dict[str, Any]:
 def _cameras(model: mujoco.MjModel) -> Iterator[tuple[str, np.ndarray, np.ndarray]]:
     """Yield the name, position and look-at point of each fixed camera.
 
-    The look-at point is the point on the camera's axis nearest to the center of the model. Cameras that look
-    away from the center are skipped.
+    The look-at point is the point on the camera's axis nearest to the centre of the model. Cameras that look
+    away from the centre are skipped.
     """
     for k in np.flatnonzero(model.cam_bodyid == 0).tolist():
         axes = np.empty(9)

@@ -1,4 +1,4 @@
-"""Create triangle meshes for primitive shapes, centered at the origin."""
+"""Create triangle meshes for primitive shapes, centred at the origin."""
 
 from __future__ import annotations
 

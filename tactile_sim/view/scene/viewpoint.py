@@ -10,9 +10,9 @@ import numpy as np
 from tactile_sim.view.content import ViewFrame, ViewScene
 
 DIRECTION = np.array([0.75, -0.85, 0.55])
-"""Default direction from the center to the camera (in front, on the right, slightly above)."""
+"""Default direction from the centre to the camera (in front, on the right, slightly above)."""
 DISTANCE = 2.6
-"""Default distance of the camera from the center [radii]."""
+"""Default distance of the camera from the centre [radii]."""
 MARGIN = 1.5
 """Ratio of the visible radius to the radius of the framed content."""
 MIN_RADIUS = 0.05
