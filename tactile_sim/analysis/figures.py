@@ -22,7 +22,7 @@ class MissingTopics(BagError):
 
 
 def _parts(recording: Recording, bodies: Sequence[str]) -> list[tuple[Touch, list[int]]]:
-    """Split a recording into one part for each unit of the skin and one for the feelers.
+    """Split a recording into one part for each unit in which the skin measures and one for the feelers.
 
     Returns:
         The history of each recorded part, and the indices of those bodies that belong to it.

@@ -64,7 +64,7 @@ def find(name: str | Path) -> Path:
         name: Path of a file, or the name of a shipped configuration such as ``touch_cube``.
 
     Raises:
-        ConfigError: The name is empty, or it is neither a shipped configuration nor looks like a path.
+        ConfigError: The name is empty, or it is not a shipped configuration and does not look like a path.
     """
     if not str(name):
         raise ConfigError("the configuration's name is empty; give a shipped name or the path of a YAML file")

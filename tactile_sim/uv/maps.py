@@ -124,7 +124,11 @@ def _extent(corners: np.ndarray, uv: np.ndarray) -> np.ndarray:
 
 
 def _is_injective(found: Triangles) -> bool:
-    """Return whether all triangles are inside the image and no two overlap at a pixel of a trial image."""
+    """Return whether a map assigns each pixel to at most one surface point.
+
+    All triangles must lie inside the image, and those with an area in space must also have one on the map.
+    No two may overlap at a pixel of a trial image of `TRIAL` x `TRIAL` pixels.
+    """
     surface = found.areas > 0
     a, b, c = np.moveaxis(found.uv[surface], 1, 0)
     flat = np.abs((b - a)[:, 0] * (c - a)[:, 1] - (b - a)[:, 1] * (c - a)[:, 0])

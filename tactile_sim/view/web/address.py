@@ -121,7 +121,7 @@ def announcement(host: str, url: str) -> str:
 
 
 def _outward_address() -> str:
-    """Return this machine's address in its outward network, or its host name if it has no network."""
+    """Return the address from which this machine reaches other networks, or its host name if it has none."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way:
         try:
             way.connect(("192.0.2.1", 9))  # RFC 5737 address; UDP connect selects an interface, sends nothing
