@@ -28,7 +28,9 @@ def test_quantities_have_three_digits_and_a_prefix(value, unit, text):
     assert prefixed(value, unit)[1] == text.partition(" ")[2]
 
 
-@pytest.mark.parametrize(("end", "unit"), [(0.005, "N"), (20.0, "N"), (2e5, "Pa"), (5e-5, "Pa"), (2e4, "counts")])
+@pytest.mark.parametrize(
+    ("end", "unit"), [(0.005, "N"), (20.0, "N"), (2e5, "Pa"), (5e-5, "Pa"), (2e4, "counts")]
+)
 def test_color_scale_has_no_exponents(end, unit):
     size, symbol = prefixed(end, unit)
     drawn = legend(end, unit)

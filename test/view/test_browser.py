@@ -20,8 +20,8 @@ from support.chromium import (
     paused_frame,
     press,
     screenshot,
-    settled_screenshot,
     seconds,
+    settled_screenshot,
     until,
     wait_for_text,
 )

@@ -14,8 +14,10 @@ DIRECTIONS = {
     "top": (-1e-3, 0.0, 1.0),
     "below": (-1e-3, 0.0, -1.0),
 }
-"""Directions from the center of the scene to the camera. The x axis points forward. A camera of the scene with
-the same name replaces a direction."""
+"""Directions from the center of the scene to the camera. The x axis points forward.
+
+A camera of the scene with the same name replaces a direction.
+"""
 CONTACTS, FOLLOW = "contacts", "follow"
 MIN_DISTANCE = 0.4
 """Smallest distance from the camera to the contacts [radii of the viewpoint]."""

@@ -1,7 +1,7 @@
-"""Styles and a script for viser's panel: compact folders, buttons in rows, and a phone's panel closed at first.
+"""Styles and a script for viser's panel: compact folders, buttons in rows, and a closed panel on phones.
 
-viser draws a frame around each folder even if it is closed, gives each button a line of its own, opens the panel of
-a phone over the scene, and writes labels in a grey with a contrast of 4.0, below the 4.5 of WCAG AA.
+viser draws a frame around each folder even if it is closed, gives each button a line of its own, and opens the
+panel of a phone over the scene. Its labels are grey with a contrast of 4.0, below the 4.5 of WCAG AA.
 """
 
 from __future__ import annotations
@@ -41,5 +41,7 @@ def button_row(buttons: Sequence[GuiButtonHandle]) -> str:
         return ""
     boxes = [f'div:has(> [id="{button._impl.uuid}"])' for button in buttons]
     width = f"calc((100% - {len(buttons) + 1} * {GAP}) / {len(buttons)})"
-    style = f"display: inline-block; box-sizing: border-box; width: {width}; margin-inline: {GAP} 0 !important"
+    style = (
+        f"display: inline-block; box-sizing: border-box; width: {width}; margin-inline: {GAP} 0 !important"
+    )
     return f"<style>{', '.join(boxes)} {{ {style} }}</style>"
