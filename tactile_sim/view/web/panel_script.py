@@ -1,7 +1,7 @@
 """Styles and a script for viser's panel: compact folders, buttons in rows, and a closed panel on phones.
 
-viser draws a frame around each folder even if it is closed, gives each button a line of its own, and opens the
-panel of a phone over the scene. Its labels are grey with a contrast of 4.0, below the 4.5 of WCAG AA.
+viser draws a frame around each folder even if it is closed, gives each button a line of its own, and opens
+the panel of a phone over the scene. Its labels are grey with a contrast of 4.0, below the 4.5 of WCAG AA.
 """
 
 from __future__ import annotations
