@@ -45,7 +45,7 @@ def save(image: Image.Image, name: str) -> None:
     path = IMAGES / name
     plain = image.convert("RGB")
     if path.suffix == ".png":
-        plain = plain.quantize(COLORS, Image.Quantize.MAXCOVERAGE, dither=Image.Dither.NONE)
+        plain = plain.quantize(palette=plain.quantize(COLORS), dither=Image.Dither.FLOYDSTEINBERG)
     plain.save(path, optimize=True, quality=85)
     print(f"{path} ({path.stat().st_size // 1000} kB)")
 
