@@ -24,6 +24,8 @@ FALL = 1.0
 """Length of the worm's bag [s]."""
 WITHOUT = ("--ros-args", "-p", "rates.images:=0.0", "-p", "rates.points:=0.0")
 """Turn off topics that no figure uses."""
+COLORS = 256
+"""Number of colours in PNG files, to reduce their size."""
 QUIET = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
 
 
@@ -41,7 +43,10 @@ def still(video: Path, time: float) -> Image.Image:
 def save(image: Image.Image, name: str) -> None:
     """Save an image as docs/images/NAME."""
     path = IMAGES / name
-    image.convert("RGB").save(path, optimize=True, quality=85)
+    plain = image.convert("RGB")
+    if path.suffix == ".png":
+        plain = plain.quantize(palette=plain.quantize(COLORS), dither=Image.Dither.FLOYDSTEINBERG)
+    plain.save(path, optimize=True, quality=85)
     print(f"{path} ({path.stat().st_size // 1000} kB)")
 
 

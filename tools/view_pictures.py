@@ -20,7 +20,7 @@ SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swifts
 HINTS = ".mantine-Notifications-root { display: none }"
 """Hides the notification about the missing GPU."""
 SIZE = {"width": 1200, "height": 760}
-PATIENCE = 60.0
+PATIENCE = 240.0
 """Timeout [s]."""
 SETTLE = 4000
 """Time to render the scene in software [ms]."""

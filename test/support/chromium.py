@@ -34,6 +34,19 @@ def screenshot(page, name):
     return np.asarray(Image.open(BytesIO(taken)).convert("RGB"))[:, : WIDTH - PANEL]
 
 
+def settled_screenshot(page, name):
+    """Return a screenshot of the scene after it has been drawn and changes no more."""
+    taken = []
+
+    def settled():
+        page.wait_for_timeout(500)
+        taken.append(screenshot(page, name))
+        return len(taken) > 1 and taken[-1].std() > 5.0 and np.array_equal(taken[-1], taken[-2])
+
+    until(settled)
+    return taken[-1]
+
+
 def active_pixels(pixels):
     """Return the number of bright orange and yellow pixels: hundreds if taxels touch, else none."""
     red, _, blue = np.moveaxis(pixels.astype(int), 2, 0)

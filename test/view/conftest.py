@@ -86,8 +86,8 @@ def visit(browser):
     """Return a function that opens a page."""
     pages = []
 
-    def visit(address, focused=True):
-        page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
+    def visit(address, focused=True, size=(WIDTH, HEIGHT)):
+        page = browser.new_page(viewport={"width": size[0], "height": size[1]})
         if not focused:
             page.add_init_script("document.hasFocus = () => false")
         page.set_default_timeout(PAGE_PATIENCE)

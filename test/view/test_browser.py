@@ -21,6 +21,7 @@ from support.chromium import (
     press,
     screenshot,
     seconds,
+    settled_screenshot,
     until,
     wait_for_text,
 )
@@ -42,7 +43,7 @@ OUTAGE = 20_000
 
 Chromium delays websockets after about 16 failures, and viser's page causes one per second.
 """
-MIN_CONTRAST = 3.0
+MIN_CONTRAST = 3.5
 """Contrast ratio of taxels in contact, which were darker than others (0.3) before they glowed."""
 FIRST_SCREEN = 3.0
 """Simulation time at which a user has opened the view [s]."""
@@ -118,8 +119,7 @@ def test_first_screen_shows_touch(visit, name):
         viewer.show(replace(frame, readings=np.zeros_like(frame.readings)))
         page = visit(viewer.url)
         until(lambda: viewer.clients == 1)
-        page.wait_for_timeout(2500)  # until the scene is drawn
-        unlit = screenshot(page, f"{name}_without_touch")
+        unlit = settled_screenshot(page, f"{name}_without_touch")
         viewer.show(frame)
 
         def visible():

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from support.chromium import CHROMIUM, enter, field, paused_frame, press, until, wait_for_text
+from support.chromium import CHROMIUM, WIDTH, enter, field, paused_frame, press, until, wait_for_text
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
 )
+PHONE = (390, 844)
+"""Size of the window of a phone [px]."""
 
 
 def test_inputs_send_their_values_and_nothing_else(box_view, visit):
@@ -55,6 +57,29 @@ def test_invalid_numbers_are_rejected_and_the_field_reverts(box_view, visit):
     # A slow browser presses Step only after the field has reverted to 1.
     assert requests in ([], [("step", (1,))])
     page.get_by_text("got ''").wait_for(state="hidden")  # notices disappear
+
+
+def test_buttons_share_a_row(box_view, visit):
+    viewer, _ = box_view
+    viewer.show(paused_frame(0.0))
+    page = visit(viewer.url)
+    buttons = [page.get_by_role("button", name=name, exact=True) for name in ("Run", "Step", "Reset")]
+    boxes = [button.bounding_box() for button in buttons]
+    assert len({box["y"] for box in boxes}) == 1
+    rights, lefts = [box["x"] + box["width"] for box in boxes], [box["x"] for box in boxes]
+    assert all(right < left for right, left in zip(rights, lefts[1:], strict=False))
+    assert rights[-1] <= WIDTH
+
+
+def test_panel_of_a_phone_starts_closed_and_opens_with_a_tap(box_view, visit):
+    viewer, _ = box_view
+    viewer.show(paused_frame(0.0))
+    page = visit(viewer.url, size=PHONE)
+    run = page.get_by_role("button", name="Run", exact=True)
+    until(lambda: not run.is_visible())
+    assert page.get_by_text(viewer.content.title, exact=True).bounding_box()["y"] > 0.9 * PHONE[1]
+    page.get_by_text(viewer.content.title, exact=True).click()
+    run.wait_for()
 
 
 def test_slider_value_is_clamped(box_view, visit):

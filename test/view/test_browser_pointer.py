@@ -112,11 +112,11 @@ def test_hover_shows_the_reading_and_a_click_pins_or_pokes(skin_view, visit):
     until(label)
     page.mouse.move(*screen_point(0.03, -0.05))
     taxel = taxel_at(0.03, -0.05)
-    text = f"box #{taxel}: {0.001 * taxel:.3g} N (0.030, -0.100, -0.050) m"
+    text = f"box #{taxel}: {taxel} mN (0.030, -0.100, -0.050) m"
     until(lambda: label() is not None and client.scene.get_handle_by_name("/hovered_taxel").text == text)
     screenshot(page, "hover")
     page.mouse.click(*screen_point(0.03, -0.05))
-    wait_for_text(page, "pinned taxels [N]")
+    wait_for_text(page, "pinned taxels [mN]")
     wait_for_text(page, f"box #{taxel}")
     page.get_by_text("Click on a body").click()
     page.get_by_label("action").click()

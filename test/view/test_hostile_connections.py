@@ -12,7 +12,7 @@ import pytest
 from support.view_clients import CAMERA, Browser, Recorder, place, status_of
 from support.waiting import wait_until
 
-from tactile_sim.view.web.guard import MAX_CONNECTIONS, STALL
+from tactile_sim.view.web.guard import GRACE, MAX_CONNECTIONS
 from tactile_sim.view.web.page import PROTOCOL
 
 
@@ -78,7 +78,7 @@ def test_stalled_browser_does_not_delay_shutdown(serve):
     with closing(stalled_client(viewer)):
         begin = time.monotonic()
         viewer.close()
-        assert time.monotonic() - begin < STALL / 3
+        assert time.monotonic() - begin < GRACE + 2.5  # GRACE + 0.05 on a busy machine
 
 
 def test_stalled_browser_is_disconnected(serve, monkeypatch):

@@ -200,6 +200,14 @@ def test_legend_has_the_unit_and_the_end_of_the_scale():
     assert "[" not in text("")
 
 
+def test_camera_of_the_scene_replaces_the_direction_of_its_name(view):
+    viewer = view(replace(SCENE, cameras=(("top", np.array([0.0, 0.0, 2.0]), np.zeros(3)),)))
+    viewer.show(frame(0.0))
+    inputs = viewer.server.gui._gui_input_handle_from_uuid.values()
+    names = [name for handle in inputs for name in getattr(handle, "options", ())]
+    assert names.count("top") == names.count("side") == 1
+
+
 def test_only_covered_feelers_are_drawn_by_default(view):
     scene = replace(
         SCENE,

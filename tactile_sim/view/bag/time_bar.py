@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import count
 from queue import Empty, SimpleQueue
 
 import numpy as np
 from viser import GuiApi
 
+from tactile_sim.view.panel.run_controls import ORDER
 from tactile_sim.view.panel.user_input import on_user
 
 SPEEDS = ("0.05", "0.1", "0.25", "0.5", "1", "2", "4", "8")
@@ -44,11 +46,12 @@ class TimeBar:
         self._inputs: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._since_refresh = 0.0
         self._labelled_playing = True
-        self._button = gui.add_button("Pause", color="yellow", order=-5)
+        orders = count(ORDER, 0.01)
+        self._button = gui.add_button("Pause", color="yellow", order=next(orders))
         end = max(duration / 1e9, 1e-3)
-        bar = gui.add_slider("time [s]", 0.0, end, min(1e-3, end), 0.0, order=-4)
-        steps = gui.add_button_group("message", ("previous", "next"), order=-3)
-        speed = gui.add_dropdown("speed", SPEEDS, initial_value="1", order=-2)
+        bar = gui.add_slider("time [s]", 0.0, end, min(1e-3, end), 0.0, order=next(orders))
+        steps = gui.add_button_group("message", ("previous", "next"), order=next(orders))
+        speed = gui.add_dropdown("speed", SPEEDS, initial_value="1", order=next(orders))
         self._button.on_click(lambda _: self._inputs.put(self._toggle))
         self._put_time = on_user(bar, lambda seconds: self._inputs.put(lambda: self._jump(seconds * 1e9)))
         steps.on_click(lambda event: self._queue_step(1 if event.target.value == "next" else -1))

@@ -11,6 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from viser import ClientHandle, GuiEvent, LineSegmentsHandle, ViserServer
 
+from tactile_sim.drawing.units import quantity
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.panel.cameras import Cameras
 from tactile_sim.view.panel.probe import Probe
@@ -163,9 +164,9 @@ class BodyTree:
         readings = np.nan_to_num(frame.readings[chosen])
         text = f"{title}{(readings > 0.0).sum()} of {chosen.sum()} taxels above 0"
         if readings.any():
-            text += f"; largest {readings.max():.3g} {escape(frame.unit)}"
+            text += f"; largest {escape(quantity(readings.max(), frame.unit))}"
         pads = {int(self._scene.skin_bodies[pad]): pad for pad in row.chosen_pads}
         if len(frame.forces) and len(pads) == 1:
             force = float(np.linalg.norm(frame.forces[next(iter(pads.values()))]))
-            text += f"; net force on the body {force:.3g} N"
+            text += f"; net force on the body {quantity(force, 'N')}"
         return text

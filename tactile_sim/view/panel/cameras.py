@@ -14,7 +14,10 @@ DIRECTIONS = {
     "top": (-1e-3, 0.0, 1.0),
     "below": (-1e-3, 0.0, -1.0),
 }
-"""Directions from the centre of the scene to the camera. The x axis points forward."""
+"""Directions from the centre of the scene to the camera. The x axis points forward.
+
+A camera of the scene with the same name replaces a direction.
+"""
 CONTACTS, FOLLOW = "contacts", "follow"
 MIN_DISTANCE = 0.4
 """Smallest distance from the camera to the contacts [radii of the viewpoint]."""
@@ -35,10 +38,14 @@ class Cameras:
         self._following: dict[int, np.ndarray] = {}
         """Last centre of the skin, keyed by client id, for each camera that follows the skin."""
         with server.gui.add_folder("Camera", expand_by_default=False, order=ORDER):
-            moving = (CONTACTS, FOLLOW) if len(self._bodies) else ()
-            for names in (tuple(DIRECTIONS), moving, tuple(self._named)):
+            groups = {
+                "from": tuple(name for name in DIRECTIONS if name not in self._named),
+                "skin": (CONTACTS, FOLLOW) if len(self._bodies) else (),
+                "scene": tuple(self._named),
+            }
+            for label, names in groups.items():
                 if names:
-                    server.gui.add_button_group("", names).on_click(self._on_click)
+                    server.gui.add_button_group(label, names).on_click(self._on_click)
 
     def draw(self, frame: ViewFrame) -> None:
         """Store a frame for later clicks, and move the cameras that follow the skin with its centre."""

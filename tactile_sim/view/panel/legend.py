@@ -15,10 +15,13 @@ from tactile_sim.drawing.colors import (
     level_colors,
 )
 from tactile_sim.drawing.force_scale import full_scale
+from tactile_sim.drawing.units import number, prefixed
 from tactile_sim.view.web.scene_script import LEGEND_ATTRIBUTE
 
 STOPS = 24
 """Number of colours in the colour bar."""
+READINGS = {"N": "force", "Pa": "pressure"}
+"""What readings are, by unit."""
 
 
 def legend(end: float, unit: str, logarithmic: bool = True, arrow_scale: float = 0.0) -> str:
@@ -33,13 +36,12 @@ def legend(end: float, unit: str, logarithmic: bool = True, arrow_scale: float =
     chosen = level_colors(np.linspace(0.01, 1.0, STOPS))
     colors = [f"rgb({red} {green} {blue})" for red, green, blue in chosen.tolist()]
     if logarithmic:
-        marks = [end * 10.0 ** (k - DECADES) for k in range(round(DECADES))]
-        numbers = [f"{mark:.3g}" for mark in marks]
+        shares = [10.0 ** (k - DECADES) for k in range(round(DECADES))]
     else:
-        numbers = [f"{share * end:.3g}" for share in (0.0, 0.25, 0.5, 0.75)]
-    quantity = "force" if unit == "N" else "reading"
-    numbers.append(f"≥ {end:.3g}")
-    title = f"{quantity} of a taxel" + (f" [{unit}]" if unit else "")
+        shares = [0.0, 0.25, 0.5, 0.75]
+    size, symbol = prefixed(end, unit)
+    numbers = [number(share * end / size) for share in shares] + [f"≥ {number(end / size)}"]
+    title = f"{READINGS.get(unit, 'reading')} of a taxel" + (f" [{symbol}]" if symbol else "")
     scale = {"title": title, "colors": colors, "numbers": numbers}
     return (
         f'<div {LEGEND_ATTRIBUTE}="{escape(json.dumps(scale))}"'

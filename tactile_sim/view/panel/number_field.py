@@ -34,6 +34,7 @@ class NumberField:
         notify: Callable[[str], None],
         on_change: Callable[[float], None] | None = None,
         hint: str | None = None,
+        order: float | None = None,
     ):
         """Add the input to the panel.
 
@@ -46,13 +47,14 @@ class NumberField:
             notify: Shows the user why a value is rejected.
             on_change: Called with each new number.
             hint: Tooltip.
+            order: Position in the panel; by default, below the elements that exist.
         """
         self.value = value
         self._label, self._is_valid, self._valid_range = label, is_valid, valid_range
         self._notify, self._on_change = notify, on_change
         self._timer: Timer | None = None
         self._lock = Lock()
-        self._input = gui.add_text(label, _text(value), hint=hint)
+        self._input = gui.add_text(label, _text(value), hint=hint, order=order)
         self._put = on_user(self._input, self._on_input)
 
     def settle(self) -> bool:

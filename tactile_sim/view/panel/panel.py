@@ -11,17 +11,16 @@ from threading import Lock, Timer
 import numpy as np
 from viser import ViserServer
 
-from tactile_sim.simulation.actions import ACTIONS
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.panel.actuator_inputs import ActuatorInputs
 from tactile_sim.view.panel.force_plot import ForcePlot
-from tactile_sim.view.panel.keys import add_request_keys
 from tactile_sim.view.panel.legend import legend
 from tactile_sim.view.panel.number_field import NumberField
 from tactile_sim.view.panel.outputs import Outputs
 from tactile_sim.view.panel.pointer import Pointer
 from tactile_sim.view.panel.probe import Probe
+from tactile_sim.view.panel.run_controls import RunControls
 from tactile_sim.view.panel.stage_switches import StageSwitches
 from tactile_sim.view.panel.tactile_images import TactileImages
 from tactile_sim.view.panel.user_input import on_user
@@ -33,17 +32,10 @@ ENCODING_TIME = 0.01
 """Wall time for encoding images in each update [s]. Later updates encode the remaining images in turn."""
 NOTICE_TIME = 6.0
 """Wall time for which a notice is shown [s]. In the view of a bag, notices remain."""
-MAX_STEPS = 100_000
-"""Largest number of steps per click."""
-MIN_FACTOR, MAX_FACTOR = 0.001, 1000.0
-"""Range of the real-time factor. The value 0 is also valid."""
 MAX_SCALE = 1e6
 """Largest end of the colour scale."""
 STATE_ORDER, FAULT_ORDER, NOTICE_ORDER, LEGEND_ORDER, SCALE_ORDER = -40.0, -39.0, -38.0, -37.0, -36.5
 """Positions of the elements at the top of the panel."""
-INITIAL_STATE = "initial state"
-SPEEDS = {"0.1 ×": 0.1, "1 ×": 1.0, "max": 0.0}
-"""Real-time factors, keyed by button label."""
 
 
 class Panel:
@@ -81,6 +73,7 @@ class Panel:
         self._pending: ViewFrame | None = None
         """The last frame, or None after it has been shown completely."""
         self._paused = False
+        self._run: RunControls | None = None
         self._stages: StageSwitches | None = None
         self._notice_timer: Timer | None = None
         self._notice_lock = Lock()
@@ -130,57 +123,17 @@ class Panel:
             )
             on_user(self._gui.add_checkbox("logarithmic", True), on_logarithmic)
 
-    # -- requests --------------------------------------------------------------------------------------------
-
     def _add_controls(self, controls: Controls) -> None:
         gui = self._gui
-        self._pause = gui.add_button("Pause", color="yellow")
-        self._pause.on_click(lambda _: controls.ask("pause", not self._paused))
-        self._steps = NumberField(
-            gui, "steps per click", 1, _is_count, f"a whole number from 1 to {MAX_STEPS}", self.notify
-        )
-        gui.add_button("Step", hint="Takes steps while paused.").on_click(lambda _: self._step(controls))
-        keyframe = gui.add_dropdown("reset to", (INITIAL_STATE, *self._scene.keyframes))
-        gui.add_button("Reset").on_click(
-            lambda _: controls.ask("reset", "" if keyframe.value == INITIAL_STATE else keyframe.value)
-        )
-        for name in self._scene.actions:
-            self._add_button(controls, name)
-        NumberField(
-            gui,
-            "real-time factor",
-            float(self._scene.real_time_factor),
-            lambda factor: factor == 0.0 or MIN_FACTOR <= factor <= MAX_FACTOR,
-            f"from {MIN_FACTOR:g} to {MAX_FACTOR:g}, or 0",
-            self.notify,
-            partial(controls.ask, "set_parameter", "real_time_factor"),
-            hint="1: real time; 0: as fast as possible.",
-        )
-        gui.add_button_group("", tuple(SPEEDS)).on_click(
-            lambda event: controls.ask("set_parameter", "real_time_factor", SPEEDS[event.target.value])
-        )
+        self._run = RunControls(gui, self._scene, controls, self.notify)
         if self._scene.choices:
             with gui.add_folder("Skin", expand_by_default=False):
                 for name, options, current in self._scene.choices:
                     label = name.rpartition(".")[2].replace("_", " ")
                     box = gui.add_dropdown(label, options, initial_value=current)
                     on_user(box, partial(controls.ask, "set_choice", name))
-        self._stages = (
-            StageSwitches(gui, self._scene, controls)
-            if any(switch.pads for switch in self._scene.stages)
-            else None
-        )
-        add_request_keys(gui, controls, lambda: self._paused)
-
-    def _add_button(self, controls: Controls, name: str) -> None:
-        """Add a button for an action without arguments."""
-        button = self._gui.add_button(ACTIONS[name].label.capitalize(), hint=ACTIONS[name].description)
-        button.on_click(lambda _: controls.ask(name))
-
-    def _step(self, controls: Controls) -> None:
-        self.notify("")
-        if self._steps.settle():
-            controls.ask("step", int(self._steps.value))
+        if any(switch.pads for switch in self._scene.stages):
+            self._stages = StageSwitches(gui, self._scene, controls)
 
     # -- frames ----------------------------------------------------------------------------------------------
 
@@ -223,10 +176,9 @@ class Panel:
         pace = "paused" if frame.paused else f"{frame.real_time_factor:.2f} × real time"
         pull = f" &nbsp; pulling with {frame.pull_force:.3g} N" if frame.pull_force else ""
         self._state.content = _line(f"<b>{frame.time:.3f} s</b> &nbsp; {pace}{pull}")
-        if self._controls is not None and frame.paused != self._paused:
-            self._pause.label = "Run" if frame.paused else "Pause"
-            self._pause.color = "green" if frame.paused else "yellow"
         self._paused = frame.paused
+        if self._run:
+            self._run.draw(frame.paused)
         self._fault.content = _line(escape(frame.fault), "#ff6b6b")
         self._fault.visible = bool(frame.fault)
         values = (frame.taxel_scale, frame.unit, self._scale.logarithmic, frame.arrow_scale)
@@ -250,10 +202,6 @@ class Panel:
         """Show a notice. An empty notice keeps its line so that the buttons below it do not move."""
         self._notice.content = _line(escape(text) or "&nbsp;", "#ffd43b")
         self._notice.visible = bool(text) or self._controls is not None
-
-
-def _is_count(number: float) -> bool:
-    return 1 <= number <= MAX_STEPS and number == int(number)
 
 
 def _line(text: str, color: str = "inherit") -> str:

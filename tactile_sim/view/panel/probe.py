@@ -9,6 +9,7 @@ import numpy as np
 from viser import ClientHandle, GuiEvent, LabelHandle, ViserServer
 
 from tactile_sim.drawing.force_scale import full_scale
+from tactile_sim.drawing.units import prefixed, quantity
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.panel.force_history import ForceHistory
 from tactile_sim.view.panel.force_plot import line_plot
@@ -144,7 +145,7 @@ class Probe:
         [place] = to_world(self._bodies[[taxel]], self._scene.taxel_positions[[taxel]], frame)
         where = ", ".join(f"{part:.3f}" for part in place.tolist())
         invalid = ", invalid" if len(frame.valid) and not frame.valid[taxel] else ""
-        return f"{self._name(taxel)}: {frame.readings[taxel]:.3g} {frame.unit}{invalid} ({where}) m"
+        return f"{self._name(taxel)}: {quantity(frame.readings[taxel], frame.unit)}{invalid} ({where}) m"
 
     def _name(self, taxel: int) -> str:
         return f"{self._scene.pads[self._pads[taxel]]} #{int(self._scene.taxel_ids[taxel])}"
@@ -195,10 +196,12 @@ class Probe:
         segments = [(times, values[:, : len(self._pins)]) for times, values in self._history.segments()]
         least = MIN_AXIS * self._scene.taxel_scale
         largest = max((values.max(initial=least) for _, values in segments), default=least)
+        axis = full_scale(largest)
+        size, unit = prefixed(axis, self._frame.unit if self._frame else "")
         current = [
-            (self._name(taxel), value)
+            (self._name(taxel), value / size)
             for taxel, value in zip(self._pins, self._history.forces.tolist(), strict=False)
         ]
-        unit = self._frame.unit if self._frame else ""
         title = f"pinned taxels [{escape(unit)}]" if unit else "pinned taxels"
-        self._plot.content = line_plot(title, segments, full_scale(largest), current)
+        scaled = [(times, values / size) for times, values in segments]
+        self._plot.content = line_plot(title, scaled, axis / size, current)

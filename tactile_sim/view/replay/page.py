@@ -15,6 +15,7 @@ import viser
 
 from tactile_sim.drawing.colors import DECADES, table
 from tactile_sim.drawing.themes import DARK
+from tactile_sim.drawing.units import number, prefixed
 from tactile_sim.view.replay.force_strip import ForceStrip
 from tactile_sim.view.web.scene_script import scene_script
 
@@ -115,11 +116,12 @@ document.addEventListener("DOMContentLoaded", () => {
 
 def _color_scale(end: float, unit: str, logarithmic: bool) -> str:
     """Return the colour scale as HTML."""
-    start = f"&le; {end / 10**DECADES:.3g}" if logarithmic else "0"
-    what = f"reading of a taxel [{escape(unit)}]" if unit else "reading of a taxel"
+    size, symbol = prefixed(end, unit)
+    start = f"&le; {number(end / size / 10**DECADES)}" if logarithmic else "0"
+    what = f"reading of a taxel [{escape(symbol)}]" if unit else "reading of a taxel"
     return (
         f'<div id="color-scale"><div>{what}</div><div class="bar"></div>'
-        f'<div class="ends"><span>{start}</span><span>{end:g}</span></div></div>'
+        f'<div class="ends"><span>{start}</span><span>{number(end / size)}</span></div></div>'
     )
 
 

@@ -9,9 +9,10 @@ from tactile_sim.drawing.colors import DARK_BODY
 GAMMA = 2.2
 STAGE = 0.18
 """Brightness of darkened large shapes and sheets relative to their original colour."""
-OBJECT = 0.4
-"""Brightness of other darkened bodies without skin relative to their original colour."""
-FLOOR = 0.06
+OBJECT, PALE = 0.4, 0.35
+"""Brightness of other darkened bodies without skin relative to their original colour, and the share of it
+that white ones lose. Readings behind a pale body would have little contrast."""
+FLOOR = 0.09
 """Smallest brightness of darkened bodies without skin."""
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
@@ -36,10 +37,11 @@ def dark_color(rgb: np.ndarray, has_skin: bool, is_ground: bool) -> tuple[float,
         has_skin: Whether the body has a skin. Such bodies are drawn grey.
         is_ground: Whether the shape is large or a sheet.
     """
+    brightness = float(rgb @ _LUMINANCE)
     if has_skin:
         # Shapes on the same body remain distinguishable by their brightness.
-        color = np.array(DARK_BODY) / 255.0 * (0.5 + 0.6 * float(rgb @ _LUMINANCE))
+        color = np.array(DARK_BODY) / 255.0 * (0.75 + 0.35 * brightness)
     else:
-        color = FLOOR + rgb * (STAGE if is_ground else OBJECT)
+        color = FLOOR + rgb * (STAGE if is_ground else OBJECT * (1.0 - PALE * brightness))
     red, green, blue = np.clip(color, 0.0, 1.0).tolist()
     return red, green, blue

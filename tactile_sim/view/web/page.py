@@ -15,6 +15,7 @@ from functools import lru_cache
 
 import viser
 
+from tactile_sim.view.web.panel_script import PANEL_SCRIPT
 from tactile_sim.view.web.scene_script import scene_script
 from tactile_sim.view.web.tree_script import TREE_SCRIPT
 
@@ -45,10 +46,11 @@ _SCRIPT = """<script>
   document.addEventListener("DOMContentLoaded", () => document.body.append(banner));
 
   function show() {
-    banner.hidden = lostAt === null;
+    const seconds = Math.round((Date.now() - lostAt) / 1000);
+    banner.hidden = lostAt === null || seconds < 1;  // not while a busy machine answers late
     banner.textContent = denied
       ? "This view requires a token: open the address that it printed."
-      : `Connection to the view lost ${Math.round((Date.now() - lostAt) / 1000)} s ago. ` +
+      : `Connection to the view lost ${seconds} s ago. ` +
         "This page reconnects when the view is back.";
   }
 
@@ -120,5 +122,5 @@ def with_script(page: bytes, gzipped: bool) -> bytes:
     """
     text = gzip.decompress(page) if gzipped else page
     head, tag, rest = text.partition(b"<head>")
-    changed = head + tag + (_SCRIPT + scene_script() + TREE_SCRIPT).encode() + rest
+    changed = head + tag + (_SCRIPT + scene_script() + TREE_SCRIPT + PANEL_SCRIPT).encode() + rest
     return gzip.compress(changed) if gzipped else changed
