@@ -47,7 +47,7 @@ The node's message buffers come on top, see `BUFFERED`. RSS and PSS are only rep
 files, which the system drops and reads again at any time.
 """
 BUFFERED = (DEPTH + 1) + (MAX_WAITING + 2)
-"""Maximum number of messages of a topic in the memory of the node.
+"""Maximum number of messages of a topic in the memory of the node, except for latched topics.
 
 Fast DDS keeps a buffer for each message that a subscriber has not acknowledged, up to the queue depth, and
 one for the message that is being published. A buffer is allocated when it is first needed, grows to the
@@ -228,7 +228,7 @@ def _report(subscriber: Subscriber, usage: Usage) -> list[str]:
 
 def message_buffers(topics: Iterable[Topic]) -> float:
     """Return the maximum size of the node's message buffers [KiB]; see `BUFFERED`."""
-    return BUFFERED * sum(topic.largest for topic in topics) / 1024.0
+    return BUFFERED * sum(topic.largest for topic in topics if not topic.latched) / 1024.0
 
 
 def judge(rows: list[Row], buffers: float = 0.0) -> Iterator[tuple[str, float, float, float, float]]:

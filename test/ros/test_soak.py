@@ -67,7 +67,9 @@ def test_leak_is_a_fault_but_filling_buffers_is_not(tools, leak, is_fault):
     memory = 200_000.0 + memory_of_publishers(sizes, slots) + leaked / 1024.0 * np.linspace(0.0, 1.0, rounds)
     times = np.linspace(0.0, 3600.0 * hours, rounds)
     rows = [{"time": time, "anonymous [KiB]": used} for time, used in zip(times, memory, strict=True)]
-    buffers = tools.soak.message_buffers(SimpleNamespace(largest=size) for size in sizes.max((1, 2)).tolist())
+    buffers = tools.soak.message_buffers(
+        SimpleNamespace(largest=size, latched=False) for size in sizes.max((1, 2)).tolist()
+    )
     ((name, first, last, _, bound),) = tools.soak.judge(rows, buffers)
     assert last - first > tools.soak.TOLERANCE[name]
     assert (last - first > bound) == is_fault
