@@ -19,29 +19,40 @@ import statistics
 import sys
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 import mujoco
 from rich.console import Console
 from rich.table import Table
-from soak_subscriber import Disturbances, Fault, Subscriber
+from soak_subscriber import Disturbances, Fault, Subscriber, Topic
 
 from tactile_sim import config
 from tactile_sim.child import Child
 from tactile_sim.commands.demo import free_domain
 from tactile_sim.errors import TactileSimError
 from tactile_sim.names import Names
+from tactile_sim.ros.outlets import DEPTH
+from tactile_sim.ros.sender import MAX_WAITING
 
 MESSAGES_AT_ONCE = 8  # of a topic per call of ~/step; the node keeps 10 for a subscriber that is late
 SAMPLE_EVERY, MOST_SAMPLES = 5.0, 512  # s of wall time between two samples, at first
 LOG_EVERY = 60.0  # s of wall time
 WARM_UP = 0.1  # of all samples, which are not compared
-TOLERANCE = {"anonymous [KiB]": 1024.0, "descriptors": 0.0, "threads": 0.0, "/dev/shm [KiB]": 1024.0}
+MEMORY = "anonymous [KiB]"
+TOLERANCE = {MEMORY: 1024.0, "descriptors": 0.0, "threads": 0.0, "/dev/shm [KiB]": 1024.0}
 """Maximum growth from the first to the last third of the samples, by quantity.
 
-RSS and PSS are only reported. They include pages of files, which the system drops and reads again at any
-time.
+The node's message buffers come on top, see `BUFFERED`. RSS and PSS are only reported. They include pages of
+files, which the system drops and reads again at any time.
+"""
+BUFFERED = (DEPTH + 1) + (MAX_WAITING + 2)
+"""Maximum number of messages of a topic in the memory of the node, except for latched topics.
+
+Fast DDS keeps a buffer for each message that a subscriber has not acknowledged, up to the queue depth, and
+one for the message that is being published. A buffer is allocated when it is first needed, grows to the
+largest message that it ever held, and is never freed. The node's own queue holds up to `MAX_WAITING` + 1
+messages of a topic, besides the one that is being published.
 """
 
 Row = dict[str, float]
@@ -202,12 +213,12 @@ def _report(subscriber: Subscriber, usage: Usage) -> list[str]:
         if topic.lost or topic.backwards or layouts > 1:
             faults.append(f"{name}: {topic.lost} lost, {topic.backwards} stamps backwards, {layouts} layouts")
     console.print(topics)
+    buffers = {"node": message_buffers(subscriber.topics.values())}
     for process, rows in usage.rows.items():
         table = Table(title=process)
         for column in ("", "first third", "last third", "a simulated hour", "may grow"):
             table.add_column(column, justify="right" if column else "left")
-        for name, first, last, slope in judge(rows):
-            bound = TOLERANCE.get(name, float("inf"))
+        for name, first, last, slope, bound in judge(rows, buffers.get(process, 0.0)):
             table.add_row(name, f"{first:.0f}", f"{last:.0f}", f"{slope:+.2f}", f"{bound:.0f}")
             if last - first > bound:
                 faults.append(f"{process}: {name} grew from {first:.0f} to {last:.0f}")
@@ -215,8 +226,21 @@ def _report(subscriber: Subscriber, usage: Usage) -> list[str]:
     return faults
 
 
-def judge(rows: list[Row]) -> Iterator[tuple[str, float, float, float]]:
-    """Yield each quantity: its largest value in the first and in the last third, and its slope per hour."""
+def message_buffers(topics: Iterable[Topic]) -> float:
+    """Return the maximum size of the node's message buffers [KiB]; see `BUFFERED`."""
+    return BUFFERED * sum(topic.largest for topic in topics if not topic.latched) / 1024.0
+
+
+def judge(rows: list[Row], buffers: float = 0.0) -> Iterator[tuple[str, float, float, float, float]]:
+    """Yield for each quantity what is needed to decide whether it grows.
+
+    Args:
+        rows: Samples of a process.
+        buffers: Maximum size of its message buffers [KiB].
+
+    Yields:
+        Name, largest value in the first and in the last third, slope per hour, and maximum growth.
+    """
     settled = rows[int(WARM_UP * len(rows)) :]
     if len(settled) < 2:
         return
@@ -225,7 +249,8 @@ def judge(rows: list[Row]) -> Iterator[tuple[str, float, float, float]]:
     for name in [name for name in settled[0] if name != "time"]:
         values = [row[name] for row in settled]
         slope = statistics.linear_regression(hours, values).slope
-        yield name, max(values[:third]), max(values[-third:]), slope
+        bound = TOLERANCE.get(name, float("inf")) + (buffers if name == MEMORY else 0.0)
+        yield name, max(values[:third]), max(values[-third:]), slope, bound
 
 
 if __name__ == "__main__":

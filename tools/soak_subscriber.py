@@ -50,6 +50,8 @@ class Topic:
     backwards: int = 0
     number: int = 0
     stamp: int = -1
+    largest: int = 0
+    """Size of the largest message [bytes]."""
     layout_ids: set[int] = field(default_factory=set)
     contents: set[bytes] = field(default_factory=set)
     """Different messages of a latched topic, without their stamps."""
@@ -69,6 +71,7 @@ class Topic:
     def check(self, data: bytes, details: dict[str, Any]) -> None:
         """Count a message and record its faults."""
         self.count += 1
+        self.largest = max(self.largest, len(data))
         number = details["publication_sequence_number"]
         self.lost += max(0, number - self.number - 1) if self.number else 0
         self.number = number
@@ -223,12 +226,16 @@ class Subscriber:
 
 
 class Disturbances:
-    """Requests at random simulated times, which depend only on the seed."""
+    """Requests at random simulated times, which depend only on the seed.
+
+    One request of each kind is made at the start, so that the kernels it needs are loaded before memory is
+    compared.
+    """
 
     def __init__(self, subscriber: Subscriber, seed: int, bodies: list[str]):
         self._subscriber, self._bodies = subscriber, bodies
         self._random = np.random.default_rng(seed)
-        self._due = {name: self._random.exponential(mean) for name, mean in EVERY.items()}
+        self._due = dict.fromkeys(EVERY, 0.0)
 
     def act(self, now: float) -> None:
         """Make the requests that are due.
