@@ -12,6 +12,7 @@ Exit codes: 0 success, 1 something grew, got lost or ran backwards, 2 invalid ar
 from __future__ import annotations
 
 import argparse
+import math
 import os
 import re
 import signal
@@ -35,7 +36,11 @@ from tactile_sim.names import Names
 from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.sender import MAX_WAITING
 
-MESSAGES_AT_ONCE = 8  # of a topic per call of ~/step; the node keeps 10 for a subscriber that is late
+MESSAGES_AT_ONCE = 8
+"""Maximum number of messages of a topic per call of ``~/step``, besides that of the last step.
+
+The node keeps `DEPTH` messages for a subscriber that is late.
+"""
 SAMPLE_EVERY, MOST_SAMPLES = 5.0, 512  # s of wall time between two samples, at first
 LOG_EVERY = 60.0  # s of wall time
 WARM_UP = 0.1  # of all samples, which are not compared
@@ -96,6 +101,21 @@ class Usage:
         return sorted(path for path, inode in self._segments if blocks((path, inode)))
 
 
+def steps_at_once(rates: Iterable[float], timestep: float) -> int:
+    """Return the largest number of steps that publishes at most `MESSAGES_AT_ONCE` messages of a topic.
+
+    Args:
+        rates: Rates of the streams [Hz]. The clock and the transforms are published with each of them.
+        timestep: Duration of a step [s].
+    """
+    different = set(rates)
+    return max(
+        steps
+        for steps in range(1, 1000)
+        if min(steps, sum(math.ceil(steps * rate * timestep) for rate in different)) <= MESSAGES_AT_ONCE
+    )
+
+
 def sample(pid: int, shared: set[SharedFile]) -> Row:
     """Return the resources that a process uses now."""
     folder = Path(f"/proc/{pid}")
@@ -142,7 +162,7 @@ def main() -> int:
         return 2
     names = Names(model)
     free = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
-    per_step = min(1.0, max(vars(settings.rates).values()) * model.opt.timestep)
+    steps = steps_at_once(vars(settings.rates).values(), model.opt.timestep)
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     os.environ.setdefault("ROS_DOMAIN_ID", str(free_domain(os.getpid())))
     stopping = threading.Event()
@@ -160,7 +180,7 @@ def main() -> int:
             subscriber.step(1)
             began = due = time.monotonic()
             while reached < 3600.0 * args.hours and not stopping.is_set():
-                reached = subscriber.step(max(1, int(MESSAGES_AT_ONCE / per_step))) * 1e-9
+                reached = subscriber.step(steps) * 1e-9
                 disturbances.act(reached)
                 usage.look(reached, processes)
                 if (now := time.monotonic()) >= due:

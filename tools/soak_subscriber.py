@@ -60,7 +60,9 @@ class Topic:
         self.kind = of_class(self.message_type)
         # Diagnostics are published in wall time while the simulation is stopped, with the stamp of the state.
         self.in_wall_time = self.kind.name.startswith("diagnostic_msgs/")
-        self.stamped = counts_before_stamp(self.kind) == 0 and not self.latched
+        # Transforms are published with every state, and never without one.
+        always = counts_before_stamp(self.kind) == 0 or self.kind.name == "tf2_msgs/msg/TFMessage"
+        self.stamped = always and not self.latched
 
     def take(self) -> None:
         """Read and check all messages that have arrived."""
@@ -246,6 +248,8 @@ class Disturbances:
         for name in [name for name, due in self._due.items() if due <= now]:
             self._due[name] = now + self._random.exponential(EVERY[name])
             getattr(self, f"_{name}")()
+            # The state is published after a request. The node keeps only a few messages until they arrive.
+            self._subscriber.step(1)
 
     def _throw(self) -> None:
         self._subscriber.call(Trigger, "throw")

@@ -85,9 +85,18 @@ def test_growth_beyond_tolerance_is_a_fault(tools, last, grows):
 
 def test_each_disturbance_occurs_at_the_start(tools):
     calls = []
-    subscriber = SimpleNamespace(call=lambda _, name, **fields: calls.append(name))
+    subscriber = SimpleNamespace(call=lambda _, name, **fields: calls.append(name), step=calls.append)
     tools.subscriber.Disturbances(subscriber, 0, ["ball"]).act(0.1)
-    assert sorted(calls) == sorted(tools.subscriber.EVERY)
+    assert sorted(calls[::2]) == sorted(tools.subscriber.EVERY)
+    assert calls[1::2] == [1] * len(tools.subscriber.EVERY)
+
+
+@pytest.mark.parametrize(
+    ("rates", "steps"),
+    [([500.0, 100.0], 8), ([100.0], 40), ([100.0, 30.0, 15.0, 1.0], 20), ([0.0], 999)],
+)
+def test_clock_of_all_streams_fits_into_the_queue(tools, rates, steps):
+    assert tools.soak.steps_at_once(rates, 0.002) == steps
 
 
 def frame(stamp: int, layout: int) -> bytes:
