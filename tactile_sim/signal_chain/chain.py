@@ -11,12 +11,14 @@ import numpy as np
 
 from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.schema import SEED
+from tactile_sim.signal_chain.delay import Delay
 from tactile_sim.signal_chain.driver import History
-from tactile_sim.signal_chain.program import Program, Workspace
-from tactile_sim.signal_chain.stage import SLACK, Group, Stage, Taxels
+from tactile_sim.signal_chain.group import Group, Taxels
+from tactile_sim.signal_chain.program import Program
+from tactile_sim.signal_chain.run import Workspace
+from tactile_sim.signal_chain.stage import SLACK, Stage
 from tactile_sim.signal_chain.stages import STAGES, make_stages
 from tactile_sim.signal_chain.tare import Tare
-from tactile_sim.signal_chain.transmission import Delay
 
 if TYPE_CHECKING:
     from tactile_sim.skin import Pad
@@ -295,7 +297,8 @@ class SignalChain:
             frame: Frame of its vector readings, as in `SignalChain`.
         """
         axes = {"body": self._skin.normals, "taxel": np.array([0.0, 0.0, 1.0]), "world": np.zeros(3)}
-        self._axes = np.ascontiguousarray(np.broadcast_to(axes[frame], self._skin.normals.shape).T)
+        axis = np.broadcast_to(axes[frame], self._skin.normals.shape)
+        self._axes = np.ascontiguousarray(axis.T, np.float32)
         self._program: Program | None = None
         self._workspace = self.workspace(0)
         self._zero = None

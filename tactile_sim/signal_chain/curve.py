@@ -9,7 +9,9 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, ranged, span
+from tactile_sim.signal_chain.group import Draw, Group
+from tactile_sim.signal_chain.loops import span
+from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 _POINTS = 2049
 """Number of points at which a polynomial is tabulated."""
@@ -63,7 +65,7 @@ class Curve(Stage):
     def integers(cls, group: Group) -> np.ndarray:
         """Return the lookup tables of all distinct curves as one array.
 
-        The first b numbers are the index in this array at which the table of each pad's curve begins. A table
+        The first b numbers are the index in this array at which the table of each run's curve begins. A table
         has 3 + `_CELLS` numbers: the index of the curve's first point in `constants`, that of its last point,
         the largest number of points in a cell, and for each cell the point at the end of the segment that
         contains the start of the cell, counted from the curve's first point.
@@ -74,10 +76,10 @@ class Curve(Stage):
         for law, (before, _) in cls._tables(group).items():
             last = len(before) - 1
             ends = np.searchsorted(before, np.linspace(0.0, before[-1], _CELLS + 1)[:-1]).clip(1, last)
-            places[law] = len(group.bodies) + len(rows) * (3 + _CELLS)
+            places[law] = len(group.runs) + len(rows) * (3 + _CELLS)
             rows.append(np.r_[begin, begin + last, np.diff(ends, append=last).max(), ends])
             begin += len(before)
-        return np.concatenate([[places[_law(stage)] for stage in group.stages], *rows]).astype(np.int64)
+        return np.concatenate([[places[_law(stage)] for stage in group.run_stages], *rows]).astype(np.int32)
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
@@ -171,15 +173,15 @@ def _table(curve: Curve, where: str) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel(error_model="numpy")
 def _interpolate(values, begin, end, index, entries, b, before, after, valid):
-    """Apply the curve of one pad to its readings, in place.
+    """Apply the curve of one run to its readings, in place.
 
     Args:
         values: (channels, taxels of the skin) Readings.
-        begin: First taxel of the pad.
+        begin: First taxel of the run.
         end: End of its taxels (exclusive).
         index: Result of `Curve.integers`.
         entries: Result of `Curve.constants`.
-        b: Index of the pad in the group.
+        b: Index of the run in the group.
         before: Baseline that is subtracted from the input of the curve.
         after: Baseline that is added to the output.
         valid: (end - begin,) uint8, set to 0 where a reading is beyond the end of the curve.
@@ -189,7 +191,7 @@ def _interpolate(values, begin, end, index, entries, b, before, after, valid):
     third = len(entries) // 3
     x, y = entries[first : first + last + 1], entries[third + first : third + first + last + 1]
     slopes = entries[2 * third + first : 2 * third + first + last + 1]
-    scale, limit = _CELLS / x[last], x[last]
+    scale, limit, before, after = np.float32(_CELLS) / x[last], x[last], np.float32(before), np.float32(after)
     for c in range(len(values)):
         row, beyond = values[c, begin:end], 0
         for i in range(len(row)):
@@ -202,8 +204,8 @@ def _interpolate(values, begin, end, index, entries, b, before, after, valid):
             for i in range(len(row)):
                 size = min(abs(row[i] - before), limit)
                 # Unsigned, since numba looks for negative indices otherwise.
-                k = np.uint64(ends[np.uint64(max(min(np.int64(size * scale), _CELLS - 1), 0))])
-                k = np.uint64(k + np.uint64(size > x[k]))
+                k = np.uint32(ends[np.uint32(max(min(np.int32(size * scale), _CELLS - 1), 0))])
+                k = np.uint32(k + np.uint32(size > x[k]))
                 size = y[k] + slopes[k] * (size - x[k])
                 row[i] = after + np.copysign(size, row[i] - before)
         else:

@@ -13,12 +13,13 @@ from tactile_sim.signal_chain.adaptation import FastAdaptation, SlowAdaptation, 
 from tactile_sim.signal_chain.amplifier import Gain, Offset, Saturation
 from tactile_sim.signal_chain.converter import Quantisation, Smoothing, Threshold
 from tactile_sim.signal_chain.curve import Calibration, Transfer
+from tactile_sim.signal_chain.delay import Delay
 from tactile_sim.signal_chain.driver import Clip, Contact, History
 from tactile_sim.signal_chain.material import CrossTalk, Hysteresis
 from tactile_sim.signal_chain.noise import Drift, Noise
 from tactile_sim.signal_chain.stage import Stage
 from tactile_sim.signal_chain.tare import Tare
-from tactile_sim.signal_chain.transmission import DeadTaxels, Delay, Dropout
+from tactile_sim.signal_chain.transmission import DeadTaxels, Dropout
 
 STAGES: dict[str, type[Stage]] = {
     stage.key(): stage
