@@ -105,7 +105,9 @@ class Transfer(Curve):
         for b in range(len(own.ranges)):
             begin, end, _ = span(own, b)
             valid = now.valid[begin:end]
-            _interpolate(values, begin, end, own.integers, own.constants, b, 0.0, own.parameters[b, 1], valid)
+            _interpolate(
+                values, begin, end, own.integers, own.constants, b, 0.0, own.parameters[b, 1], valid, now.work
+            )
 
 
 @dataclass(frozen=True)
@@ -123,8 +125,9 @@ class Calibration(Curve):
             begin, end, _ = span(own, b)
             ignored = now.work[0].view(np.uint8)[: end - begin]
             _interpolate(
-                values, begin, end, own.integers, own.constants, b, own.parameters[b, 1], 0.0, ignored
-            )
+                values, begin, end, own.integers, own.constants, b, own.parameters[b, 1], 0.0, ignored,
+                now.work,
+            )  # fmt: skip
 
 
 def _law(curve: Curve) -> tuple:
@@ -172,7 +175,7 @@ def _table(curve: Curve, where: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @kernel(error_model="numpy")
-def _interpolate(values, begin, end, index, entries, b, before, after, valid):
+def _interpolate(values, begin, end, index, entries, b, before, after, valid, work):
     """Apply the curve of one run to its readings, in place.
 
     Args:
@@ -185,6 +188,7 @@ def _interpolate(values, begin, end, index, entries, b, before, after, valid):
         before: Baseline that is subtracted from the input of the curve.
         after: Baseline that is added to the output.
         valid: (end - begin,) uint8, set to 0 where a reading is beyond the end of the curve.
+        work: Scratch memory, of which rows 1 and 2 are used.
     """
     own = index[index[b] : index[b] + 3 + _CELLS]
     first, last, most, ends = own[0], own[1] - own[0], own[2], own[3:]
@@ -192,25 +196,28 @@ def _interpolate(values, begin, end, index, entries, b, before, after, valid):
     x, y = entries[first : first + last + 1], entries[third + first : third + first + last + 1]
     slopes = entries[2 * third + first : 2 * third + first + last + 1]
     scale, limit, before, after = np.float32(_CELLS) / x[last], x[last], np.float32(before), np.float32(after)
+    sizes, cells = work[1, : end - begin], work[2].view(np.int32)[: end - begin]
     for c in range(len(values)):
         row, beyond = values[c, begin:end], 0
+        # Only the search cannot be vectorized, so it has a loop of its own.
         for i in range(len(row)):
-            beyond |= abs(row[i] - before) > limit
+            size = abs(row[i] - before)
+            beyond |= size > limit
+            sizes[i] = min(size, limit)
+            cells[i] = min(np.int32(sizes[i] * scale), np.int32(_CELLS - 1))
         if beyond:
             for i in range(len(row)):
                 if abs(row[i] - before) > limit:
                     valid[i] = 0
         if most <= 1:
             for i in range(len(row)):
-                size = min(abs(row[i] - before), limit)
                 # Unsigned, since numba looks for negative indices otherwise.
-                k = np.uint32(ends[np.uint32(max(min(np.int32(size * scale), _CELLS - 1), 0))])
-                k = np.uint32(k + np.uint32(size > x[k]))
-                size = y[k] + slopes[k] * (size - x[k])
-                row[i] = after + np.copysign(size, row[i] - before)
+                k = np.uint32(ends[np.uint32(cells[i])])
+                k = np.uint32(k + np.uint32(sizes[i] > x[k]))
+                sizes[i] = y[k] + slopes[k] * (sizes[i] - x[k])
         else:
             for i in range(len(row)):
-                size = min(abs(row[i] - before), limit)
-                k = min(max(np.searchsorted(x, size), 1), last)
-                size = y[k] + slopes[k] * (size - x[k])
-                row[i] = after + np.copysign(size, row[i] - before)
+                k = min(max(np.searchsorted(x, sizes[i]), 1), last)
+                sizes[i] = y[k] + slopes[k] * (sizes[i] - x[k])
+        for i in range(len(row)):
+            row[i] = after + np.copysign(sizes[i], row[i] - before)
