@@ -88,6 +88,11 @@ class Constants:
             self._constants, self._bypassed,
         )  # fmt: skip
 
+    @property
+    def size(self) -> int:
+        """Size of the parameters and constants that differ between environments [bytes]."""
+        return self._parameters.nbytes + self._constants.nbytes
+
     def read_switches(self) -> None:
         """Apply changes of `Stage.enabled` in the groups."""
         bypassed = [group.bypassed for group in self._groups.values()]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 from zlib import crc32
 
 import numpy as np
@@ -18,6 +18,26 @@ if TYPE_CHECKING:
 
 _RANGES, _TAXELS = range(2)
 """Kinds of random numbers of a stage: for its ranges, and for its taxels."""
+
+
+class Sensed(Protocol):
+    """The attributes of a skin that a signal chain uses: some of its pads, and all its n taxels."""
+
+    @property
+    def pads(self) -> Sequence[Pad]:
+        """Pads that the chain processes."""
+
+    @property
+    def positions(self) -> np.ndarray:
+        """(n, 3) taxel positions in the frame of their body [m]."""
+
+    @property
+    def normals(self) -> np.ndarray:
+        """(n, 3) outward unit normals in the frame of their body."""
+
+    @property
+    def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
+        """See `tactile_sim.skin.Skin.neighbours`."""
 
 
 @dataclass(frozen=True)

@@ -106,6 +106,11 @@ class Program:
         row = self._rows[stage]
         return slice(int(row[MEMORY]), int(row[MEMORY_END]))
 
+    @property
+    def bytes_per_environment(self) -> int:
+        """Size of the constants and memory of each environment [bytes]."""
+        return (self._constants.size + self.memory.nbytes) // len(self.memory)
+
     def run(
         self,
         workspace: Workspace,

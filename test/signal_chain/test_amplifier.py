@@ -67,6 +67,17 @@ def test_area_of_the_viscoelastic_loop_depends_on_the_rate(frequency):
     assert area == pytest.approx(math.pi * strength * product / (1 + product**2), rel=0.02)
 
 
+def test_slow_stage_does_not_stall_at_a_high_rate():
+    timestep, constant = 1e-6, 1.0
+    made = SignalChain(
+        SKIN, {"palm": {"slow_adaptation": {"fraction": 0.0, "time_constant": constant}}}, timestep
+    )
+    first_reading(made, 1.0, 0, 1)
+    steps = np.arange(3_000_000, 3_004_000)
+    out = np.array([first_reading(made, 1.0, int(step), 1) for step in steps])
+    assert math.log(out[0] / out[-1]) == pytest.approx(timestep * (steps[-1] - steps[0]) / constant, rel=0.05)
+
+
 def test_gain_and_offset_of_each_taxel():
     factors = list(np.linspace(0.5, 1.5, NUMBER))
     out = sensor(gain={"taxels": factors}, offset={"value": 0.25}).read(0, held(2.0, 1))
