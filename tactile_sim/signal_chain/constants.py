@@ -67,7 +67,7 @@ class Constants:
             integers.append(stage.integers(group))
             row[INTEGERS_END] = row[INTEGERS] + len(integers[-1])
             size = sizes[int(varies)]
-            row[VARIES], row[PARAMETERS], row[CONSTANTS] = varies, *size
+            row[VARIES], row[PARAMETERS], row[CONSTANTS] = varies, size[0], size[1]
             size += len(drawn), len(own)
             row[PARAMETERS_END], row[CONSTANTS_END] = size
             if not varies:
