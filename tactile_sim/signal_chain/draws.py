@@ -13,7 +13,8 @@ import numpy as np
 from tactile_sim.compilation import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_LOW = np.uint64(0xFFFFFFFF)
+LOWER = np.uint64(0xFFFFFFFF)
+"""Mask of the lower half of 64 bits."""
 _ONE, _HALF, _LAST = np.float32(1.0), np.float32(0.5), np.float32(2.0**-31)
 _LN4 = np.float32(2.0 * math.log(2.0))
 _ANGLE = np.float32(0.5 * np.pi * 2.0**-30)
@@ -51,12 +52,6 @@ def upper(bits):
     return (np.float64(np.int64(bits >> np.uint64(32))) + 0.5) * 2.0**-32
 
 
-@kernel
-def lower(bits):
-    """Return a number in (0, 1) from the lower 32 bits."""
-    return (np.float64(np.int64(bits & _LOW)) + 0.5) * 2.0**-32
-
-
 @kernel(error_model="numpy")
 def fill_normal(key, first, pair, one, other):
     """Fill two arrays with standard normal numbers (Box-Muller method), at most 6.7 in magnitude.
@@ -72,7 +67,7 @@ def fill_normal(key, first, pair, one, other):
     for i in range(len(one)):
         bits = mix(key + (counters + (np.uint64(i) << np.uint64(3))) * _GOLDEN)
         # ln of u = m 2^e with m from sqrt(1/2) to sqrt(2), as the series of 2 artanh((m - 1) / (m + 1)).
-        upper_bits, lower_bits = np.int32(bits >> np.uint64(33)), np.int32(bits & _LOW)
+        upper_bits, lower_bits = np.int32(bits >> np.uint64(33)), np.int32(bits & LOWER)
         u = np.float32((np.float32(upper_bits) + _HALF) * _LAST).view(np.int32)
         exponent = np.int32((u - _ROOT_HALF_BITS) >> np.int32(23))
         m = np.int32(u - (exponent << np.int32(23))).view(np.float32)

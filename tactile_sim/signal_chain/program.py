@@ -157,11 +157,11 @@ class Program:
         if not is_full(before, own.start, own.stop, room, runs, self.kept, steps):
             return
         group.room = max(room + 1, int(_GROWTH * room))
-        rest = own.stop + -own.stop % _ALIGNED
         self.memory = np.zeros((len(before), self._lay_out()), np.float32)
         new = self.columns(Delay)
         self.memory[:, : own.start] = before[:, : own.start]
-        self.memory[:, new.stop + -new.stop % _ALIGNED :] = before[:, rest:]
+        rest = before.shape[1] - own.stop - -own.stop % _ALIGNED  # the stages after the delay
+        self.memory[:, self.memory.shape[1] - rest :] = before[:, before.shape[1] - rest :]
         move_slots(before[:, own], self.memory[:, new], room, group.room)
 
     def restart(self, envs: np.ndarray, seed: int | None = None) -> None:

@@ -8,13 +8,10 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Integers, Number, parameter
-from tactile_sim.signal_chain.draws import entry
+from tactile_sim.signal_chain.draws import LOWER, entry
 from tactile_sim.signal_chain.group import Draw, Group
 from tactile_sim.signal_chain.loops import ONE, ZERO, copy, span
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
-
-_LOWER = np.uint64(0xFFFFFFFF)
-"""Mask of the lower half of 64 random bits."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +99,7 @@ class Dropout(Stage):
             for i in range(len(held)):
                 bits = entry(now.key, begin + i)
                 held[i] = ONE if np.int64(bits >> np.uint64(32)) < held_below else ZERO
-                cleared[i] = ONE if np.int64(bits & _LOWER) < cleared_below else ZERO
+                cleared[i] = ONE if np.int64(bits & LOWER) < cleared_below else ZERO
             for c in range(len(values)):
                 row, before = values[c, begin:end], last[c, first : first + end - begin]
                 for i in range(len(row)):
