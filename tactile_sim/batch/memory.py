@@ -22,8 +22,9 @@ def bytes_per_environment(simulation: Simulation) -> int:
     recorded = 12 * model.nbody + model.nv + model.nsensordata + 6 * len(skin.body_ids)
     contacts = _CONTACTS * (8 * Contacts.WIDTH + 4 * Contacts.IDS)
     arrays = 2 + (simulation.sampling is not None) if simulation.stages or simulation.sampling else 1
-    kept = simulation.signal_chain.of_pad(0).words(channels, simulation.settings.rates.tactile)
-    return 8 * (state + recorded + kept) + contacts + len(skin.positions) * (4 + 8 * channels * arrays)
+    chain, rate = simulation.signal_chain.of_pad(0), simulation.settings.rates.tactile
+    kept = chain.bytes_per_environment(channels, rate)
+    return 8 * (state + recorded) + kept + contacts + len(skin.positions) * (4 + 8 * channels * arrays)
 
 
 def check_memory(num_envs: int, each: int, available: int | None) -> None:

@@ -8,15 +8,16 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.schema import SHARE, TIME_CONSTANT
-from tactile_sim.signal_chain.stage import Group, Stage, computation, ranged
+from tactile_sim.signal_chain.group import Group
+from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 
 @dataclass(frozen=True)
 class LowPass(Stage):
-    """Base class of stages that replace a load x by own * x + late * y, where T dy/dt = x - y.
+    """Base class of stages that replace a load x by own * x - late * (x - y), where T dy/dt = x - y.
 
-    After a step to x, the reading is x * (own + late * (1 - exp(-t / T))). The load is assumed
-    constant between two readings, so the filter is exact for any interval.
+    After a step to x, the reading is x * (own - late * exp(-t / T)). The load is assumed constant between two
+    readings, so the filter is exact for any interval.
     """
 
     has_memory = True
@@ -25,7 +26,8 @@ class LowPass(Stage):
     def words(cls, group: Group) -> int:
         """Return the number of values in memory: two for each channel and taxel in the group.
 
-        They are the last load and the filtered load.
+        They are the last load x, and the lag x - y. The lag of a constant load decays to zero without loss of
+        precision, however short the interval is compared to T.
         """
         return 2 * group.channels * group.number
 
@@ -42,7 +44,7 @@ class Viscoelasticity(LowPass):
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
             late, constant = own.parameters[b, 0], own.parameters[b, 1]
-            _filter(values, own.ranges, b, 1.0 - late, late, constant, memory, now.interval, now.keep)
+            _filter(values, own.ranges, b, 1.0, late, constant, memory, now.interval, now.keep)
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,8 @@ class SlowAdaptation(LowPass):
     @computation
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
-            late, constant = own.parameters[b, 0] - 1.0, own.parameters[b, 1]
-            _filter(values, own.ranges, b, 1.0, late, constant, memory, now.interval, now.keep)
+            rest, constant = own.parameters[b, 0], own.parameters[b, 1]
+            _filter(values, own.ranges, b, rest, rest - 1.0, constant, memory, now.interval, now.keep)
 
 
 @dataclass(frozen=True)
@@ -70,26 +72,25 @@ class FastAdaptation(LowPass):
     @computation
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
-            _filter(
-                values, own.ranges, b, 1.0, -1.0, own.parameters[b, 0], memory, now.interval, now.keep
-            )  # fmt: skip
+            constant = own.parameters[b, 0]
+            _filter(values, own.ranges, b, 0.0, -1.0, constant, memory, now.interval, now.keep)
 
 
 @kernel(error_model="numpy")
 def _filter(values, ranges, b, own, late, constant, memory, interval, keep):
     begin, end, first = ranges[b, 0], ranges[b, 1], ranges[b, 2]
-    gain = -np.expm1(-interval / constant)
+    gain, own, late = np.float32(-np.expm1(-interval / constant)), np.float32(own), np.float32(late)
     size, half = end - begin, len(memory) // 2
     for c in range(len(values)):
         row, place = values[c, begin:end], c * (half // len(values)) + first
-        load, average = memory[place : place + size], memory[half + place : half + place + size]
+        load, lags = memory[place : place + size], memory[half + place : half + place + size]
         if keep:
             for i in range(size):
-                mean = average[i] + gain * (load[i] - average[i])
-                average[i] = mean
+                lag = lags[i] - gain * lags[i] + (row[i] - load[i])
+                lags[i] = lag
                 load[i] = row[i]
-                row[i] = own * row[i] + late * mean
+                row[i] = own * row[i] - late * lag
         else:
             for i in range(size):
-                mean = average[i] + gain * (load[i] - average[i])
-                row[i] = own * row[i] + late * mean
+                lag = lags[i] - gain * lags[i] + (row[i] - load[i])
+                row[i] = own * row[i] - late * lag

@@ -8,7 +8,9 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.schema import LARGEST, Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, ranged, span, squares
+from tactile_sim.signal_chain.group import Draw, Group
+from tactile_sim.signal_chain.loops import ONE, ZERO, span, squares
+from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 
 @dataclass(frozen=True)
@@ -99,7 +101,8 @@ class Saturation(Stage):
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
             begin, end, _ = span(own, b)
-            level, normal, shear = own.parameters[b, 0], own.parameters[b, 1], own.parameters[b, 2]
+            level, normal = np.float32(own.parameters[b, 0]), np.float32(own.parameters[b, 1])
+            shear = np.float32(own.parameters[b, 2])
             magnitudes = now.work[0, : end - begin]
             squares(values, begin, end, magnitudes)
             least, beyond = min(level, normal, shear), 0
@@ -113,9 +116,9 @@ class Saturation(Stage):
 @kernel(error_model="numpy")
 def _limit(values, begin, end, most, valid):
     for t in range(begin, end):
-        square = 0.0
+        square = ZERO
         for c in range(len(values)):
-            square += values[c, t] ** 2
+            square += values[c, t] * values[c, t]
         if square > most * most:
             valid[t] = 0
             ratio = most / np.sqrt(square)
@@ -126,10 +129,10 @@ def _limit(values, begin, end, most, valid):
 @kernel(error_model="numpy")
 def _limit_parts(values, begin, end, axes, normal, shear, valid):
     for t in range(begin, end):
-        split = len(values) == 3 and (axes[0, t] != 0.0 or axes[1, t] != 0.0 or axes[2, t] != 0.0)
-        along, square = 0.0, 0.0
+        split = len(values) == 3 and (axes[0, t] != ZERO or axes[1, t] != ZERO or axes[2, t] != ZERO)
+        along, square = ZERO, ZERO
         for c in range(len(values)):
-            square += values[c, t] ** 2
+            square += values[c, t] * values[c, t]
             if split:
                 along += values[c, t] * axes[c, t]
         if not split:
@@ -139,10 +142,10 @@ def _limit_parts(values, begin, end, axes, normal, shear, valid):
                 for c in range(len(values)):
                     values[c, t] *= most / np.sqrt(square)
             continue
-        across = np.sqrt(max(square - along * along, 0.0))
+        across = np.sqrt(max(square - along * along, ZERO))
         inward = min(max(along, -normal), normal)
-        ratio = shear / across if across > shear else 1.0
-        if ratio < 1.0 or inward != along:
+        ratio = shear / across if across > shear else ONE
+        if ratio < ONE or inward != along:
             valid[t] = 0
             for c in range(3):
                 values[c, t] = ratio * (values[c, t] - along * axes[c, t]) + inward * axes[c, t]

@@ -5,46 +5,25 @@ from __future__ import annotations
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.schema import SEED
+from tactile_sim.signal_chain.delay import Delay
 from tactile_sim.signal_chain.driver import History
-from tactile_sim.signal_chain.program import Program, Workspace
-from tactile_sim.signal_chain.stage import SLACK, Group, Stage, Taxels
-from tactile_sim.signal_chain.stages import STAGES, make_stages
+from tactile_sim.signal_chain.group import Sensed, Taxels
+from tactile_sim.signal_chain.program import Program
+from tactile_sim.signal_chain.run import Workspace
+from tactile_sim.signal_chain.stage import SLACK, Stage
+from tactile_sim.signal_chain.stages import make_groups, make_stages
 from tactile_sim.signal_chain.tare import Tare
-from tactile_sim.signal_chain.transmission import Delay
-
-if TYPE_CHECKING:
-    from tactile_sim.skin import Pad
 
 KEY = "skin.sensor"
 """Configuration key of the stages."""
 _ALONE = np.zeros(1, np.int64)
 """Index of the only environment of a `SignalChain`, as an array."""
-
-
-class Sensed(Protocol):
-    """The attributes of a skin that a signal chain uses: some of its pads, and all its n taxels."""
-
-    @property
-    def pads(self) -> Sequence[Pad]:
-        """Pads that the chain processes."""
-
-    @property
-    def positions(self) -> np.ndarray:
-        """(n, 3) taxel positions in the frame of their body [m]."""
-
-    @property
-    def normals(self) -> np.ndarray:
-        """(n, 3) outward unit normals in the frame of their body."""
-
-    @property
-    def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
-        """See `tactile_sim.skin.Skin.neighbours`."""
 
 
 class SignalChain:
@@ -90,23 +69,10 @@ class SignalChain:
         self.staged = np.array([name in chosen for name in names], bool)
         """(pads,) whether each pad of the skin has stages."""
         self._skin = Taxels(skin.positions, skin.normals, skin.neighbours)
-        self._groups: dict[type[Stage], Group] = {}
-        for key, stage in STAGES.items():
-            bodies = [body for body in skin.pads if key in chosen.get(body.name, {})]
-            if bodies or stage is Tare:
-                own = [chosen[body.name][key] for body in bodies]
-                self._groups[stage] = Group(bodies, own, self._skin)
-        self._groups[Tare].room = int(bool(self._groups[Tare].bodies))
-        try:
-            for stage, group in self._groups.items():
-                stage.check(group)
-        except ConfigError as error:
-            raise ConfigError(f"{where}.{error}") from None
+        self._groups = make_groups(skin.pads, self._skin, chosen, where)
         self._marks = any(stage.marks for stage in self._groups)
-        self._has_memory = any(
-            stage.has_memory or group.random.any()
-            for stage, group in self._groups.items()
-            if stage is not Tare or group.bodies
+        self._keeps = any(
+            stage.has_memory or group.random.any() for stage, group in self._groups.items() if group.bodies
         )
         self._timestep, self._seed, self._episode = timestep, seed, 0
         self._zero: np.ndarray | None
@@ -127,29 +93,21 @@ class SignalChain:
             rate: Expected rate of the readings [Hz], which sets the initial capacity of the delay buffer. The
                 buffer grows if necessary.
         """
-        return Program(self._groups_of_program(rate), seeds, self._timestep, channels)
+        groups = {stage: group for stage, group in self._groups.items() if stage is not History}
+        if Delay in groups:
+            late = groups[Delay].ends[1].sum(axis=1).max()  # time and jitter
+            room = max(2, 1 + math.ceil(late * rate - SLACK))
+            groups[Delay] = dataclasses.replace(groups[Delay], room=room)
+        return Program(groups, seeds, self._timestep, channels)
 
-    def words(self, channels: int, rate: float) -> int:
-        """Return the number of values that a program of this chain stores for each environment.
+    def bytes_per_environment(self, channels: int, rate: float) -> int:
+        """Return the memory that each environment of a program needs [bytes].
 
         Args:
             channels: Number of channels of the readings.
             rate: Expected rate of the readings [Hz], as in `program`.
         """
-        groups = self._groups_of_program(rate)
-        sizes = [
-            stage.words(dataclasses.replace(group, channels=channels)) for stage, group in groups.items()
-        ]
-        return sum(sizes) if len(groups) > 1 else 0
-
-    def _groups_of_program(self, rate: float) -> dict[type[Stage], Group]:
-        groups = {stage: group for stage, group in self._groups.items() if stage is not History}
-        if Delay in groups:
-            late = groups[Delay].ends[1].sum(axis=1).max()  # time and jitter
-            groups[Delay] = dataclasses.replace(
-                groups[Delay], room=max(2, 1 + math.ceil(late * rate - SLACK))
-            )
-        return groups
+        return 0 if self.idle else self.program([0], channels, rate).bytes_per_environment
 
     def workspace(self, channels: int) -> Workspace:
         """Allocate the arrays that a thread needs to run a program of this chain."""
@@ -179,7 +137,7 @@ class SignalChain:
         This is the case if a stage stores earlier readings, or if a parameter is a range that is drawn again
         at each reset.
         """
-        return self._has_memory if self._program is None else self._program.has_memory
+        return self._keeps if self._program is None else self._program.has_memory
 
     @property
     def idle(self) -> bool:
@@ -295,7 +253,8 @@ class SignalChain:
             frame: Frame of its vector readings, as in `SignalChain`.
         """
         axes = {"body": self._skin.normals, "taxel": np.array([0.0, 0.0, 1.0]), "world": np.zeros(3)}
-        self._axes = np.ascontiguousarray(np.broadcast_to(axes[frame], self._skin.normals.shape).T)
+        axis = np.broadcast_to(axes[frame], self._skin.normals.shape)
+        self._axes = np.ascontiguousarray(axis.T, np.float32)
         self._program: Program | None = None
         self._workspace = self.workspace(0)
         self._zero = None

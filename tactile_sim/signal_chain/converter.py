@@ -8,7 +8,9 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Flag, Integer, Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, copy, ranged, span, squares
+from tactile_sim.signal_chain.group import Draw, Group
+from tactile_sim.signal_chain.loops import ZERO, copy, span, squares
+from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 _INSTANT = 1e-300
 """Time constant at which the filter has no effect [s]."""
@@ -47,12 +49,12 @@ class Smoothing(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the weights of all pads as one array (b * slots,), pad by pad.
+        """Return the weights of all runs as one array (b * slots,), run by run.
 
-        Unused weights are zero, and so are all weights of a pad with a low-pass filter.
+        Unused weights are zero, and so are all weights of a run with a low-pass filter.
         """
-        out = np.zeros((len(group.bodies), max(1, *(len(stage.weights) for stage in group.stages))))
-        for row, stage in zip(out, group.stages, strict=True):
+        out = np.zeros((len(group.runs), max(1, *(len(stage.weights) for stage in group.stages))))
+        for row, stage in zip(out, group.run_stages, strict=True):
             row[: len(stage.weights)] = stage.weights
         return out.ravel()
 
@@ -70,15 +72,15 @@ class Smoothing(Stage):
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
             constant = own.parameters[b, 0]
-            gain = 1.0 if now.first else -np.expm1(-now.interval / max(constant, _INSTANT))
+            gain = np.float32(1.0 if now.first else -np.expm1(-now.interval / max(constant, _INSTANT)))
             for c in range(len(values)):
                 row = values[c, begin:end]
                 if constant > 0.0:
                     smooth = slots[0, c, first : first + end - begin]
                     for i in range(len(row)):
                         row[i] = smooth[i] + gain * (row[i] - smooth[i])
-                        if now.keep:
-                            smooth[i] = row[i]
+                    if now.keep:
+                        copy(row, smooth)
                     continue
                 total = now.work[0, : end - begin]
                 for i in range(len(row)):
@@ -123,7 +125,7 @@ class Threshold(Stage):
             for c in range(len(values)):
                 row = values[c, begin:end]
                 for i in range(len(row)):
-                    row[i] = 0.0 if magnitudes[i] < levels[i] * abs(levels[i]) else row[i]
+                    row[i] = ZERO if magnitudes[i] < levels[i] * abs(levels[i]) else row[i]
 
 
 @dataclass(frozen=True)
@@ -148,16 +150,17 @@ class Quantisation(Stage):
             size = 2.0 ** (bits - signed)
             least = -np.inf if bits == 0.0 else -size * signed
             most = np.inf if bits == 0.0 else size - 1.0
+            step, low, high = np.float32(width), np.float32(least), np.float32(most)
             for c in range(len(values)):
                 row = values[c, begin:end]
                 beyond = 0
                 for i in range(len(row)):
-                    count = np.rint(row[i] / width)
-                    beyond |= not least <= count <= most
-                    row[i] = count * width
+                    count = np.rint(row[i] / step)
+                    beyond |= not low <= count <= high
+                    row[i] = np.float64(count) * width
                 if beyond:
                     for i in range(len(row)):
-                        count = np.rint(row[i] / width)
-                        if not least <= count <= most:
+                        count = np.rint(row[i] / step)
+                        if not low <= count <= high:
                             now.valid[begin + i] = 0
                             row[i] = min(max(count, least), most) * width

@@ -9,7 +9,9 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, ranged, span
+from tactile_sim.signal_chain.group import Draw, Group
+from tactile_sim.signal_chain.loops import span
+from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 _POINTS = 2049
 """Number of points at which a polynomial is tabulated."""
@@ -63,7 +65,7 @@ class Curve(Stage):
     def integers(cls, group: Group) -> np.ndarray:
         """Return the lookup tables of all distinct curves as one array.
 
-        The first b numbers are the index in this array at which the table of each pad's curve begins. A table
+        The first b numbers are the index in this array at which the table of each run's curve begins. A table
         has 3 + `_CELLS` numbers: the index of the curve's first point in `constants`, that of its last point,
         the largest number of points in a cell, and for each cell the point at the end of the segment that
         contains the start of the cell, counted from the curve's first point.
@@ -74,10 +76,10 @@ class Curve(Stage):
         for law, (before, _) in cls._tables(group).items():
             last = len(before) - 1
             ends = np.searchsorted(before, np.linspace(0.0, before[-1], _CELLS + 1)[:-1]).clip(1, last)
-            places[law] = len(group.bodies) + len(rows) * (3 + _CELLS)
+            places[law] = len(group.runs) + len(rows) * (3 + _CELLS)
             rows.append(np.r_[begin, begin + last, np.diff(ends, append=last).max(), ends])
             begin += len(before)
-        return np.concatenate([[places[_law(stage)] for stage in group.stages], *rows]).astype(np.int64)
+        return np.concatenate([[places[_law(stage)] for stage in group.run_stages], *rows]).astype(np.int32)
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
@@ -103,7 +105,9 @@ class Transfer(Curve):
         for b in range(len(own.ranges)):
             begin, end, _ = span(own, b)
             valid = now.valid[begin:end]
-            _interpolate(values, begin, end, own.integers, own.constants, b, 0.0, own.parameters[b, 1], valid)
+            _interpolate(
+                values, begin, end, own.integers, own.constants, b, 0.0, own.parameters[b, 1], valid, now.work
+            )
 
 
 @dataclass(frozen=True)
@@ -121,8 +125,9 @@ class Calibration(Curve):
             begin, end, _ = span(own, b)
             ignored = now.work[0].view(np.uint8)[: end - begin]
             _interpolate(
-                values, begin, end, own.integers, own.constants, b, own.parameters[b, 1], 0.0, ignored
-            )
+                values, begin, end, own.integers, own.constants, b, own.parameters[b, 1], 0.0, ignored,
+                now.work,
+            )  # fmt: skip
 
 
 def _law(curve: Curve) -> tuple:
@@ -170,45 +175,49 @@ def _table(curve: Curve, where: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 @kernel(error_model="numpy")
-def _interpolate(values, begin, end, index, entries, b, before, after, valid):
-    """Apply the curve of one pad to its readings, in place.
+def _interpolate(values, begin, end, index, entries, b, before, after, valid, work):
+    """Apply the curve of one run to its readings, in place.
 
     Args:
         values: (channels, taxels of the skin) Readings.
-        begin: First taxel of the pad.
+        begin: First taxel of the run.
         end: End of its taxels (exclusive).
         index: Result of `Curve.integers`.
         entries: Result of `Curve.constants`.
-        b: Index of the pad in the group.
+        b: Index of the run in the group.
         before: Baseline that is subtracted from the input of the curve.
         after: Baseline that is added to the output.
         valid: (end - begin,) uint8, set to 0 where a reading is beyond the end of the curve.
+        work: Scratch memory, of which rows 1 and 2 are used.
     """
     own = index[index[b] : index[b] + 3 + _CELLS]
     first, last, most, ends = own[0], own[1] - own[0], own[2], own[3:]
     third = len(entries) // 3
     x, y = entries[first : first + last + 1], entries[third + first : third + first + last + 1]
     slopes = entries[2 * third + first : 2 * third + first + last + 1]
-    scale, limit = _CELLS / x[last], x[last]
+    scale, limit, before, after = np.float32(_CELLS) / x[last], x[last], np.float32(before), np.float32(after)
+    sizes, cells = work[1, : end - begin], work[2].view(np.int32)[: end - begin]
     for c in range(len(values)):
         row, beyond = values[c, begin:end], 0
+        # Only the search cannot be vectorized, so it has a loop of its own.
         for i in range(len(row)):
-            beyond |= abs(row[i] - before) > limit
+            size = abs(row[i] - before)
+            beyond |= size > limit
+            sizes[i] = min(size, limit)
+            cells[i] = min(np.int32(sizes[i] * scale), np.int32(_CELLS - 1))
         if beyond:
             for i in range(len(row)):
                 if abs(row[i] - before) > limit:
                     valid[i] = 0
         if most <= 1:
             for i in range(len(row)):
-                size = min(abs(row[i] - before), limit)
                 # Unsigned, since numba looks for negative indices otherwise.
-                k = np.uint64(ends[np.uint64(max(min(np.int64(size * scale), _CELLS - 1), 0))])
-                k = np.uint64(k + np.uint64(size > x[k]))
-                size = y[k] + slopes[k] * (size - x[k])
-                row[i] = after + np.copysign(size, row[i] - before)
+                k = np.uint32(ends[np.uint32(cells[i])])
+                k = np.uint32(k + np.uint32(sizes[i] > x[k]))
+                sizes[i] = y[k] + slopes[k] * (sizes[i] - x[k])
         else:
             for i in range(len(row)):
-                size = min(abs(row[i] - before), limit)
-                k = min(max(np.searchsorted(x, size), 1), last)
-                size = y[k] + slopes[k] * (size - x[k])
-                row[i] = after + np.copysign(size, row[i] - before)
+                k = min(max(np.searchsorted(x, sizes[i]), 1), last)
+                sizes[i] = y[k] + slopes[k] * (sizes[i] - x[k])
+        for i in range(len(row)):
+            row[i] = after + np.copysign(sizes[i], row[i] - before)

@@ -1,7 +1,7 @@
 """Random numbers computed from a key and a counter, regardless of order, thread and environment.
 
 They use only hashes, additions, multiplications, divisions and square roots, which all processors round
-identically.
+identically. Normal numbers are float32, as the readings to which they are added.
 """
 
 from __future__ import annotations
@@ -13,11 +13,17 @@ import numpy as np
 from tactile_sim.compilation import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-_LOW = np.uint64(0xFFFFFFFF)
-_HALF_PI = 0.5 * np.pi
-_LN2 = math.log(2.0)
-_ROOT_HALF_BITS = np.int64(0x3FE6A09E00000000)
-"""Bits of a float64 just below the square root of 1/2."""
+LOWER = np.uint64(0xFFFFFFFF)
+"""Mask of the lower half of 64 bits."""
+_ONE, _HALF, _LAST = np.float32(1.0), np.float32(0.5), np.float32(2.0**-31)
+_LN4 = np.float32(2.0 * math.log(2.0))
+_ANGLE = np.float32(0.5 * np.pi * 2.0**-30)
+_ROOT_HALF_BITS = np.int32(0x3F3504F3)
+"""Bits of the float32 nearest to the square root of 1/2."""
+_LN = tuple(np.float32(4 / k) for k in (1, 3, 5, 7))
+_SIN = tuple(np.float32(1 / math.factorial(k)) for k in (3, 5, 7))
+_COS = tuple(np.float32(1 / math.factorial(k)) for k in (2, 4, 6, 8))
+"""Coefficients of the series of 4 artanh, sine and cosine."""
 
 
 @kernel
@@ -46,46 +52,36 @@ def upper(bits):
     return (np.float64(np.int64(bits >> np.uint64(32))) + 0.5) * 2.0**-32
 
 
-@kernel
-def lower(bits):
-    """Return a number in (0, 1) from the lower 32 bits."""
-    return (np.float64(np.int64(bits & _LOW)) + 0.5) * 2.0**-32
-
-
 @kernel(error_model="numpy")
 def fill_normal(key, first, pair, one, other):
-    """Fill two arrays with standard normal numbers (Box-Muller method), at most 6.8 in magnitude.
+    """Fill two arrays with standard normal numbers (Box-Muller method), at most 6.7 in magnitude.
 
     Args:
         key: uint64 key, see `stream`.
         first: Counter of the first entry, below 2^61.
         pair: Index of the pair of arrays, 0 to 7; each pair has different numbers.
-        one: (n,) First array to fill.
-        other: (n,) Second array to fill.
+        one: (n,) float32 First array to fill.
+        other: (n,) float32 Second array to fill.
     """
-    size = len(one)
     counters = np.uint64(pair) + (np.uint64(first) << np.uint64(3))
-    for i in range(size):
+    for i in range(len(one)):
         bits = mix(key + (counters + (np.uint64(i) << np.uint64(3))) * _GOLDEN)
         # ln of u = m 2^e with m from sqrt(1/2) to sqrt(2), as the series of 2 artanh((m - 1) / (m + 1)).
-        u = np.float64(upper(bits)).view(np.int64)
-        exponent = (u - _ROOT_HALF_BITS) >> 52
-        m = np.int64(u - (exponent << 52)).view(np.float64)
-        s = (m - 1.0) / (m + 1.0)
+        upper_bits, lower_bits = np.int32(bits >> np.uint64(33)), np.int32(bits & LOWER)
+        u = np.float32((np.float32(upper_bits) + _HALF) * _LAST).view(np.int32)
+        exponent = np.int32((u - _ROOT_HALF_BITS) >> np.int32(23))
+        m = np.int32(u - (exponent << np.int32(23))).view(np.float32)
+        s = (m - _ONE) / (m + _ONE)
         q = s * s
-        series = 1 / 9 + q * (1 / 11 + q * (1 / 13))
-        series = 1.0 + q * (1 / 3 + q * (1 / 5 + q * (1 / 7 + q * series)))
-        radius = np.sqrt(-2.0 * (np.float64(exponent) * _LN2 + 2.0 * s * series))
+        series = s * (_LN[0] + q * (_LN[1] + q * (_LN[2] + q * _LN[3])))
+        radius = np.sqrt(-(np.float32(exponent) * _LN4 + series))
         # The lowest two of 32 bits choose a quarter of the circle, the others an angle in it.
-        turns = np.int64(bits & _LOW)
-        angle = _HALF_PI * ((np.float64(turns >> 2) + 0.5) * 2.0**-30 - 0.5)
+        angle = np.float32(lower_bits >> np.int32(2)) * _ANGLE
         q = angle * angle
-        sine = 1 / 120 - q * (1 / 5040 - q * (1 / 362880 - q * (1 / 39916800)))
-        sine = angle * (1.0 - q * (1 / 6 - q * sine))
-        cosine = 1 / 24 - q * (1 / 720 - q * (1 / 40320 - q * (1 / 3628800)))
-        cosine = 1.0 - q * (0.5 - q * cosine)
-        cosine *= 1.0 - np.float64(turns & 2)
-        swap = turns & 1
+        sine = angle * (_ONE - q * (_SIN[0] - q * (_SIN[1] - q * _SIN[2])))
+        cosine = _ONE - q * (_COS[0] - q * (_COS[1] - q * (_COS[2] - q * _COS[3])))
+        cosine = -cosine if lower_bits & np.int32(2) else cosine
+        swap = lower_bits & np.int32(1)
         one[i] = radius * (sine if swap else cosine)
         other[i] = radius * (cosine if swap else sine)
 
@@ -129,9 +125,9 @@ def draw_normal(keys, ranges, sizes, out):
         keys: (b,) uint64 key for each pad, see `make_keys`.
         ranges: (b, 3) as in `Own.ranges`.
         sizes: (b,) Standard deviation for each pad.
-        out: (columns, taxels of all b pads) Output.
+        out: (columns, taxels of all b pads) float32 Output.
     """
-    other = np.empty(out.shape[1])
+    other = np.empty(out.shape[1], np.float32)
     begin = 0
     for b in range(len(keys)):
         end = begin + ranges[b, 1] - ranges[b, 0]
@@ -140,5 +136,5 @@ def draw_normal(keys, ranges, sizes, out):
             fill_normal(keys[b], 0, c >> 1, out[c, begin:end], second[begin:end])
         for c in range(len(out)):
             for k in range(begin, end):
-                out[c, k] *= sizes[b]
+                out[c, k] *= np.float32(sizes[b])
         begin = end

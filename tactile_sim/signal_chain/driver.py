@@ -8,7 +8,9 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import LARGEST, Integer, Number, parameter
-from tactile_sim.signal_chain.stage import Group, Stage, computation, copy, ranged, span, squares
+from tactile_sim.signal_chain.group import Group
+from tactile_sim.signal_chain.loops import ONE, ZERO, copy, span, squares
+from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,7 @@ class Clip(Stage):
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
             begin, end, _ = span(own, b)
-            low, high = own.parameters[b, 0], own.parameters[b, 1]
+            low, high = np.float32(own.parameters[b, 0]), np.float32(own.parameters[b, 1])
             for c in range(len(values)):
                 row = values[c, begin:end]
                 for i in range(len(row)):
@@ -48,8 +50,8 @@ class Contact(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the number of values in memory, each of which stores the contact flags of eight taxels."""
-        return -(-group.number // 8)
+        """Return the number of values in memory, each of which stores the contact flags of four taxels."""
+        return -(-group.number // 4)
 
     # A vector keeps its direction and is scaled to length 1 or 0.
     @staticmethod
@@ -57,25 +59,25 @@ class Contact(Stage):
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
-            above, below = own.parameters[b, 0], own.parameters[b, 1]
+            above, below = np.float32(own.parameters[b, 0]), np.float32(own.parameters[b, 1])
             before = memory.view(np.uint8)[first : first + end - begin]
             magnitudes = now.work[0, : end - begin]
             squares(values, begin, end, magnitudes)
             for i in range(len(before)):
                 magnitude = np.sqrt(magnitudes[i])
-                on = magnitude >= (below if before[i] else above) and magnitude > 0.0
-                magnitudes[i] = magnitude if on else np.inf
+                on = (magnitude >= (below if before[i] else above)) & (magnitude > ZERO)
+                magnitudes[i] = ONE / magnitude if on else ZERO
             for c in range(len(values)):
                 row = values[c, begin:end]
                 if len(values) == 1:
                     for i in range(len(row)):
-                        row[i] = 1.0 if magnitudes[i] < np.inf else 0.0
+                        row[i] = ONE if magnitudes[i] > ZERO else ZERO
                 else:
                     for i in range(len(row)):
-                        row[i] = row[i] / magnitudes[i] if magnitudes[i] < np.inf else 0.0
+                        row[i] *= magnitudes[i]
             if now.keep:
                 for i in range(len(before)):
-                    before[i] = magnitudes[i] < np.inf
+                    before[i] = magnitudes[i] > ZERO
 
 
 @dataclass(frozen=True)
@@ -87,7 +89,7 @@ class History(Stage):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the number of values in memory: a counter of outputs, and the stored outputs.
+        """Return the number of values in memory: the slot of the next output, and the stored outputs.
 
         All pads have room for the largest number of samples: (samples, channels, taxels in the group).
         """
@@ -98,18 +100,18 @@ class History(Stage):
     def compute(values, own, memory, now):
         if not now.keep:
             return
-        count = np.int64(memory[0])
-        if not now.again:
-            count += 1
-        memory[0] = count
         most = 0.0
         for b in range(len(own.ranges)):
             most = max(most, own.parameters[b, 0])
         slots = memory[1:].reshape((np.int64(most), len(values), -1))
+        after = np.int64(memory[0])
+        if not now.again:
+            after = (after + 1) % len(slots)
+        memory[0] = after
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
             for c in range(len(values)):
-                newest = slots[(count - 1) % len(slots), c, first : first + end - begin]
+                newest = slots[(after - 1) % len(slots), c, first : first + end - begin]
                 copy(values[c, begin:end], newest)
 
     @classmethod
@@ -130,7 +132,7 @@ class History(Stage):
         return {
             body.name: slots[order[most - stage.samples :], :, place : place + end - begin].swapaxes(1, 2)
             for body, stage, (begin, end, place) in zip(
-                group.bodies, group.stages, group.ranges.tolist(), strict=True
+                group.bodies, group.stages, group.pads.tolist(), strict=True
             )
         }
 

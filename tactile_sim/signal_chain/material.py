@@ -9,10 +9,14 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Number, Numbers, parameter
-from tactile_sim.signal_chain.stage import Draw, Group, Stage, computation, copy, ranged, span, squares
+from tactile_sim.signal_chain.group import Draw, Group
+from tactile_sim.signal_chain.loops import ONE, ZERO, copy, span, squares
+from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 _REACH = 4.0
 """Cutoff of the Gaussian, in standard deviations."""
+_TOLERANCE = np.float32(1e-6)
+"""Tolerance of the lag for rounding, as a fraction of the load, so that reading twice changes nothing."""
 _MOST_PAIRS = 4_000_000
 """Maximum number of taxel pairs within reach on a pad."""
 
@@ -72,7 +76,7 @@ class CrossTalk(Stage):
         """
         pairs = cls._pairs(group)
         counts = np.concatenate([part.counts for part in pairs])
-        return np.concatenate([[0], np.cumsum(counts), *(part.others for part in pairs)]).astype(np.int64)
+        return np.concatenate([[0], np.cumsum(counts), *(part.others for part in pairs)]).astype(np.int32)
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
@@ -124,8 +128,8 @@ class CrossTalk(Stage):
                 begin, end, first = span(own, b)
                 for t in range(begin, end):
                     load, k = loads[t], first + t - begin
-                    if load != 0.0:
-                        row[t] += (stays[k] - 1.0) * load
+                    if load != ZERO:
+                        row[t] += (stays[k] - ONE) * load
                         for e in range(begins[k], begins[k + 1]):
                             row[others[e]] += weights[e] * load
 
@@ -191,24 +195,23 @@ class Hysteresis(Stage):
         last = memory.reshape((len(values), -1))
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
-            fraction, ratios, apart = (
-                own.parameters[b, 0],
-                now.work[0, : end - begin],
-                now.work[1, : end - begin],
-            )
+            fraction = np.float32(own.parameters[b, 0])
+            ratios, apart = now.work[0, : end - begin], now.work[1, : end - begin]
             squares(values, begin, end, ratios)
             for i in range(len(apart)):
-                apart[i] = 0.0
+                apart[i] = ZERO
             for c in range(len(values)):
                 row, before = values[c, begin:end], last[c, first : first + end - begin]
                 for i in range(len(row)):
-                    apart[i] += (before[i] - row[i]) ** 2
+                    distance = before[i] - row[i]
+                    apart[i] += distance * distance
             for i in range(len(ratios)):
-                ratios[i] = fraction * np.sqrt(ratios[i]) / np.sqrt(apart[i])
+                load_per_lag = np.sqrt(ratios[i] / apart[i])
+                ratios[i] = fraction * load_per_lag if (fraction + _TOLERANCE) * load_per_lag < ONE else ONE
             for c in range(len(values)):
                 row, before = values[c, begin:end], last[c, first : first + end - begin]
                 for i in range(len(row)):
-                    held = row[i] + (before[i] - row[i]) * ratios[i] if ratios[i] < 1.0 else before[i]
-                    row[i] = held
-                    if now.keep:
-                        before[i] = held
+                    moved = row[i] + (before[i] - row[i]) * ratios[i]
+                    row[i] = moved if ratios[i] < ONE else before[i]
+                if now.keep:
+                    copy(row, before)

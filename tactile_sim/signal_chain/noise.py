@@ -8,7 +8,9 @@ import numpy as np
 
 from tactile_sim.schema import Number
 from tactile_sim.signal_chain.draws import fill_normal
-from tactile_sim.signal_chain.stage import Group, Stage, computation, ranged, span
+from tactile_sim.signal_chain.group import Group
+from tactile_sim.signal_chain.loops import span
+from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 
 @dataclass(frozen=True)
@@ -22,7 +24,7 @@ class Noise(Stage):
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
             begin, end, _ = span(own, b)
-            std = own.parameters[b, 0]
+            std = np.float32(own.parameters[b, 0])
             one, other = now.work[0, : end - begin], now.work[1, : end - begin]
             for c in range(len(values)):
                 if c % 2 == 0:
@@ -50,7 +52,7 @@ class Drift(Stage):
         walk = memory.reshape((len(values), -1))
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
-            size = own.parameters[b, 0] * np.sqrt(now.interval)
+            size = np.float32(own.parameters[b, 0] * np.sqrt(now.interval))
             one, other = now.work[0, : end - begin], now.work[1, : end - begin]
             for c in range(len(values)):
                 if c % 2 == 0 and size > 0.0:

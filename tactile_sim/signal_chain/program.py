@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Sequence
-from zlib import crc32
 
 import numpy as np
 
-from tactile_sim.compilation import address, kernel
-from tactile_sim.signal_chain.draws import stream
-from tactile_sim.signal_chain.stage import COMPUTATION, Group, Now, Own, Stage, call_stage
+from tactile_sim.signal_chain.constants import Constants
+from tactile_sim.signal_chain.delay import Delay, is_full, move_slots
+from tactile_sim.signal_chain.group import Group
+from tactile_sim.signal_chain.run import MEMORY, MEMORY_END, Workspace, run
+from tactile_sim.signal_chain.stage import Stage
 from tactile_sim.signal_chain.tare import Tare
-from tactile_sim.signal_chain.transmission import Delay
 
-(_ADDRESS, _KEY, _BODIES, _RANGES, _INDEX, _INDEX_END, _VARIES, _PARAMETERS, _CONSTANTS, _CONSTANTS_END,
- _MEMORY, _MEMORY_END, _SWITCHES, _COLUMNS) = range(14)  # fmt: skip
-"""Columns of `Program._rows`, which has one row per stage.
-
-Ranges and indices are stored in one array, parameters and constants in one of two: fixed or varying."""
 _GROWTH = 1.5
 """Factor by which the capacity of a delay grows."""
+_ALIGNED = 16
+"""The memory of each stage begins at a multiple of this number of words, a line of the cache."""
 
 
 class Program:
@@ -52,16 +49,17 @@ class Program:
         """(n,) number of resets since the start."""
         self.kept = np.full(len(seeds), -1, np.int64)
         """(n,) step of the last stored reading; -1 if there is none."""
-        self._stages = list(self.groups)
-        self._varies = [any(stage.scattered for stage in group.stages) for group in self.groups.values()]
-        self.random = [bool(group.random.any()) for group in self.groups.values()]
-        """Whether a reset draws the parameters of each stage again."""
-        self._make_constants()
-        self.read_switches()
-        self.memory = np.zeros((len(seeds), self._lay_out()))
-        self._remembers = any(self.random) or any(
-            stage.has_memory for stage in self._stages if stage is not Tare
+        self._constants = Constants(self.groups, self.seeds, self.episodes)
+        self._rows = dict(zip(self.groups, self._constants.rows, strict=True))
+        self.memory = np.zeros((len(seeds), self._lay_out()), np.float32)
+        """(n, words) float32 memory of all stages."""
+        self._staged = np.zeros(len(self.groups[Tare].skin.positions), np.bool_)
+        for begin, end, _ in np.concatenate([group.pads for group in self.groups.values()]):
+            self._staged[begin:end] = True
+        self._remembers = any(self._constants.random) or any(
+            stage.has_memory for stage in self.groups if stage is not Tare
         )
+        self._untared = bool(self.groups[Tare].bodies)
 
     @property
     def has_memory(self) -> bool:
@@ -71,8 +69,10 @@ class Program:
     @property
     def waits_for_tare(self) -> bool:
         """True if an automatic tare is still pending in some environment."""
-        begin, bodies = self.columns(Tare).start + 1, len(self.groups[Tare].bodies)
-        return bodies > 0 and not self.memory[:, begin : begin + bodies].all()
+        if self._untared:  # a tare that is done stays done
+            begin = self.columns(Tare).start + 1
+            self._untared = not self.memory[:, begin : begin + len(self.groups[Tare].runs)].all()
+        return self._untared
 
     @property
     def tared(self) -> np.ndarray:
@@ -103,8 +103,13 @@ class Program:
 
     def columns(self, stage: type[Stage]) -> slice:
         """Return the columns of ``memory`` (n, words) that belong to a stage."""
-        row = self._rows[self._stages.index(stage)]
-        return slice(int(row[_MEMORY]), int(row[_MEMORY_END]))
+        row = self._rows[stage]
+        return slice(int(row[MEMORY]), int(row[MEMORY_END]))
+
+    @property
+    def bytes_per_environment(self) -> int:
+        """Size of the constants and memory of each environment [bytes]."""
+        return (self._constants.size + self.memory.nbytes) // len(self.memory)
 
     def run(
         self,
@@ -130,10 +135,10 @@ class Program:
             keep: Whether to update ``memory`` and ``kept``.
             until: Apply only the stages before this one; None applies all.
         """
-        count = len(self._rows) if until is None else self._stages.index(until)
-        _run(
-            envs, steps, truth, output, keep, count, self.seeds, self.kept, self._timestep, self._rows,
-            self._index, self._fixed, self._varying, self._bypassed, self.memory, *workspace.arrays,
+        count = len(self._rows) if until is None else list(self._rows).index(until)
+        run(
+            envs, steps, truth, output, keep, count, self.seeds, self.kept, self._timestep,
+            self._staged, self.columns(Tare).start, *self._constants.arrays, self.memory, *workspace.arrays,
         )  # fmt: skip
 
     def make_room(self, steps: np.ndarray) -> None:
@@ -148,24 +153,16 @@ class Program:
         if Delay not in self.groups:
             return
         own, group = self.columns(Delay), self.groups[Delay]
-        room, count = group.room, self.memory[:, own.start + 1]
-        full = np.flatnonzero((count >= room) & (self.kept != steps))
-        second = (self.memory[full, own.start].astype(int) + 1) % room
-        arrivals = own.start + 2 + second * ((own.stop - own.start - 2) // room)
-        columns = arrivals[:, None] + np.arange(len(group.bodies))
-        if (self.memory[full[:, None], columns] <= steps[full, None]).all():
+        room, before, runs = group.room, self.memory, len(group.runs)
+        if not is_full(before, own.start, own.stop, room, runs, self.kept, steps):
             return
-        before = self.memory
         group.room = max(room + 1, int(_GROWTH * room))
-        old = before[:, own.start + 2 : own.stop].reshape(len(before), room, -1)
-        self.memory = np.zeros((len(before), self._lay_out()))
+        self.memory = np.zeros((len(before), self._lay_out()), np.float32)
         new = self.columns(Delay)
-        self.memory[:, : own.start + 2] = before[:, : own.start + 2]
-        self.memory[:, new.stop :] = before[:, own.stop :]
-        slots = self.memory[:, new.start + 2 : new.stop].reshape(len(before), group.room, -1)
-        for env, (oldest, count) in enumerate(before[:, own.start : own.start + 2].astype(int).tolist()):
-            slots[env, :count] = old[env, (oldest + np.arange(count)) % room]
-        self.memory[:, new.start] = 0.0
+        self.memory[:, : own.start] = before[:, : own.start]
+        rest = before.shape[1] - own.stop - -own.stop % _ALIGNED  # the stages after the delay
+        self.memory[:, self.memory.shape[1] - rest :] = before[:, before.shape[1] - rest :]
+        move_slots(before[:, own], self.memory[:, new], room, group.room)
 
     def restart(self, envs: np.ndarray, seed: int | None = None) -> None:
         """Restart memory and random numbers of environments and draw ranges again. The tare is kept.
@@ -178,154 +175,19 @@ class Program:
         self.memory[envs, : self.columns(Tare).start] = 0.0
         if seed is None:
             self.episodes[envs] += np.uint64(1)
-            self._draw(envs, self.random)
         else:
             self.seeds[envs], self.episodes[envs] = seed, 0
-            self._draw(envs, self._varies)
+        self._constants.draw(envs, self.seeds, self.episodes, seed is not None)
 
     def read_switches(self) -> None:
         """Apply changes of `Stage.enabled` in the groups. Memory is kept."""
-        bypassed = [group.bypassed for group in self.groups.values()]
-        self._rows[:, _SWITCHES] = np.cumsum([0, *map(len, bypassed)])[:-1]
-        self._bypassed = np.concatenate([np.empty(0, np.uint8), *bypassed])
-
-    def _make_constants(self) -> None:
-        """Lay out and draw the data that do not change between resets."""
-        self._rows = np.zeros((len(self._stages), _COLUMNS), np.int64)
-        index, fixed, sizes, place = [], [], [0, 0], 0
-        for row, (stage, group), varies in zip(self._rows, self.groups.items(), self._varies, strict=True):
-            own, listed = np.ascontiguousarray(group.ranges).ravel(), stage.integers(group)
-            draw = group.draw(int(self.seeds[0]), 0)
-            constants = stage.constants(group, draw)
-            row[_ADDRESS], row[_KEY] = address(stage.compute, COMPUTATION), crc32(stage.key().encode())
-            row[_BODIES], row[_RANGES] = len(group.bodies), place
-            row[_INDEX], row[_INDEX_END] = place + len(own), place + len(own) + len(listed)
-            place = row[_INDEX_END]
-            index += [own, listed]
-            row[_VARIES], row[_PARAMETERS] = varies, sizes[varies]
-            row[_CONSTANTS] = row[_PARAMETERS] + draw.parameters.size
-            row[_CONSTANTS_END] = sizes[varies] = row[_CONSTANTS] + len(constants)
-            if not varies:
-                fixed += [draw.parameters.ravel(), constants]
-        self._index = np.concatenate([np.empty(0, np.int64), *index])
-        self._fixed = np.concatenate([np.empty(0), *fixed])
-        self._varying = np.empty((len(self.seeds), sizes[1]))
-        self._draw(np.arange(len(self.seeds)), self._varies)
-
-    def _draw(self, envs: np.ndarray, wanted: Sequence[bool]) -> None:
-        """Draw the parameters of stages again and recompute their constants.
-
-        Args:
-            envs: int64 indices of the environments.
-            wanted: Whether to draw each stage.
-        """
-        chosen = [
-            (row[_PARAMETERS], row[_CONSTANTS], row[_CONSTANTS_END], stage, group)
-            for row, (stage, group), draws in zip(self._rows, self.groups.items(), wanted, strict=True)
-            if draws
-        ]
-        for env in envs.tolist() if chosen else []:
-            seed, episode, out = int(self.seeds[env]), int(self.episodes[env]), self._varying[env]
-            for begin, middle, end, stage, group in chosen:
-                draw = group.draw(seed, episode)
-                out[begin:middle] = draw.parameters.ravel()
-                out[middle:end] = stage.constants(group, draw)
+        self._constants.read_switches()
 
     def _lay_out(self) -> int:
         """Assign memory to all stages, with the tare last, and return the total size."""
         place = 0
-        for k in sorted(range(len(self._stages)), key=lambda k: self._stages[k] is Tare):
-            stage = self._stages[k]
-            size = stage.words(self.groups[stage])
-            self._rows[k, _MEMORY], self._rows[k, _MEMORY_END] = place, place + size
-            place += size
+        for stage in sorted(self._rows, key=lambda stage: stage is Tare):
+            row, size = self._rows[stage], stage.words(self.groups[stage])
+            row[MEMORY], row[MEMORY_END] = place, place + size
+            place += size + -size % _ALIGNED
         return place
-
-
-class Workspace:
-    """Scratch arrays for one thread."""
-
-    def __init__(self, axes: np.ndarray, channels: int):
-        """Allocate the arrays.
-
-        Args:
-            axes: (3, taxels) normals, see `Now`.
-            channels: Number of channels of the readings.
-        """
-        taxels = axes.shape[1]
-        self.valid = np.ones(taxels, np.uint8)
-        """(taxels,) 1 where the last reading is valid."""
-        # The rows of ``work`` after those of `Now` store what a bypassed stage must not change.
-        values, work = np.empty((channels, taxels)), np.empty((5 + 2 * channels, taxels))
-        self.arrays = axes, values, self.valid, work
-
-
-@kernel
-def _store(values, valid, limits, stored):
-    """Save the readings of a pad and their validity, so that `_restore` can undo a bypassed stage.
-
-    Args:
-        values: (channels, taxels) Readings.
-        valid: (taxels,) uint8 validity.
-        limits: Row of `Own.ranges` for the pad.
-        stored: (1 + channels, taxels) Output: validity, then readings.
-    """
-    for i in range(limits[0], limits[1]):
-        stored[0, i] = valid[i]
-        for c in range(len(values)):
-            stored[1 + c, i] = values[c, i]
-
-
-@kernel
-def _restore(values, valid, limits, stored):
-    """Write the readings and validity of a pad back that `_store` saved; the arguments are the same."""
-    for i in range(limits[0], limits[1]):
-        valid[i] = np.uint8(stored[0, i])
-        for c in range(len(values)):
-            values[c, i] = stored[1 + c, i]
-
-
-@kernel(nogil=True)
-def _run(
-    envs, steps, truth, output, keep, until, seeds, kept, timestep, program, index, fixed, varying, bypassed,
-    memory, axes, values, valid, work,
-):  # fmt: skip
-    for env in envs:
-        reading = truth[env]
-        for c in range(len(values)):
-            for t in range(len(valid)):
-                values[c, t] = reading[t, c]
-        valid[:] = 1
-        step, first = steps[env], kept[env] < 0
-        interval = 0.0 if first else (step - kept[env]) * timestep
-        for s in range(until):
-            row = program[s]
-            numbers = varying[env] if row[_VARIES] else fixed
-            bodies = row[_BODIES]
-            ranges = index[row[_RANGES] : row[_RANGES] + 3 * bodies].reshape((bodies, 3))
-            middle = row[_CONSTANTS]
-            parameters = numbers[row[_PARAMETERS] : middle]
-            columns = len(parameters) // max(bodies, 1)
-            own = Own(
-                ranges, parameters.reshape((bodies, columns)), numbers[middle : row[_CONSTANTS_END]],
-                index[row[_INDEX] : row[_INDEX_END]],
-            )  # fmt: skip
-            key = stream(stream(seeds[env], np.uint64(row[_KEY])), np.uint64(step))
-            again = step == kept[env]
-            now = Now(step, interval, first, again, keep, key, timestep, axes, valid, work)
-            switches = bypassed[row[_SWITCHES] : row[_SWITCHES] + bodies]
-            stored = work[4 + len(values) :]
-            for b in range(bodies):
-                if switches[b]:
-                    _store(values, valid, ranges[b], stored)
-            call_stage(row[_ADDRESS], values, own, memory[env, row[_MEMORY] : row[_MEMORY_END]], now)
-            for b in range(bodies):
-                if switches[b]:
-                    _restore(values, valid, ranges[b], stored)
-        if keep:
-            kept[env] = step
-        if len(output):
-            written = output[env]
-            for c in range(len(values)):
-                for t in range(len(valid)):
-                    written[t, c] = values[c, t]

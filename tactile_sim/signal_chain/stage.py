@@ -4,43 +4,39 @@ from __future__ import annotations
 
 import re
 from abc import ABC
-from collections.abc import Sequence
-from dataclasses import MISSING, dataclass, field, replace
-from functools import cached_property
+from dataclasses import MISSING, dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
-from zlib import crc32
 
 import numpy as np
 from numba import types  # noqa: TID251
 
 from tactile_sim.compilation import kernel, make_caller
-from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Flag, Integer, Number, Ranged, checks, parameter
-from tactile_sim.signal_chain.draws import draw_normal, draw_uniform, make_keys
 
 if TYPE_CHECKING:
-    from tactile_sim.skin import Pad
+    from tactile_sim.signal_chain.group import Draw, Group
 
 SLACK = 1e-9
 """Tolerance for rounding of decimal fractions: 1.1 s / 0.1 s must count as exactly 11 steps."""
 ENABLED = "enabled"
 """Key that every stage has beside its own parameters."""
-_RANGES, _TAXELS = range(2)
-"""Kinds of random numbers of a stage: for its ranges, and for its taxels."""
 
 
 class Own(NamedTuple):
-    """Data of the b pads that have a stage, for its computation in one environment."""
+    """Data of the b runs of taxels that have a stage, for its computation in one environment.
+
+    A run is one pad, or several adjacent ones with the same parameters, see `Stage.joined`.
+    """
 
     ranges: np.ndarray
-    """(b, 3) int64 first taxel of each pad in the skin, the end of its taxels (exclusive), and the index of
+    """(b, 3) int64 first taxel of each run in the skin, the end of its taxels (exclusive), and the index of
     its first taxel among the taxels of the group."""
     parameters: np.ndarray
     """(b, p) values of the numeric parameters, in the order of the fields."""
     constants: np.ndarray
-    """(k,) result of `Stage.constants`."""
+    """(k,) float32 result of `Stage.constants`."""
     integers: np.ndarray
-    """(m,) int64 result of `Stage.integers`."""
+    """(m,) int32 result of `Stage.integers`."""
 
 
 class Now(NamedTuple):
@@ -61,17 +57,17 @@ class Now(NamedTuple):
     timestep: float
     """Time step of the simulation [s]."""
     axes: np.ndarray
-    """(3, taxels) normals in the frame of the readings; zeros if that frame rotates relative to the body."""
+    """(3, taxels) float32 normals in the frame of the readings; zeros if it rotates relative to the body."""
     valid: np.ndarray
     """(taxels,) uint8, 1 if the current reading is valid. Stages with ``marks`` can change it."""
     work: np.ndarray
-    """(4 + channels, taxels) or more scratch memory."""
+    """(4 + channels, taxels) float32 or more scratch memory."""
 
 
-_FLOATS, _TABLE = types.float64[::1], types.float64[:, ::1]
+_FLOATS, _TABLE = types.float32[::1], types.float32[:, ::1]
 COMPUTATION = (
     _TABLE,
-    types.NamedTuple((types.int64[:, ::1], _TABLE, _FLOATS, types.int64[::1]), Own),
+    types.NamedTuple((types.int64[:, ::1], types.float64[:, ::1], _FLOATS, types.int32[::1]), Own),
     _FLOATS,
     types.NamedTuple(
         (
@@ -113,7 +109,7 @@ class Stage(ABC):
     It changes the readings ``values`` (channels, taxels of the skin) of one environment in place, at the
     taxels in ``own.ranges``. ``memory`` (`words`,) holds all its state and is zero after each reset; it is
     written only if ``now.keep``. Storing a reading twice for one step must have the same effect as storing
-    it once.
+    it once. Readings and memory are float32, as in messages.
     """
 
     enabled: bool = field(
@@ -142,6 +138,11 @@ class Stage(ABC):
         """True if the constants depend on the seed."""
         return self.random or bool(getattr(self, "scatter", 0.0))
 
+    @property
+    def joined(self) -> bool:
+        """True if adjacent pads with the same parameters can be processed as one."""
+        return not self.random
+
     @classmethod
     def numbers(cls) -> list[str]:
         """Return the names of the numeric parameters, which are the columns of ``Own.parameters``."""
@@ -159,7 +160,7 @@ class Stage(ABC):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the number of float64 values in the memory of one environment."""
+        """Return the number of float32 values in the memory of one environment."""
         return 0
 
     @classmethod
@@ -168,7 +169,7 @@ class Stage(ABC):
 
         They do not depend on random numbers, so they are the same in all environments.
         """
-        return np.empty(0, np.int64)
+        return np.empty(0, np.int32)
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
@@ -181,202 +182,3 @@ class Stage(ABC):
             draw: Drawn parameters of one environment.
         """
         return np.empty(0)
-
-
-@dataclass(frozen=True)
-class Taxels:
-    """Positions, normals and neighbours of all taxels of a skin."""
-
-    positions: np.ndarray
-    """(taxels, 3) positions in the frame of their body [m]."""
-    normals: np.ndarray
-    """(taxels, 3) outward unit normals in the frame of their body."""
-    neighbours: tuple[np.ndarray, np.ndarray]
-    """See `tactile_sim.skin.Skin.neighbours`."""
-
-
-@dataclass
-class Group:
-    """The b pads that have a stage."""
-
-    bodies: Sequence[Pad]
-    stages: list[Any]
-    """Stage of each pad; its parameters may be ranges."""
-    skin: Taxels
-    channels: int = 3
-    room: int = 2
-    """Number of readings that a delay or a tare can store."""
-    cache: dict[str, Any] = field(default_factory=dict)
-    """Results that a stage computes only once, by name."""
-
-    @cached_property
-    def ranges(self) -> np.ndarray:
-        """Taxel ranges (b, 3), see `Own.ranges`."""
-        limits = np.array([(body.start, body.stop) for body in self.bodies], np.int64).reshape(-1, 2)
-        sizes = limits[:, 1] - limits[:, 0]
-        return np.column_stack([limits, np.cumsum(sizes) - sizes])
-
-    @property
-    def bypassed(self) -> np.ndarray:
-        """(b,) uint8, 1 if the stage does not change the readings of a pad."""
-        return np.array([not stage.enabled for stage in self.stages], np.uint8)
-
-    def switch(self, pad: str, enabled: bool) -> None:
-        """Set whether the stage changes the readings of a pad, if the pad has the stage."""
-        for k, (body, stage) in enumerate(zip(self.bodies, self.stages, strict=True)):
-            if body.name == pad:
-                self.stages[k] = replace(stage, enabled=enabled)
-
-    @cached_property
-    def number(self) -> int:
-        """Number of taxels in the group."""
-        return sum(body.stop - body.start for body in self.bodies)
-
-    @cached_property
-    def ends(self) -> np.ndarray:
-        """(2, b, p) smallest and largest value of each numeric parameter."""
-        names = self.stages[0].numbers() if self.stages else []
-        values = [[np.broadcast_to(getattr(stage, name), 2) for name in names] for stage in self.stages]
-        return np.ascontiguousarray(
-            np.moveaxis(np.array(values, float).reshape(len(values), len(names), 2), 2, 0)
-        )
-
-    @cached_property
-    def random(self) -> np.ndarray:
-        """(b,) uint64, 1 if a reset draws the pad's stage again."""
-        return np.array([stage.random for stage in self.stages], np.uint64)
-
-    @cached_property
-    def names(self) -> np.ndarray:
-        """(b,) uint64 hash of each pad's name and the stage's key, which selects the pad's random numbers."""
-        key = self.stages[0].key() if self.stages else ""
-        return np.array([crc32(f"{body.name} {key}".encode()) for body in self.bodies], np.uint64)
-
-    def draw(self, seed: int, episode: int) -> Draw:
-        """Draw the random parameters of an environment.
-
-        Args:
-            seed: Seed of the environment.
-            episode: Number of its resets; it only affects stages with a range.
-        """
-        return Draw(self, np.uint64(seed), np.uint64(episode))
-
-    def column(self, draw: Draw, name: str) -> np.ndarray:
-        """Return the drawn value (b,) of one parameter for each pad.
-
-        Args:
-            draw: Drawn parameters of one environment.
-            name: Name of a numeric parameter.
-        """
-        return draw.parameters[:, self.stages[0].numbers().index(name)]
-
-    def each_taxel(self, draw: Draw, name: str, list_name: str = "taxels") -> np.ndarray:
-        """Return the value (taxels,) of a parameter for each taxel in the group, pad by pad.
-
-        Args:
-            draw: Drawn parameters of one environment.
-            name: Parameter with one value for all taxels of a pad.
-            list_name: Parameter with a list of values for a pad's taxels, which is used instead if not empty.
-        """
-        columns = [
-            getattr(stage, list_name) or np.full(body.stop - body.start, value)
-            for body, stage, value in zip(self.bodies, self.stages, self.column(draw, name), strict=True)
-        ]
-        return np.concatenate([np.empty(0), *columns])
-
-    def check_lists(self, list_name: str = "taxels") -> None:
-        """Check that a list parameter is empty or has one number for each taxel of its pad.
-
-        Args:
-            list_name: Name of the parameter.
-
-        Raises:
-            ConfigError: A list has the wrong length.
-        """
-        for body, stage in zip(self.bodies, self.stages, strict=True):
-            number, listed = body.stop - body.start, getattr(stage, list_name)
-            if listed and len(listed) != number:
-                raise ConfigError(
-                    f"{body.name}.{stage.key()}.{list_name}: must have one number per taxel, {number}, "
-                    f"got {len(listed)}"
-                )
-
-
-class Draw:
-    """Drawn parameters and random numbers of a group in one environment, constant between two resets."""
-
-    def __init__(self, group: Group, seed: np.uint64, episode: np.uint64):
-        self._group, self._seed, self._episodes = group, seed, episode * group.random
-        low, high = group.ends
-        self.parameters = np.empty_like(low)
-        """(b, p) parameters, drawn from their ranges."""
-        draw_uniform(self._keys(_RANGES), low, high, self.parameters)
-
-    def normal(self, scatter: str = "scatter", columns: int = 1) -> np.ndarray:
-        """Draw normally distributed numbers for all taxels in the group.
-
-        Args:
-            scatter: Name of the parameter that is the standard deviation.
-            columns: Number of values for each taxel.
-
-        Returns:
-            (columns, taxels) Numbers, pad by pad.
-        """
-        out = np.zeros((columns, self._group.number))
-        sizes = self._group.column(self, scatter).copy()
-        if sizes.any():
-            draw_normal(self._keys(_TAXELS), self._group.ranges, sizes, out)
-        return out
-
-    def chosen(self, k: int, count: int) -> np.ndarray:
-        """Choose random taxels of a pad.
-
-        Args:
-            k: Index of the pad in the group.
-            count: Number of taxels to choose.
-
-        Returns:
-            (count,) Indices within the pad, all different.
-        """
-        body = self._group.bodies[k]
-        numbers = np.empty((1, body.stop - body.start))
-        low, high = np.zeros_like(numbers), np.ones_like(numbers)
-        draw_uniform(self._keys(_TAXELS)[k : k + 1], low, high, numbers)
-        return np.argsort(numbers[0], kind="stable")[:count]
-
-    def _keys(self, kind: int) -> np.ndarray:
-        return make_keys(self._seed, self._group.names, np.uint64(kind), self._episodes)
-
-
-@kernel
-def span(own, b):
-    """Return the range of the taxels of pad b in the skin, and its first taxel in the group.
-
-    These are the three numbers in a row of `Own.ranges`.
-    """
-    return own.ranges[b, 0], own.ranges[b, 1], own.ranges[b, 2]
-
-
-@kernel
-def copy(source, target):
-    """Copy numbers (n,) to another array (n,) in a loop, several times as fast as a slice assignment."""
-    for i in range(len(target)):
-        target[i] = source[i]
-
-
-@kernel
-def squares(values, begin, end, out):
-    """Compute the squared magnitudes of readings over all channels.
-
-    Args:
-        values: (channels, taxels of the skin) Readings.
-        begin: First taxel.
-        end: End of the taxels (exclusive).
-        out: (end - begin,) Output.
-    """
-    for i in range(len(out)):
-        out[i] = 0.0
-    for c in range(len(values)):
-        row = values[c, begin:end]
-        for i in range(len(row)):
-            out[i] += row[i] * row[i]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.patterns import match
@@ -13,12 +13,17 @@ from tactile_sim.signal_chain.adaptation import FastAdaptation, SlowAdaptation, 
 from tactile_sim.signal_chain.amplifier import Gain, Offset, Saturation
 from tactile_sim.signal_chain.converter import Quantisation, Smoothing, Threshold
 from tactile_sim.signal_chain.curve import Calibration, Transfer
+from tactile_sim.signal_chain.delay import Delay
 from tactile_sim.signal_chain.driver import Clip, Contact, History
+from tactile_sim.signal_chain.group import Group, Taxels
 from tactile_sim.signal_chain.material import CrossTalk, Hysteresis
 from tactile_sim.signal_chain.noise import Drift, Noise
 from tactile_sim.signal_chain.stage import Stage
 from tactile_sim.signal_chain.tare import Tare
-from tactile_sim.signal_chain.transmission import DeadTaxels, Delay, Dropout
+from tactile_sim.signal_chain.transmission import DeadTaxels, Dropout
+
+if TYPE_CHECKING:
+    from tactile_sim.skin import Pad
 
 STAGES: dict[str, type[Stage]] = {
     stage.key(): stage
@@ -80,6 +85,34 @@ def make_stages(
         for pattern, stages in table.items()
     }
     return {body: made[entry] for body, entry in match(made, bodies, where, "body with skin").items()}
+
+
+def make_groups(
+    pads: Sequence[Pad], skin: Taxels, chosen: Mapping[str, Mapping[str, Stage]], where: str
+) -> dict[type[Stage], Group]:
+    """Group pads by their stages, in the order of the stages. `Tare` always has a group.
+
+    Args:
+        pads: Pads of the skin.
+        skin: All taxels of the skin.
+        chosen: Stages of each pad, by pad name and stage key.
+        where: Prefix for error messages (file and key).
+
+    Raises:
+        ConfigError: Parameters of a stage are inconsistent or do not fit their pad.
+    """
+    groups: dict[type[Stage], Group] = {}
+    for key, stage in STAGES.items():
+        bodies = [pad for pad in pads if key in chosen.get(pad.name, {})]
+        if bodies or stage is Tare:
+            groups[stage] = Group(bodies, [chosen[pad.name][key] for pad in bodies], skin)
+    groups[Tare].room = int(bool(groups[Tare].bodies))
+    try:
+        for stage, group in groups.items():
+            stage.check(group)
+    except ConfigError as error:
+        raise ConfigError(f"{where}.{error}") from None
+    return groups
 
 
 def _stage(key: str, parameters: Any, where: str) -> Stage:

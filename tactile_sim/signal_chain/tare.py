@@ -6,7 +6,9 @@ import math
 from dataclasses import dataclass
 
 from tactile_sim.schema import Number
-from tactile_sim.signal_chain.stage import SLACK, Group, Stage, computation, ranged, span
+from tactile_sim.signal_chain.group import Group
+from tactile_sim.signal_chain.loops import span
+from tactile_sim.signal_chain.stage import SLACK, Stage, computation, ranged
 
 
 @dataclass(frozen=True)
@@ -20,11 +22,11 @@ class Tare(Stage):
     def words(cls, group: Group) -> int:
         """Return the number of values in memory: flags, and the reading that is subtracted.
 
-        The flags are one for the environment and one for each pad; the reading covers all taxels of the skin
-        (channels, taxels). Only this memory survives a reset. If no pad has the stage, the reading is stored
-        only after the first ``~/tare``, for which ``group.room`` becomes 1.
+        The flags are one for the environment and one for each run of pads; the reading covers all taxels of
+        the skin (channels, taxels). Only this memory survives a reset. If no pad has the stage, the reading
+        is stored only after the first ``~/tare``, for which ``group.room`` becomes 1.
         """
-        return 1 + len(group.bodies) + group.room * group.channels * len(group.skin.positions)
+        return 1 + len(group.runs) + group.room * group.channels * len(group.skin.positions)
 
     @staticmethod
     @computation

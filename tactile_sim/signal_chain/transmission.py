@@ -1,16 +1,17 @@
-"""Stages between a taxel's converter and the computer: broken wires, lost readings and latency."""
+"""Stages between a taxel's converter and the computer: broken wires and lost readings."""
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Integers, Number, parameter
-from tactile_sim.signal_chain.draws import entry, lower, upper
-from tactile_sim.signal_chain.stage import SLACK, Draw, Group, Stage, computation, copy, ranged, span
+from tactile_sim.signal_chain.draws import LOWER, entry
+from tactile_sim.signal_chain.group import Draw, Group
+from tactile_sim.signal_chain.loops import ONE, ZERO, copy, span
+from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class DeadTaxels(Stage):
         largest possible number of dead taxels. Unused entries have the index -1.
         """
         rows: list[np.ndarray] = []
-        for k, (stage, (begin, end, _)) in enumerate(zip(group.stages, group.ranges.tolist(), strict=True)):
+        for k, (stage, (begin, end, _)) in enumerate(zip(group.stages, group.pads.tolist(), strict=True)):
             most, count = (
                 round(share * (end - begin)) for share in (group.ends[1, k, 0], draw.parameters[k, 0])
             )
@@ -94,83 +95,16 @@ class Dropout(Stage):
             begin, end, first = span(own, b)
             hold, zero = 0.0 if now.first else own.parameters[b, 0], own.parameters[b, 1]
             held, cleared = now.work[0, : end - begin], now.work[1, : end - begin]
+            held_below, cleared_below = np.int64(hold * 2.0**32), np.int64(zero * 2.0**32)
             for i in range(len(held)):
                 bits = entry(now.key, begin + i)
-                held[i], cleared[i] = upper(bits), lower(bits)
+                held[i] = ONE if np.int64(bits >> np.uint64(32)) < held_below else ZERO
+                cleared[i] = ONE if np.int64(bits & LOWER) < cleared_below else ZERO
             for c in range(len(values)):
                 row, before = values[c, begin:end], last[c, first : first + end - begin]
                 for i in range(len(row)):
-                    after = before[i] if held[i] <= hold else row[i]
-                    row[i] = 0.0 if cleared[i] <= zero else after
-                    if now.keep:
-                        before[i] = after
-
-
-@dataclass(frozen=True)
-class Delay(Stage):
-    """Readings arrive late: the newest one that has arrived is reported, or zero before the first."""
-
-    time: float = ranged(Number(least=0, most=10, unit="s"), "Latency [s].")
-    jitter: float = ranged(
-        Number(least=0, most=10, unit="s"),
-        "Maximum additional latency [s], drawn uniformly for each reading of the body.",
-        default=0.0,
-    )
-    has_memory = True
-    marks = True
-
-    @classmethod
-    def words(cls, group: Group) -> int:
-        """Return the number of values in memory: two counters and ``room`` slots.
-
-        The counters are the index of the oldest slot and the number of stored readings. A slot stores the
-        arrival step of each pad, the validity of each taxel as a byte, and the values (channels, taxels).
-        """
-        return 2 + group.room * (len(group.bodies) + -(-group.number // 8) + group.channels * group.number)
-
-    # Readings are stored when tactile messages are due, so a delay is effectively rounded up to a multiple of
-    # the message interval. Readings are not interpolated, because a sensor does not measure in between.
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        bodies, taxels = len(own.ranges), 0
-        for b in range(bodies):
-            taxels += own.ranges[b, 1] - own.ranges[b, 0]
-        marked = bodies + (taxels + 7) // 8
-        slots = memory[2:].reshape((-1, marked + len(values) * taxels))
-        room, oldest, count = len(slots), np.int64(memory[0]), np.int64(memory[1])
-        stored = count - 1 if now.again else count  # a reading of the same step is replaced
-        new, least = slots[(oldest + stored) % room], stored
-        for b in range(bodies):
-            begin, end, first = span(own, b)
-            late = own.parameters[b, 0]
-            if own.parameters[b, 1] > 0.0:
-                late += own.parameters[b, 1] * upper(entry(now.key, begin))
-            arrival = now.step + math.ceil(late / now.timestep - SLACK)
-            newest = stored
-            if arrival > now.step:
-                newest -= 1
-                while newest >= 0 and slots[(oldest + newest) % room, b] > now.step:
-                    newest -= 1
-            least = min(least, newest)
-            if now.keep:
-                new[b] = arrival
-                copy(now.valid[begin:end], new[bodies:marked].view(np.uint8)[first : first + end - begin])
-                for c in range(len(values)):
-                    place = marked + c * taxels + first
-                    copy(values[c, begin:end], new[place : place + end - begin])
-            if newest == stored:
-                continue
-            if newest < 0:
-                now.valid[begin:end] = 0
-                values[:, begin:end] = 0.0
-                continue
-            read = slots[(oldest + newest) % room]
-            copy(read[bodies:marked].view(np.uint8)[first : first + end - begin], now.valid[begin:end])
-            for c in range(len(values)):
-                place = marked + c * taxels + first
-                copy(read[place : place + end - begin], values[c, begin:end])
-        if now.keep:
-            # Readings before the newest one that has arrived on every body are never reported.
-            drop = max(least, 0)
-            memory[0], memory[1] = (oldest + drop) % room, stored + 1 - drop
+                    row[i] = before[i] if held[i] > ZERO else row[i]
+                if now.keep:
+                    copy(row, before)
+                for i in range(len(row)):
+                    row[i] = ZERO if cleared[i] > ZERO else row[i]

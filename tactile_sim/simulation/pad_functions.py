@@ -73,7 +73,7 @@ class PadFunctions:
     @property
     def unit(self) -> str:
         """Unit of all readings; empty if pads differ."""
-        units = {TOUCH_FUNCTIONS[touch].unit for touch, _ in self.by_quantity()}
+        units = {TOUCH_FUNCTIONS[touch].unit for touch in self._used()}
         return units.pop() if len(units) == 1 else ""
 
     @property
@@ -84,12 +84,16 @@ class PadFunctions:
     @property
     def channels(self) -> int:
         """Largest number of channels of a pad."""
-        return max(TOUCH_FUNCTIONS[touch].channels for touch, _ in self.by_quantity())
+        return max(TOUCH_FUNCTIONS[touch].channels for touch in self._used())
 
     @property
     def touches(self) -> list[str | None]:
         """Distinct touch functions of the pads; None means the default in ``skin``."""
         return list(dict.fromkeys(touch for touch, _ in self._rows))
+
+    def _used(self) -> list[str]:
+        """Return the names of the touch functions in `touches`."""
+        return [touch or self._simulation.settings.skin.touch_function for touch in self.touches]
 
     def by_quantity(self) -> Iterator[tuple[str, np.ndarray]]:
         """Yield each touch function and a mask (taxels,) of its taxels, in the order of `touches`.
@@ -97,10 +101,9 @@ class PadFunctions:
         The order and the masks are constant. A name occurs twice if it is both the default in ``skin`` and
         set for single pads.
         """
-        common = self._simulation.settings.skin.touch_function
-        for own in self.touches:
+        for own, name in zip(self.touches, self._used(), strict=True):
             rows = [rows for (touch, _), rows in self._rows.items() if touch == own]
-            yield own or common, np.logical_or.reduce(rows)
+            yield name, np.logical_or.reduce(rows)
 
     def by_response(self) -> Iterator[tuple[str, np.ndarray]]:
         """Yield the name of a response function and a mask (taxels,) of the taxels that use it.

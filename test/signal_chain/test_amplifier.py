@@ -28,7 +28,7 @@ def test_gaussian_cross_talk_follows_the_distance_and_keeps_the_sum():
     weights = np.where(others, np.exp(-0.5 * (apart / sigma) ** 2), 0.0)
     expected = share * weights / weights.sum()
     expected[taxel] = 1.0 - share
-    np.testing.assert_allclose(out, expected, atol=1e-14)
+    np.testing.assert_allclose(out, expected, atol=1e-6)
     assert out.sum() == pytest.approx(1.0)
 
 
@@ -38,7 +38,7 @@ def test_measured_cross_talk_kernel_is_interpolated():
     apart = np.linalg.norm(SKIN.positions - SKIN.positions[taxel], axis=1)
     near = (SKIN.pad_index == 0) & (apart < 0.02) & (SKIN.normals @ SKIN.normals[taxel] > 0)
     expected = np.where(near, np.interp(apart, *kernel.values()), 0.0)
-    np.testing.assert_allclose(out, expected, atol=1e-14)
+    np.testing.assert_allclose(out, expected, atol=1e-6)
 
 
 def test_viscoelastic_reading_creeps_exactly_for_any_ticks():
@@ -47,7 +47,7 @@ def test_viscoelastic_reading_creeps_exactly_for_any_ticks():
     for step in (4, 5, 9, 30, 31, 100, 1000):
         time = (step - 4) * TIMESTEP
         expected = 2.0 * (1 - strength * math.exp(-time / constant))
-        assert first_reading(made, 2.0, step) == pytest.approx(expected, rel=1e-12)
+        assert first_reading(made, 2.0, step) == pytest.approx(expected, rel=1e-6)
 
 
 @pytest.mark.parametrize("frequency", [0.5, 3.0, 20.0])
@@ -67,12 +67,23 @@ def test_area_of_the_viscoelastic_loop_depends_on_the_rate(frequency):
     assert area == pytest.approx(math.pi * strength * product / (1 + product**2), rel=0.02)
 
 
+def test_slow_stage_does_not_stall_at_a_high_rate():
+    timestep, constant = 1e-6, 1.0
+    made = SignalChain(
+        SKIN, {"palm": {"slow_adaptation": {"fraction": 0.0, "time_constant": constant}}}, timestep
+    )
+    first_reading(made, 1.0, 0, 1)
+    steps = np.arange(3_000_000, 3_004_000)
+    out = np.array([first_reading(made, 1.0, int(step), 1) for step in steps])
+    assert math.log(out[0] / out[-1]) == pytest.approx(timestep * (steps[-1] - steps[0]) / constant, rel=0.05)
+
+
 def test_gain_and_offset_of_each_taxel():
     factors = list(np.linspace(0.5, 1.5, NUMBER))
     out = sensor(gain={"taxels": factors}, offset={"value": 0.25}).read(0, held(2.0, 1))
-    np.testing.assert_allclose(out[PALM, 0], 2.0 * np.array(factors) + 0.25)
+    np.testing.assert_allclose(out[PALM, 0], 2.0 * np.array(factors) + 0.25, rtol=1e-6)
     out = sensor(gain={"value": 3.0}, offset={"taxels": factors}).read(0, held(2.0))
-    np.testing.assert_allclose(out[PALM], 3.0 * held(2.0)[PALM] + np.array(factors)[:, None])
+    np.testing.assert_allclose(out[PALM], 3.0 * held(2.0)[PALM] + np.array(factors)[:, None], rtol=1e-6)
 
 
 @pytest.mark.parametrize(("stage", "mean"), [("gain", 2.0), ("offset", 0.0)])
@@ -114,11 +125,11 @@ def test_normal_and_shear_have_separate_ranges():
     shear = reading - along[:, None] * normals
     size = np.linalg.norm(shear, axis=1)
     limited = np.clip(along, -1.0, 1.0)[:, None] * normals + shear * np.minimum(1.0, 0.3 / size)[:, None]
-    np.testing.assert_allclose(out, limited, atol=1e-12)
+    np.testing.assert_allclose(out, limited, atol=1e-6)
     np.testing.assert_array_equal(made.valid[PALM], (np.abs(along) <= 1.0) & (size <= 0.3))
     assert sensor(saturation=levels).read(0, held(5.0, 1))[0, 0] == 1.0
     in_taxel_axes = SignalChain(SKIN, {"palm": {"saturation": levels}}, TIMESTEP, frame="taxel")
     out = in_taxel_axes.read(0, np.tile([3.0, 4.0, -7.0], (TAXELS, 1)))[0]
     np.testing.assert_allclose(out, [0.18, 0.24, -1.0])
     in_world = SignalChain(SKIN, {"palm": {"saturation": levels}}, TIMESTEP, frame="world")
-    np.testing.assert_allclose(np.linalg.norm(in_world.read(0, 10 * random)[PALM], axis=1), 1.0)
+    np.testing.assert_allclose(np.linalg.norm(in_world.read(0, 10 * random)[PALM], axis=1), 1.0, rtol=1e-6)

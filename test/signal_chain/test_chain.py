@@ -34,6 +34,14 @@ def test_body_without_stages_is_unchanged(readings):
     np.testing.assert_array_equal(made.staged, [True, False])
 
 
+def test_adjacent_pads_with_equal_stages_read_as_if_alone(readings):
+    both, palm, tip = (SignalChain(SKIN, {pads: ALL}, TIMESTEP) for pads in ("*", "palm", "tip"))
+    for k, reading in enumerate(readings):
+        expected = palm.read(5 * k, reading)
+        expected[TIP] = tip.read(5 * k, reading)[TIP]
+        np.testing.assert_array_equal(both.read(5 * k, reading), expected)
+
+
 def test_order_of_stages_does_not_depend_on_the_configuration(readings):
     forward, backward = sensor(**ALL), sensor(**dict(reversed(ALL.items())))
     one_by_one = [sensor(**{stage: ALL[stage]}) for stage in STAGES]

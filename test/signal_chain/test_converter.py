@@ -43,10 +43,10 @@ def test_transfer_follows_its_table_and_calibration_inverts_it():
     made = sensor(transfer=TABLE | {"baseline": 100.0})
     counts = made.read(0, loads)[PALM]
     expected = 100 + np.sign(loads) * np.interp(np.abs(loads), TABLE["inputs"], TABLE["outputs"])
-    np.testing.assert_allclose(counts, expected[PALM])
+    np.testing.assert_allclose(counts, expected[PALM], atol=1e-3)
     np.testing.assert_array_equal(made.valid[PALM] == 0, (np.abs(loads[PALM]) > 15).any(axis=1))
     both = sensor(transfer=TABLE | {"baseline": 100.0}, calibration=TABLE | {"baseline": 100.0})
-    np.testing.assert_allclose(both.read(0, loads)[PALM], np.clip(loads, -15, 15)[PALM], atol=1e-12)
+    np.testing.assert_allclose(both.read(0, loads)[PALM], np.clip(loads, -15, 15)[PALM], atol=1e-5)
 
 
 def test_transfer_follows_its_polynomial_and_calibration_inverts_it():
@@ -55,7 +55,7 @@ def test_transfer_follows_its_polynomial_and_calibration_inverts_it():
     counts = sensor(transfer=curve).read(0, loads)[PALM]
     np.testing.assert_allclose(counts, (1200 * loads - 30 * loads**2)[PALM], atol=1e-3)
     back = sensor(transfer=curve, calibration=curve).read(0, loads)
-    np.testing.assert_allclose(back[PALM], loads[PALM], atol=1e-9)
+    np.testing.assert_allclose(back[PALM], loads[PALM], atol=1e-5)
 
 
 @pytest.mark.parametrize(("signed", "low", "high"), [(False, 0, 255), (True, -128, 127)])
@@ -71,7 +71,7 @@ def test_bits_limit_the_range_of_the_converter(signed, low, high):
 def test_dead_taxels_are_stuck_at_a_value_and_not_valid():
     made = sensor(noise={"std": 0.1}, dead_taxels={"taxels": [2, 5], "value": 0.7})
     out = made.read(0, held(1.0))
-    np.testing.assert_array_equal(out[[2, 5]], np.full((2, 3), 0.7))
+    np.testing.assert_array_equal(out[[2, 5]], np.full((2, 3), np.float32(0.7)))
     np.testing.assert_array_equal(np.flatnonzero(made.valid == 0), [2, 5])
 
 
@@ -109,8 +109,7 @@ def test_share_of_lost_readings():
 def test_jitter_delays_uniformly_and_reports_the_newest_arrival():
     made = sensor(delay={"time": 0.01, "jitter": 0.02})
     ages = np.array([step - first_reading(made, float(step), step) for step in range(3000)][100:])
-    assert ages.min() == 6
-    assert ages.max() <= 15 + 1e-9
+    assert (round(ages.min()), round(ages.max())) == (6, 15)
     # A reading of age 5 + k has arrived with the probability k / 10; the newest one that has is reported.
     arrived = np.arange(11) / 10.0
     share = arrived * np.cumprod(np.append(1.0, 1.0 - arrived[:-1]))
@@ -119,7 +118,7 @@ def test_jitter_delays_uniformly_and_reports_the_newest_arrival():
 
 
 def test_clip_limits_each_channel():
-    loads = np.random.default_rng(6).normal(size=(TAXELS, 3))
+    loads = np.random.default_rng(6).normal(size=(TAXELS, 3)).astype(np.float32)
     out = sensor(clip={"low": -0.5, "high": 1.0}).read(0, loads)[PALM]
     np.testing.assert_array_equal(out, np.clip(loads, -0.5, 1.0)[PALM])
 

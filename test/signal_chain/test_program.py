@@ -8,6 +8,12 @@ from support.signal_chain import ALL, PALM, RANDOM, TAXELS, sensor
 
 SEEDS = [3, 4, 5]
 NONE = np.empty((0, TAXELS, 3))
+LINE = 16
+"""Number of words in a line of the cache, at which the memory of each stage begins."""
+
+
+def lines(words):
+    return -(-words // LINE) * LINE
 
 
 def test_environments_equal_single_chains_and_reset_alone(readings):
@@ -50,9 +56,9 @@ def test_memory_holds_readings_under_way_and_a_tare_only_after_it_was_taken(read
     chain = sensor(delay={"time": 0.02, "jitter": 0.005})
     program, workspace = chain.program(SEEDS, 3, rate=100.0), chain.workspace(3)
     palm = PALM.stop - PALM.start
-    slot = 1 + -(-palm // 8) + 3 * palm
+    slot = 2 + -(-palm // 4) + 3 * palm  # the arrival as int64, validity as bytes, values
     # The newest reading, two that may be under way, and the newest that has arrived for certain.
-    size = 2 + 4 * slot + 1
+    size = lines(4 + 4 * (slot + slot % 2)) + LINE
     singles, output = [sensor(seed, delay={"time": 0.02, "jitter": 0.005}) for seed in SEEDS], None
     for k in range(60):
         steps, truth = np.full(3, 5 * k), np.repeat(readings[k % len(readings)][None], 3, axis=0)
@@ -63,7 +69,7 @@ def test_memory_holds_readings_under_way_and_a_tare_only_after_it_was_taken(read
             np.testing.assert_array_equal(output[env], single.read(5 * k, truth[env]))
         assert program.memory.shape[1] == size
     program.tare(np.array([1]), output[1:2])
-    assert program.memory.shape[1] == size + 3 * TAXELS
+    assert program.memory.shape[1] == size + lines(1 + 3 * TAXELS) - LINE
     tared = np.empty_like(output)
     program.run(workspace, np.arange(3), steps, truth, tared, keep=False)
     np.testing.assert_array_equal(tared, output * np.array([1.0, 0.0, 1.0])[:, None, None])

@@ -26,7 +26,8 @@ def test_cross_talk_distributes_a_share_equally_over_neighbours():
 def test_cross_talk_preserves_the_sum_on_each_body(readings):
     out = SignalChain(SKIN, {"*": {"cross_talk": {"share": 1.0}}}, TIMESTEP).read(0, readings[0])
     for part in (PALM, TIP):
-        np.testing.assert_allclose(out[part].sum(axis=0), readings[0][part].sum(axis=0), atol=1e-12)
+        sums = (values[part].sum(axis=0, dtype=float) for values in (out, readings[0]))
+        np.testing.assert_allclose(*sums, atol=1e-5)
 
 
 @pytest.mark.parametrize("channels", [1, 3])
@@ -35,9 +36,9 @@ def test_area_of_the_hysteresis_loop_matches_its_formula(channels):
     made = sensor(hysteresis={"fraction": fraction})
     load = np.r_[np.linspace(0, force, steps + 1), np.linspace(force, 0, steps + 1)]
     out = np.array([first_reading(made, x, k, channels) for k, x in enumerate(load)])
-    np.testing.assert_allclose(out[: steps + 1], (1 - fraction) * load[: steps + 1], atol=1e-12)
+    np.testing.assert_allclose(out[: steps + 1], (1 - fraction) * load[: steps + 1], atol=1e-6)
     turned = np.minimum((1 + fraction) * load[steps + 1 :], (1 - fraction) * force)
-    np.testing.assert_allclose(out[steps + 1 :], turned, atol=1e-12)
+    np.testing.assert_allclose(out[steps + 1 :], turned, atol=1e-6)
     enclosed = -np.sum((out[1:] + out[:-1]) / 2 * np.diff(load))
     assert enclosed == pytest.approx(fraction * (1 - fraction) / (1 + fraction) * force**2, rel=1e-6)
     assert out[-1] == 0.0
@@ -48,7 +49,7 @@ def test_hysteresis_is_isotropic(readings):
     straight, turned = (sensor(hysteresis={"fraction": 0.3}) for _ in range(2))
     for step, reading in enumerate(readings):
         np.testing.assert_allclose(
-            turned.read(step, reading @ turn)[PALM], straight.read(step, reading)[PALM] @ turn, atol=1e-12
+            turned.read(step, reading @ turn)[PALM], straight.read(step, reading)[PALM] @ turn, atol=1e-6
         )
 
 
@@ -59,7 +60,7 @@ def test_slow_adaptation_decays_exactly_for_any_ticks(channels):
     for step in (4, 5, 9, 30, 31, 100, 1000):
         time = (step - 4) * TIMESTEP
         expected = 2.0 * (fraction + (1 - fraction) * math.exp(-time / constant))
-        assert first_reading(made, 2.0, step, channels) == pytest.approx(expected, rel=1e-12)
+        assert first_reading(made, 2.0, step, channels) == pytest.approx(expected, rel=1e-6)
 
 
 def test_fast_adaptation_responds_to_onset_and_release():
@@ -114,7 +115,7 @@ def test_threshold_zeroes_only_smaller_readings(readings):
 def test_saturation_limits_the_magnitude_and_keeps_the_direction(readings):
     out = sensor(saturation={"level": 1.5}).read(0, readings[0])[PALM]
     size = np.linalg.norm(readings[0][PALM], axis=1, keepdims=True)
-    np.testing.assert_allclose(out, readings[0][PALM] * np.minimum(1.0, 1.5 / size), atol=1e-12)
+    np.testing.assert_allclose(out, readings[0][PALM] * np.minimum(1.0, 1.5 / size), atol=1e-6)
 
 
 def test_quantisation_rounds_to_the_nearest_step(readings):

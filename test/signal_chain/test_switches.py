@@ -51,9 +51,9 @@ def test_stage_that_is_off_in_the_configuration_can_be_switched_on(readings):
     before = made.read(0, readings[0])
     np.testing.assert_array_equal(before, readings[0])
     made.switch({"palm": {"offset": True}})
-    added = np.zeros((TAXELS, 3))
+    added = np.zeros((TAXELS, 3), np.float32)
     added[PALM] = 1.0
     np.testing.assert_array_equal(made.read(1, readings[0]), readings[0] + added)
     made.forget()  # another touch function
     np.testing.assert_array_equal(made.read(1, readings[0])[TIP], readings[0][TIP])
-    np.testing.assert_array_equal(made.read(1, readings[0])[PALM], readings[0][PALM] + 1.0)
+    np.testing.assert_array_equal(made.read(1, readings[0])[PALM], readings[0][PALM] + np.float32(1.0))

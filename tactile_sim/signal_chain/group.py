@@ -1,0 +1,234 @@
+"""The pads that have a stage, and the random numbers of the stage on them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Protocol
+from zlib import crc32
+
+import numpy as np
+
+from tactile_sim.errors import ConfigError
+from tactile_sim.signal_chain.draws import draw_normal, draw_uniform, make_keys
+
+if TYPE_CHECKING:
+    from tactile_sim.skin import Pad
+
+_RANGES, _TAXELS = range(2)
+"""Kinds of random numbers of a stage: for its ranges, and for its taxels."""
+
+
+class Sensed(Protocol):
+    """The attributes of a skin that a signal chain uses: some of its pads, and all its n taxels."""
+
+    @property
+    def pads(self) -> Sequence[Pad]:
+        """Pads that the chain processes."""
+
+    @property
+    def positions(self) -> np.ndarray:
+        """(n, 3) taxel positions in the frame of their body [m]."""
+
+    @property
+    def normals(self) -> np.ndarray:
+        """(n, 3) outward unit normals in the frame of their body."""
+
+    @property
+    def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
+        """See `tactile_sim.skin.Skin.neighbours`."""
+
+
+@dataclass(frozen=True)
+class Taxels:
+    """Positions, normals and neighbours of all taxels of a skin."""
+
+    positions: np.ndarray
+    """(taxels, 3) positions in the frame of their body [m]."""
+    normals: np.ndarray
+    """(taxels, 3) outward unit normals in the frame of their body."""
+    neighbours: tuple[np.ndarray, np.ndarray]
+    """See `tactile_sim.skin.Skin.neighbours`."""
+
+
+@dataclass
+class Group:
+    """The b pads that have a stage.
+
+    Adjacent pads with the same parameters form a run, which the computation processes as one range of taxels.
+    """
+
+    bodies: Sequence[Pad]
+    stages: list[Any]
+    """Stage of each pad; its parameters may be ranges."""
+    skin: Taxels
+    channels: int = 3
+    room: int = 2
+    """Number of readings that a delay or a tare can store."""
+    cache: dict[str, Any] = field(default_factory=dict)
+    """Results that a stage computes only once, by name."""
+
+    @cached_property
+    def pads(self) -> np.ndarray:
+        """Taxel range (b, 3) int64 of each pad, with columns as in `Own.ranges`."""
+        limits = np.array([(body.start, body.stop) for body in self.bodies], np.int64).reshape(-1, 2)
+        sizes = limits[:, 1] - limits[:, 0]
+        return np.column_stack([limits, np.cumsum(sizes) - sizes])
+
+    @cached_property
+    def runs(self) -> np.ndarray:
+        """(r,) index of the first pad of each run."""
+        stages = [replace(stage, enabled=True) for stage in self.stages]
+        begins = [
+            k
+            for k, stage in enumerate(stages)
+            if k == 0
+            or not stage.joined
+            or stage != stages[k - 1]
+            or self.bodies[k].start != self.bodies[k - 1].stop
+        ]
+        return np.array(begins, np.int64)
+
+    @cached_property
+    def ranges(self) -> np.ndarray:
+        """Taxel range (r, 3) int64 of each run, see `Own.ranges`."""
+        ranges = self.pads[self.runs]
+        ranges[:-1, 1], ranges[-1:, 1] = self.pads[self.runs[1:] - 1, 1], self.pads[-1:, 1]
+        return ranges
+
+    @property
+    def run_stages(self) -> list[Any]:
+        """Stage of each run."""
+        return [self.stages[k] for k in self.runs.tolist()]
+
+    @property
+    def bypassed(self) -> np.ndarray:
+        """(b,) uint8, 1 if the stage does not change the readings of a pad."""
+        return np.array([not stage.enabled for stage in self.stages], np.uint8)
+
+    def switch(self, pad: str, enabled: bool) -> None:
+        """Set whether the stage changes the readings of a pad, if the pad has the stage."""
+        for k, (body, stage) in enumerate(zip(self.bodies, self.stages, strict=True)):
+            if body.name == pad:
+                self.stages[k] = replace(stage, enabled=enabled)
+
+    @cached_property
+    def number(self) -> int:
+        """Number of taxels in the group."""
+        return sum(body.stop - body.start for body in self.bodies)
+
+    @cached_property
+    def ends(self) -> np.ndarray:
+        """(2, b, p) smallest and largest value of each numeric parameter."""
+        names = self.stages[0].numbers() if self.stages else []
+        values = [[np.broadcast_to(getattr(stage, name), 2) for name in names] for stage in self.stages]
+        return np.ascontiguousarray(
+            np.moveaxis(np.array(values, float).reshape(len(values), len(names), 2), 2, 0)
+        )
+
+    @cached_property
+    def random(self) -> np.ndarray:
+        """(b,) uint64, 1 if a reset draws the pad's stage again."""
+        return np.array([stage.random for stage in self.stages], np.uint64)
+
+    @cached_property
+    def names(self) -> np.ndarray:
+        """(b,) uint64 hash of each pad's name and the stage's key, which selects the pad's random numbers."""
+        key = self.stages[0].key() if self.stages else ""
+        return np.array([crc32(f"{body.name} {key}".encode()) for body in self.bodies], np.uint64)
+
+    def draw(self, seed: int, episode: int) -> Draw:
+        """Draw the random parameters of an environment.
+
+        Args:
+            seed: Seed of the environment.
+            episode: Number of its resets; it only affects stages with a range.
+        """
+        return Draw(self, np.uint64(seed), np.uint64(episode))
+
+    def column(self, draw: Draw, name: str) -> np.ndarray:
+        """Return the drawn value (b,) of one parameter for each pad.
+
+        Args:
+            draw: Drawn parameters of one environment.
+            name: Name of a numeric parameter.
+        """
+        return draw.parameters[:, self.stages[0].numbers().index(name)]
+
+    def each_taxel(self, draw: Draw, name: str, list_name: str = "taxels") -> np.ndarray:
+        """Return the value (taxels,) of a parameter for each taxel in the group, pad by pad.
+
+        Args:
+            draw: Drawn parameters of one environment.
+            name: Parameter with one value for all taxels of a pad.
+            list_name: Parameter with a list of values for a pad's taxels, which is used instead if not empty.
+        """
+        columns = [
+            getattr(stage, list_name) or np.full(body.stop - body.start, value)
+            for body, stage, value in zip(self.bodies, self.stages, self.column(draw, name), strict=True)
+        ]
+        return np.concatenate([np.empty(0), *columns])
+
+    def check_lists(self, list_name: str = "taxels") -> None:
+        """Check that a list parameter is empty or has one number for each taxel of its pad.
+
+        Args:
+            list_name: Name of the parameter.
+
+        Raises:
+            ConfigError: A list has the wrong length.
+        """
+        for body, stage in zip(self.bodies, self.stages, strict=True):
+            number, listed = body.stop - body.start, getattr(stage, list_name)
+            if listed and len(listed) != number:
+                raise ConfigError(
+                    f"{body.name}.{stage.key()}.{list_name}: must have one number per taxel, {number}, "
+                    f"got {len(listed)}"
+                )
+
+
+class Draw:
+    """Drawn parameters and random numbers of a group in one environment, constant between two resets."""
+
+    def __init__(self, group: Group, seed: np.uint64, episode: np.uint64):
+        self._group, self._seed, self._episodes = group, seed, episode * group.random
+        low, high = group.ends
+        self.parameters = np.empty_like(low)
+        """(b, p) parameters, drawn from their ranges."""
+        draw_uniform(self._keys(_RANGES), low, high, self.parameters)
+
+    def normal(self, scatter: str = "scatter", columns: int = 1) -> np.ndarray:
+        """Draw normally distributed numbers for all taxels in the group.
+
+        Args:
+            scatter: Name of the parameter that is the standard deviation.
+            columns: Number of values for each taxel.
+
+        Returns:
+            (columns, taxels) float32 Numbers, pad by pad.
+        """
+        out = np.zeros((columns, self._group.number), np.float32)
+        sizes = self._group.column(self, scatter).copy()
+        if sizes.any():
+            draw_normal(self._keys(_TAXELS), self._group.pads, sizes, out)
+        return out
+
+    def chosen(self, k: int, count: int) -> np.ndarray:
+        """Choose random taxels of a pad.
+
+        Args:
+            k: Index of the pad in the group.
+            count: Number of taxels to choose.
+
+        Returns:
+            (count,) Indices within the pad, all different.
+        """
+        body = self._group.bodies[k]
+        numbers = np.empty((1, body.stop - body.start))
+        low, high = np.zeros_like(numbers), np.ones_like(numbers)
+        draw_uniform(self._keys(_TAXELS)[k : k + 1], low, high, numbers)
+        return np.argsort(numbers[0], kind="stable")[:count]
+
+    def _keys(self, kind: int) -> np.ndarray:
+        return make_keys(self._seed, self._group.names, np.uint64(kind), self._episodes)

@@ -1,0 +1,44 @@
+"""Loops over the taxels of a run, for the computations of stages."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tactile_sim.compilation import kernel
+
+ZERO, ONE = np.float32(0.0), np.float32(1.0)
+"""Literals are float64 in a kernel; in a loop over float32 they would halve its speed."""
+
+
+@kernel
+def span(own, b):
+    """Return the range of the taxels of run b in the skin, and its first taxel in the group.
+
+    These are the three numbers in a row of `Own.ranges`.
+    """
+    return own.ranges[b, 0], own.ranges[b, 1], own.ranges[b, 2]
+
+
+@kernel
+def copy(source, target):
+    """Copy numbers (n,) to another array (n,) in a loop, several times as fast as a slice assignment."""
+    for i in range(len(target)):
+        target[i] = source[i]
+
+
+@kernel
+def squares(values, begin, end, out):
+    """Compute the squared magnitudes of readings over all channels.
+
+    Args:
+        values: (channels, taxels of the skin) Readings.
+        begin: First taxel.
+        end: End of the taxels (exclusive).
+        out: (end - begin,) Output.
+    """
+    for i in range(len(out)):
+        out[i] = ZERO
+    for c in range(len(values)):
+        row = values[c, begin:end]
+        for i in range(len(row)):
+            out[i] += row[i] * row[i]

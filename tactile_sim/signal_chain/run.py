@@ -1,0 +1,131 @@
+"""Kernel that runs the stages of a signal chain one after the other."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tactile_sim.compilation import kernel
+from tactile_sim.signal_chain.draws import stream
+from tactile_sim.signal_chain.loops import ZERO
+from tactile_sim.signal_chain.stage import Now, Own, call_stage
+
+(ADDRESS, KEY, PADS, PADS_AT, RUNS, RUNS_AT, INTEGERS, INTEGERS_END, VARIES, PARAMETERS, PARAMETERS_END,
+ CONSTANTS, CONSTANTS_END, SWITCHES, MEMORY, MEMORY_END, COLUMNS) = range(17)  # fmt: skip
+"""Columns of the table ``stages`` of `run`, which has one row per stage; see `Constants` and `Program`."""
+
+
+class Workspace:
+    """Scratch arrays for one thread."""
+
+    def __init__(self, axes: np.ndarray, channels: int):
+        """Allocate the arrays.
+
+        Args:
+            axes: (3, taxels) float32 normals, see `Now`.
+            channels: Number of channels of the readings.
+        """
+        taxels = axes.shape[1]
+        self.valid = np.ones(taxels, np.uint8)
+        """(taxels,) 1 where the last reading is valid."""
+        # The rows of ``work`` after those of `Now` store what a bypassed stage must not change.
+        sizes = (channels, taxels), (5 + 2 * channels, taxels)
+        self.arrays = axes, np.empty(sizes[0], np.float32), self.valid, np.empty(sizes[1], np.float32)
+
+
+@kernel
+def _store(values, valid, limits, stored):
+    """Save the readings of a pad and their validity, so that `_restore` can undo a bypassed stage.
+
+    Args:
+        values: (channels, taxels) Readings.
+        valid: (taxels,) uint8 validity.
+        limits: Range of the taxels of the pad, as in `Own.ranges`.
+        stored: (1 + channels, taxels) Output: validity, then readings.
+    """
+    for i in range(limits[0], limits[1]):
+        stored[0, i] = valid[i]
+        for c in range(len(values)):
+            stored[1 + c, i] = values[c, i]
+
+
+@kernel
+def _restore(values, valid, limits, stored):
+    """Write the readings and validity of a pad back that `_store` saved; the arguments are the same."""
+    for i in range(limits[0], limits[1]):
+        valid[i] = np.uint8(stored[0, i])
+        for c in range(len(values)):
+            values[c, i] = stored[1 + c, i]
+
+
+@kernel(nogil=True)
+def run(
+    envs, steps, truth, output, keep, until, seeds, kept, timestep, staged, tared_at, stages, index, integers,
+    fixed_parameters, parameters, fixed_constants, constants, bypassed, memory, axes, values, valid, work,
+):  # fmt: skip
+    """Compute the readings of some environments, see `Program.run`.
+
+    Args:
+        envs: (k,) Indices of the environments.
+        steps: (n,) Step of each environment since its last reset.
+        truth: (n, taxels, channels) Ideal readings.
+        output: (n, taxels, channels) Output, or (0, taxels, channels) for none.
+        keep: Whether to update ``memory`` and ``kept``.
+        until: Number of stages to apply.
+        seeds: (n,) uint64 Seed of each environment.
+        kept: (n,) Step of the last stored reading; -1 if there is none.
+        timestep: Time step of the simulation [s].
+        staged: (taxels,) Whether each taxel has stages.
+        tared_at: Column of ``memory`` that is not 0 if the environment was tared.
+        stages: (stages, COLUMNS) Table of the stages.
+        index: Ranges of taxels of all stages, one after the other.
+        integers: Integers of all stages.
+        fixed_parameters: Parameters of stages that are the same in all environments.
+        parameters: (n, p) Parameters of other stages.
+        fixed_constants: Constants of stages that are the same in all environments.
+        constants: (n, q) float32 Constants of other stages.
+        bypassed: 1 for each stage and pad that must not change readings.
+        memory: (n, words) float32 Memory of all stages.
+        axes: See `Workspace`, as for the other arrays.
+        values: (channels, taxels) float32 Scratch memory.
+        valid: (taxels,) uint8 Validity of the readings of the last environment.
+        work: Scratch memory.
+    """
+    for env in envs:
+        reading = truth[env]
+        for c in range(len(values)):
+            for t in range(len(valid)):
+                values[c, t] = reading[t, c]
+        valid[:] = 1
+        step, first = steps[env], kept[env] < 0
+        interval = 0.0 if first else (step - kept[env]) * timestep
+        for s in range(until):
+            row = stages[s]
+            pads, runs = row[PADS], row[RUNS]
+            some_parameters = parameters[env] if row[VARIES] else fixed_parameters
+            some_constants = constants[env] if row[VARIES] else fixed_constants
+            columns = (row[PARAMETERS_END] - row[PARAMETERS]) // max(runs, 1)
+            own = Own(
+                index[row[RUNS_AT] : row[RUNS_AT] + 3 * runs].reshape((runs, 3)),
+                some_parameters[row[PARAMETERS] : row[PARAMETERS_END]].reshape((runs, columns)),
+                some_constants[row[CONSTANTS] : row[CONSTANTS_END]],
+                integers[row[INTEGERS] : row[INTEGERS_END]],
+            )  # fmt: skip
+            key = stream(stream(seeds[env], np.uint64(row[KEY])), np.uint64(step))
+            now = Now(step, interval, first, step == kept[env], keep, key, timestep, axes, valid, work)
+            switches = bypassed[row[SWITCHES] : row[SWITCHES] + pads]
+            ranges = index[row[PADS_AT] : row[PADS_AT] + 3 * pads].reshape((pads, 3))
+            stored = work[4 + len(values) :]
+            for b in range(pads):
+                if switches[b]:
+                    _store(values, valid, ranges[b], stored)
+            call_stage(row[ADDRESS], values, own, memory[env, row[MEMORY] : row[MEMORY_END]], now)
+            for b in range(pads):
+                if switches[b]:
+                    _restore(values, valid, ranges[b], stored)
+        if keep:
+            kept[env] = step
+        if len(output):
+            written, tared = output[env], memory[env, tared_at] != ZERO
+            for c in range(len(values)):
+                for t in range(len(valid)):
+                    written[t, c] = values[c, t] if staged[t] | tared else reading[t, c]
