@@ -11,8 +11,9 @@ import numpy as np
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import ConfigError
 from tactile_sim.skin import kernels
+from tactile_sim.skin.contact_loads import resolve_loads
 from tactile_sim.skin.hertz import STIFFNESS
-from tactile_sim.skin.layer import elastic_arrays, own_memory
+from tactile_sim.skin.layer import elastic_arrays
 from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
 from tactile_sim.skin.pads.plan import PadPlan
 from tactile_sim.skin.pairs import group_loads
@@ -74,8 +75,9 @@ class Skin(TaxelSearch):
             raise ConfigError(f"skin.thickness: must be > 0 m and finite, got {thickness}")
         super().__init__(model, scales, placement, kind, pads, distance, stiffness)
         self.thickness = thickness
-        self.elastic_arrays = (self._index, *elastic_arrays(self, model, stiffness, thickness))
-        """Arguments of `elastic.add_readings`."""
+        index = TaxelIndex(*self._index)
+        self.elastic_arrays = elastic_arrays(self, model, index, stiffness, thickness)
+        self.elastic_table = self.elastic_arrays.table()
         self._sums: dict[int, np.ndarray] = {}
         """Scratch memory of `gather`, by number of channels."""
         self._factors: dict[Callable[[Skin], np.ndarray], np.ndarray] = {}
@@ -122,7 +124,7 @@ class Skin(TaxelSearch):
         what = quantity, touch.mean
         if law == ELASTIC:
             while not kernels.feel_elastic(
-                *state, *what, self.stiffness, self._extents, *self.elastic_arrays, self._room, sums, out
+                *state, *what, self.stiffness, self._extents, self.elastic_table, self._room, sums, out
             ):
                 self._make_room()
         else:
@@ -136,10 +138,11 @@ class Skin(TaxelSearch):
         """Return a copy of this skin with separate working memory, for another thread."""
         twin = copy.copy(self)
         twin._far = self._far.copy()
-        index, (_, quad, solids, layer) = TaxelIndex(*self._index), self.elastic_arrays
+        index = TaxelIndex(*self._index)
         own = {name: getattr(index, name).copy() for name in ("scratch_heap", "scratch_vector")}
         twin._index = tuple(index._replace(scratch_distance=twin._far, **own))
-        twin.elastic_arrays = (twin._index, quad, solids, own_memory(layer))
+        twin.elastic_arrays = self.elastic_arrays.twin(TaxelIndex(*twin._index))
+        twin.elastic_table = twin.elastic_arrays.table()
         twin._sums = {}
         return twin
 
@@ -152,7 +155,7 @@ class Skin(TaxelSearch):
             body_rotations: (nbody, 3, 3) rotations from body frames to the world.
         """
         table = np.empty(2 * len(contacts), LOAD)
-        m = kernels.resolve_loads(
+        m = resolve_loads(
             contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations,
             table,
         )  # fmt: skip
