@@ -161,7 +161,8 @@ def _in_reach(simulation: Simulation, loads: Loads, pair: Pair) -> np.ndarray:
     patch, quad = load["patch"], skin.elastic_arrays.quad
     ends = skin.patch_offsets[patch : patch + 2]
     own = quad.points[slice(*quad.taxels["begin"][ends])]
-    taxels = slice(*ends)
+    cells = quad.taxels[slice(*ends)]
+    taxels = cells["id"][cells["margin"] >= 0.0]  # the others are only pressed at their other points
     points = np.concatenate([own[:, :NX], skin.surface_positions[taxels]])
     normals = np.concatenate([own[:, NX:POINT_AREA], skin.normals[taxels]])
     points = points[(-normals @ up > FACING) | ~normals.any(axis=1)]
@@ -171,7 +172,10 @@ def _in_reach(simulation: Simulation, loads: Loads, pair: Pair) -> np.ndarray:
 
 
 def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarray, reach: float) -> float:
-    """Return the gap [m] from a point to the other geom along -up, infinite if there is nothing below it."""
+    """Return the gap [m] from a point to the other geom along -up.
+
+    It is infinite if the point's line misses the geom, or leaves it above the point.
+    """
     model, geom = simulation.engine.model, int(load["other"])
     kind = mujoco.mjtGeom(model.geom_type[geom])
     if kind in (mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_HFIELD):
@@ -180,9 +184,10 @@ def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarra
         ray = mujoco.mj_rayMesh if kind == mujoco.mjtGeom.mjGEOM_MESH else mujoco.mj_rayHfield
         distance = ray(model, simulation.engine.data, geom, start, -load["rotation"] @ up)
         return distance - reach if distance >= 0.0 else np.inf
-    pose = load["other_position"], load["other_rotation"].ravel()
-    distance = mujoco.mju_rayGeom(*pose, model.geom_size[geom], point + FAR * up, -up, kind)
-    return distance - FAR if distance >= 0.0 else np.inf
+    solid = load["other_position"], load["other_rotation"].ravel(), model.geom_size[geom]
+    distance = mujoco.mju_rayGeom(*solid, point + FAR * up, -up, kind)
+    below = kind == mujoco.mjtGeom.mjGEOM_PLANE or mujoco.mju_rayGeom(*solid, point, -up, kind) >= 0.0
+    return distance - FAR if distance >= 0.0 and below else np.inf
 
 
 def _distance(points: np.ndarray, center: np.ndarray) -> float:

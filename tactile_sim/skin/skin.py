@@ -14,7 +14,15 @@ from tactile_sim.skin import kernels
 from tactile_sim.skin.contact_loads import resolve_loads
 from tactile_sim.skin.hertz import STIFFNESS
 from tactile_sim.skin.layer import elastic_arrays
-from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
+from tactile_sim.skin.loads import (
+    BUILT_IN,
+    LOAD,
+    TOUCH_FUNCTIONS,
+    Loads,
+    TouchFunction,
+    checked_values,
+    name_of,
+)
 from tactile_sim.skin.pads.plan import PadPlan
 from tactile_sim.skin.pairs import group_loads
 from tactile_sim.skin.patches import TaxelIndex
@@ -113,7 +121,7 @@ class Skin(TaxelSearch):
         quantity, law = BUILT_IN.get(touch.evaluate), LAWS.get(response)
         if touch.frame == "taxel" and touch.channels != 3:
             raise ConfigError(
-                f"{_name(touch.evaluate)}: the frame 'taxel' requires 3 channels, got {touch.channels}"
+                f"{name_of(touch.evaluate)}: the frame 'taxel' requires 3 channels, got {touch.channels}"
             )
         if quantity is None or law is None:
             loads = self.loads(contacts, body_positions, body_rotations)
@@ -121,17 +129,12 @@ class Skin(TaxelSearch):
         out: np.ndarray = np.zeros((len(self.positions), touch.channels), dtype)
         sums = self._sums_of(touch.channels)
         state = contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations
-        what = quantity, touch.mean
-        if law == ELASTIC:
-            while not kernels.feel_elastic(
-                *state, *what, self.stiffness, self._extents, self.elastic_table, self._room, sums, out
-            ):
-                self._make_room()
-        else:
-            while not kernels.feel(
-                *state, *what, law, self.stiffness, self._extents, self._index, self._room, sums, out
-            ):
-                self._make_room()
+        layer, compute = (self.stiffness, self._extents), kernels.feel_elastic
+        settings: tuple = quantity, touch.mean, *layer, self.elastic_table
+        if law != ELASTIC:
+            settings, compute = (quantity, touch.mean, law, *layer, self._index), kernels.feel
+        while not compute(*state, *settings, self._room, sums, out):
+            self._make_room()
         return self._converted(out, touch)
 
     def twin(self) -> Skin:
@@ -224,12 +227,7 @@ class Skin(TaxelSearch):
             raise ConfigError(
                 f"these are the shares of {len(shares.begin) - 1} loads, not of these {len(loads)}"
             )
-        values = np.ascontiguousarray(touch.evaluate(loads), float)
-        if values.shape != (len(loads), touch.channels):
-            raise ConfigError(
-                f"skin.touch_function: {_name(touch.evaluate)} gave an array {values.shape} for"
-                f" {len(loads)} loads; of {touch.channels} channels it must be {(len(loads), touch.channels)}"
-            )
+        values = checked_values(touch, loads)
         out: np.ndarray = np.zeros((len(self.positions), touch.channels), dtype)
         gather(
             loads.table, shares.begin, shares.taxel, shares.weight, values, touch.mean,
@@ -257,8 +255,8 @@ class Skin(TaxelSearch):
             return (loads, shares) if self._has_limits and isinstance(shares, Shares) else shares
         if isinstance(shares, tuple) and len(shares) == 2:
             loads, shares = shares
-            return loads, checked(shares, _name(respond), len(loads), len(self.positions))
-        shares = checked(shares, _name(respond), len(loads), len(self.positions))
+            return loads, checked(shares, name_of(respond), len(loads), len(self.positions))
+        shares = checked(shares, name_of(respond), len(loads), len(self.positions))
         return (loads, shares) if self._has_limits else shares
 
     def body_wrenches(
@@ -311,8 +309,3 @@ class Skin(TaxelSearch):
             self.inside(loads)
         self.body_wrenches(contacts, *poses)
         self.world(*poses)
-
-
-def _name(function: Callable) -> str:
-    """Return the name of a user-defined function or callable object for error messages."""
-    return getattr(function, "__name__", repr(function))

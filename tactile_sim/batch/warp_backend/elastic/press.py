@@ -125,7 +125,10 @@ def settle(layer: Layer, lane: int, pair: Pair, count: int, start: real, stiffne
     target = wp.vec2d(-moment[1] / f, moment[0] / f)
     out = Pressure()
     twist, x, y = real(0.0), real(0.0), real(0.0)
-    last_tilt, last_target, last_miss = tilt, target, wp.vec2d(real(0.0), real(0.0))
+    # Warp does not copy variables in assignments of tuples.
+    last_tilt = wp.vec3d(start, real(0.0), real(0.0))
+    last_target = wp.vec2d(target[0], target[1])
+    last_miss = wp.vec2d(real(0.0), real(0.0))
     turn = wp.mat22d(real(1.0), real(0.0), real(0.0), real(1.0))
     rounds = int(0)
     done = bool(False)
