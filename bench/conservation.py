@@ -161,10 +161,7 @@ def _in_reach(simulation: Simulation, loads: Loads, pair: Pair) -> np.ndarray:
     patch, quad = load["patch"], skin.elastic_arrays.quad
     ends = skin.patch_offsets[patch : patch + 2]
     own = quad.points[slice(*quad.taxels["begin"][ends])]
-    cells = quad.taxels[slice(*ends)]
-    taxels = cells["id"][cells["margin"] >= 0.0]  # the others are only pressed at their other points
-    points = np.concatenate([own[:, :NX], skin.surface_positions[taxels]])
-    normals = np.concatenate([own[:, NX:POINT_AREA], skin.normals[taxels]])
+    points, normals = own[:, :NX], own[:, NX:POINT_AREA]
     points = points[(-normals @ up > FACING) | ~normals.any(axis=1)]
     reach = skin.thickness + skin.patch_spacings[patch]
     gaps = np.array([_gap(simulation, load, point, up, reach) for point in points])
