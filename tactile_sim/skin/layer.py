@@ -51,15 +51,16 @@ class Layer(NamedTuple):
 
 
 NEAR, POINTS, SUMS, ROWS = 1, 8, 13, 17
-"""Start rows of ``near``, ``points`` and ``sums`` in ``ElasticArrays.numbers``, and the number of rows."""
+"""Start rows of ``near``, ``points`` and ``sums`` in the second array of ``ElasticArrays.memory``, and the number
+of its rows."""
 TOUCHED = 2
-"""Row of ``touched`` in ``ElasticArrays.indices``."""
+"""Row of ``touched`` in the third array of ``ElasticArrays.memory``."""
 
 
 class ElasticArrays(NamedTuple):
     """All arrays that the kernels of `elastic_foundation` need for a skin in a scene."""
 
-    index: TaxelIndex
+    taxel_index: TaxelIndex
     quad: Quadrature
     solids: Solids
     memory: tuple[np.ndarray, ...]
@@ -68,11 +69,11 @@ class ElasticArrays(NamedTuple):
 
     def twin(self, index: TaxelIndex) -> ElasticArrays:
         """Return a copy with another index and separate scratch memory, for another thread."""
-        return self._replace(index=index, memory=tuple(part.copy() for part in self.memory))
+        return self._replace(taxel_index=index, memory=tuple(part.copy() for part in self.memory))
 
     def table(self) -> np.ndarray:
         """Return a table of the arrays, for `unpack`. Keep the arrays alive while it is used."""
-        return _pack([*self.index, *self.quad, *self.solids, *self.memory])
+        return _pack([*self.taxel_index, *self.quad, *self.solids, *self.memory])
 
 
 def elastic_arrays(
