@@ -51,8 +51,8 @@ class Layer(NamedTuple):
 
 
 NEAR, POINTS, SUMS, ROWS = 1, 8, 13, 17
-"""Start rows of ``near``, ``points`` and ``sums`` in the second array of ``ElasticArrays.memory``, and the number
-of its rows."""
+"""Start rows of ``near``, ``points`` and ``sums`` in the second array of ``ElasticArrays.memory``, and the
+number of its rows."""
 TOUCHED = 2
 """Row of ``touched`` in the third array of ``ElasticArrays.memory``."""
 
