@@ -3,6 +3,10 @@
 Run as ``python bench/conservation.py [SCENES]``, by default 1,000. In each scene a geom with skin overlaps
 another geom, which also has a skin where it can have one: all pairs of kinds in turn, random sizes, poses,
 velocities and friction with torsion and rolling, under MuJoCo and MotrixSim, which supports only some kinds.
+
+Moments that are not reached are sorted by their cause. A center of pressure is out of reach if it is not in
+the convex hull of the points that the layer can press, so that no pressures produce the moment. These points
+are found here with MuJoCo's rays, not with the kernels.
 """
 
 from __future__ import annotations
@@ -15,8 +19,13 @@ import mujoco
 import numpy as np
 from rich.console import Console
 from rich.table import Table
+from scipy.optimize import linprog
 
 from tactile_sim import Simulation
+from tactile_sim.skin import Loads
+from tactile_sim.skin.pairs import Pair, group_loads, net_load
+from tactile_sim.skin.quadrature import NX, POINT_AREA
+from tactile_sim.skin.reach import FACING
 
 KINDS = {
     "sphere": (0.03,),
@@ -34,6 +43,13 @@ ON_MOTRIX = ("sphere", "capsule", "cylinder", "box", "plane")
 SPACING = 0.008
 REACHED = 1e-6
 """Error of the moment, over the force times the distance of the contacts from the origin and a spacing."""
+OUTSIDE = 1e-6
+"""Distance from the convex hull at which a center of pressure is out of reach, in spacings."""
+CAUSES = "reached", "no reach", "one taxel", "missed"
+"""Whether a moment is reached, and if not, why: its center of pressure is out of reach, it is torsional and
+only one taxel is pressed, or neither."""
+FAR = 0.5
+"""Distance from which rays start at a point inside another geom [m]."""
 
 
 def pairs() -> list[tuple[str, str]]:
@@ -41,7 +57,7 @@ def pairs() -> list[tuple[str, str]]:
     return [pair for pair in combinations_with_replacement(KINDS, 2) if pair[0] not in FLAT]
 
 
-def errors(count: int, engine: str, seed: int = 0) -> Iterator[tuple[str, float, float]]:
+def errors(count: int, engine: str, seed: int = 0) -> Iterator[tuple[str, float, float, str]]:
     """Compute random scenes in which bodies touch.
 
     Args:
@@ -50,7 +66,8 @@ def errors(count: int, engine: str, seed: int = 0) -> Iterator[tuple[str, float,
         seed: Seed of the random numbers.
 
     Yields:
-        For each skin that is touched, the kinds, and the relative errors of force and moment.
+        For each skin that is touched, the kinds, the relative errors of force and moment, and one of
+        `CAUSES`.
     """
     rng = np.random.default_rng(seed)
     kinds = [pair for pair in pairs() if engine == "mujoco" or set(pair) <= set(ON_MOTRIX)]
@@ -62,8 +79,8 @@ def errors(count: int, engine: str, seed: int = 0) -> Iterator[tuple[str, float,
             simulation.engine.data.qvel[:] = rng.normal(size=6)
         found = list(_errors(simulation))
         made += bool(found)
-        for force, moment in found:
-            yield f"{first}, {second}", force, moment
+        for error in found:
+            yield f"{first}, {second}", *error
 
 
 def _scene(rng: np.random.Generator, first: str, second: str, engine: str) -> Simulation:
@@ -100,7 +117,7 @@ def _text(values: np.ndarray) -> str:
     return " ".join(map(str, values))
 
 
-def _errors(simulation: Simulation) -> Iterator[tuple[float, float]]:
+def _errors(simulation: Simulation) -> Iterator[tuple[float, float, str]]:
     snapshot, engine, skin = simulation.observe(), simulation.engine, simulation.skin
     loads = skin.loads(snapshot.all_contacts, engine.body_positions, engine.body_rotations)
     spread, shares = skin.shares(loads, "elastic_foundation")
@@ -112,31 +129,100 @@ def _errors(simulation: Simulation) -> Iterator[tuple[float, float]]:
         taxels = snapshot.taxels[skin.pads[b].start : skin.pads[b].stop].sum(axis=0)
         moment = (np.cross(spread.point, spread.force) + spread.torque)[mine].sum(axis=0)
         arm = np.linalg.norm(loads.point[given], axis=1).max() + SPACING
-        yield (
-            np.linalg.norm(taxels - expected[:3]) / force,
-            np.linalg.norm(moment - expected[3:]) / (force * arm),
-        )
+        error, cause = np.linalg.norm(moment - expected[3:]) / (force * arm), "reached"
+        if error > REACHED:
+            cause = _cause(simulation, loads[given])
+        yield np.linalg.norm(taxels - expected[:3]) / force, error, cause
+
+
+def _cause(simulation: Simulation, loads: Loads) -> str:
+    """Return why the moment of loads on one skin is not reached, one of `CAUSES`."""
+    skin, group, cause = simulation.skin, np.empty(len(loads), np.int64), "missed"
+    for number in range(group_loads(loads.table, group)):
+        pair = net_load(loads.table, group, number)
+        f, moment = pair.force, pair.moment
+        if not f[2] > 0.0:
+            continue
+        spacing = skin.patch_spacings[loads.patch[pair.first]]
+        points = (_in_reach(simulation, loads, pair) - pair.origin) @ np.transpose(pair.axes)
+        # Coordinates along the net force, in which the moment of pressures is that of their center.
+        along = points[:, :2] - np.outer(points[:, 2], [f[0] / f[2], f[1] / f[2]])
+        center = np.array([-moment[1], moment[0]]) / f[2]
+        if _distance(along / spacing, center / spacing) > OUTSIDE:
+            return "no reach"
+        spread, _ = skin.shares(loads[group == number], "elastic_foundation")
+        cause = "one taxel" if len(spread) == 1 else cause
+    return cause
+
+
+def _in_reach(simulation: Simulation, loads: Loads, pair: Pair) -> np.ndarray:
+    """Return the points (q, 3) of a patch that the layer can press, in the frame of its body [m]."""
+    skin, load, up = simulation.skin, loads.table[pair.first], np.array(pair.axes[2])
+    patch, quad = load["patch"], skin.elastic_arrays.quad
+    ends = skin.patch_offsets[patch : patch + 2]
+    own = quad.points[slice(*quad.taxels["begin"][ends])]
+    points, normals = own[:, :NX], own[:, NX:POINT_AREA]
+    points = points[(-normals @ up > FACING) | ~normals.any(axis=1)]
+    reach = skin.thickness + skin.patch_spacings[patch]
+    gaps = np.array([_gap(simulation, load, point, up, reach) for point in points])
+    return points[gaps <= gaps.min(initial=np.inf) + reach]
+
+
+def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarray, reach: float) -> float:
+    """Return the gap [m] from a point to the other geom along -up.
+
+    It is infinite if the point's line misses the geom, or leaves it above the point.
+    """
+    model, geom = simulation.engine.model, int(load["other"])
+    kind = mujoco.mjtGeom(model.geom_type[geom])
+    if kind in (mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_HFIELD):
+        body = simulation.skin.body_ids[load["body"]]
+        start = load["rotation"] @ (point + reach * up) + simulation.engine.body_positions[body]
+        ray = mujoco.mj_rayMesh if kind == mujoco.mjtGeom.mjGEOM_MESH else mujoco.mj_rayHfield
+        distance = ray(model, simulation.engine.data, geom, start, -load["rotation"] @ up)
+        return distance - reach if distance >= 0.0 else np.inf
+    solid = load["other_position"], load["other_rotation"].ravel(), model.geom_size[geom]
+    distance = mujoco.mju_rayGeom(*solid, point + FAR * up, -up, kind)
+    below = kind == mujoco.mjtGeom.mjGEOM_PLANE or mujoco.mju_rayGeom(*solid, point, -up, kind) >= 0.0
+    return distance - FAR if distance >= 0.0 and below else np.inf
+
+
+def _distance(points: np.ndarray, center: np.ndarray) -> float:
+    """Return the distance |x| + |y| of a center (2,) from the convex hull of points (q, 2)."""
+    q = len(points)
+    if not q:
+        return np.inf
+    sides = np.array([[1, -1, 0, 0], [0, 0, 1, -1], [0, 0, 0, 0]])
+    weights = np.column_stack([np.vstack([points.T, np.ones(q)]), sides])
+    return float(linprog(np.repeat([0.0, 1.0], [q, 4]), A_eq=weights, b_eq=[*center, 1.0]).fun)
 
 
 def main() -> None:
     """Print the errors of each engine and how often the moment was reached."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     for engine in ("mujoco", "motrix"):
-        kinds: dict[str, list[tuple[float, float]]] = {}
-        for name, force, moment in errors(count, engine):
-            kinds.setdefault(name, []).append((force, moment))
-        values = np.array([pair for rows in kinds.values() for pair in rows])
-        worst = values[:, 0].max()
+        kinds: dict[str, list[tuple[float, float, str]]] = {}
+        for name, *error in errors(count, engine):
+            kinds.setdefault(name, []).append(tuple(error))
+        every = [row for rows in kinds.values() for row in rows]
+        worst = max(force for force, _, _ in every)
         table = Table(
-            title=f"{engine}: {count} scenes, {len(values)} skins, error of the force <= {worst:.1e}"
+            title=f"{engine}: {count} scenes, {len(every)} skins, error of the force <= {worst:.1e}"
         )
-        for column in ("pair", "skins", "moment within 1e-6", "median error of the others"):
-            table.add_column(column, justify="left" if column == "pair" else "right")
-        for name, rows in [*kinds.items(), ("all", values)]:
-            moments = np.array(rows)[:, 1]
-            others = moments[moments > REACHED]
-            rest = f"{np.median(others):.1e}" if len(others) else ""
-            table.add_row(name, str(len(moments)), f"{100 * np.mean(moments <= REACHED):.0f} %", rest)
+        table.add_column("pair")
+        for column in ("skins", *CAUSES, "median error of the others", "worst miss"):
+            table.add_column(column, justify="right")
+        for name, rows in [*kinds.items(), ("all", every)]:
+            causes = [cause for _, _, cause in rows]
+            others = [moment for _, moment, cause in rows if cause != "reached"]
+            missed = [moment for _, moment, cause in rows if cause == "missed"]
+            table.add_row(
+                name,
+                str(len(rows)),
+                *(str(causes.count(cause)) for cause in CAUSES),
+                f"{np.median(others):.1e}" if others else "",
+                f"{max(missed):.1e}" if missed else "",
+            )
         Console().print(table)
 
 

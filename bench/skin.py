@@ -28,7 +28,7 @@ ROUNDS, STEPS, WARM_UP = 5, 400, 100
 PARTS = "physics", "contacts", "taxels", "wrenches", "output", "loads"
 LOADS = 10
 """Maximum number of loads in the table of a single state."""
-REPEATS, CHUNKS = 200, 10
+REPEATS, CHUNKS = 20, 100
 
 
 def main() -> None:

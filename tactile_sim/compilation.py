@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack, suppress
 from typing import Any
 
@@ -17,6 +17,8 @@ from numba import carray, cfunc, njit, types  # noqa: TID251
 from numba.core import cgutils
 from numba.core import event as numba_event
 from numba.extending import intrinsic, register_jitable
+from numba.np.arrayobj import make_array, populate_array
+from numba.np.numpy_support import from_dtype
 
 from tactile_sim import signals
 from tactile_sim.kernel_cache import KernelCache
@@ -118,6 +120,53 @@ def _make_pointer(typing_context: Any, address: Any) -> Any:
         return builder.inttoptr(arguments[0], context.get_value_type(types.voidptr))
 
     return types.voidptr(types.intp), generate
+
+
+def packing(kinds: Sequence[tuple[Any, int]]) -> tuple[Callable[[Sequence[np.ndarray]], np.ndarray], Any]:
+    """Create functions to pass many arrays to a kernel as one table, since each argument takes 0.1 to 0.2 µs.
+
+    Args:
+        kinds: The NumPy dtype of each array and its number of axes, at most 3.
+
+    Returns:
+        A function ``pack(arrays)`` that returns the table (n, 4), int64; keep the arrays alive while it is
+        used. And a function ``unpack(table)`` for kernels that returns a tuple of the arrays.
+    """
+    arrays = tuple(types.Array(from_dtype(np.dtype(dtype)), axes, "C") for dtype, axes in kinds)
+
+    def pack(given: Sequence[np.ndarray]) -> np.ndarray:
+        table = np.ones((len(arrays), 4), np.int64)
+        for row, array, (dtype, axes) in zip(table, given, kinds, strict=True):
+            if array.dtype != dtype or array.ndim != axes or not array.flags.c_contiguous:
+                raise TypeError(
+                    f"expected a C-contiguous array of {dtype} with {axes} axes, got {array.dtype}"
+                )
+            row[: 1 + axes] = array.ctypes.data, *array.shape
+        return table
+
+    def make_arrays(typing_context: Any, table: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            numbers = make_array(table)(context, builder, arguments[0]).data
+            made = []
+            for row, array in enumerate(arrays):
+                places = [
+                    cgutils.gep(builder, numbers, context.get_constant(types.intp, 4 * row + k))
+                    for k in range(1 + array.ndim)
+                ]
+                address, *lengths = (builder.load(place) for place in places)
+                item = context.get_abi_sizeof(context.get_data_type(array.dtype))
+                steps = [context.get_constant(types.intp, item)]
+                for length in reversed(lengths):
+                    steps.insert(0, builder.mul(steps[0], length))
+                out = make_array(array)(context, builder)
+                data = builder.inttoptr(address, out.data.type)
+                populate_array(out, data, lengths, steps[1:], steps[-1], meminfo=None)
+                made.append(out._getvalue())
+            return context.make_tuple(builder, signature.return_type, made)
+
+        return types.Tuple(arrays)(table), generate
+
+    return pack, intrinsic(make_arrays)
 
 
 _pointer: Any = intrinsic(_make_pointer)

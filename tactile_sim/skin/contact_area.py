@@ -9,8 +9,9 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.skin.gaps import UPRIGHT, level_face, write_gaps
-from tactile_sim.skin.nearby import FACING, add_neighbors, place
+from tactile_sim.skin.nearby import add_neighbors
 from tactile_sim.skin.quadrature import NX, POINT_AREA
+from tactile_sim.skin.reach import FACING, place
 
 UNEVEN = 0.25
 """The gap is uneven where it changes by more than this between neighbors, relative to the spacing."""

@@ -11,7 +11,6 @@ the center, so that forces and moments sum to those of the engine.
 from __future__ import annotations
 
 from tactile_sim.compilation import kernel
-from tactile_sim.geometry.solids import Solids
 from tactile_sim.geometry.vectors import along, dot, plus
 from tactile_sim.skin.layer import unpack
 from tactile_sim.skin.loads import FORCE_VECTOR_GLOBAL, FRICTION, NORMAL, NORMAL_FORCE, SLIP
@@ -19,25 +18,19 @@ from tactile_sim.skin.nearby import bin_near
 from tactile_sim.skin.pairs import group_loads, has_mesh, net_load
 from tactile_sim.skin.patches import TaxelIndex
 from tactile_sim.skin.press import press
-from tactile_sim.skin.quadrature import Quadrature
 
 EACH = -1
 """Value of ``quantity`` for which the load on each taxel is written instead of readings."""
 
 
 @kernel(counted=False)
-def add_readings(
-    loads, group, index_arrays, quad_arrays, solid_arrays, layer_arrays, quantity, sums, table, taxels
-):  # fmt: skip
+def add_readings(loads, group, arrays, quantity, sums, table, taxels):
     """Add the readings due to loads that press over an area to ``sums``, or write the load on each taxel.
 
     Args:
         loads: (m,) of `loads.LOAD`.
         group: (m,) output: number of each load's pair; -1 for loads that cannot be spread over an area.
-        index_arrays: Fields of a `TaxelIndex`.
-        quad_arrays: Fields of a `Quadrature`.
-        solid_arrays: Fields of a `Solids`.
-        layer_arrays: Fields of a `LayerArrays`.
+        arrays: Result of ``ElasticArrays.table``.
         quantity: Quantity of a touch function that `loads.evaluate` supports, or EACH.
         sums: (n, 1 + c) as in `shares.gather`; not used with EACH.
         table: (room,) output: loads on taxels, as many as fit; only used with EACH.
@@ -48,38 +41,29 @@ def add_readings(
         loads whose group is -1. With EACH, the first number is that of the loads on taxels, which can exceed
         the size of ``table``.
     """
-    index, quad = TaxelIndex(*index_arrays), Quadrature(*quad_arrays)
-    solids, layer, count, left = Solids(*solid_arrays), unpack(layer_arrays), 0, 0
+    _, _, solids, layer = unpack(arrays)
+    count, left = 0, 0
     for number in range(group_loads(loads, group)):
         if has_mesh(loads, group, number, solids.table):
-            count = _add_mesh_pair(
-                loads, group, number, index, quad, solids, layer, quantity, sums, table, taxels, count
-            )
+            count = _add_mesh_pair(loads, group, number, arrays, quantity, sums, table, taxels, count)
         else:
             count = _add_pair(
-                loads, group, number, layer.triangles, index, quad, solids, layer, quantity, sums, table,
-                taxels, count,
-            )  # fmt: skip
+                loads, group, number, layer.triangles, arrays, quantity, sums, table, taxels, count
+            )
     for m in range(len(loads)):
         left += group[m] < 0
     return count, left
 
 
 @kernel
-def _add_mesh_pair(
-    loads, group, number, index, quad, solids, layer, quantity, sums, table, taxels, count
-):  # fmt: skip
+def _add_mesh_pair(loads, group, number, arrays, quantity, sums, table, taxels, count):
     """Call `_add_pair` for a pair with a mesh, whose triangles need additional memory."""
-    triangles = bin_near(loads, group, number, index, quad, solids, layer)
-    return _add_pair(
-        loads, group, number, triangles, index, quad, solids, layer, quantity, sums, table, taxels, count
-    )
+    triangles = bin_near(loads, group, number, arrays)
+    return _add_pair(loads, group, number, triangles, arrays, quantity, sums, table, taxels, count)
 
 
 @kernel(error_model="numpy", counted=False)
-def _add_pair(
-    loads, group, number, triangles, index, quad, solids, layer, quantity, sums, table, taxels, count
-):  # fmt: skip
+def _add_pair(loads, group, number, triangles, arrays, quantity, sums, table, taxels, count):
     """Add the readings or write the loads of one pair, as `add_readings` does for all pairs.
 
     Args:
@@ -87,10 +71,7 @@ def _add_pair(
         group: As in `add_readings`.
         number: Number of the pair in ``group``.
         triangles: Result of `nearby.bin_near`, or ``Layer.triangles`` without a mesh.
-        index: A `TaxelIndex`.
-        quad: A `Quadrature`.
-        solids: A `Solids`.
-        layer: A `Layer`.
+        arrays: As in `add_readings`.
         quantity: As in `add_readings`.
         sums: As in `add_readings`.
         table: As in `add_readings`.
@@ -100,11 +81,12 @@ def _add_pair(
     Returns:
         The new count.
     """
+    index, quad, solids, layer = unpack(arrays)
     pair = net_load(loads, group, number)
     load, pressed, scale, twist, middle_x, middle_y = loads[pair.first], 0, 0.0, 0.0, 0.0, 0.0
     if pair.force[2] > 0.0:
         pressed, scale, twist, middle_x, middle_y = press(
-            loads, group, number, pair, triangles, index, quad, solids, layer
+            loads, group, number, pair, triangles, TaxelIndex(*index), quad, solids, layer
         )
     if pressed == 0:  # no taxel is in reach, or the loads pull together
         for m in range(len(loads)):

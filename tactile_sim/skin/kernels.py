@@ -5,122 +5,15 @@ from __future__ import annotations
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.engines.contacts import (
-    BODIES,
-    DISTANCE,
-    FRAME,
-    FRICTION,
-    GEOMS,
-    POSITION,
-    VELOCITY,
-    WRENCH_WORLD,
-)
-from tactile_sim.geometry.curvature import effective_radius
+from tactile_sim.engines.contacts import BODIES, POSITION, WRENCH_WORLD
+from tactile_sim.skin.contact_loads import resolve_loads
 from tactile_sim.skin.elastic import add_readings
-from tactile_sim.skin.layer import INDICES, TOUCHED
+from tactile_sim.skin.layer import unpack
 from tactile_sim.skin.loads import LOAD, evaluate
 from tactile_sim.skin.pairs import group_loads
 from tactile_sim.skin.patches import TaxelIndex, is_outside
 from tactile_sim.skin.responses import LINEAR, spread
 from tactile_sim.skin.shares import flush, gather
-
-
-@kernel
-def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, out):
-    """Convert contacts to loads on bodies with skin; return the number of loads.
-
-    Args:
-        values: (c, WIDTH) values of `engines.Contacts`.
-        ids: (c, IDS) ids of `engines.Contacts`.
-        geoms: (ngeom,) of `curvature.GEOM`.
-        patch_bodies: (p,) for each patch, the index of its body among the bodies with skin.
-        body_positions: (nbody, 3) positions in the world [m].
-        body_rotations: (nbody, 3, 3) rotations from body frames to the world.
-        out: (2 c,) of `loads.LOAD`, output for the loads of c contacts.
-    """
-    position, frame, distance = values[:, POSITION:], values[:, FRAME:], values[:, DISTANCE]
-    wrench_world, velocity, geom_pairs = values[:, WRENCH_WORLD:], values[:, VELOCITY:], ids[:, GEOMS:]
-    m = 0
-    for c in range(len(distance)):
-        radius, skins = 0.0, 0
-        for side in range(2):
-            geom = geom_pairs[c, side]
-            if geom < 0 or geoms[geom].patch < 0:
-                continue
-            if skins == 0:
-                other = geom_pairs[c, 1 - side]
-                radius = effective_radius(geoms, geom, other, frame[c], body_rotations)
-                skins = 2 if other >= 0 and geoms[other].patch >= 0 else 1
-            # The normal points from object 1 to object 2, out of 1 and into 2. The position is midway between
-            # the surfaces: along the normal, the surface of 2 is half the distance ahead and that of 1 half
-            # the distance behind. In penetration the distance is negative, and the order is reversed.
-            sign = 1.0 if side == 1 else -1.0
-            half = 0.5 * distance[c] * sign
-            load, body = out[m], geoms[geom].body
-            load.contact = c
-            load.patch = geoms[geom].patch
-            load.body = patch_bodies[load.patch]
-            load.radius, load.skins, load.friction = radius, skins, values[c, FRICTION]
-            load.rotation[:] = body_rotations[body]
-            for i in range(3):
-                point, force, normal, slip = 0.0, 0.0, 0.0, 0.0
-                for k in range(3):
-                    to_body = body_rotations[body, k, i]
-                    world = position[c, k] + half * frame[c, k]
-                    point += to_body * (world - body_positions[body, k])
-                    force += to_body * wrench_world[c, k]
-                    normal += to_body * frame[c, k]
-                    slip += to_body * velocity[c, k]
-                load.point[i] = point
-                load.force[i] = sign * force
-                load.force_world[i] = sign * wrench_world[c, i]
-                load.normal[i] = sign * normal
-                # The contact's velocity is that of 2 relative to 1; a load has that of the other surface.
-                load.velocity[i] = -sign * slip
-            place_other(load, geoms, geom_pairs[c, 1 - side], body, body_positions, body_rotations)
-            # The torque is about the point on the surface, not about the contact's position.
-            arm = -half * load.normal * sign
-            for i in range(3):
-                torque = 0.0
-                for k in range(3):
-                    torque += body_rotations[body, k, i] * wrench_world[c, 3 + k]
-                j, k = (i + 1) % 3, (i + 2) % 3
-                load.torque[i] = sign * torque + arm[j] * load.force[k] - arm[k] * load.force[j]
-            m += 1
-    return m
-
-
-@kernel
-def place_other(load, geoms, other, body, body_positions, body_rotations):
-    """Write the id of the other geom, its body, and its pose in the body's frame into a load.
-
-    Args:
-        load: An entry of `loads.LOAD`.
-        geoms: As in `resolve_loads`.
-        other: Id of the other geom, or -1 for a flex, which has no pose.
-        body: Id of the body on which the load acts.
-        body_positions: As in `resolve_loads`.
-        body_rotations: As in `resolve_loads`.
-    """
-    load.other, load.other_body = other, -1
-    if other < 0:
-        return
-    geom = geoms[other]
-    load.other_body = geom.body
-    here, there = body_rotations[body], body_rotations[geom.body]
-    for i in range(3):
-        load.other_position[i] = 0.0
-        for k in range(3):
-            world = body_positions[geom.body, k] - body_positions[body, k]
-            for j in range(3):
-                world += there[k, j] * geom.position[j]
-            load.other_position[i] += here[k, i] * world
-        for j in range(3):
-            load.other_rotation[i, j] = 0.0
-            for k in range(3):
-                turned = there[k, 0] * geom.rotation[0, j]
-                turned += there[k, 1] * geom.rotation[1, j] + there[k, 2] * geom.rotation[2, j]
-                load.other_rotation[i, j] += here[k, i] * turned
 
 
 @kernel
@@ -157,25 +50,23 @@ def feel(
 @kernel
 def feel_elastic(
     values, ids, geoms, patch_bodies, body_positions, body_rotations,
-    quantity, mean, stiffness, extents, index, quad, solids, layer, room, sums, out,
+    quantity, mean, stiffness, extents, arrays, room, sums, out,
 ):  # fmt: skip
     """Compute readings from contacts by `elastic_foundation`.
 
-    The arguments ``index`` to ``layer`` are as in `elastic.add_readings`, the others as in `feel`.
+    The argument ``arrays`` is as in `elastic.add_readings`, the others are as in `feel`.
 
     Returns:
         Whether ``room`` was sufficient, as in `feel`.
     """
     table = np.empty(2 * len(ids), LOAD)
     loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
-    enough, _ = press_loads(
-        loads, quantity, mean, stiffness, extents, index, quad, solids, layer, room, sums, out
-    )
+    enough, _ = press_loads(loads, quantity, mean, stiffness, extents, arrays, room, sums, out)
     return enough
 
 
 @kernel
-def press_loads(loads, quantity, mean, stiffness, extents, index, quad, solids, layer, room, sums, out):
+def press_loads(loads, quantity, mean, stiffness, extents, arrays, room, sums, out):
     """Compute readings from loads by `elastic_foundation`; loads it cannot spread over an area use LINEAR.
 
     The arguments are as in `feel_elastic`.
@@ -184,6 +75,7 @@ def press_loads(loads, quantity, mean, stiffness, extents, index, quad, solids, 
         Whether ``room`` was sufficient, as in `feel`, and the taxels that were written to ``out``, which may
         contain duplicates.
     """
+    index, _, _, layer = unpack(arrays)
     group, patches, limited = np.empty(len(loads), np.int64), TaxelIndex(*index).patches, 0
     for m in range(len(loads)):
         limited |= patches[loads[m].patch].limited
@@ -192,10 +84,8 @@ def press_loads(loads, quantity, mean, stiffness, extents, index, quad, solids, 
         mark_inside(loads, group, group_loads(loads, group), extents, index, inside)
         loads = loads[inside]
         group = group[: len(loads)]
-    count, left = add_readings(
-        loads, group, index, quad, solids, layer, quantity, sums, np.empty(0, LOAD), np.empty(0, np.int64)
-    )
-    taxels = layer[INDICES][TOUCHED][:count]
+    count, left = add_readings(loads, group, arrays, quantity, sums, np.empty(0, LOAD), np.empty(0, np.int64))
+    taxels = layer.touched[:count]
     if left:
         rest = loads[group < 0]
         begin, reach = np.empty(left + 1, np.int64), np.empty(0)

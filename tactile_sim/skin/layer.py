@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import mujoco
 import numpy as np
 
-from tactile_sim.compilation import kernel
-from tactile_sim.geometry.solids import solids
-from tactile_sim.skin.quadrature import quadrature
+from tactile_sim.compilation import kernel, packing
+from tactile_sim.geometry.solids import SOLID, Solids, solids
+from tactile_sim.geometry.tree import NODE
+from tactile_sim.skin.patches import PATCH, TaxelIndex
+from tactile_sim.skin.quadrature import TAXEL, Quadrature, quadrature
 
 if TYPE_CHECKING:
     from tactile_sim.skin.taxels import Taxels
@@ -48,65 +50,82 @@ class Layer(NamedTuple):
     """Result of `bin_triangles` without triangles."""
 
 
-class LayerArrays(NamedTuple):
-    """The memory of a `Layer`, combined into few arrays because each kernel argument costs time."""
-
-    stiffness: float
-    thickness: float
-    numbers: np.ndarray
-    """(17, q) gap, near, points and sums."""
-    indices: np.ndarray
-    """(5, q) taxel, several, touched, owner and pressed."""
-    geoms: np.ndarray
-    poses: np.ndarray
-
-
 NEAR, POINTS, SUMS, ROWS = 1, 8, 13, 17
-"""Start rows of ``near``, ``points`` and ``sums`` in `LayerArrays.numbers`, and the number of rows."""
-INDICES, TOUCHED = LayerArrays._fields.index("indices"), 2
-"""Location of `Layer.touched`: row TOUCHED of the field with index INDICES in `LayerArrays`."""
+"""Start rows of ``near``, ``points`` and ``sums`` in the second array of ``ElasticArrays.memory``, and the
+number of its rows."""
+TOUCHED = 2
+"""Row of ``touched`` in the third array of ``ElasticArrays.memory``."""
 
 
-@kernel(inline="always")
-def unpack(arrays):
-    """Return the `Layer` with views into the fields of `LayerArrays`."""
-    stiffness, thickness, numbers, indices, geoms, poses = arrays
-    none = numbers[:0], indices[0, :0], indices[0, :0], numbers[0, :0]
-    return Layer(
-        stiffness, thickness, numbers[0], numbers[NEAR:POINTS], numbers[POINTS:SUMS], numbers[SUMS:ROWS],
-        indices[0], indices[1], indices[TOUCHED], indices[3], indices[4], geoms, poses, none,
-    )  # fmt: skip
+class ElasticArrays(NamedTuple):
+    """All arrays that the kernels of `elastic_foundation` need for a skin in a scene."""
 
+    taxel_index: TaxelIndex
+    quad: Quadrature
+    solids: Solids
+    memory: tuple[np.ndarray, ...]
+    """Stiffness [Pa] and thickness [m]; the rows gap, near, points and sums of a `Layer`; its rows taxel,
+    several, touched, owner and pressed; its geoms and poses."""
 
-def own_memory(arrays: tuple) -> tuple:
-    """Copy the fields of `LayerArrays`, to use them in another thread."""
-    return tuple(part.copy() if isinstance(part, np.ndarray) else part for part in arrays)
+    def twin(self, index: TaxelIndex) -> ElasticArrays:
+        """Return a copy with another index and separate scratch memory, for another thread."""
+        return self._replace(taxel_index=index, memory=tuple(part.copy() for part in self.memory))
+
+    def table(self) -> np.ndarray:
+        """Return a table of the arrays, for `unpack`. Keep the arrays alive while it is used."""
+        return _pack([*self.taxel_index, *self.quad, *self.solids, *self.memory])
 
 
 def elastic_arrays(
-    skin: Taxels, model: mujoco.MjModel, stiffness: float, thickness: float
-) -> tuple[tuple, tuple, tuple]:
-    """Create the arrays that the kernels of `elastic_foundation` need for a skin in a scene.
+    skin: Taxels, model: mujoco.MjModel, index: TaxelIndex, stiffness: float, thickness: float
+) -> ElasticArrays:
+    """Create the arrays of a skin with an elastic layer.
 
     Args:
         skin: The skin.
         model: The model.
+        index: The index of the taxels.
         stiffness: Plane-strain modulus of the elastic layer [Pa].
         thickness: Thickness of the elastic layer [m].
-
-    Returns:
-        The fields of a `Quadrature`, of a `Solids` and of a `LayerArrays`.
     """
     quad = quadrature(skin)
     points, geoms = len(quad.points), model.ngeom
     numbers = np.empty((ROWS, points))
     numbers[0] = np.inf
-    layer = LayerArrays(
-        float(stiffness),
-        float(thickness),
+    memory = (
+        np.array([stiffness, thickness], float),
         numbers,
         np.empty((5, points), np.int64),
         np.empty((2, geoms), np.int64),
         np.empty((geoms, 12)),
     )
-    return tuple(quad), tuple(solids(model)), tuple(layer)
+    return ElasticArrays(index, quad, solids(model), memory)
+
+
+_F, _I = np.float64, np.int64
+_pack, _unpack = packing(
+    (
+        *((_F, 2), (_F, 2), (PATCH, 1), (_I, 1), (_I, 1), (_I, 1), (np.int32, 1), (_F, 1), (_F, 2), (_F, 2)),
+        *((TAXEL, 1), (_I, 1), (_F, 2), (_I, 1), (NODE, 1), (_I, 1)),
+        *((SOLID, 1), (_F, 3), (NODE, 1)),
+        *((_F, 1), (_F, 2), (_I, 2), (_I, 2), (_F, 2)),
+    )
+)
+
+
+@kernel(inline="always")
+def unpack(table):
+    """Return the arrays of a table from ``ElasticArrays.table``.
+
+    Returns:
+        The fields of the `TaxelIndex` as a plain tuple, the `Quadrature`, the `Solids` and the `Layer`.
+    """
+    arrays = _unpack(table)
+    constants, numbers, indices, geoms, poses = arrays[19:]
+    none = numbers[:0], indices[0, :0], indices[0, :0], numbers[0, :0]
+    layer = Layer(
+        constants[0], constants[1], numbers[0], numbers[NEAR:POINTS], numbers[POINTS:SUMS],
+        numbers[SUMS:ROWS], indices[0], indices[1], indices[TOUCHED], indices[3], indices[4], geoms, poses,
+        none,
+    )  # fmt: skip
+    return arrays[:10], Quadrature(*arrays[10:16]), Solids(*arrays[16:19]), layer

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 import numpy as np
 
 from tactile_sim.compilation import kernel
+from tactile_sim.errors import ConfigError
 
 if TYPE_CHECKING:
     from tactile_sim.skin.skin import Skin
@@ -255,6 +256,26 @@ def evaluate(loads, quantity):
             else:
                 out[m, i] = vector[i] - along * load.normal[i]
     return out
+
+
+def name_of(function: Callable) -> str:
+    """Return the name of a user-defined function or callable object for error messages."""
+    return getattr(function, "__name__", repr(function))
+
+
+def checked_values(touch: TouchFunction, loads: Loads) -> np.ndarray:
+    """Return the values (m, channels) of a touch function for m loads.
+
+    Raises:
+        ConfigError: The function returned an array of another shape.
+    """
+    values = np.ascontiguousarray(touch.evaluate(loads), float)
+    if values.shape != (len(loads), touch.channels):
+        raise ConfigError(
+            f"skin.touch_function: {name_of(touch.evaluate)} gave an array {values.shape} for"
+            f" {len(loads)} loads; of {touch.channels} channels it must be {(len(loads), touch.channels)}"
+        )
+    return values
 
 
 TOUCH_FUNCTIONS: dict[str, TouchFunction] = {

@@ -8,7 +8,8 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.skin.kernels import mark_inside, net_wrenches, press_loads, resolve_loads, to_taxel_axes
+from tactile_sim.skin.contact_loads import resolve_loads
+from tactile_sim.skin.kernels import mark_inside, net_wrenches, press_loads, to_taxel_axes
 from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, TouchFunction, evaluate
 from tactile_sim.skin.responses import (
     ELASTIC,
@@ -108,7 +109,7 @@ def feel_many(
         while True:
             env = _feel(
                 env, last, *contacts, skin._geoms, skin.patch_bodies, skin._slot, quantity, touch.mean, law,
-                skin.stiffness, skin._extents, *skin.elastic_arrays, skin._room,
+                skin.stiffness, skin._extents, skin._index, skin.elastic_table, skin._room,
                 skin._sums_of(touch.channels), skin._has_limits, touch.frame == "taxel", skin.axes, factor,
                 mark, *out,
             )  # fmt: skip
@@ -120,7 +121,7 @@ def feel_many(
 @kernel(nogil=True)
 def _feel(
     first, last, counts, values, ids, positions, rotations, geoms, patch_bodies, slot, quantity, mean, law,
-    stiffness, extents, index, quad, solids, layer, room, sums, limited, in_taxel_axes, axes, factor, mark,
+    stiffness, extents, index, arrays, room, sums, limited, in_taxel_axes, axes, factor, mark,
     out, touched, touched_counts, wrenches,
 ):  # fmt: skip
     """Write the readings of environments [first, last), see `feel_many`.
@@ -142,7 +143,7 @@ def _feel(
         touched_counts[env] = 0
         if law == ELASTIC:
             enough, taxels = press_loads(
-                loads, quantity, mean, stiffness, extents, index, quad, solids, layer, room, sums, out[env]
+                loads, quantity, mean, stiffness, extents, arrays, room, sums, out[env]
             )
             if not enough:
                 return env

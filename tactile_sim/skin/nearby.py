@@ -7,17 +7,17 @@ from typing import NamedTuple
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.geometry.solids import BOX, CYLINDER, MESH, PLANE, SPHERE
+from tactile_sim.geometry.solids import BOX, CYLINDER, MESH
 from tactile_sim.geometry.triangle_bins import bin_triangles
 from tactile_sim.geometry.vectors import along, dot, plus
 from tactile_sim.skin.gaps import write_gaps
+from tactile_sim.skin.layer import unpack
 from tactile_sim.skin.pairs import net_load
-from tactile_sim.skin.patches import find_nearest
+from tactile_sim.skin.patches import TaxelIndex, find_nearest
+from tactile_sim.skin.reach import FACING, take, taxels_around
 
 MISSED = 1e300
 """Gap at a taxel whose line along the normal misses the other body [m]."""
-FACING = 0.2
-"""Minimum cosine between a point's outward normal and the direction to the other surface."""
 GUESS = 3.0
 """Depth of the first search for pressed points, relative to the depth estimated without a tilt."""
 MOST_CUTS = 20
@@ -72,8 +72,13 @@ def find_taxels(loads, group, number, pair, index, quad, solids, layer, volume):
 
 
 @kernel
-def bin_near(loads, group, number, index, quad, solids, layer):
-    """Return the other body's triangles near the taxels that a pair may press, as in `bin_triangles`."""
+def bin_near(loads, group, number, arrays):
+    """Return the other body's triangles near the taxels that a pair may press, as in `bin_triangles`.
+
+    The arguments are as in `elastic.add_readings`.
+    """
+    fields, quad, solids, layer = unpack(arrays)
+    index = TaxelIndex(*fields)
     pair = net_load(loads, group, number)
     nearby = find_taxels(loads, group, number, pair, index, quad, solids, layer, 0.0)
     for e in range(nearby.found):
@@ -89,7 +94,7 @@ def _search(loads, pair, quad, solids, layer, nearby, within):
     found = nearby.found
     for g in range(nearby.geoms):
         load = loads[layer.geoms[1, g]]
-        found = _taxels_around(load, solids.table[load.other], pair, quad, within, layer, found)
+        found = taxels_around(load, solids.table[load.other], pair, quad, within, layer, found)
     _, measured, geoms, is_round, has_mesh, _, least, depth = nearby
     return Nearby(found, measured, geoms, is_round, has_mesh, within, least, depth)
 
@@ -168,75 +173,6 @@ def _touching(loads, group, number, pair, index, quad, solids, layer):
     return Nearby(found, 0, count, round_other, meshes, 0.0, np.inf, np.inf)
 
 
-@kernel(inline="always")
-def _taxels_around(load, solid, pair, quad, reach, layer, count):
-    """Append the taxels of a patch that are near a solid and face it to the layer; return the new count.
-
-    ``count`` is the number of taxels in the layer before.
-    """
-    nodes, cells, gap, taxel, near = quad.nodes, quad.taxels, layer.gap, layer.taxel, layer.near
-    rotation, position, kind = load.other_rotation, load.other_position, solid.kind
-    plane, px, py, pz = kind == PLANE, position[0], position[1], position[2]
-    farthest = (solid.size[0] + reach) ** 2 if kind == SPHERE else np.inf
-    (ux, uy, uz), (vx, vy, vz), (nx, ny, nz) = pair.axes
-    ox, oy, oz = pair.origin
-    cx, cy, cz, hx, hy, hz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    up_x, up_y, up_z = rotation[0, 2], rotation[1, 2], rotation[2, 2]
-    limit = up_x * position[0] + up_y * position[1] + up_z * position[2] + reach
-    if not plane:
-        cx, hx = _extent(0, rotation, position, solid, reach)
-        cy, hy = _extent(1, rotation, position, solid, reach)
-        cz, hz = _extent(2, rotation, position, solid, reach)
-    k, end = quad.roots[load.patch], quad.roots[load.patch + 1]
-    while k < end:
-        node = nodes[k]
-        if plane:
-            height = up_x * node.x + up_y * node.y + up_z * node.z
-            beyond = height - abs(up_x) * node.hx - abs(up_y) * node.hy - abs(up_z) * node.hz > limit
-        else:
-            beyond = abs(node.x - cx) > node.hx + hx or abs(node.y - cy) > node.hy + hy
-            beyond = beyond or abs(node.z - cz) > node.hz + hz
-        if beyond:
-            k = node.skip
-            continue
-        for c in range(node.first, node.last):
-            cell = cells[c]
-            cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
-            faces = cosine > FACING or (cell.nx == 0.0 and cell.ny == 0.0 and cell.nz == 0.0)
-            if plane:
-                inside = up_x * cell.x + up_y * cell.y + up_z * cell.z <= limit
-            else:
-                inside = (cell.x - px) ** 2 + (cell.y - py) ** 2 + (cell.z - pz) ** 2 <= farthest
-            if inside and faces and gap[c] == np.inf:
-                x, y, z = cell.x - ox, cell.y - oy, cell.z - oz
-                near[0, count] = ux * x + uy * y + uz * z
-                near[1, count] = vx * x + vy * y + vz * z
-                near[2, count] = nx * x + ny * y + nz * z
-                near[4, count], near[5, count], near[6, count] = cosine, cell.area, cell.margin
-                taxel[count], gap[c] = c, 0.0
-                count += 1
-        k += 1
-    return count
-
-
-@kernel(counted=False)
-def _extent(axis, rotation, position, solid, reach):
-    """Return the center and half-size of a solid's bounding box along an axis of the body [m].
-
-    Args:
-        axis: 0, 1 or 2.
-        rotation: (3, 3) rotation from the frame of the solid to that of the body.
-        position: (3,) position of the solid in the frame of the body [m].
-        solid: An entry of `SOLID`.
-        reach: Margin that is added to the half-size [m].
-    """
-    center, half = position[axis], reach
-    for k in range(3):
-        center += rotation[axis, k] * solid.center[k]
-        half += abs(rotation[axis, k]) * solid.half[k]
-    return center, half
-
-
 @kernel(fastmath={"reassoc", "contract", "nsz"}, counted=False)
 def _depth(near, count, least, pressing):
     """Estimate the indentation without a tilt from the gaps at the centers of taxels alone [m].
@@ -305,41 +241,3 @@ def add_neighbors(nearby, some, pair, triangles, quad, solids, layer, reach, lim
     for e in range(measured, found):
         gap[taxel[e]] = min(near[3, e], MISSED)
     return Nearby(found, found, geoms, is_round, has_mesh, within, least, depth)
-
-
-@kernel(counted=False)
-def take(cell, k, cosine, pair, taxel, near, count):
-    """Append a taxel to the taxels near a pair, without its gap.
-
-    Args:
-        cell: The entry of `quadrature.TAXEL`.
-        k: Index of the taxel in `Quadrature.taxels`.
-        cosine: Cosine between its inward normal and the pair's normal.
-        pair: The `Pair`.
-        taxel: `Layer.taxel`, modified in place.
-        near: `Layer.near`, modified in place.
-        count: Number of taxels near the pair so far.
-    """
-    place(cell.x, cell.y, cell.z, pair, near, count)
-    near[4, count], near[5, count], near[6, count], taxel[count] = cosine, cell.area, cell.margin, k
-
-
-@kernel(counted=False)
-def place(x, y, z, pair, out, e):
-    """Transform a point from the body's frame to the frame of a pair.
-
-    Args:
-        x: x component of the point in the body's frame [m].
-        y: y component [m].
-        z: z component [m].
-        pair: The `Pair`.
-        out: Output; the three coordinates [m] are written to its first three rows.
-        e: Column of ``out`` to write.
-    """
-    (ux, uy, uz), (vx, vy, vz), (nx, ny, nz) = pair.axes
-    x, y, z = x - pair.origin[0], y - pair.origin[1], z - pair.origin[2]
-    out[0, e], out[1, e], out[2, e] = (
-        ux * x + uy * y + uz * z,
-        vx * x + vy * y + vz * z,
-        nx * x + ny * y + nz * z,
-    )

@@ -20,14 +20,17 @@ DEPTHS = GUESS, 1e30
 The second one is only used for loads whose moment cannot be balanced within the first.
 """
 SMALL = 1e-8
-"""Tolerance of torsional moments and shifts of the center, relative to the normal force and the spacing."""
-OUT_OF_REACH = 1e-6
-"""A moment cannot be balanced if the center of pressure is farther off than this, relative to the spacing."""
-NEARER = 1e-3
-"""If the center of pressure is farther off than this, deeper points are tried, which doubles the cost."""
+"""Torsional moments below this are ignored, relative to the normal force and the spacing."""
+CLOSE = 1e-7
+"""Tolerance of the center of pressure, relative to the spacing."""
+OUT_OF_REACH = 1e-3
+"""A center of pressure that is farther off than this, relative to the spacing, is out of reach.
+
+Then deeper points are tried, which doubles the cost.
+"""
 NOTHING = 0, 0.0, 0.0, 0.0, 0.0
 """Result of `press` if no taxel is in reach."""
-MOST_ROUNDS = 12
+MOST_ROUNDS = 20
 """Maximum number of iterations; they are needed on curved skins, where a twist changes the other moments."""
 
 
@@ -69,7 +72,7 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
         # Start with all points pressed, so that Newton's method does not get stuck at a border.
         start = reach if depths > GUESS else nearby.depth if nearby.depth < np.inf else 0.0
         result, miss = _settle(count, least + start, pair.force, pair.moment, stiffness, spacing, layer)
-        if miss <= NEARER * spacing or within >= reach:
+        if miss <= OUT_OF_REACH * spacing or within >= reach:
             break
     for e in range(nearby.found):
         layer.gap[layer.taxel[e]] = np.inf
@@ -82,6 +85,10 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
 
     The first two rows of ``layer.points`` are changed from x and y to the coordinates u and v.
 
+    Where the surface is not flat, the forces of a twist have moments about the tangents, which shift the
+    center of pressure; and the penalty in `winkler` shifts it a little. Broyden's method finds the target of
+    `balance` for which all moments agree.
+
     Args:
         count: Number of points in the layer.
         start: Initial indentation [m].
@@ -92,7 +99,7 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
         layer: A `Layer`.
 
     Returns:
-        The result of `press`, and the distance by which the center of pressure is off [m].
+        The result of `press`, and the distance of the center of pressure from the one required [m].
     """
     points, f = layer.points, force[2]
     lean_x, lean_y = force[0] / f, force[1] / f
@@ -102,21 +109,35 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
     tilt = (start, 0.0, 0.0)
     u, v = -moment[1] / f, moment[0] / f
     pressed, scale, twist, x, y, miss = 0, 0.0, 0.0, 0.0, 0.0, 0.0
-    for _ in range(MOST_ROUNDS):
+    last, b00, b01, b10, b11 = (tilt, u, v, 0.0, 0.0), 1.0, 0.0, 0.0, 1.0
+    for number in range(MOST_ROUNDS):
         tilt, mean_u, mean_v = balance(points, count, stiffness, f, spacing, u, v, tilt)
         pressed, scale = _sum_up(points, count, u, v, tilt, layer, f)
-        miss = abs(mean_u - u) + abs(mean_v - v)
-        torsion = moment[2] - mean_u * force[1] + mean_v * force[0]
-        if abs(torsion) <= SMALL * f * spacing:
+        torsion, zx, zy = moment[2] - mean_u * force[1] + mean_v * force[0], 0.0, 0.0
+        if abs(torsion) > SMALL * f * spacing:
+            twist, x, y, zx, zy = _twist(pressed, layer, scale, lean_x, lean_y, torsion, f)
+        else:
+            twist = 0.0
+        du, dv = -(moment[1] + twist * zy) / f - mean_u, (moment[0] + twist * zx) / f - mean_v
+        miss = abs(du) + abs(dv)
+        outside = abs(mean_u - u) + abs(mean_v - v) > OUT_OF_REACH * spacing
+        if miss <= CLOSE * spacing or (outside and number == 0):
             break
-        twist, x, y, zx, zy = _twist(pressed, layer, scale, lean_x, lean_y, torsion, f)
-        if miss > OUT_OF_REACH * spacing:
-            break
-        next_u, next_v = -(moment[1] + twist * zy) / f, (moment[0] + twist * zx) / f
-        if abs(next_u - u) + abs(next_v - v) <= SMALL * spacing:
-            break
-        tilt = (tilt[0] + tilt[1] * (next_u - u) + tilt[2] * (next_v - v), tilt[1], tilt[2])
-        u, v = next_u, next_v
+        if outside:  # the last step was too long
+            tilt, u, v = last[0], 0.5 * (last[1] + u), 0.5 * (last[2] + v)
+            continue
+        # Broyden's update of the matrix b that turns a miss into a step of u and v.
+        su, sv, yu, yv = u - last[1], v - last[2], du - last[3], dv - last[4]
+        bu, bv = b00 * yu + b01 * yv, b10 * yu + b11 * yv
+        scalar = su * bu + sv * bv
+        if abs(scalar) > 1e-3 * (su * su + sv * sv):
+            row_u, row_v = (su * b00 + sv * b10) / scalar, (su * b01 + sv * b11) / scalar
+            b00, b01 = b00 - (su + bu) * row_u, b01 - (su + bu) * row_v
+            b10, b11 = b10 - (sv + bv) * row_u, b11 - (sv + bv) * row_v
+        su, sv = b00 * du + b01 * dv, b10 * du + b11 * dv
+        tilt = (tilt[0] + tilt[1] * su + tilt[2] * sv, tilt[1], tilt[2])
+        last = (tilt, u, v, du, dv)
+        u, v = u + su, v + sv
     return (pressed, scale, twist, x, y), miss
 
 

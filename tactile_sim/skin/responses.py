@@ -71,7 +71,7 @@ def elastic_foundation(skin: Skin, loads: Loads) -> tuple[Loads, Shares]:
     group, room = np.empty(len(loads), np.int64), 256
     while True:
         table, taxel = np.empty(room, LOAD), np.empty(room, np.int64)
-        count, _ = add_readings(loads.table, group, *skin.elastic_arrays, EACH, NO_SUMS, table, taxel)
+        count, _ = add_readings(loads.table, group, skin.elastic_table, EACH, NO_SUMS, table, taxel)
         if count <= room:
             break
         room = count

@@ -11,9 +11,18 @@ import numpy as np
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import ConfigError
 from tactile_sim.skin import kernels
+from tactile_sim.skin.contact_loads import resolve_loads
 from tactile_sim.skin.hertz import STIFFNESS
-from tactile_sim.skin.layer import elastic_arrays, own_memory
-from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, Loads, TouchFunction
+from tactile_sim.skin.layer import elastic_arrays
+from tactile_sim.skin.loads import (
+    BUILT_IN,
+    LOAD,
+    TOUCH_FUNCTIONS,
+    Loads,
+    TouchFunction,
+    checked_values,
+    name_of,
+)
 from tactile_sim.skin.pads.plan import PadPlan
 from tactile_sim.skin.pairs import group_loads
 from tactile_sim.skin.patches import TaxelIndex
@@ -74,8 +83,9 @@ class Skin(TaxelSearch):
             raise ConfigError(f"skin.thickness: must be > 0 m and finite, got {thickness}")
         super().__init__(model, scales, placement, kind, pads, distance, stiffness)
         self.thickness = thickness
-        self.elastic_arrays = (self._index, *elastic_arrays(self, model, stiffness, thickness))
-        """Arguments of `elastic.add_readings`."""
+        index = TaxelIndex(*self._index)
+        self.elastic_arrays = elastic_arrays(self, model, index, stiffness, thickness)
+        self.elastic_table = self.elastic_arrays.table()
         self._sums: dict[int, np.ndarray] = {}
         """Scratch memory of `gather`, by number of channels."""
         self._factors: dict[Callable[[Skin], np.ndarray], np.ndarray] = {}
@@ -111,7 +121,7 @@ class Skin(TaxelSearch):
         quantity, law = BUILT_IN.get(touch.evaluate), LAWS.get(response)
         if touch.frame == "taxel" and touch.channels != 3:
             raise ConfigError(
-                f"{_name(touch.evaluate)}: the frame 'taxel' requires 3 channels, got {touch.channels}"
+                f"{name_of(touch.evaluate)}: the frame 'taxel' requires 3 channels, got {touch.channels}"
             )
         if quantity is None or law is None:
             loads = self.loads(contacts, body_positions, body_rotations)
@@ -119,27 +129,23 @@ class Skin(TaxelSearch):
         out: np.ndarray = np.zeros((len(self.positions), touch.channels), dtype)
         sums = self._sums_of(touch.channels)
         state = contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations
-        what = quantity, touch.mean
-        if law == ELASTIC:
-            while not kernels.feel_elastic(
-                *state, *what, self.stiffness, self._extents, *self.elastic_arrays, self._room, sums, out
-            ):
-                self._make_room()
-        else:
-            while not kernels.feel(
-                *state, *what, law, self.stiffness, self._extents, self._index, self._room, sums, out
-            ):
-                self._make_room()
+        layer, compute = (self.stiffness, self._extents), kernels.feel_elastic
+        settings: tuple = quantity, touch.mean, *layer, self.elastic_table
+        if law != ELASTIC:
+            settings, compute = (quantity, touch.mean, law, *layer, self._index), kernels.feel
+        while not compute(*state, *settings, self._room, sums, out):
+            self._make_room()
         return self._converted(out, touch)
 
     def twin(self) -> Skin:
         """Return a copy of this skin with separate working memory, for another thread."""
         twin = copy.copy(self)
         twin._far = self._far.copy()
-        index, (_, quad, solids, layer) = TaxelIndex(*self._index), self.elastic_arrays
+        index = TaxelIndex(*self._index)
         own = {name: getattr(index, name).copy() for name in ("scratch_heap", "scratch_vector")}
         twin._index = tuple(index._replace(scratch_distance=twin._far, **own))
-        twin.elastic_arrays = (twin._index, quad, solids, own_memory(layer))
+        twin.elastic_arrays = self.elastic_arrays.twin(TaxelIndex(*twin._index))
+        twin.elastic_table = twin.elastic_arrays.table()
         twin._sums = {}
         return twin
 
@@ -152,7 +158,7 @@ class Skin(TaxelSearch):
             body_rotations: (nbody, 3, 3) rotations from body frames to the world.
         """
         table = np.empty(2 * len(contacts), LOAD)
-        m = kernels.resolve_loads(
+        m = resolve_loads(
             contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations,
             table,
         )  # fmt: skip
@@ -221,12 +227,7 @@ class Skin(TaxelSearch):
             raise ConfigError(
                 f"these are the shares of {len(shares.begin) - 1} loads, not of these {len(loads)}"
             )
-        values = np.ascontiguousarray(touch.evaluate(loads), float)
-        if values.shape != (len(loads), touch.channels):
-            raise ConfigError(
-                f"skin.touch_function: {_name(touch.evaluate)} gave an array {values.shape} for"
-                f" {len(loads)} loads; of {touch.channels} channels it must be {(len(loads), touch.channels)}"
-            )
+        values = checked_values(touch, loads)
         out: np.ndarray = np.zeros((len(self.positions), touch.channels), dtype)
         gather(
             loads.table, shares.begin, shares.taxel, shares.weight, values, touch.mean,
@@ -254,8 +255,8 @@ class Skin(TaxelSearch):
             return (loads, shares) if self._has_limits and isinstance(shares, Shares) else shares
         if isinstance(shares, tuple) and len(shares) == 2:
             loads, shares = shares
-            return loads, checked(shares, _name(respond), len(loads), len(self.positions))
-        shares = checked(shares, _name(respond), len(loads), len(self.positions))
+            return loads, checked(shares, name_of(respond), len(loads), len(self.positions))
+        shares = checked(shares, name_of(respond), len(loads), len(self.positions))
         return (loads, shares) if self._has_limits else shares
 
     def body_wrenches(
@@ -308,8 +309,3 @@ class Skin(TaxelSearch):
             self.inside(loads)
         self.body_wrenches(contacts, *poses)
         self.world(*poses)
-
-
-def _name(function: Callable) -> str:
-    """Return the name of a user-defined function or callable object for error messages."""
-    return getattr(function, "__name__", repr(function))

@@ -19,7 +19,7 @@ from support.pressing import (
     overlap_of,
 )
 
-from tactile_sim import ConfigError
+from tactile_sim import ConfigError, Simulation
 from tactile_sim.skin import Loads, Skin
 
 
@@ -171,6 +171,24 @@ def test_reading_changes_little_while_a_box_slides():
                 worst[response] = max(worst.get(response, 0.0), np.abs(reading - before).max())
             before = reading
     assert worst["elastic_foundation"] < 0.05 < worst["nearest"]
+
+
+def test_signed_distance_field_presses_where_its_surface_is():
+    sdf = """<plugin plugin="mujoco.sdf.torus"><instance name="torus">
+        <config key="radius1" value=".016"/><config key="radius2" value=".004"/></instance></plugin>"""
+    spec = mujoco.MjSpec.from_string(f"""<mujoco><extension>{sdf}</extension>
+        <asset><mesh name="torus"><plugin instance="torus"/></mesh></asset><worldbody>
+          <body name="plate" pos="0 0 -.01"><geom type="box" size=".03 .03 .01"/></body>
+          <body pos="0 0 .004"><freejoint/>
+            <geom type="sdf" mesh="torus" mass="1"><plugin instance="torus"/></geom></body>
+          </worldbody></mujoco>""")
+    simulation = Simulation(spec, {"skin": {"scales": {"plate": 0.002}, "touch_function": "normal"}})
+    simulation.step(100)
+    reading, (x, y) = simulation.observe().taxels[:, 0], simulation.skin.positions[:, :2].T
+    assert reading.sum() == pytest.approx(G, rel=0.01)
+    pressed = reading > 0
+    np.testing.assert_allclose(np.hypot(x, y)[pressed], 0.016, atol=0.004)
+    assert set(np.round(np.arctan2(y, x)[pressed] / np.pi * 6)) == set(range(-6, 7))  # all around
 
 
 def test_flex_falls_back_to_linear_shares():

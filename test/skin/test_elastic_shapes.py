@@ -87,10 +87,10 @@ def test_pressure_under_the_corner_of_a_cube(spacing, least):
     assert overlap_of(skin, reading, corner) > least
 
 
-@pytest.mark.parametrize(("spacing", "least"), [(0.0028, 0.93), (0.0014, 0.98)])
+@pytest.mark.parametrize(("spacing", "least"), [(0.004, 0.93), (0.001, 0.98)])
 def test_curved_skin_on_a_plane(spacing, least):
-    radius, depth = 0.05, 0.002  # the patch is 28 mm wide
-    force = np.pi * K * radius * depth**2
+    radius, depth = 0.05, 0.004  # the patch is 39 mm wide
+    force = K * np.pi * depth**2 * (radius - depth / 3)  # K times the volume of the cap
     skin, loads = pressed(
         'type="plane" size="1 1 1"', (0, 0, force), body=f'<geom size="{radius}"/>', spacing=spacing,
         quat=(0, 1, 0, 0), at=(0, 0, radius), **SOFT,
@@ -98,9 +98,8 @@ def test_curved_skin_on_a_plane(spacing, least):
     loads.normal[:] = [0, 0, 1]
     loads.point[:], loads.other_position[:] = [0, 0, -radius], [0, 0, -radius]
     loads.other_rotation[:] = np.eye(3)
-    readings = sense(skin, loads)
-    r = np.linalg.norm(skin.positions[:, :2], axis=1)
-    truth = skin.areas * np.where(skin.positions[:, 2] < 0, np.clip(2 * radius * depth - r**2, 0, None), 0)
+    readings, down = sense(skin, loads), np.clip(-skin.positions[:, 2], 0, None)
+    truth = skin.areas * down / radius * np.clip(down - (radius - depth), 0, None)
     assert readings.sum() == pytest.approx(force)
     assert overlap_with(truth, readings) > least
     assert sense(skin, loads, "depth").max() == pytest.approx(depth, rel=0.03)
@@ -260,14 +259,16 @@ def test_box_presses_evenly_on_each_engine(engine_name):
     np.testing.assert_allclose((readings / skin.areas)[inside], G / 0.04**2, rtol=0.05)
 
 
-def test_random_contacts_keep_the_force_and_mostly_the_moment(engine_name):
+def test_random_contacts_keep_the_force_and_the_moment_within_reach(engine_name):
     spec = spec_from_file_location("conservation", BENCH)
     spec.loader.exec_module(conservation := module_from_spec(spec))
-    kinds, force, moment = zip(*conservation.errors(len(conservation.pairs()), engine_name), strict=True)
+    errors = conservation.errors(len(conservation.pairs()), engine_name)
+    kinds, force, _, causes = map(np.array, zip(*errors, strict=True))
     assert len(set(kinds)) == (33 if engine_name == "mujoco" else 14)
     assert max(force) < 1e-9
-    # Elsewhere, pressing within the area of contact cannot reach the moment.
-    assert np.mean(np.array(moment) < 1e-6) > 0.7
+    assert np.mean(causes == "reached") > 0.7
+    # Pressures in the area of contact cannot produce the others, except for a few in deep overlaps.
+    assert np.mean(causes == "missed") < 0.05
 
 
 @pytest.mark.parametrize("pull", [5.0, 0.01 / np.tan(0.35), 0.0])

@@ -9,9 +9,7 @@ import warp as wp
 from warp import float64 as real
 
 from tactile_sim.batch.warp_backend.device import structs
-from tactile_sim.geometry.solids import Solids
 from tactile_sim.skin import Skin
-from tactile_sim.skin.quadrature import Quadrature
 
 MEMORY = 2**18
 """Working memory on a GPU per environment [bytes]; it limits the number of threads."""
@@ -119,8 +117,7 @@ class Layer:
 
 def layer_of(skin: Skin, num_envs: int) -> Any:
     """Copy the layer of a skin to the current device, and allocate working memory except for loads."""
-    _, quad_arrays, solid_arrays, _ = skin.elastic_arrays
-    quad, solids, layer = Quadrature(*quad_arrays), Solids(*solid_arrays), Layer()
+    quad, solids, layer = skin.elastic_arrays.quad, skin.elastic_arrays.solids, Layer()
     layer.stiffness, layer.thickness = float(skin.stiffness), float(skin.thickness)
     layer.cells = structs(Cell, _with_vectors(quad.taxels, position="xyz", normal=("nx", "ny", "nz")))
     layer.place = wp.array(quad.place, dtype=int)
@@ -158,7 +155,7 @@ def thread_count(skin: Skin, num_envs: int, device: Any) -> int:
 
 def _largest_patch(skin: Skin) -> tuple[int, int]:
     """Return the largest numbers of taxels and of quadrature points in a patch, at least 1."""
-    begin = Quadrature(*skin.elastic_arrays[1]).taxels["begin"][skin.patch_offsets]
+    begin = skin.elastic_arrays.quad.taxels["begin"][skin.patch_offsets]
     taxels, points = (int(np.diff(ends).max(initial=1)) for ends in (skin.patch_offsets, begin))
     return taxels, points
 

@@ -9,8 +9,8 @@ from tactile_sim.batch.warp_backend.elastic.nearby import Nearby, add_neighbors,
 from tactile_sim.batch.warp_backend.elastic.pairs import Pair
 from tactile_sim.skin import contact_area as cpu
 from tactile_sim.skin.gaps import UPRIGHT
-from tactile_sim.skin.nearby import FACING
 from tactile_sim.skin.quadrature import NX, POINT_AREA
+from tactile_sim.skin.reach import FACING
 
 
 @wp.struct

@@ -10,6 +10,7 @@ from tactile_sim.batch.warp_backend.loads import Load as Point
 from tactile_sim.batch.warp_backend.taxel_kernels import Taxels, find_nearest
 from tactile_sim.geometry import solids
 from tactile_sim.skin import nearby as cpu
+from tactile_sim.skin.reach import FACING
 
 
 @wp.struct
@@ -131,7 +132,7 @@ def taxels_around(layer: Layer, lane: int, pair: Pair, geom: int, reach: real, c
             elif is_ball:
                 away = cell.position - position
                 inside = wp.dot(away, away) <= farthest
-            facing = cosine_of(cell.normal, pair) > real(wp.static(cpu.FACING))
+            facing = cosine_of(cell.normal, pair) > real(wp.static(FACING))
             facing = facing or wp.dot(cell.normal, cell.normal) == real(0.0)
             if inside and facing and layer.gap[t - pair.base, lane] == real(wp.inf):
                 take(layer, lane, pair, t, cell, count)
@@ -257,7 +258,7 @@ def add_neighbors(layer: Layer, lane: int, pair: Pair, near: Nearby, some: int, 
             q = layer.beside[n]
             if layer.gap[q - pair.base, lane] == real(wp.inf):
                 cell = layer.cells[q]
-                if cosine_of(cell.normal, pair) > real(wp.static(cpu.FACING)):
+                if cosine_of(cell.normal, pair) > real(wp.static(FACING)):
                     take(layer, lane, pair, q, cell, near.found)
                     layer.gap[q - pair.base, lane] = real(wp.static(cpu.MISSED))
                     near.found += 1

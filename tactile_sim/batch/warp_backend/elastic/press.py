@@ -122,37 +122,54 @@ def settle(layer: Layer, lane: int, pair: Pair, count: int, start: real, stiffne
         layer.points[0, k, lane] = layer.points[0, k, lane] - lean[0] * z
         layer.points[1, k, lane] = layer.points[1, k, lane] - lean[1] * z
     tilt = wp.vec3d(start, real(0.0), real(0.0))
-    u, v = real(-moment[1] / f), real(moment[0] / f)
+    target = wp.vec2d(-moment[1] / f, moment[0] / f)
     out = Pressure()
     twist, x, y = real(0.0), real(0.0), real(0.0)
+    # Warp does not copy variables in assignments of tuples.
+    last_tilt = wp.vec3d(start, real(0.0), real(0.0))
+    last_target = wp.vec2d(target[0], target[1])
+    last_miss = wp.vec2d(real(0.0), real(0.0))
+    turn = wp.mat22d(real(1.0), real(0.0), real(0.0), real(1.0))
     rounds = int(0)
     done = bool(False)
     while rounds < wp.static(cpu.MOST_ROUNDS) and not done:
-        rounds += 1
-        level = balance(layer, lane, count, stiffness, f, pair.spacing, u, v, tilt)
+        level = balance(layer, lane, count, stiffness, f, pair.spacing, target[0], target[1], tilt)
         tilt = level.tilt
-        out = sum_up(layer, lane, count, u, v, tilt, f)
-        out.twist = twist
-        out.x = x
-        out.y = y
-        out.miss = wp.abs(level.u - u) + wp.abs(level.v - v)
-        torsion = moment[2] - level.u * force[1] + level.v * force[0]
-        if wp.abs(torsion) <= real(wp.static(cpu.SMALL)) * f * pair.spacing:
-            done = True
-        else:
+        mean = wp.vec2d(level.u, level.v)
+        out = sum_up(layer, lane, count, target[0], target[1], tilt, f)
+        torsion = moment[2] - mean[0] * force[1] + mean[1] * force[0]
+        lift = wp.vec2d(real(0.0), real(0.0))
+        twist = real(0.0)
+        if wp.abs(torsion) > real(wp.static(cpu.SMALL)) * f * pair.spacing:
             out, lift = twisted(layer, lane, out, lean, torsion, f)
             twist = out.twist
             x = out.x
             y = out.y
-            next_u, next_v = -(moment[1] + twist * lift[1]) / f, (moment[0] + twist * lift[0]) / f
-            du, dv = next_u - u, next_v - v
-            far = out.miss > real(wp.static(cpu.OUT_OF_REACH)) * pair.spacing
-            if far or wp.abs(du) + wp.abs(dv) <= real(wp.static(cpu.SMALL)) * pair.spacing:
-                done = True
-            else:
-                tilt = wp.vec3d(tilt[0] + tilt[1] * du + tilt[2] * dv, tilt[1], tilt[2])
-                u = next_u
-                v = next_v
+        out.twist = twist
+        out.x = x
+        out.y = y
+        miss = wp.vec2d(-(moment[1] + twist * lift[1]) / f, (moment[0] + twist * lift[0]) / f) - mean
+        out.miss = wp.abs(miss[0]) + wp.abs(miss[1])
+        off = wp.abs(mean[0] - target[0]) + wp.abs(mean[1] - target[1])
+        outside = off > real(wp.static(cpu.OUT_OF_REACH)) * pair.spacing
+        if out.miss <= real(wp.static(cpu.CLOSE)) * pair.spacing or (outside and rounds == 0):
+            done = True
+        elif outside:
+            tilt = last_tilt
+            target = real(0.5) * (last_target + target)
+        else:
+            step, change = target - last_target, miss - last_miss
+            turned = turn * change
+            scalar = wp.dot(step, turned)
+            if wp.abs(scalar) > real(1e-3) * wp.dot(step, step):
+                turn -= wp.outer(step + turned, wp.transpose(turn) * step / scalar)
+            step = turn * miss
+            tilt = wp.vec3d(tilt[0] + tilt[1] * step[0] + tilt[2] * step[1], tilt[1], tilt[2])
+            last_tilt = tilt
+            last_target = target
+            last_miss = miss
+            target = target + step
+        rounds += 1
     return out
 
 
@@ -185,7 +202,7 @@ def press(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
             if attempt == 1:
                 start = wp.where(near.depth < real(wp.inf), near.depth, real(0.0))
             out = settle(layer, lane, pair, area.count, area.least + start, stiffness)
-            if out.miss <= real(wp.static(cpu.NEARER)) * pair.spacing or within >= reach:
+            if out.miss <= real(wp.static(cpu.OUT_OF_REACH)) * pair.spacing or within >= reach:
                 attempt = 2
     for e in range(near.found):
         layer.gap[layer.taxel[e, lane] - pair.base, lane] = real(wp.inf)
