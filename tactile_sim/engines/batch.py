@@ -50,6 +50,11 @@ class Environments(MujocoSensors):
     unsupported: list[str] = []
     """Scene features that the engine ignores or cannot report, one line each."""
 
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in EngineArrays.__annotations__:
+            self.__getattr__(name)
+        super().__setattr__(name, value)
+
     def __getattr__(self, name: str) -> NoReturn:
         if hasattr(MjDataEngine, name) or name in ("integrate", *EngineArrays.__annotations__):
             raise _NotInABatch(

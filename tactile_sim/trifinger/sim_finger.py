@@ -244,12 +244,11 @@ class SimFinger(TactileFinger):
             InvalidValueError: The arrays have the wrong shape or are not finite.
         """
         n = self.physics.rules.n
-        velocities = np.zeros(n) if joint_velocities is None else joint_velocities
-        for what, values in (("joint_positions", joint_positions), ("joint_velocities", velocities)):
-            if np.shape(values) != (n,) or not np.isfinite(values).all():
-                raise InvalidValueError(f"{what}: must be {n} finite numbers, got {values}")
+        positions = numbers("joint_positions", joint_positions, n)
+        given = np.zeros(n) if joint_velocities is None else joint_velocities
+        velocities = numbers("joint_velocities", given, n)
         with self.stepping:
-            self.physics.set(joint_positions, velocities)
+            self.physics.set(positions, velocities)
         return self._observe(*self._state())
 
     def edit_scene(self, edit: Callable[[mujoco.MjSpec], object]) -> None:

@@ -2,33 +2,18 @@
 
 from __future__ import annotations
 
-import operator
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from tactile_sim import arguments
 from tactile_sim.trifinger.errors import InvalidValueError
 
-
-def numbers(what: str, values: Any, *shape: int) -> np.ndarray:
-    """Convert values to an array of floats.
-
-    Args:
-        what: Name of the argument, for error messages.
-        values: Numbers of any real type.
-        shape: Required shape; omit it for a single number.
-
-    Raises:
-        InvalidValueError: The values have the wrong shape or are not finite real numbers.
-    """
-    try:
-        array = np.asarray(values)
-    except ValueError:  # rows of different lengths
-        array = np.empty(0, object)
-    if array.shape != shape or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
-        wanted = " x ".join(map(str, shape)) + " finite numbers" if shape else "a finite number"
-        raise InvalidValueError(f"{what}: must be {wanted}, got {values!r}")
-    return array.astype(float)
+numbers = partial(arguments.numbers, error=InvalidValueError)
+"""`arguments.numbers` that raises InvalidValueError."""
+count = partial(arguments.whole, error=InvalidValueError)
+"""`arguments.whole` that raises InvalidValueError."""
 
 
 def sizes(what: str, values: Any, *shape: int) -> np.ndarray:
@@ -51,25 +36,6 @@ def limits(what: str, values: Any, n: int) -> np.ndarray:
         InvalidValueError: The values have the wrong shape or are not finite real numbers.
     """
     return np.full(n, numbers(what, values)) if np.isscalar(values) else numbers(what, values, n)
-
-
-def count(what: str, value: Any) -> int:
-    """Return a value as an integer >= 0.
-
-    Args:
-        what: Name of the argument, for error messages.
-        value: Value to check.
-
-    Raises:
-        InvalidValueError: The value is negative or not an integer.
-    """
-    try:
-        number = -1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = -1
-    if number < 0:
-        raise InvalidValueError(f"{what}: must be an integer >= 0, got {value!r}")
-    return number
 
 
 def quaternion(what: str, values: Any) -> np.ndarray:

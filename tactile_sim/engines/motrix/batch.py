@@ -8,6 +8,7 @@ from dataclasses import fields
 import mujoco
 import numpy as np
 
+from tactile_sim.arguments import whole
 from tactile_sim.engines.batch import Environments, environment_ids
 from tactile_sim.engines.mjdata_engine import keyframe_id
 from tactile_sim.engines.motrix.batch_data import INPUTS, BatchData, valid_rows
@@ -18,6 +19,7 @@ from tactile_sim.engines.motrix.model import MotrixModel, MotrixState
 from tactile_sim.engines.motrix.reduce import SITE, find, lengths, matches, slot_columns
 from tactile_sim.engines.motrix.scene import has_net_force, pairs_that_may_touch
 from tactile_sim.engines.motrix.sites import Sites
+from tactile_sim.errors import EngineError
 from tactile_sim.scenes.sensor_layout import ALL_BITS, contact_layout, is_contact
 
 
@@ -104,7 +106,7 @@ class MotrixBatch(PartialSensors, Environments):
 
     def step(self, n: int = 1) -> None:
         """Advance every environment by n time steps."""
-        if n <= 0:
+        if not whole("step: n", n, error=EngineError):
             return
         self._advance(~self._ahead | self._changed())
         self._accept(1)
@@ -144,8 +146,7 @@ class MotrixBatch(PartialSensors, Environments):
             chosen[:] = False
             chosen[environment_ids(envs, self.num_envs)] = True
         start = mujoco.MjData(self.model)
-        if keyframe:
-            mujoco.mj_resetDataKeyframe(self.model, start, keyframe_id(self.model, keyframe))
+        mujoco.mj_resetDataKeyframe(self.model, start, keyframe_id(self.model, keyframe))
         for field in fields(self.data):
             getattr(self.data, field.name)[chosen] = getattr(start, field.name)
         self._valid_inputs[chosen] = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tactile_sim.trifinger.errors import InvalidValueError
+from tactile_sim.trifinger.values import count
 
 
 def check_time_index(t: int, present: int, upcoming: bool = False) -> None:
@@ -16,12 +17,7 @@ def check_time_index(t: int, present: int, upcoming: bool = False) -> None:
     Raises:
         InvalidValueError: ``t`` has any other value.
     """
-    try:
-        negative = t < 0
-    except TypeError:
-        raise InvalidValueError(f"time index: must be an integer, got {t!r}") from None
-    if negative:
-        raise InvalidValueError(f"time index: must be >= 0, got {t}")
+    count("time index", t)
     if t != present and not (upcoming and t == present + 1):
         valid = [index for index in (present, present + 1)[: 1 + upcoming] if index >= 0]
         wanted = (
