@@ -68,16 +68,18 @@ def numbers(
     name: str,
     value: Any,
     *shape: int,
+    below: float = LARGEST,
     nan: bool = False,
     unit: str = "",
     error: type[TactileSimError] = CommandError,
 ) -> np.ndarray:
-    """Return ``value`` as a new array of numbers below `LARGEST`.
+    """Return ``value`` as a new array of finite numbers.
 
     Args:
         name: Name of the argument, for error messages.
         value: Value to check.
         shape: Required shape; omit it for a single number.
+        below: Limit of the magnitudes, exclusive.
         nan: Whether NaN is valid.
         unit: Unit, for error messages.
         error: Class of the error.
@@ -86,13 +88,14 @@ def numbers(
         TactileSimError: The value has another shape, or a number is not real, not finite or too large.
     """
     array = as_array(value)
-    valid = np.abs(array) < LARGEST
+    valid = np.abs(array) < below
     if nan:
         valid |= np.isnan(array)
     if array.shape != shape or not valid.all():
         wanted = f"finite numbers of shape {shape}" if shape else "a finite number"
         got = described(value) if array.shape != shape else f"{array[~valid][0]:g}"
-        raise error(f"{name}: must be {wanted} below {LARGEST:g}{unit and f' {unit}'}, got {got}")
+        limit = f" below {below:g}" if below < np.inf else ""
+        raise error(f"{name}: must be {wanted}{limit}{unit and f' {unit}'}, got {got}")
     return array
 
 

@@ -232,7 +232,7 @@ def _pose(where: str, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.
     quaternion = numbers(f"{where}: quaternion", quaternion, 4)
     if np.linalg.norm(quaternion) < 1e-6:
         raise CommandError(
-            f"{where}: quaternion: must not be all zeros, got {quaternion.tolist()}; no rotation is x: 0, y: 0,"
-            " z: 0, w: 1"
+            f"{where}: quaternion: must not be all zeros, got {quaternion.tolist()}; no rotation is"
+            " x: 0, y: 0, z: 0, w: 1"
         )
     return position, quaternion

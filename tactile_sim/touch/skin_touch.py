@@ -179,9 +179,9 @@ class SkinTouch(ContactTouch):
     def _find(self, word: str, part_id: Any, name: str | None) -> int:
         """Return the id of a body or geom that is specified by id or by name."""
         names = self.names.bodies if word == "body" else self.names.geoms
-        if part_id is None and name is None:
-            raise SceneError(f"{word}: missing; pass {word}_id or {word}_name{suggest('', names)}")
         if part_id is None:
+            if name is None:
+                raise SceneError(f"{word}: missing; pass {word}_id or {word}_name{suggest('', names)}")
             find = self.names.body_id if word == "body" else self.names.geom_id
             return find(name)
         if not is_index(part_id, len(names)):

@@ -10,7 +10,7 @@ import numpy as np
 from tactile_sim import arguments
 from tactile_sim.trifinger.errors import InvalidValueError
 
-numbers = partial(arguments.numbers, error=InvalidValueError)
+numbers = partial(arguments.numbers, below=np.inf, error=InvalidValueError)
 """`arguments.numbers` that raises InvalidValueError."""
 count = partial(arguments.whole, error=InvalidValueError)
 """`arguments.whole` that raises InvalidValueError."""
