@@ -58,6 +58,12 @@ def as_array(value: Any) -> np.ndarray:
     return array.astype(float) if array.dtype.kind in "iuf" else np.empty((0, 0, 0))
 
 
+def as_number(value: Any) -> float:
+    """Convert one real number to a float; return NaN for anything else."""
+    array = as_array(value)
+    return float(array) if array.shape == () else np.nan
+
+
 def described(value: Any) -> str:
     """Return a text for error messages: the shape of an array of numbers, or the value of anything else."""
     array = as_array(value)
@@ -99,6 +105,20 @@ def numbers(
     return array
 
 
+def require_arrays(**arrays: tuple[Any, tuple[int, ...]]) -> None:
+    """Check the arguments of compiled functions, which read them without bounds checks.
+
+    Args:
+        arrays: Value and required shape of each argument, by name.
+
+    Raises:
+        CommandError: A value is not an array of this shape.
+    """
+    for name, (value, shape) in arrays.items():
+        if not isinstance(value, np.ndarray) or value.shape != shape or value.dtype.kind != "f":
+            raise CommandError(f"{name}: must be an array of floats {shape}, got {described(value)}")
+
+
 def distance(name: str, value: Any) -> float:
     """Return ``value`` as a distance >= 0 [m]; it may be infinite.
 
@@ -109,10 +129,10 @@ def distance(name: str, value: Any) -> float:
     Raises:
         CommandError: The value is negative or not a number.
     """
-    number = as_array(value)
-    if number.shape != () or not number >= 0:
+    number = as_number(value)
+    if not number >= 0:
         raise CommandError(f"{name}: must be a distance >= 0 m, got {value!r}")
-    return float(number)
+    return number
 
 
 def positions(name: str, value: Any) -> np.ndarray:

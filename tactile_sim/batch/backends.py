@@ -28,6 +28,8 @@ BACKENDS = ("mujoco", "warp", "motrix")
 def check_arguments(num_envs: int, backend: str, device: str | None, seed: int, threads: int) -> None:
     """Raise EngineError if an argument of `Batch` is invalid."""
     known("backend: no backend", backend, BACKENDS, EngineError)
+    if device is not None and not isinstance(device, str):
+        raise EngineError(f"device: must be a name such as 'cpu' or 'cuda:0', got {device!r}")
     if backend != "warp" and device not in (None, "cpu"):
         raise EngineError(f"device: backend {backend!r} runs on 'cpu', got {device!r}; leave it out")
     for name, value, least in (("num_envs", num_envs, 1), ("seed", seed, 0), ("threads", threads, 0)):

@@ -25,8 +25,11 @@ def assign(name: str, array: np.ndarray, values: Any) -> None:
         CommandError: The values are not numbers or have another shape. The array is then unchanged.
     """
     try:
-        array[...] = values
-    except (TypeError, ValueError, OverflowError):
+        given = np.asarray(values)
+        if given.dtype.kind not in "biuf":
+            raise TypeError
+        array[...] = given
+    except (TypeError, ValueError, RuntimeError):  # RuntimeError: a tensor that requires gradients
         shape = array.shape
         raise CommandError(f"{name}: must be numbers of shape {shape}, got {described(values)}") from None
 

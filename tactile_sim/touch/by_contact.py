@@ -188,6 +188,7 @@ class ContactTouch(Touch, ABC):
 
         The force, point and normal of that load are computed with the overridable methods.
         """
+        self._check_contact(contact_id)
         rotations = self.m_data.xmat.reshape(-1, 3, 3)
         contacts = read_contacts(self.m_model, self.m_data)
         loads = self.skin.loads(contacts, self.m_data.xpos, rotations)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -14,6 +15,18 @@ numbers = partial(arguments.numbers, below=np.inf, error=InvalidValueError)
 """`arguments.numbers` that raises InvalidValueError."""
 count = partial(arguments.whole, error=InvalidValueError)
 """`arguments.whole` that raises InvalidValueError."""
+
+
+def function(what: str, value: Any) -> Callable[..., Any]:
+    """Return a function; raise InvalidValueError if the value cannot be called.
+
+    Args:
+        what: Name of the argument, for error messages.
+        value: Value to check.
+    """
+    if not callable(value):
+        raise InvalidValueError(f"{what}: must be a function, got {value!r}")
+    return value
 
 
 def sizes(what: str, values: Any, *shape: int) -> np.ndarray:

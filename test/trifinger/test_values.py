@@ -107,7 +107,7 @@ def test_unknown_touch_function_is_named(finger):
         (lambda: Camera(PLACE, UPRIGHT, far_plane_distance=0.001), ("far_plane_distance", "0.001")),
         (
             lambda: CalibratedCamera(np.eye(2), np.zeros(5), np.eye(4), (9, 9), 0.1, 1),
-            ("camera_matrix", "3 x 3"),
+            ("camera_matrix", "(3, 3)"),
         ),
         (
             lambda: CalibratedCamera(np.eye(3), np.zeros(4), np.eye(4), (9, 9), 0.1, 1),
