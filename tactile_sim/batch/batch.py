@@ -10,7 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import known, whole
+from tactile_sim.arguments import LARGEST, known, whole
 from tactile_sim.batch.backends import check_arguments, check_configuration, make_backend
 from tactile_sim.batch.commands import Commands
 from tactile_sim.batch.observation import Observation, check_selection
@@ -159,8 +159,8 @@ class Batch:
     def observe(self, pads: Sequence[str] | None = None, reduce: str | None = None) -> Observation:
         """Return the current state and readings of all environments.
 
-        The arrays are valid until the next step, reset or observation. Environments with an unstable state
-        or invalid controls are reset first and added to ``faults``, as in `step`.
+        The arrays are valid until the next step, reset or observation. Environments with invalid
+        positions or velocities are reset first and added to ``faults``, as in `step`.
 
         Args:
             pads: Names of the pads to read. None uses the batch's default, which is all pads.
@@ -175,10 +175,9 @@ class Batch:
         reduce = self._reduce if reduce is None else reduce
         check_selection(self.simulation, pads, reduce)
         self._commands.apply(self.steps_since_reset)
-        self.worlds.record()
-        if faults := self.worlds.faults():
+        if faults := self._invalid_states():
             self._reset_faulty(faults)
-            self.worlds.record()
+        self.worlds.record()
         self._readings.feel()
         return Observation(self, self._readings, self.steps_since_reset, pads, reduce)
 
@@ -278,6 +277,15 @@ class Batch:
         self.steps_since_reset += steps
         if faults:
             self._reset_faulty(faults)
+
+    def _invalid_states(self) -> dict[int, str]:
+        """Return which state is not finite or too large, by index of the environment."""
+        found: dict[int, str] = {}
+        for what, values in (("velocity", self.worlds.qvel), ("position", self.worlds.qpos)):
+            if not np.abs(values).max(initial=0.0) < LARGEST:
+                invalid = ~(np.abs(values) < LARGEST).all(axis=1)
+                found |= dict.fromkeys(np.flatnonzero(invalid).tolist(), f"bad {what}")
+        return found
 
     def _reset_faulty(self, faults: dict[int, str]) -> None:
         """Reset environments with unstable physics, log a warning, and list them in ``faults``."""
