@@ -112,10 +112,7 @@ class SimFinger(TactileFinger):
 
     @max_motor_torque.setter
     def max_motor_torque(self, torque: float) -> None:
-        torques = limits("max_motor_torque", torque, self.physics.rules.n)
-        if (torques < 0).any():
-            raise InvalidValueError(f"max_motor_torque: must be >= 0 N m, got {torque}")
-        self.physics.rules.gains[3] = torques
+        self.physics.rules.gains[3] = limits("max_motor_torque", torque, self.physics.rules.n, least=0.0)
         self._max_motor_torque = torque
 
     def Action(self, torque: ArrayLike | None = None, position: ArrayLike | None = None) -> Action:

@@ -37,18 +37,22 @@ def sizes(what: str, values: Any, *shape: int) -> np.ndarray:
     return array
 
 
-def limits(what: str, values: Any, n: int) -> np.ndarray:
+def limits(what: str, values: Any, n: int, least: float = -np.inf) -> np.ndarray:
     """Convert a limit to an array (n,) with one value per joint.
 
     Args:
         what: Name of the argument, for error messages.
         values: One number for all joints, or (n,) numbers.
         n: Number of joints.
+        least: Smallest valid number.
 
     Raises:
-        InvalidValueError: The values have the wrong shape or are not finite real numbers.
+        InvalidValueError: The values have the wrong shape, are not finite real numbers, or are too small.
     """
-    return np.full(n, numbers(what, values)) if np.isscalar(values) else numbers(what, values, n)
+    array = np.full(n, numbers(what, values)) if np.isscalar(values) else numbers(what, values, n)
+    if (array < least).any():
+        raise InvalidValueError(f"{what}: must be >= {least:g}, got {values!r}")
+    return array
 
 
 def quaternion(what: str, values: Any) -> np.ndarray:
