@@ -232,7 +232,8 @@ class Feelers:
 
 def _rows(rotations: np.ndarray) -> np.ndarray:
     """Return rotations (n, 3, 3) as rows (n, 9)."""
-    return rotations.reshape(-1, 9) if isinstance(rotations, np.ndarray) and rotations.size else rotations
+    stacked = isinstance(rotations, np.ndarray) and rotations.shape[1:] == (3, 3)
+    return rotations.reshape(-1, 9) if stacked else rotations
 
 
 def _per_body(what: str, given: float | Sequence[float], number: int) -> list[float]:
