@@ -98,11 +98,10 @@ def numbers(
     if nan:
         valid |= np.isnan(array)
     if array.shape != shape or not valid.all():
-        wanted = f"finite numbers of shape {shape}" if shape else "a finite number"
-        got = described(value)
+        wanted, got = f"finite numbers of shape {shape}" if shape else "a finite number", described(value)
         if array.shape == shape:
             place = np.argwhere(~valid)[0].tolist()
-            got = f"{array[~valid][0]:g}{f' at index {place}' if place else ''}"
+            name, got = f"{name}{place or ''}", f"{array[~valid][0]:g}"
         limit = f" below {below:g}" if below < np.inf else ""
         raise error(f"{name}: must be {wanted}{limit}{unit and f' {unit}'}, got {got}")
     return array

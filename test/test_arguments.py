@@ -66,7 +66,7 @@ CALLS = {
     "positions": (lambda s: one_point(positions="x"), CommandError, ("positions", "'x'")),
     "shape": (lambda s: s.command_trajectory(one_point(positions=[0.0])), CommandError, ("(1, 1)", "(1,)")),
     "pose": (lambda s: s.set_body_state("box", "x", UNIT, Z, Z), CommandError, ("box", "position", "'x'")),
-    "pose shape": (lambda s: s.set_body_state("box", Z, Z, Z, Z), CommandError, ("quaternion", "(4,)")),
+    "pose shape": (lambda s: s.set_body_state("box", Z, Z, Z, Z), CommandError, ("orientation", "(4,)")),
     "body []": (lambda s: s.set_body_state([], Z, UNIT, Z, Z), SceneError, ("[]",)),
     "mocap": (lambda s: s.set_mocap_pose("mover", None, UNIT), CommandError, ("position", "None")),
     "mocap name": (lambda s: s.set_mocap_pose("move", Z, UNIT), CommandError, ("'move'", "'mover'")),

@@ -89,7 +89,7 @@ class InteractiveScene(CommandedScene):
             raise CommandError(f"body {body!r} has no free joint; only the state of a free body can be set")
         where = f"set_body_state of body {body!r}"
         pose = _pose(where, position, quaternion)
-        twist = numbers(f"{where}: linear", linear, 3), numbers(f"{where}: angular", angular, 3)
+        twist = numbers(f"{where}: twist: linear", linear, 3), numbers(f"{where}: twist: angular", angular, 3)
         self.engine.set_free_body(body_id, *pose, *twist)
 
     def set_mocap_pose(self, body: str, position: np.ndarray, quaternion: np.ndarray) -> None:
@@ -229,10 +229,10 @@ class InteractiveScene(CommandedScene):
 def _pose(where: str, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return a checked position (3,) [m] and a quaternion (4,) that is not 0."""
     position = numbers(f"{where}: position", position, 3, unit="m")
-    quaternion = numbers(f"{where}: quaternion", quaternion, 4)
+    quaternion = numbers(f"{where}: orientation (quaternion)", quaternion, 4)
     if np.linalg.norm(quaternion) < 1e-6:
         raise CommandError(
-            f"{where}: quaternion: must not be all zeros, got {quaternion.tolist()}; no rotation is"
+            f"{where}: orientation: must not be all zeros, got {quaternion.tolist()}; no rotation is"
             " x: 0, y: 0, z: 0, w: 1"
         )
     return position, quaternion
