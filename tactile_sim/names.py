@@ -7,7 +7,8 @@ import re
 import mujoco
 
 from tactile_sim.actuators import control_spans, count_actuators
-from tactile_sim.errors import SceneError, suggest
+from tactile_sim.arguments import known
+from tactile_sim.errors import SceneError
 
 
 class Names:
@@ -81,9 +82,7 @@ class Names:
 
     def _id(self, word: str, name: str) -> int:
         ids = self._ids[word]
-        if name not in ids:
-            raise SceneError(f"the scene has no {word} named {name!r}{suggest(name, ids)}")
-        return ids[name]
+        return ids[known(f"the scene has no {word} named", name, ids, SceneError)]
 
 
 def topic_token(name: str) -> str:

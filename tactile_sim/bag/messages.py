@@ -93,6 +93,12 @@ class Selection:
     """A set of topics, selected by names with or without the leading slash. None selects all topics."""
 
     def __init__(self, names: Collection[str] | None) -> None:
+        if names is not None and (
+            isinstance(names, str | bytes)
+            or not isinstance(names, Collection)
+            or not all(isinstance(name, str) for name in names)
+        ):
+            raise BagError(f"topics: must be a list of names, got {names!r}")
         self.names = None if names is None else list(names)
         self._both = {*(names or ()), *("/" + name.lstrip("/") for name in names or ())}
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Collection
 from pathlib import Path
@@ -55,7 +56,7 @@ class Bag(dict[str, Topic]):
         return "\n".join([f"<Bag, topics: {len(topics)}{damage}>", *topics])
 
     def __missing__(self, name: str) -> Topic:
-        if f"/{name}" in self:
+        if isinstance(name, str) and f"/{name}" in self:
             return self[f"/{name}"]
         raise BagError(f"the bag has no topic {name!r}{suggest(name, self)}")
 
@@ -83,6 +84,8 @@ def read(path: str | Path, topics: Collection[str] | None = None, progress: Prog
         BagError: ``path`` is not an MCAP bag or lacks a requested topic, or a message does not match the
             definition of its type in the bag.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise BagError(f"path: must be a folder or a file, got {path!r}")
     wanted = Selection(topics)
     collected: dict[str, _Collected] = {}
     messages = Messages(Path(path), wanted.__contains__, progress)

@@ -7,13 +7,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import mujoco
-import numpy as np
 
+from tactile_sim.arguments import known, whole
 from tactile_sim.batch.memory import bytes_per_environment, check_memory, free_memory
 from tactile_sim.batch.readings import Readings
 from tactile_sim.config import configured_scene
 from tactile_sim.engines.mujoco.worlds import Worlds
-from tactile_sim.errors import ConfigError, EngineError, suggest
+from tactile_sim.errors import ConfigError, EngineError
 from tactile_sim.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -23,21 +23,17 @@ if TYPE_CHECKING:
 _LOG = logging.getLogger("tactile_sim.batch")
 BACKENDS = ("mujoco", "warp", "motrix")
 """Names of the backends."""
-_MOST_ENVIRONMENTS = 2**31 - 1
 
 
 def check_arguments(num_envs: int, backend: str, device: str | None, seed: int, threads: int) -> None:
     """Raise EngineError if an argument of `Batch` is invalid."""
-    if backend not in BACKENDS:
-        raise EngineError(f"backend: no backend {backend!r}{suggest(str(backend), BACKENDS)}")
+    known("backend: no backend", backend, BACKENDS, EngineError)
+    if device is not None and not isinstance(device, str):
+        raise EngineError(f"device: must be a name such as 'cpu' or 'cuda:0', got {device!r}")
     if backend != "warp" and device not in (None, "cpu"):
         raise EngineError(f"device: backend {backend!r} runs on 'cpu', got {device!r}; leave it out")
     for name, value, least in (("num_envs", num_envs, 1), ("seed", seed, 0), ("threads", threads, 0)):
-        is_integer = isinstance(value, int | np.integer) and not isinstance(value, bool)
-        if not (is_integer and least <= value <= _MOST_ENVIRONMENTS):
-            raise EngineError(
-                f"{name}: must be an integer from {least} to {_MOST_ENVIRONMENTS}, got {value!r}"
-            )
+        whole(name, value, least, error=EngineError)
 
 
 def check_configuration(simulation: Simulation, backend: str) -> None:

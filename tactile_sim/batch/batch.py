@@ -10,12 +10,13 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from tactile_sim.arguments import LARGEST, known, whole
 from tactile_sim.batch.backends import check_arguments, check_configuration, make_backend
 from tactile_sim.batch.commands import Commands
 from tactile_sim.batch.observation import Observation, check_selection
 from tactile_sim.config import Settings
 from tactile_sim.engines.batch import environment_ids
-from tactile_sim.errors import CommandError, EngineError, suggest
+from tactile_sim.errors import CommandError, EngineError
 from tactile_sim.simulation import Simulation
 
 _LOG = logging.getLogger("tactile_sim.batch")
@@ -86,7 +87,7 @@ class Batch:
         self.steps_since_reset = np.zeros(num_envs, np.int64)
         """(num_envs,) number of steps since the last reset of each environment."""
         self.faults: dict[int, str] = {}
-        """Reason by index for each environment that became unstable in the last `step` and was reset."""
+        """Reason by index for each unstable environment that the last `step`, or a later `observe`, reset."""
         self._commands.restart(np.arange(num_envs))
 
     # -- state -----------------------------------------------------------------------------------------------
@@ -103,29 +104,30 @@ class Batch:
 
     @property
     def qpos(self) -> np.ndarray:
-        """(num_envs, nq) positions [m, rad]. Modify them in place to set the state."""
+        """(num_envs, nq) positions [m, rad]. Assign or modify them to set the state."""
         return self.worlds.qpos
+
+    @qpos.setter
+    def qpos(self, values: np.ndarray) -> None:
+        self.worlds.qpos = values
 
     @property
     def qvel(self) -> np.ndarray:
-        """(num_envs, nv) velocities [m/s, rad/s]. Modify them in place to set the state."""
+        """(num_envs, nv) velocities [m/s, rad/s]. Assign or modify them to set the state."""
         return self.worlds.qvel
+
+    @qvel.setter
+    def qvel(self, values: np.ndarray) -> None:
+        self.worlds.qvel = values
 
     @property
     def ctrl(self) -> np.ndarray:
-        """(num_envs, nu) controls. Modify them in place; a change ends the built-in motion."""
+        """(num_envs, nu) controls. Assign or modify them; a change ends the built-in motion."""
         return self.worlds.ctrl
 
     @ctrl.setter
     def ctrl(self, values: np.ndarray) -> None:
-        ctrl = self.worlds.ctrl
-        try:
-            ctrl[:] = values
-        except (TypeError, ValueError):
-            raise CommandError(
-                f"ctrl: must be numbers of shape {ctrl.shape} or {ctrl.shape[1:]}, got"
-                f" {np.shape(values) or repr(values)}"
-            ) from None
+        self.worlds.ctrl = values
 
     # -- stepping --------------------------------------------------------------------------------------------
 
@@ -138,10 +140,8 @@ class Batch:
         Raises:
             CommandError: ``n`` is negative or no integer.
         """
-        if not (isinstance(n, int | np.integer) and n >= 0):
-            raise CommandError(f"step: n must be an integer >= 0, got {n!r}")
+        end = self.step_count + whole("step: n", n)
         self.faults = {}
-        end = self.step_count + n
         schedule = self.simulation.schedule
         while self.step_count < end:
             self._commands.apply(self.steps_since_reset)
@@ -159,7 +159,8 @@ class Batch:
     def observe(self, pads: Sequence[str] | None = None, reduce: str | None = None) -> Observation:
         """Return the current state and readings of all environments.
 
-        The arrays are valid until the next step, reset or observation.
+        The arrays are valid until the next step, reset or observation. Environments with invalid
+        positions or velocities are reset first and added to ``faults``, as in `step`.
 
         Args:
             pads: Names of the pads to read. None uses the batch's default, which is all pads.
@@ -170,11 +171,15 @@ class Batch:
         Raises:
             CommandError: A name is unknown.
         """
+        pads = self._pads if pads is None else pads
+        reduce = self._reduce if reduce is None else reduce
+        check_selection(self.simulation, pads, reduce)
         self._commands.apply(self.steps_since_reset)
+        if faults := self._invalid_states():
+            self._reset_faulty(faults)
         self.worlds.record()
         self._readings.feel()
-        pads = self._pads if pads is None else pads
-        return Observation(self, self._readings, self.steps_since_reset, pads, reduce or self._reduce)
+        return Observation(self, self._readings, self.steps_since_reset, pads, reduce)
 
     def reset(self, envs: Sequence[int] | np.ndarray | None = None, keyframe: str | None = None) -> None:
         """Reset the state, random numbers, built-in motion and commands of environments. The tare is kept.
@@ -214,7 +219,7 @@ class Batch:
                 case.
         """
         ids = environment_ids(np.arange(self.num_envs) if envs is None else envs, self.num_envs)
-        self._commands.accept(ids, position or {}, velocity or {}, effort or {})
+        self._commands.accept(ids, {"position": position, "velocity": velocity, "effort": effort})
 
     def take_tare(self, envs: Sequence[int] | np.ndarray | None = None) -> None:
         """Subtract the current readings from all later ones. Earlier observations become invalid.
@@ -246,15 +251,13 @@ class Batch:
             raise EngineError(
                 f"device_array: needs backend 'warp', got {self.worlds.name!r}, whose arrays are in NumPy"
             )
-        known = states | self._readings.device_arrays
-        if name not in known:
-            if name == "readings":
-                raise CommandError(
-                    "device_array: 'readings' with a signal chain or sampling are computed on the processor;"
-                    " use observe().readings"
-                )
-            raise CommandError(f"device_array: no array {name!r}{suggest(name, known)}")
-        return known[name]
+        arrays = states | self._readings.device_arrays
+        if isinstance(name, str) and name == "readings" and name not in arrays:
+            raise CommandError(
+                "device_array: 'readings' with a signal chain or sampling are computed on the processor;"
+                " use observe().readings"
+            )
+        return arrays[known("device_array: no array", name, arrays)]
 
     def _advance(self, steps: int) -> None:
         simulation = self.simulation
@@ -273,8 +276,21 @@ class Batch:
         self.step_count += steps
         self.steps_since_reset += steps
         if faults:
-            self.faults |= faults
-            env, fault = next(iter(faults.items()))
-            more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
-            _LOG.warning("environment %d%s: physics became unstable: %s; reset", env, more, fault)
-            self.reset(list(faults))
+            self._reset_faulty(faults)
+
+    def _invalid_states(self) -> dict[int, str]:
+        """Return which state is not finite or too large, by index of the environment."""
+        found: dict[int, str] = {}
+        for what, values in (("velocity", self.worlds.qvel), ("position", self.worlds.qpos)):
+            if not np.abs(values).max(initial=0.0) < LARGEST:
+                invalid = ~(np.abs(values) < LARGEST).all(axis=1)
+                found |= dict.fromkeys(np.flatnonzero(invalid).tolist(), f"bad {what}")
+        return found
+
+    def _reset_faulty(self, faults: dict[int, str]) -> None:
+        """Reset environments with unstable physics, log a warning, and list them in ``faults``."""
+        self.faults |= faults
+        env, fault = next(iter(faults.items()))
+        more = f" and {len(faults) - 1} more" if len(faults) > 1 else ""
+        _LOG.warning("environment %d%s: physics became unstable: %s; reset", env, more, fault)
+        self.reset(list(faults))

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tactile_sim.control.command_checks import JointCommand
+from tactile_sim.control.command_checks import JointCommand, joint_tables
 from tactile_sim.control.commander import Commander
-from tactile_sim.errors import CommandError
 from tactile_sim.simulation import Simulation
 
 if TYPE_CHECKING:
@@ -93,35 +92,18 @@ class Commands:
         self._moving[envs] = self._motion is not None
         self._moved_at[envs] = -1
 
-    def accept(self, envs: np.ndarray, *fields: Mapping[str, float | np.ndarray]) -> None:
+    def accept(self, envs: np.ndarray, fields: Mapping[str, Mapping[str, float | np.ndarray] | None]) -> None:
         """Set joint commands for environments, which ends their built-in motion.
 
         Args:
             envs: Indices (k,) of the environments.
-            fields: Positions, velocities and efforts by joint name, each a scalar or an array (k,).
+            fields: Values by joint name for ``position``, ``velocity`` and ``effort``, each a scalar or an
+                array (k,).
 
         Raises:
             CommandError: A command is invalid. Nothing is changed in this case.
         """
-        names = list(dict.fromkeys(name for field in fields for name in field))
-        tables = []
-        for field in fields:
-            table = np.full((len(envs), len(names)), np.nan)
-            for column, name in enumerate(names):
-                if name in field:
-                    try:
-                        values = np.asarray(field[name], float)
-                    except (TypeError, ValueError):
-                        raise CommandError(
-                            f"command_joints: joint {name!r} must have numbers, got {field[name]!r}"
-                        ) from None
-                    if values.shape not in ((), (len(envs),)):
-                        raise CommandError(
-                            f"command_joints: joint {name!r} must have one value or {len(envs)},"
-                            f" got an array {values.shape}"
-                        )
-                    table[:, column] = values
-            tables.append(table)
+        names, tables = joint_tables(fields, len(envs))
         checked = [
             self._commander.check(JointCommand(names, *(table[row] for table in tables)))
             for row in range(len(envs))

@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
+from tactile_sim.arguments import known, whole
 from tactile_sim.batch.readings import Readings
 from tactile_sim.batch.reductions import REDUCTIONS, reduce_readings
 from tactile_sim.engines import Contacts, ContactSensor
-from tactile_sim.errors import CommandError, suggest
+from tactile_sim.errors import CommandError
 
 if TYPE_CHECKING:
     from tactile_sim.batch.batch import Batch
@@ -34,11 +35,11 @@ class Observation:
         self._batch, self._source = batch, readings
         self._steps = steps.copy()
         check_selection(batch.simulation, pads, reduce)
-        known = [pad.name for pad in batch.simulation.skin.pads]
-        self.pads = list(known if pads is None else pads)
+        names = [pad.name for pad in batch.simulation.skin.pads]
+        self.pads = list(names if pads is None else pads)
         """Names of the pads in ``readings``, ``truth`` and ``wrenches``."""
         self._reduce = reduce
-        self._chosen = None if pads is None else np.array([known.index(name) for name in pads], np.int64)
+        self._chosen = None if pads is None else np.array([names.index(name) for name in pads], np.int64)
 
     @property
     def time(self) -> np.ndarray:
@@ -110,8 +111,15 @@ class Observation:
         return self._batch.worlds.get_contact_sensor(name)
 
     def contacts(self, env: int) -> Contacts:
-        """Return the contacts with a nonzero force in one environment."""
-        return self._batch.worlds.contacts(env)
+        """Return the contacts with a nonzero force in one environment.
+
+        Args:
+            env: Index of the environment.
+
+        Raises:
+            CommandError: There is no such environment.
+        """
+        return self._batch.worlds.contacts(whole("contacts: env", env, 0, self._batch.num_envs - 1))
 
     @cached_property
     def feelers(self) -> np.ndarray:
@@ -137,13 +145,12 @@ class Observation:
 
 def check_selection(simulation: Simulation, pads: Sequence[str] | None, reduce: str | None) -> None:
     """Raise CommandError if a pad or the reduction does not exist, or a pad is given twice."""
-    known = [pad.name for pad in simulation.skin.pads]
+    valid = [pad.name for pad in simulation.skin.pads]
     if pads is not None and (isinstance(pads, str) or not isinstance(pads, Iterable)):
         raise CommandError(f"pads: must be a list of names, got {pads!r}; write [{str(pads)!r}]")
     names = [] if pads is None else list(pads)
     for name in names:
-        if name not in known:
-            raise CommandError(f"pads: no pad {name!r}{suggest(name, known)}")
+        known("pads: no pad", name, valid)
     if len(set(names)) < len(names):
         raise CommandError(f"pads: must be different names, got {names}")
     if reduce is not None:
@@ -151,5 +158,4 @@ def check_selection(simulation: Simulation, pads: Sequence[str] | None, reduce: 
 
 
 def _check_reduction(how: str) -> None:
-    if how not in REDUCTIONS:
-        raise CommandError(f"reduce: unknown reduction {how!r}{suggest(str(how), REDUCTIONS)}")
+    known("reduce: unknown reduction", how, REDUCTIONS)

@@ -153,6 +153,8 @@ class Readings:
             envs: Indices of the environments to tare.
             steps: (n,) number of steps since the last reset of each environment.
         """
+        if not len(envs):
+            return
         if not self._chains:
             self._chains = self._make_chains()
         zero = np.empty(self.ideal.taxels.shape)

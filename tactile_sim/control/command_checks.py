@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import mujoco
 import numpy as np
 
+from tactile_sim.arguments import LARGEST, as_array, by_name, described, known, numbers
 from tactile_sim.control.actuator_commands import ActuatorCommands
 from tactile_sim.control.drive_table import DriveTable
 from tactile_sim.control.trajectory import JointTrajectory
-from tactile_sim.engines.protocol import LARGEST
-from tactile_sim.errors import CommandError, suggest
+from tactile_sim.errors import CommandError
 from tactile_sim.names import Names
 from tactile_sim.scenes.drives import FIELDS, SCALAR, leaders, undriven
 
@@ -31,6 +32,37 @@ class JointCommand:
     """Target velocities [rad/s or m/s]."""
     effort: np.ndarray
     """Target efforts [N m or N]."""
+
+
+def joint_tables(
+    fields: Mapping[str, Mapping[str, Any] | None], count: int
+) -> tuple[list[str], list[np.ndarray]]:
+    """Convert commands by joint name to one array for each field.
+
+    Args:
+        fields: Values by joint name, for each field: a number or an array (count,).
+        count: Number of environments.
+
+    Returns:
+        Names of k joints, and an array (count, k) for each field. NaN means no target.
+
+    Raises:
+        CommandError: A field is not a mapping, or a value has another shape or is not numeric.
+    """
+    values = {field: by_name(f"command_joints: {field}", given) for field, given in fields.items()}
+    names = list(dict.fromkeys(name for given in values.values() for name in given))
+    tables = []
+    for field, given in values.items():
+        tables.append(np.full((count, len(names)), np.nan))
+        for name, value in given.items():
+            array = as_array(value)
+            if array.shape not in ((), (count,)):
+                raise CommandError(
+                    f"command_joints: {field} of joint {name!r}: must be a number"
+                    f"{f' or {count} numbers' if count > 1 else ''}, got {described(value)}"
+                )
+            tables[-1][:, names.index(name)] = array
+    return names, tables
 
 
 class CommandChecks:
@@ -66,20 +98,7 @@ class CommandChecks:
         Raises:
             CommandError: The number of values is wrong, or a value is not a number, infinite or too large.
         """
-        try:
-            values = np.asarray(controls, float)
-        except (TypeError, ValueError):
-            raise CommandError(f"ctrl: must be {self._model.nu} numbers, got {controls!r}") from None
-        if values.shape != (self._model.nu,):
-            raise CommandError(
-                f"ctrl has {values.size} values in an array of shape {values.shape}; the scene has"
-                f" {self._model.nu} actuators, so the shape must be ({self._model.nu},)"
-            )
-        huge = np.abs(values) >= LARGEST
-        if huge.any():
-            k = int(np.argmax(huge))
-            raise CommandError(f"ctrl[{k}] is {values[k]:g}; it must be finite and below {LARGEST:g}")
-        return values
+        return numbers("ctrl", controls, self._model.nu, nan=True)
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
         """Check a command and convert it to arrays.
@@ -91,10 +110,9 @@ class CommandChecks:
         Raises:
             CommandError: The command is invalid.
         """
-        known = {*self._index, *self._actuators.names}
-        unknown = next((name for name in command.name if name not in known), None)
-        if unknown is not None:
-            raise CommandError(f"joint_commands: no joint {unknown!r}{suggest(unknown, known)}")
+        valid = {*self._index, *self._actuators.names}
+        for name in command.name:
+            known("joint_commands: no joint", name, valid)
         if len(set(command.name)) < len(command.name):
             twice = next(name for name in command.name if list(command.name).count(name) > 1)
             raise CommandError(f"joint_commands names joint {twice!r} twice")
@@ -112,8 +130,8 @@ class CommandChecks:
             if huge.any():
                 k = int(np.argmax(huge))
                 raise CommandError(
-                    f"joint_commands: {field} of joint {command.name[k]!r} is {values[k]:g}; "
-                    f"it must be finite and below {LARGEST:g}"
+                    f"joint_commands: {field} of joint {command.name[k]!r}: must be finite and below"
+                    f" {LARGEST:g}, got {values[k]:g}"
                 )
             targets[field] = np.full(len(self._joints), np.nan)
             if len(values):

@@ -7,11 +7,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from tactile_sim.arguments import numbers
 from tactile_sim.config.grippers import GripperSettings
 from tactile_sim.control.commander import Commander
 from tactile_sim.control.trajectory_goal import Outcome
-from tactile_sim.engines.protocol import LARGEST, EngineArrays
-from tactile_sim.errors import CommandError
+from tactile_sim.engines.protocol import EngineArrays
 
 
 class GripperCommand(NamedTuple):
@@ -31,10 +31,7 @@ class GripperCommand(NamedTuple):
             CommandError: A value is not a number, infinite or too large.
         """
         for name, value in self._asdict().items():
-            if not isinstance(value, int | float | np.integer | np.floating):
-                raise CommandError(f"{name}: must be a number, got {value!r}")
-            if not abs(float(value)) < LARGEST:
-                raise CommandError(f"{name}: must be finite and below {LARGEST:g}, got {value:g}")
+            numbers(name, value)
 
 
 class GripperGoal:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
-from tactile_sim.engines.protocol import LARGEST
-from tactile_sim.errors import CommandError, suggest
+from tactile_sim.arguments import as_array, known, numbers
+from tactile_sim.errors import CommandError
 
 _NONE = np.empty((0, 0))
 
@@ -32,6 +32,17 @@ class JointTrajectory:
     accelerations: np.ndarray = field(default_factory=lambda: _NONE)
     """(n, k) accelerations [rad/s² or m/s²], or empty; they require velocities."""
 
+    def __post_init__(self) -> None:
+        """Convert lists to arrays; raise CommandError if a field does not contain names or numbers."""
+        if isinstance(self.joints, str) or not isinstance(self.joints, Iterable):
+            raise CommandError(f"joint_trajectory: joints: must be a list of names, got {self.joints!r}")
+        object.__setattr__(self, "joints", list(self.joints))
+        for name in ("times", "positions", "velocities", "accelerations"):
+            array = as_array(given := getattr(self, name))
+            if array.ndim not in (1, 2):
+                raise CommandError(f"joint_trajectory: {name}: must be rows of numbers, got {given!r}")
+            object.__setattr__(self, name, array)
+
     def check(self, joints: Sequence[str]) -> None:
         """Check the waypoints.
 
@@ -43,26 +54,18 @@ class JointTrajectory:
                 that are not finite, accelerations have no velocities, or times do not increase.
         """
         for name in self.joints:
-            if name not in joints:
-                raise CommandError(f"joint_trajectory: no joint {name!r}{suggest(name, joints)}")
-        twice = [name for name in self.joints if list(self.joints).count(name) > 1]
+            known("joint_trajectory: no joint", name, joints)
+        twice = [name for name in self.joints if self.joints.count(name) > 1]
         if twice:
             raise CommandError(f"joint_trajectory names joint {twice[0]!r} twice")
+        numbers("joint_trajectory: time_from_start", self.times, len(self.times), unit="s")
         if not len(self.times):
             return
         shape = (len(self.times), len(self.joints))
         for name in ("positions", "velocities", "accelerations"):
             values = getattr(self, name)
-            if values.shape != shape and (values.size or name == "positions"):
-                raise CommandError(
-                    f"joint_trajectory: {name} must have {shape[1]} values in each of {shape[0]} points, "
-                    f"got an array of {values.shape}"
-                )
-            if not (np.abs(values) < LARGEST).all():
-                raise CommandError(
-                    f"joint_trajectory: {name} must be finite and below {LARGEST:g}, got "
-                    f"{values[~(np.abs(values) < LARGEST)][0]:g}"
-                )
+            if values.size or name == "positions":
+                numbers(f"joint_trajectory: {name}", values, *shape)
         if self.accelerations.size and not self.velocities.size:
             raise CommandError("joint_trajectory: accelerations need velocities; add them")
         steps = np.diff(self.times, prepend=-1e-9)

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any, cast
 
 import mujoco
-import numpy as np
 
+from tactile_sim.arguments import whole
 from tactile_sim.engines.batch import Environments
 from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.contacts import Contacts
@@ -36,7 +36,6 @@ __all__ = [
 ]
 
 _LOG = logging.getLogger("tactile_sim.engines")
-_MOST_ENVIRONMENTS = 2**31 - 1  # the engines use 32-bit indices
 
 
 def load(
@@ -67,10 +66,10 @@ def load(
         ConfigError: A contact sensor is invalid.
         EngineError: The engine is not installed or rejects the scene.
     """
-    if not (isinstance(num_envs, int | np.integer) and 1 <= num_envs <= _MOST_ENVIRONMENTS):
-        raise EngineError(f"num_envs: must be an integer from 1 to {_MOST_ENVIRONMENTS}, got {num_envs!r}")
+    num_envs = whole("num_envs", num_envs, 1, error=EngineError)
+    threads = whole("threads", threads, error=EngineError)
     plugin = engine_plugin(engine)
-    sensors = check_sensors(contact_sensors or {}, "engines.load")
+    sensors = check_sensors({} if contact_sensors is None else contact_sensors, "engines.load")
     own = plugin.make_scene(str(scene), None, "engines.load")
     if own is not None:
         spec, model = compiled(own, Path(scene), contact_sensors=sensors)

@@ -23,7 +23,10 @@ def environment_ids(envs: Sequence[int] | np.ndarray, count: int) -> np.ndarray:
     Raises:
         EngineError: ``envs`` has another type or shape, or an index is out of range.
     """
-    chosen = np.asarray(envs)
+    try:
+        chosen = np.asarray(envs)
+    except ValueError:  # rows of different lengths
+        chosen = np.empty((0, 0))
     if chosen.dtype == bool and chosen.shape == (count,):
         return np.flatnonzero(chosen)
     if chosen.ndim != 1 or (chosen.size and chosen.dtype.kind not in "iu"):
@@ -49,6 +52,11 @@ class Environments(MujocoSensors):
     name: str
     unsupported: list[str] = []
     """Scene features that the engine ignores or cannot report, one line each."""
+
+    def __setattr__(self, name: str, value: object) -> None:
+        if name in EngineArrays.__annotations__:
+            self.__getattr__(name)
+        super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> NoReturn:
         if hasattr(MjDataEngine, name) or name in ("integrate", *EngineArrays.__annotations__):

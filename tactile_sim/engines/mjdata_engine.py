@@ -8,33 +8,34 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
+from tactile_sim.arguments import known
 from tactile_sim.engines.contacts import Contacts, FlexContacts, read_contacts
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
-from tactile_sim.errors import EngineError, suggest
+from tactile_sim.engines.state_arrays import StateArrays
+from tactile_sim.errors import EngineError
 
 
-def keyframe_id(model: mujoco.MjModel, keyframe: str) -> int:
-    """Return the id of the keyframe with this name.
+def keyframe_id(model: mujoco.MjModel, keyframe: str | None) -> int:
+    """Return the id of a keyframe, or -1 for the initial state.
 
     Args:
-        model: MuJoCo model.
-        keyframe: Name of the keyframe.
+        model: The model.
+        keyframe: Name of the keyframe; None or an empty name for the initial state.
 
     Raises:
         EngineError: The keyframe does not exist; the message suggests the nearest name.
     """
-    key = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_KEY, keyframe)
-    if key < 0:
-        names = [model.key(k).name for k in range(model.nkey)]
-        raise EngineError(f"no keyframe {keyframe!r} in the scene{suggest(keyframe, names)}")
-    return key
+    if keyframe is None or (isinstance(keyframe, str) and not keyframe):
+        return -1
+    names = [model.key(k).name for k in range(model.nkey)]
+    return names.index(known("reset: no keyframe", keyframe, names, EngineError))
 
 
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 """Components of MuJoCo's state that determine all forces."""
 
 
-class MjDataEngine(MujocoSensors):
+class MjDataEngine(StateArrays, MujocoSensors):
     """Base class that implements the engine interface, except stepping, with a MuJoCo model and its data.
 
     ``data`` is public for users. Packages outside ``engines`` use only the members of the interface.
@@ -245,10 +246,7 @@ class MjDataEngine(MujocoSensors):
 
     def _reset_data(self, keyframe: str | None) -> None:
         """Reset the data to the initial state or to a keyframe; see ``Engine.reset``."""
-        if keyframe:
-            mujoco.mj_resetDataKeyframe(self.model, self.data, keyframe_id(self.model, keyframe))
-        else:
-            mujoco.mj_resetData(self.model, self.data)
+        mujoco.mj_resetDataKeyframe(self.model, self.data, keyframe_id(self.model, keyframe))
 
     def _degree_of_freedom(self, addresses: np.ndarray, index: int) -> str:
         """Return the name of the joint to which a position or velocity index belongs, for error messages.

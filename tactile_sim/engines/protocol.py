@@ -12,9 +12,6 @@ from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.contacts import Contacts, FlexContacts
 from tactile_sim.scenes.sensor_layout import ContactLayout
 
-LARGEST = 1e10
-"""Positions and velocities of at least this magnitude indicate unstable physics (MuJoCo's mjMAXVAL)."""
-
 
 class EngineArrays(Protocol):
     """State and inputs of one environment as writable arrays, with the names and order that MuJoCo uses."""

@@ -8,7 +8,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
-from tactile_sim.errors import ConfigError
+from tactile_sim.arguments import as_number, require_arrays
+from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.feelers import reading
 from tactile_sim.feelers.obstacles import covering, tables
 from tactile_sim.feelers.placed import Placed
@@ -84,12 +85,16 @@ class Feelers:
             ConfigError: A tolerance is negative or not finite, or the number of values is not the number of
                 bodies.
         """
+        if not isinstance(model, mujoco.MjModel):
+            raise ConfigError(f"feelers: model: must be a mujoco.MjModel, got {model!r}")
+        if not isinstance(placed, Sequence) or not all(isinstance(body, Placed) for body in placed):
+            raise ConfigError(f"feelers: placed: must be a list of results of place, got {placed!r}")
         names = Names(model)
         tolerances = _per_body("tolerance", tolerance, len(placed))
         below = _per_body("children", children, len(placed))
         covers = [covering(model, body.body_id, bool(each)) for body, each in zip(placed, below, strict=True)]
         for each, body in zip(tolerances, placed, strict=True):
-            if not 0 <= each < np.inf:
+            if not 0 <= as_number(each) < np.inf:
                 raise ConfigError(
                     f"feelers of {names.bodies[body.body_id]}: tolerance must be >= 0 and finite, got {each};"
                     " give a fraction of the length, such as 0.2"
@@ -155,6 +160,8 @@ class Feelers:
         Returns:
             (n,) free lengths [m], as in `free_lengths`.
         """
+        if not isinstance(data, mujoco.MjData):
+            raise CommandError(f"feelers: data: must be a mujoco.MjData, got {data!r}")
         return self.free_lengths(data.xpos, data.xmat, data.geom_xpos, data.geom_xmat)
 
     def free_lengths(
@@ -179,8 +186,14 @@ class Feelers:
         out = self.lengths.copy()
         if not len(out):
             return out  # and do not compile kernels
+        nbody, ngeom = self.model.nbody, self.model.ngeom
+        body_rotations, geom_rotations = _rows(body_rotations), _rows(geom_rotations)
+        require_arrays(
+            body_positions=(body_positions, (nbody, 3)), body_rotations=(body_rotations, (nbody, 9)),
+            geom_positions=(geom_positions, (ngeom, 3)), geom_rotations=(geom_rotations, (ngeom, 9)),
+        )  # fmt: skip
         reading.read(
-            geom_positions, geom_rotations.reshape(-1, 9), body_positions, body_rotations.reshape(-1, 9),
+            geom_positions, geom_rotations, body_positions, body_rotations,
             self._table, self._covering, self._boxes, self._links, self._columns, self._order,
             self._geoms, self._meshes, self.model.hfield_data, out,
         )  # fmt: skip
@@ -199,6 +212,10 @@ class Feelers:
         starts, directions = np.empty_like(self.positions), np.empty_like(self.normals)
         if not len(starts):
             return starts, directions
+        nbody = self.model.nbody
+        require_arrays(
+            body_positions=(body_positions, (nbody, 3)), body_rotations=(body_rotations, (nbody, 3, 3))
+        )
         reading.to_world(
             self.positions, self.normals, self.offsets, self._body_ids, body_positions, body_rotations,
             starts, directions,
@@ -211,6 +228,12 @@ class Feelers:
         self.read(mujoco.MjData(model))
         self._table = table
         self.world(np.zeros((model.nbody, 3)), np.zeros((model.nbody, 3, 3)))
+
+
+def _rows(rotations: np.ndarray) -> np.ndarray:
+    """Return rotations (n, 3, 3) as rows (n, 9)."""
+    stacked = isinstance(rotations, np.ndarray) and rotations.shape[1:] == (3, 3)
+    return rotations.reshape(-1, 9) if stacked else rotations
 
 
 def _per_body(what: str, given: float | Sequence[float], number: int) -> list[float]:

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 from scipy.spatial import cKDTree
 
+from tactile_sim.arguments import as_number, is_index
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.feelers.evenly import MapCache, spread
 from tactile_sim.feelers.geom_feelers import (
@@ -70,12 +71,16 @@ def place(
         SceneError: A geom cannot have feelers, or its UV map overlaps itself.
     """
     with _named(where):
-        if not 0 < length <= LONGEST:
+        if not isinstance(model, mujoco.MjModel):
+            raise ConfigError(f"model: must be a mujoco.MjModel, got {model!r}")
+        if not is_index(body_id, model.nbody):
+            raise ConfigError(f"body_id: must be 0 to {model.nbody - 1}, got {body_id!r}")
+        if not 0 < as_number(length) <= LONGEST:
             raise ConfigError(f"length must be > 0 and <= {LONGEST:g} m, got {length!r}; give metres")
         if image is None:
             if white_only is not None:
                 raise ConfigError("white_only needs an image; give an image, or leave white_only out")
-            if spacing is None or not 0 < spacing < np.inf:
+            if spacing is None or not 0 < as_number(spacing) < np.inf:
                 raise ConfigError(
                     f"without an image, spacing must be > 0 m, got {spacing!r}; give an image or a spacing"
                 )

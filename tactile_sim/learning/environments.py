@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,8 +13,9 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
+from tactile_sim.arguments import as_array, described, known
 from tactile_sim.batch import Batch, Observation
-from tactile_sim.errors import CommandError, ConfigError, EngineError, suggest
+from tactile_sim.errors import CommandError, ConfigError, EngineError
 from tactile_sim.learning.tactile_image import TactileImages
 from tactile_sim.learning.task import OBSERVATIONS, TOUCH, Task
 
@@ -53,10 +54,11 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         Raises:
             TactileSimError: The configuration or an argument is invalid.
         """
-        if touch not in OBSERVATIONS:
-            raise ConfigError(f"touch: unknown observation {touch!r}{suggest(str(touch), OBSERVATIONS)}")
-        if render_mode not in (None, "rgb_array"):
-            raise ConfigError(f"render_mode: must be None or 'rgb_array', got {render_mode!r}")
+        if not isinstance(task, Task):
+            raise ConfigError(f"task: must be an instance of a subclass of Task, got {task!r}")
+        known("touch: unknown observation", touch, OBSERVATIONS, ConfigError)
+        if render_mode is not None:
+            known("render_mode: unknown mode", render_mode, ["rgb_array"], ConfigError)
         self.task, self.num_envs, self.render_mode = task, num_envs, render_mode
         self.batch = Batch(task.config, num_envs, backend, seed=seed, settings=task.settings)
         """The environments."""
@@ -84,7 +86,9 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         self._restart(np.arange(self.num_envs))
         return self._observation(self.batch.observe()), {}
 
-    def step(self, actions: np.ndarray) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
+    def step(
+        self, actions: Sequence[Any] | np.ndarray
+    ) -> tuple[Any, np.ndarray, np.ndarray, np.ndarray, dict[str, Any]]:
         """Apply actions and advance the environments by the task's number of time steps.
 
         Environments whose episode ended in the previous step are reset instead.
@@ -97,11 +101,13 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
             ``fault`` (n,) bool, which is True where the physics became unstable.
 
         Raises:
-            CommandError: The actions have the wrong shape.
+            CommandError: The actions have the wrong shape or are not numbers.
         """
-        actions = np.asarray(actions, float)
+        actions, given = as_array(actions), actions
         if actions.shape != self.action_space.shape:
-            raise CommandError(f"actions: must have the shape {self.action_space.shape}, got {actions.shape}")
+            raise CommandError(
+                f"actions: must be numbers of shape {self.action_space.shape}, got {described(given)}"
+            )
         restarted, batch, task = self._ended, self.batch, self.task
         actions = np.where(restarted[:, None], 0.0, np.clip(actions, -1.0, 1.0))
         batch.ctrl = task.controls(batch, actions)
@@ -164,12 +170,12 @@ class TaskEnv(gymnasium.Env):
         observation, info = self._many.reset(seed=seed)
         return _first(observation), info
 
-    def step(self, action: np.ndarray) -> tuple[Any, float, bool, bool, dict[str, Any]]:
+    def step(self, action: Sequence[float] | np.ndarray) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Apply an action (k,) and return observation, reward, termination, truncation and information.
 
         See `TaskVectorEnv.step`.
         """
-        observation, reward, terminated, truncated, info = self._many.step(np.asarray(action)[None])
+        observation, reward, terminated, truncated, info = self._many.step([action])
         fault = {"fault": bool(info["fault"][0])}
         return _first(observation), float(reward[0]), bool(terminated[0]), bool(truncated[0]), fault
 
@@ -186,7 +192,14 @@ def register(name: str, task: type[Task], **options: Any) -> None:
         name: ID of the environment, such as ``me/Hold-v0``.
         task: Class of the task, which is created without arguments.
         options: Default values for the arguments of `TaskVectorEnv`.
+
+    Raises:
+        ConfigError: The name is not a text, or the task is not a class.
     """
+    if not isinstance(name, str):
+        raise ConfigError(f"register: name: must be a text such as 'me/Hold-v0', got {name!r}")
+    if not callable(task):
+        raise ConfigError(f"register: task: must be a subclass of Task, got {task!r}")
     gymnasium.register(
         name,
         entry_point=partial(_single, task),

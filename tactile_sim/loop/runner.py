@@ -14,7 +14,7 @@ from tactile_sim.loop.output import Output, Status
 from tactile_sim.loop.pace import Pace
 from tactile_sim.loop.step_requests import StepRequests
 from tactile_sim.simulation import Simulation
-from tactile_sim.simulation.actions import Recorder
+from tactile_sim.simulation.action import Recorder
 
 IDLE = 0.05
 """Wall time between two checks for new subscribers while simulation time is stopped [s]."""
@@ -248,7 +248,8 @@ class Runner:
 
         A state that was already published is sent only to new subscribers.
         """
-        snapshot = self.simulation.observe()
+        self.simulation.apply_commands()
+        snapshot = self.simulation.snapshot()
         if self._check_physics():
             return
         self.simulation.keep_readings(snapshot)

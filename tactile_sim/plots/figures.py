@@ -12,7 +12,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from mpl_toolkits.mplot3d import Axes3D
 
-from tactile_sim.errors import ConfigError, SceneError, suggest
+from tactile_sim.arguments import known
+from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.plots import axes
 from tactile_sim.plots.readings import WORLD, Frame, Parts
 
@@ -70,8 +71,10 @@ def plot_force_bodies(
 ) -> tuple[Figure, Axes3D]:
     """Plot the readings of several bodies; see `BodyPlots.plot_force_bodies`."""
     parts = Parts(touch)
-    if focus not in FOCUSES:
-        raise ConfigError(f"focus: unknown value {focus!r}{suggest(str(focus), FOCUSES)}")
+    known("focus: unknown value", focus, FOCUSES, ConfigError)
+    for name, given in (("body_ids", body_ids), ("body_names", body_names)):
+        if isinstance(given, str) or not isinstance(given, Sequence | np.ndarray):
+            raise ConfigError(f"{name}: must be a list, got {given!r}")
     if len(body_ids):
         bodies = [parts.body(body, None) for body in body_ids]
     else:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.spatial import cKDTree
 
+from tactile_sim.arguments import whole
 from tactile_sim.errors import SceneError, suggest
 from tactile_sim.names import Names
 from tactile_sim.skin import TOUCH_FUNCTIONS
@@ -226,9 +227,7 @@ def _find(word, number, name, names, look_up):  # type: ignore[no-untyped-def]
         raise SceneError(f"{word}: missing; pass {word}_id or {word}_name{suggest('', names)}")
     if number is None:
         return look_up(name)
-    if not 0 <= number < len(names):
-        raise SceneError(f"{word}_id: must be 0 to {len(names) - 1}, got {number}")
-    return int(number)
+    return whole(f"{word}_id", number, 0, len(names) - 1, SceneError)
 
 
 def _frame(name: str, position: np.ndarray, rotation: np.ndarray) -> Frame:

@@ -7,15 +7,15 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from tactile_sim.arguments import by_name, known, numbers
 from tactile_sim.config import Settings
-from tactile_sim.control.command_checks import JointCommand
+from tactile_sim.control.command_checks import JointCommand, joint_tables
 from tactile_sim.control.gripper_goal import GripperCommand, GripperGoal
 from tactile_sim.control.makers import make_commander, make_grippers, make_motion
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.control.trajectory_goal import TrajectoryGoal
 from tactile_sim.engines import Engine
-from tactile_sim.engines.protocol import LARGEST
-from tactile_sim.errors import CommandError, suggest
+from tactile_sim.errors import CommandError
 from tactile_sim.names import Names
 
 
@@ -135,10 +135,9 @@ class CommandedScene:
         Raises:
             CommandError: A joint does not exist or does not accept that command; nothing is commanded then.
         """
-        fields = [position or {}, velocity or {}, effort or {}]
-        names = list(dict.fromkeys(name for field in fields for name in field))
-        values = [np.array([field.get(name, np.nan) for name in names], float) for field in fields]
-        self.accept_targets(self.commander.check(JointCommand(names, *values)))
+        fields = {"position": position, "velocity": velocity, "effort": effort}
+        names, tables = joint_tables(fields, 1)
+        self.accept_targets(self.commander.check(JointCommand(names, *(table[0] for table in tables))))
 
     def accept_targets(self, targets: dict[str, np.ndarray]) -> None:
         """Apply the targets (by field) that ``commander.check`` returned, and end built-in motion."""
@@ -153,8 +152,11 @@ class CommandedScene:
             delay: Time until it starts [s].
 
         Raises:
-            CommandError: The trajectory is invalid, or a joint does not accept positions.
+            CommandError: The trajectory or the delay is invalid, or a joint does not accept positions.
         """
+        if not isinstance(trajectory, JointTrajectory):
+            raise CommandError(f"command_trajectory: must be a JointTrajectory, got {trajectory!r}")
+        delay = float(numbers("command_trajectory: delay", delay, unit="s"))
         self.commander.check_trajectory(trajectory)
         self.accept_trajectory(trajectory, delay)
 
@@ -203,8 +205,7 @@ class CommandedScene:
         Raises:
             CommandError: There is no such gripper or a value is not finite.
         """
-        if name not in self.grippers:
-            raise CommandError(f"command_gripper: no gripper {name!r}{suggest(name, self.grippers)}")
+        known("command_gripper: no gripper", name, self.grippers)
         command = GripperCommand(position, max_effort, max_velocity)
         command.check()
         self.accept_grip(GripperGoal(self.grippers[name], command))
@@ -262,18 +263,13 @@ class CommandedScene:
         """
         engine, commander = self.engine, self.commander
         changes = []
-        for key, values, array, addresses in (
-            ("position", position or {}, engine.qpos, commander.qpos),
-            ("velocity", velocity or {}, engine.qvel, commander.dofs),
+        for key, given, array, addresses in (
+            ("position", position, engine.qpos, commander.qpos),
+            ("velocity", velocity, engine.qvel, commander.dofs),
         ):
-            for name, value in values.items():
-                if name not in commander.joint_names:
-                    raise CommandError(f"set_joints: no joint {name!r}{suggest(name, commander.joint_names)}")
-                if not abs(value) < LARGEST:
-                    raise CommandError(
-                        f"set_joints: {key} of joint {name!r}: must be finite and below {LARGEST:g}, "
-                        f"got {value}"
-                    )
+            for name, value in by_name(f"set_joints: {key}", given).items():
+                known("set_joints: no joint", name, commander.joint_names)
+                value = numbers(f"set_joints: {key} of joint {name!r}", value)
                 changes.append((array, addresses[commander.joint_names.index(name)], value))
         for array, address, value in changes:
             array[address] = value

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from tactile_sim.arguments import is_index, known, numbers, switch
 from tactile_sim.config import Settings
 from tactile_sim.control.hands import Hands, Press, Pull
 from tactile_sim.control.thrower import Thrower
 from tactile_sim.engines import Engine
-from tactile_sim.engines.protocol import LARGEST
-from tactile_sim.errors import CommandError, suggest
+from tactile_sim.errors import CommandError
 from tactile_sim.names import Names
 from tactile_sim.simulation.commanded_scene import CommandedScene
 from tactile_sim.skin import Skin
@@ -87,8 +87,10 @@ class InteractiveScene(CommandedScene):
         body_id = self.names.body_id(body)
         if body_id not in self.engine.free_bodies:
             raise CommandError(f"body {body!r} has no free joint; only the state of a free body can be set")
-        _check_state(f"set_body_state of body {body!r}", position, quaternion, linear, angular)
-        self.engine.set_free_body(body_id, position, quaternion, linear, angular)
+        where = f"set_body_state of body {body!r}"
+        pose = _pose(where, position, quaternion)
+        twist = numbers(f"{where}: twist: linear", linear, 3), numbers(f"{where}: twist: angular", angular, 3)
+        self.engine.set_free_body(body_id, *pose, *twist)
 
     def set_mocap_pose(self, body: str, position: np.ndarray, quaternion: np.ndarray) -> None:
         """Set the pose of a mocap body, from the next step on.
@@ -103,11 +105,8 @@ class InteractiveScene(CommandedScene):
         """
         model, names = self.engine.model, self.names.bodies
         mocaps = {names[b]: int(model.body_mocapid[b]) for b in np.flatnonzero(model.body_mocapid >= 0)}
-        if body not in mocaps:
-            raise CommandError(
-                f"set_mocap_pose: body must be a mocap body, got {body!r}{suggest(body, mocaps)}"
-            )
-        _check_state(f"set_mocap_pose of body {body!r}", position, quaternion)
+        known("set_mocap_pose: no mocap body", body, mocaps)
+        position, quaternion = _pose(f"set_mocap_pose of body {body!r}", position, quaternion)
         self.engine.mocap_pos[mocaps[body]] = position
         self.engine.mocap_quat[mocaps[body]] = quaternion / np.linalg.norm(quaternion)
 
@@ -120,7 +119,7 @@ class InteractiveScene(CommandedScene):
 
         Raises:
             SceneError: The constraint does not exist.
-            CommandError: The engine cannot switch equality constraints.
+            CommandError: ``active`` is not a boolean, or the engine cannot switch equality constraints.
         """
         equality = self.names.equality_id(name)
         if not self.engine.switches_equalities:
@@ -128,7 +127,7 @@ class InteractiveScene(CommandedScene):
                 f"set_equality of {name!r}: requires engine mujoco, got {self.engine.name!r},"
                 " which cannot switch equalities"
             )
-        self.engine.eq_active[equality] = active
+        self.engine.eq_active[equality] = switch("set_equality: active", active)
 
     def throw(self) -> str:
         """Throw the next ball at the skin and return its name.
@@ -150,12 +149,8 @@ class InteractiveScene(CommandedScene):
         Raises:
             CommandError: The body cannot move or the force is invalid; the state is then unchanged.
         """
-        model = self.engine.model
-        if not 0 <= body < model.nbody or model.body_weldid[body] == 0:
-            raise CommandError(f"push: body {body} is fixed to the world or does not exist")
-        if force.shape != (3,) or not (np.abs(force) < LARGEST).all():
-            raise CommandError(f"push: the force must have three finite numbers below {LARGEST:g} [N]")
-        self.engine.strike(body, PUSH_DURATION * force)
+        self._check_body("push", body)
+        self.engine.strike(body, PUSH_DURATION * numbers("push: force", force, 3, unit="N"))
 
     def pull(self, body: int, point: np.ndarray, target: np.ndarray, limit: float) -> None:
         """Pull a point of a body toward a target with a spring, until `release`.
@@ -170,14 +165,19 @@ class InteractiveScene(CommandedScene):
             CommandError: The body cannot move, a value is invalid, or the engine does not support forces on
                 bodies.
         """
-        self._check_hand("pull", body, np.concatenate([point, target, [limit]]))
+        self._check_hand("pull", body)
+        point, target = (
+            numbers("pull: point", point, 3, unit="m"),
+            numbers("pull: target", target, 3, unit="m"),
+        )
+        limit = abs(float(numbers("pull: limit", limit, unit="N")))
         hands, engine = self.hands, self.engine
         last = hands.pull
         if last and last.body == body and np.array_equal(last.point, point):
             mass = last.mass
         else:
             mass = engine.effective_mass(body, point)
-        hands.pull = Pull(body, point.copy(), target.copy(), abs(limit), mass)
+        hands.pull = Pull(body, point, target, limit, mass)
 
     def press(self, body: int, point: np.ndarray, force: np.ndarray, duration: float) -> None:
         """Press on the skin of a body with a force that is constant in the body frame.
@@ -192,7 +192,12 @@ class InteractiveScene(CommandedScene):
             CommandError: The body has no skin, a value is invalid, or the engine does not support forces on
                 bodies.
         """
-        self._check_hand("press", body, np.concatenate([point, force, [duration]]), moves=False)
+        self._check_hand("press", body, moves=False)
+        point, force = (
+            numbers("press: point", point, 3, unit="m"),
+            numbers("press: force", force, 3, unit="N"),
+        )
+        duration = float(numbers("press: duration", duration, unit="s"))
         skin = self.skin
         rigid = np.array([pad.flex < 0 for pad in skin.pads], bool)[skin.pad_index]
         taxels = np.flatnonzero((skin.pad_bodies[skin.pad_index] == body) & rigid)
@@ -201,28 +206,33 @@ class InteractiveScene(CommandedScene):
         nearest = taxels[np.linalg.norm(skin.surface_positions[taxels] - point, axis=1).argmin()]
         geom = int(skin.pads[skin.pad_index[nearest]].geom_ids[skin.geom_index[nearest]])
         end = self.steps_since_reset + max(1, round(duration / self.engine.timestep))
-        self.hands.press = Press(body, geom, point.copy(), force.copy(), end)
+        self.hands.press = Press(body, geom, point, force, end)
 
     def release(self) -> None:
         """End `pull` and `press`."""
         self.hands.release(self.engine)
 
-    def _check_hand(self, action: str, body: int, values: np.ndarray, moves: bool = True) -> None:
-        model = self.engine.model
+    def _check_hand(self, action: str, body: int, moves: bool = True) -> None:
         if not self.engine.accepts_body_forces:
             raise CommandError(f"{action}: engine {self.engine.name!r} takes no forces on bodies")
-        if not 0 <= body < model.nbody or (moves and model.body_weldid[body] == 0):
-            raise CommandError(f"{action}: body {body} is fixed to the world or does not exist")
-        if not (np.abs(values) < LARGEST).all():
-            raise CommandError(f"{action}: must have finite numbers below {LARGEST:g}")
+        self._check_body(action, body, moves)
+
+    def _check_body(self, action: str, body: int, moves: bool = True) -> None:
+        """Check the id of a body; with ``moves``, it must not be fixed to the world."""
+        model = self.engine.model
+        if not is_index(body, model.nbody):
+            raise CommandError(f"{action}: body: must be an id from 0 to {model.nbody - 1}, got {body!r}")
+        if moves and model.body_weldid[body] == 0:
+            raise CommandError(f"{action}: body: must not be fixed to the world, got {body}")
 
 
-def _check_state(where: str, position: np.ndarray, quaternion: np.ndarray, *velocities: np.ndarray) -> None:
-    for what, parts in (("pose", (position, quaternion)), ("twist", velocities)):
-        values = np.concatenate([[], *parts])
-        if not (np.abs(values) < LARGEST).all():
-            raise CommandError(f"{where}: {what} must be finite and below {LARGEST:g}, got {values.tolist()}")
+def _pose(where: str, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return a checked position (3,) [m] and a quaternion (4,) that is not 0."""
+    position = numbers(f"{where}: position", position, 3, unit="m")
+    quaternion = numbers(f"{where}: orientation (quaternion)", quaternion, 4)
     if np.linalg.norm(quaternion) < 1e-6:
         raise CommandError(
-            f"{where}: the orientation must not be all zeros; no rotation is x: 0, y: 0, z: 0, w: 1"
+            f"{where}: orientation: must not be all zeros, got {quaternion.tolist()}; no rotation is"
+            " x: 0, y: 0, z: 0, w: 1"
         )
+    return position, quaternion

@@ -10,6 +10,7 @@ import numpy as np
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.loads import TouchFunction
 from tactile_sim.skin.pads import PadPlan
+from tactile_sim.skin.taxels import choose
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation, Snapshot
@@ -123,11 +124,15 @@ class PadFunctions:
             snapshot: Snapshot of the current state.
             touch: Touch function for all pads; None uses each pad's function.
             dtype: Type of the readings.
+
+        Raises:
+            ConfigError: The touch function is unknown.
         """
         engine, skin, common = self._simulation.engine, self._simulation.skin, self._simulation.settings.skin
+        chosen = None if touch is None else choose("sense: touch_function", touch, TOUCH_FUNCTIONS)
         parts: dict[tuple[str | TouchFunction, str], np.ndarray] = {}
         for (own, response), rows in self._rows.items():
-            key = touch or own or common.touch_function, response or common.response_function
+            key = chosen or own or common.touch_function, response or common.response_function
             parts[key] = parts[key] | rows if key in parts else rows
         felt = [
             skin.feel(snapshot.skin_contacts, engine.body_positions, engine.body_rotations, *functions, dtype)

@@ -9,26 +9,24 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim import config, engines
-from tactile_sim.config import Settings, configured_scene, resolve_feelers, resolve_pads, resolve_scales
+from tactile_sim import engines
+from tactile_sim.arguments import whole
+from tactile_sim.config import Settings, configured_scene, resolve_pads, resolve_scales
 from tactile_sim.config.switches import switches_of_pads
-from tactile_sim.errors import CommandError, ConfigError, PhysicsError, located
-from tactile_sim.feelers.feelers import Feelers
-from tactile_sim.feelers.placement import Request, place_all
+from tactile_sim.errors import ConfigError, PhysicsError, located
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
 from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.simulation.interactive_scene import InteractiveScene
 from tactile_sim.simulation.pad_functions import PadFunctions
 from tactile_sim.simulation.pad_states import PadStates
+from tactile_sim.simulation.parts import body_frames, checked_settings, make_feelers
 from tactile_sim.simulation.schedule import Schedule
 from tactile_sim.simulation.sensor_frames import SensorFrames
 from tactile_sim.simulation.snapshot import Snapshot
 from tactile_sim.simulation.split_chain import make_chain
 from tactile_sim.skin import TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.flex_pads import FlexPads
-
-_MADE_IN_PYTHON = "<scene made in Python>"
 
 
 class Simulation(InteractiveScene):
@@ -58,23 +56,16 @@ class Simulation(InteractiveScene):
             TactileSimError: The configuration is invalid or does not fit the scene.
         """
         made = scene if isinstance(scene, mujoco.MjSpec | mujoco.MjModel) else None
-        checked = _settings(scene, settings)
+        checked = checked_settings(scene, settings)
         spec, model = configured_scene(checked, made)
         names = Names(model)
-        bodies = [checked.frame_prefix + name for name in names.bodies[1:]]
-        self.frames = [checked.world_frame, *bodies]
+        self.frames = body_frames(checked, names)
         """The TF frame of each body, by id."""
-        if checked.world_frame in bodies:
-            raise ConfigError(
-                f"{checked.source}: world_frame: {checked.world_frame!r} is the frame of a body too;"
-                " give the world another name, or the bodies a frame_prefix"
-            )
         self.sensor_frames = SensorFrames(model, names, self.frames, checked.frame_prefix)
         scales = resolve_scales(checked, model, names)
         pads, self.stages = resolve_pads(checked, model, names, scales)
         """Parameters of the signal chain by pad name or pattern, including those of presets."""
         checked = checked.with_sensor(self.stages)
-        feelers = resolve_feelers(checked, names, scales)
         with located(f"{checked.source}: skin.{'scales' if scales else 'pads'}"):
             skin = Skin(
                 model,
@@ -95,25 +86,7 @@ class Simulation(InteractiveScene):
         self.sensing[-1] = bool(flexes)
         self.flex_pads = FlexPads(model, skin) if flexes else None
         """The pads on flexes."""
-        self.feelers = Feelers(
-            model,
-            place_all(
-                model,
-                (
-                    Request(
-                        body,
-                        where,
-                        Path(own.image) if own.image else None,
-                        own.spacing,
-                        own.length,
-                        own.white_only,
-                    )
-                    for body, (where, own) in feelers.items()
-                ),
-            ),
-            tolerance=[own.tolerance for _, own in feelers.values()],
-            children=[own.children for _, own in feelers.values()],
-        )
+        self.feelers = make_feelers(checked, model, names, scales)
         # An engine may skip contacts that nothing reads.
         bodies_read = self.skin_bodies.tolist() if checked.contacts == "skin" else None
         with located(checked.source):
@@ -151,12 +124,10 @@ class Simulation(InteractiveScene):
         Stages with memory process the readings whenever a tactile topic is due.
 
         Raises:
-            CommandError: ``n`` is negative.
+            CommandError: ``n`` is negative or not an integer.
             PhysicsError: The physics became unstable; call `reset` to recover.
         """
-        if n < 0:
-            raise CommandError(f"step: n must be >= 0, got {n}")
-        end = self.step_count + n
+        end = self.step_count + whole("step: n", n)
         while self.step_count < end:
             self.apply_commands()
             steps = min(self.free_steps(), end - self.step_count)
@@ -168,9 +139,14 @@ class Simulation(InteractiveScene):
         """Return the current state as the topics would publish it.
 
         The snapshot is valid until the next step or command.
+
+        Raises:
+            PhysicsError: The physics is unstable; call `reset` to recover.
         """
         self.apply_commands()
-        return self.snapshot()
+        snapshot = self.snapshot()
+        self._check_physics()
+        return snapshot
 
     def snapshot(self, stored: bool = False) -> Snapshot:
         """Return a snapshot of the current state, without the effect of commands since the last step.
@@ -274,12 +250,9 @@ class Simulation(InteractiveScene):
         """Subtract the current readings from all later ones.
 
         Raises:
-            CommandError: The physics is unstable.
+            PhysicsError: The physics is unstable; call `reset` to recover.
         """
-        truth = self.observe().truth
-        if fault := self.fault():
-            raise CommandError(f"cannot tare: {fault}")
-        self.signal_chain.tare(self.steps_since_reset, truth)
+        self.signal_chain.tare(self.steps_since_reset, self.observe().truth)
         return "tared"
 
     def update(self, settings: Settings) -> None:
@@ -313,16 +286,3 @@ class Simulation(InteractiveScene):
         for name in self.engine.contact_sensor_names[:1]:
             self.engine.get_contact_sensor(name)
         _ = snapshot.contacts, snapshot.wrenches, snapshot.taxel_positions_world
-
-
-def _settings(scene: Any, settings: Mapping[str, Any] | None) -> Settings:
-    """Convert the arguments of `Simulation` to checked settings."""
-    if isinstance(scene, mujoco.MjSpec | mujoco.MjModel):
-        if "scene" in (settings or {}):
-            raise ConfigError("settings.scene: the scene is given in Python already; remove the key")
-        return config.from_mapping({**(settings or {}), "scene": _MADE_IN_PYTHON}, Path.cwd(), "settings")
-    if settings is not None:
-        raise ConfigError("settings: only a scene made in Python takes them; add them to the configuration")
-    if isinstance(scene, Settings):
-        return scene
-    return config.from_mapping(scene, Path.cwd()) if isinstance(scene, Mapping) else config.load(scene)

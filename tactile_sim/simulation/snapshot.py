@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tactile_sim.arguments import known
 from tactile_sim.engines import Contacts
-from tactile_sim.errors import CommandError, suggest
 from tactile_sim.simulation.taxel_forces import TaxelForces
 from tactile_sim.skin.loads import TouchFunction
 from tactile_sim.skin.state import CONTACT_PARTS, ContactQuantities, ContactState, contact_quantities
@@ -104,9 +104,7 @@ class Snapshot:
         """
         simulation = self.simulation
         names = [own.name for own in simulation.skin.pads]
-        if pad not in names:
-            raise CommandError(f"reading: no pad {pad!r}{suggest(pad, names)}")
-        index = names.index(pad)
+        index = names.index(known("reading: no pad", pad, names))
         channels = simulation.functions.pad_channels[index]
         return self.taxels[simulation.skin.offsets[index] : simulation.skin.offsets[index + 1], :channels]
 

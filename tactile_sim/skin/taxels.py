@@ -10,7 +10,8 @@ from typing import TypeVar
 import mujoco
 import numpy as np
 
-from tactile_sim.errors import ConfigError, SceneError, suggest
+from tactile_sim.arguments import known
+from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.geometry.curvature import geom_table
 from tactile_sim.names import Names
 from tactile_sim.skin import kernels
@@ -232,14 +233,14 @@ def choose(key: str, choice: str | T, table: Mapping[str, T]) -> T:
 
     Args:
         key: Configuration key, for error messages.
-        choice: A name in the table, or any other object.
-        table: Objects by name.
+        choice: A name in the table, or an object like those in the table.
+        table: Objects by name: all callable, or all of one class.
 
     Raises:
-        ConfigError: The name is unknown.
+        ConfigError: The name is unknown, or the object is of another kind.
     """
     if not isinstance(choice, str):
-        return choice
-    if choice not in table:
-        raise ConfigError(f"{key}: unknown name {choice!r}{suggest(choice, table)}")
-    return table[choice]
+        like = next(iter(table.values()))
+        if callable(choice) if callable(like) else isinstance(choice, type(like)):
+            return choice
+    return table[known(f"{key}: unknown name", choice, table, ConfigError)]

@@ -8,10 +8,10 @@ from typing import Any, ClassVar
 import mujoco
 import numpy as np
 
+from tactile_sim.arguments import is_index
 from tactile_sim.config import match_scales
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.names import Names
-from tactile_sim.touch.arguments import is_index
 
 REQUIRED = ("scales", "touch_function", "response_function")
 """Required keys of touch_params."""

@@ -9,10 +9,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from tactile_sim import arguments
 from tactile_sim.engines.contacts import FORCE_FLOOR, read_contacts
 from tactile_sim.errors import CommandError, SceneError, suggest
 from tactile_sim.skin import TOUCH_FUNCTIONS, Loads, Skin, TouchFunction
-from tactile_sim.touch import arguments
 from tactile_sim.touch.base import Touch
 
 
@@ -50,7 +50,7 @@ class ContactTouch(Touch, ABC):
 
     def get_empty_sensor_dict(self, size: int) -> dict[int, np.ndarray]:
         """Return arrays of zeros (n, size) float32 by part id, which are the readings without contact."""
-        zeros = np.zeros((len(self.skin.positions), arguments.count("size", size)), np.float32)
+        zeros = np.zeros((len(self.skin.positions), arguments.whole("size", size)), np.float32)
         return self._by_part(zeros)
 
     def flatten_sensor_dict(self, sensor_dict: dict[int, np.ndarray]) -> np.ndarray:
@@ -91,7 +91,7 @@ class ContactTouch(Touch, ABC):
 
     def has_sensors(self, part_id: int) -> bool:
         """Return whether a part has sensors."""
-        return part_id in self._slices
+        return arguments.is_whole(part_id) and part_id in self._slices
 
     def get_contact_position_relative(self, contact_id: int, part_id: int) -> np.ndarray:
         """Return a contact's position (3,) [m] on a part's own surface, in the part's frame."""
@@ -168,7 +168,7 @@ class ContactTouch(Touch, ABC):
         this[row] = 1
         share = TouchFunction(1, "", lambda _: this)
         shares = self.skin.sense(loads, share, response)[self._slices[part_id]]
-        output, value = self.sensor_outputs[part_id], np.atleast_1d(arguments.numbers(force))
+        output, value = self.sensor_outputs[part_id], np.atleast_1d(arguments.as_array(force))
         if value.shape != output.shape[1:] or not (self._touch.mean or np.isfinite(value).all()):
             raise CommandError(
                 f"{response}: output of {self.touch_type} for contact {contact_id} must be"
@@ -188,6 +188,7 @@ class ContactTouch(Touch, ABC):
 
         The force, point and normal of that load are computed with the overridable methods.
         """
+        self._check_contact(contact_id)
         rotations = self.m_data.xmat.reshape(-1, 3, 3)
         contacts = read_contacts(self.m_model, self.m_data)
         loads = self.skin.loads(contacts, self.m_data.xpos, rotations)
@@ -215,7 +216,7 @@ class ContactTouch(Touch, ABC):
         """Return 1 if a contact's normal points into a part, -1 if it points out of it."""
         self._check_contact(contact_id)
         first, second = self._parts_of(self.m_data.contact.geom[contact_id]).tolist()
-        if part_id not in (first, second):
+        if not arguments.is_whole(part_id) or part_id not in (first, second):
             raise SceneError(f"contact {contact_id} does not involve {self._called(part_id)}")
         return -1.0 if part_id == first else 1.0
 
@@ -223,7 +224,7 @@ class ContactTouch(Touch, ABC):
         return {part: sensors[where] for part, where in self._slices.items()}
 
     def _check_sensing(self, part_id: int) -> None:
-        if part_id not in self._slices:
+        if not (arguments.is_whole(part_id) and part_id in self._slices):
             others = suggest("", map(self._called, self._slices))
             raise SceneError(f"{self._called(part_id)} has no sensors{others}")
 

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from tactile_sim import arguments
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.skin import Loads, TouchFunction
 from tactile_sim.skin.placement.merge import colliding_geoms
 from tactile_sim.skin.placement.shapes import Shape
-from tactile_sim.touch import arguments
 from tactile_sim.touch.geom_skin import skin_of_geoms, turn_loads
 from tactile_sim.touch.plot_methods import GeomPlots
 from tactile_sim.touch.skin_touch import SkinTouch, new_spacing, spacing_of
@@ -87,7 +87,7 @@ class DiscreteTouch(GeomPlots, SkinTouch):
 
     def has_sensors(self, geom_id: int) -> bool:
         """Return whether a geom has sensors."""
-        return geom_id in self._slices
+        return super().has_sensors(geom_id)
 
     def get_sensor_count(self, geom_id: int) -> int:
         """Return the number of sensors on a geom."""
@@ -128,7 +128,7 @@ class DiscreteTouch(GeomPlots, SkinTouch):
             Indices (k,) and distances (k,) [m]; fewer if the geom has fewer than k sensors.
         """
         distances = self._distances(contact_id, geom_id)
-        order = np.argsort(distances, kind="stable")[: arguments.count("k", k)]
+        order = np.argsort(distances, kind="stable")[: arguments.whole("k", k)]
         return order, distances[order]
 
     def get_sensors_within_distance(
@@ -238,11 +238,11 @@ class DiscreteTouch(GeomPlots, SkinTouch):
                     f"sensor_positions: {self._called(geom)} has no sensors; call add_geom first"
                 )
             spacings[geom] = self._spacings[geom]
-            points = arguments.numbers(given).copy()
+            points = arguments.as_array(given)
             if points.ndim != 2 or points.shape[1] != 3 or len(points) == 0 or not np.isfinite(points).all():
                 raise ConfigError(
                     f"sensor_positions: {self._called(geom)}: must be (n, 3) finite numbers [m] with"
-                    f" n >= 1, got shape {points.shape}"
+                    f" n >= 1, got {arguments.described(given)}"
                 )
             if geom in self._moved or not np.array_equal(points, self._placed[geom]):
                 moved[geom] = points
@@ -280,11 +280,8 @@ class DiscreteTouch(GeomPlots, SkinTouch):
         return np.linalg.norm(self._sensors(geom_id) - position, axis=1)
 
     def _called(self, geom_id: int) -> str:
-        return (
-            f"geom {self.names.geoms[geom_id]!r}"
-            if geom_id in range(self.m_model.ngeom)
-            else f"geom {geom_id}"
-        )
+        is_geom = arguments.is_index(geom_id, self.m_model.ngeom)
+        return f"geom {self.names.geoms[geom_id]!r}" if is_geom else f"geom {geom_id!r}"
 
     def _parts_of(self, geoms: np.ndarray) -> np.ndarray:
         return geoms

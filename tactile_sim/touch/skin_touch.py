@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 import mujoco
 import numpy as np
 
+from tactile_sim.arguments import is_index
 from tactile_sim.config import KEYS, check_count, geom_areas
 from tactile_sim.engines.contacts import Contacts, read_contacts
 from tactile_sim.errors import ConfigError, SceneError, suggest
 from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.responses import PER_LOAD
-from tactile_sim.touch.arguments import is_index
 from tactile_sim.touch.base import REQUIRED, check_scale
 from tactile_sim.touch.by_contact import ContactTouch, plain
 
@@ -179,11 +179,11 @@ class SkinTouch(ContactTouch):
     def _find(self, word: str, part_id: Any, name: str | None) -> int:
         """Return the id of a body or geom that is specified by id or by name."""
         names = self.names.bodies if word == "body" else self.names.geoms
-        if part_id is None and name is None:
-            raise SceneError(f"{word}: missing; pass {word}_id or {word}_name{suggest('', names)}")
         if part_id is None:
+            if name is None:
+                raise SceneError(f"{word}: missing; pass {word}_id or {word}_name{suggest('', names)}")
             find = self.names.body_id if word == "body" else self.names.geom_id
-            return find(str(name))
+            return find(name)
         if not is_index(part_id, len(names)):
             raise SceneError(f"{word}_id: must be 0 to {len(names) - 1}, got {part_id!r}")
         return int(part_id)

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tactile_sim import arguments
 from tactile_sim.skin import Skin
 from tactile_sim.skin.placement.merge import colliding_geoms
-from tactile_sim.touch import arguments
 from tactile_sim.touch.meshes import NeighbourCache, SensorMeshes
 from tactile_sim.touch.plot_methods import BodyPlots
 from tactile_sim.touch.skin_touch import SkinTouch, new_spacing, spacing_of
@@ -56,7 +56,7 @@ class TrimeshTouch(BodyPlots, SkinTouch):
 
     def has_sensors(self, body_id: int) -> bool:
         """Return whether a body has sensors."""
-        return body_id in self._slices
+        return super().has_sensors(body_id)
 
     def get_sensor_count(self, body_id: int) -> int:
         """Return the number of sensors on a body."""
@@ -95,7 +95,7 @@ class TrimeshTouch(BodyPlots, SkinTouch):
             fewer sensors.
         """
         points = arguments.positions("contact_pos", contact_pos)
-        count = arguments.count("k", k)
+        count = arguments.whole("k", k)
         indices, distances = self.skin.k_nearest_taxels(self._slot(body_id), points, count)
         return (indices, distances) if points.ndim == 2 else (indices[0], distances[0])
 
@@ -234,11 +234,8 @@ class TrimeshTouch(BodyPlots, SkinTouch):
         return self._slots[body_id]
 
     def _called(self, body_id: int) -> str:
-        return (
-            f"body {self.names.bodies[body_id]!r}"
-            if body_id in range(self.m_model.nbody)
-            else f"body {body_id}"
-        )
+        is_body = arguments.is_index(body_id, self.m_model.nbody)
+        return f"body {self.names.bodies[body_id]!r}" if is_body else f"body {body_id!r}"
 
     def _parts_of(self, geoms: np.ndarray) -> np.ndarray:
         return np.where(geoms < 0, -1, self.m_model.geom_bodyid[geoms])

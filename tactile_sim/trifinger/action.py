@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tactile_sim.trifinger.errors import InvalidValueError
+
 
 class Action:
     """Torque and position commands for all joints, as arrays (n_joints,)."""
@@ -28,8 +30,19 @@ class Action:
             position: (n_joints,) desired positions [rad]; NaN disables position control of a joint.
             kp: (n_joints,) position gains [N m/rad]; all NaN by default.
             kd: (n_joints,) velocity gains [N m s/rad]; all NaN by default.
+
+        Raises:
+            InvalidValueError: The rows of an argument have different lengths.
         """
-        self.torque = np.asarray(torque)
-        self.position = np.asarray(position)
-        self.position_kp = np.full(self.position.shape, np.nan) if kp is None else np.asarray(kp)
-        self.position_kd = np.full(self.position.shape, np.nan) if kd is None else np.asarray(kd)
+        self.torque = _array("torque", torque)
+        self.position = _array("position", position)
+        self.position_kp = np.full(self.position.shape, np.nan) if kp is None else _array("kp", kp)
+        self.position_kd = np.full(self.position.shape, np.nan) if kd is None else _array("kd", kd)
+
+
+def _array(what: str, values: ArrayLike) -> np.ndarray:
+    """Convert values to an array of any type; its shape is checked when the action is applied."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise InvalidValueError(f"action.{what}: must be one number for each joint, got {values!r}") from None

@@ -5,7 +5,9 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
+from tactile_sim.arguments import whole
 from tactile_sim.engines.mujoco.engine import MujocoEngine
+from tactile_sim.errors import EngineError
 from tactile_sim.trifinger.finger_types_data import get_initial_joint_positions
 from tactile_sim.trifinger.observation import push_sensors
 from tactile_sim.trifinger.physics.fingers import FingerPhysics
@@ -33,7 +35,7 @@ class TrifingerEngine(MujocoEngine):
 
     def step(self, n: int = 1) -> None:
         """Advance by n time steps."""
-        for _ in range(n):
+        for _ in range(whole("step: n", n, error=EngineError)):
             self.physics.step()
 
     def forward(self) -> None:

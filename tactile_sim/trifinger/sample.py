@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tactile_sim.arguments import as_array, described, is_whole, known
 from tactile_sim.trifinger.errors import InvalidValueError
+from tactile_sim.trifinger.values import count, numbers
 
 if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger
@@ -37,11 +39,17 @@ def random_position_in_arena(
 
     Returns:
         [x, y, z] in the world [m].
+
+    Raises:
+        InvalidValueError: The limits are not two finite numbers.
     """
-    angle = random.uniform(*angle_limits)
-    inner, outer = min(radius_limits), max(radius_limits)
+    angle = random.uniform(*numbers("angle_limits", angle_limits, 2).tolist())
+    inner, outer = sorted(numbers("radius_limits", radius_limits, 2).tolist())
     radius = math.sqrt(inner**2 + random.random() * (outer**2 - inner**2))
-    height = height_limits if isinstance(height_limits, int | float) else random.uniform(*height_limits)
+    if isinstance(height_limits, int | float):
+        height = float(numbers("height_limits", height_limits))
+    else:
+        height = random.uniform(*numbers("height_limits", height_limits, 2).tolist())
     return [radius * math.cos(angle), radius * math.sin(angle), height]
 
 
@@ -59,11 +67,15 @@ def random_joint_positions(
 
     Returns:
         Joint positions [rad], finger by finger.
+
+    Raises:
+        InvalidValueError: The number of fingers or the bounds are invalid.
     """
+    bounds = numbers("lower_bounds", lower_bounds, 3), numbers("upper_bounds", upper_bounds, 3)
     return [
         random.uniform(lower, upper)
-        for _ in range(number_of_fingers)
-        for lower, upper in zip(lower_bounds, upper_bounds, strict=False)
+        for _ in range(count("number_of_fingers", number_of_fingers))
+        for lower, upper in np.transpose(bounds).tolist()
     ]
 
 
@@ -84,19 +96,26 @@ def feasible_random_joint_positions_for_reaching(
         Joint positions [rad], finger by finger.
 
     Raises:
-        InvalidValueError: The strategy is unknown.
+        InvalidValueError: The strategy is unknown, or the bounds are invalid.
         RuntimeError: The strategy is ``triangle`` and the robot has one finger.
     """
+    known("sampling_strategy: unknown strategy", sampling_strategy, _STRATEGIES, InvalidValueError)
     if sampling_strategy == "uniform":
         return random_joint_positions(finger.number_of_fingers)
     if sampling_strategy == "triangle":
         return _around_a_position(finger)
-    if sampling_strategy == "separated":
-        bounds = [np.asarray(action_bounds[end])[:3] for end in ("low", "high")]
-        return np.concatenate([_in_own_third(finger, *bounds) for _ in range(finger.number_of_fingers)])
-    raise InvalidValueError(
-        f"sampling_strategy: must be one of {', '.join(_STRATEGIES)}, got {sampling_strategy!r}"
-    )
+    if not isinstance(action_bounds, Mapping) or not {"low", "high"} <= action_bounds.keys():
+        raise InvalidValueError(f"action_bounds: must have the keys 'low' and 'high', got {action_bounds!r}")
+    bounds = [_first_three(f"action_bounds: {end}", action_bounds[end]) for end in ("low", "high")]
+    return np.concatenate([_in_own_third(finger, *bounds) for _ in range(finger.number_of_fingers)])
+
+
+def _first_three(what: str, values: Any) -> np.ndarray:
+    """Return the values (3,) of the first finger's joints."""
+    joints = as_array(values)
+    if joints.ndim != 1 or len(joints) < 3:
+        raise InvalidValueError(f"{what}: must be a number for each joint, got {described(values)}")
+    return joints[:3]
 
 
 def _around_a_position(finger: SimFinger) -> np.ndarray:
@@ -137,12 +156,12 @@ def get_tip_positions_around_position(number_of_fingers: int, position: ArrayLik
         Tip positions (3,) [m]: for one finger the position itself, for three fingers points 0.05 m from it.
 
     Raises:
-        InvalidValueError: The number of fingers is neither 1 nor 3.
+        InvalidValueError: The number of fingers is neither 1 nor 3, or the position is invalid.
     """
-    center = np.asarray(position)
+    center = numbers("position", position, 3)
+    if not is_whole(number_of_fingers) or number_of_fingers not in (1, 3):
+        raise InvalidValueError(f"number_of_fingers: must be 1 or 3, got {number_of_fingers!r}")
     if number_of_fingers == 1:
         return [center]
-    if number_of_fingers == 3:
-        angles = np.deg2rad([0, -120, -240])
-        return [center + _TIP_DISTANCE * np.array([math.cos(angle), math.sin(angle), 0]) for angle in angles]
-    raise InvalidValueError(f"number_of_fingers: must be 1 or 3, got {number_of_fingers}")
+    angles = np.deg2rad([0, -120, -240])
+    return [center + _TIP_DISTANCE * np.array([math.cos(angle), math.sin(angle), 0]) for angle in angles]

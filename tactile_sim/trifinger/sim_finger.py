@@ -26,14 +26,11 @@ from tactile_sim.trifinger.robot.kinematics import Kinematics
 from tactile_sim.trifinger.robot.skin import SPACINGS
 from tactile_sim.trifinger.robot.spec import TIME_STEP, link_names, load_spec, tip_link_names
 from tactile_sim.trifinger.running import simulations
-from tactile_sim.trifinger.running.time_index import check_time_index
+from tactile_sim.trifinger.running.time_index import check_time_index, check_time_step
 from tactile_sim.trifinger.running.view import FingerView
 from tactile_sim.trifinger.tactile_finger import TactileFinger
-from tactile_sim.trifinger.values import limits, numbers
+from tactile_sim.trifinger.values import function, limits, numbers
 from tactile_sim.trifinger.workspace.objects import int_to_rgba as int_to_rgba  # part of the interface
-
-MAX_TIME_STEP = 1 / 60
-"""Largest time step [s], as in trifinger_simulation."""
 
 
 class SimFinger(TactileFinger):
@@ -79,8 +76,7 @@ class SimFinger(TactileFinger):
         """
         self.finger_type = check_finger_type(finger_type)
         self.number_of_fingers = get_number_of_fingers(finger_type)
-        if isinstance(time_step, bool) or not 0 < numbers("time_step", time_step) <= MAX_TIME_STEP:
-            raise InvalidValueError(f"time_step: must be > 0 and <= 1/60 s, got {time_step}")
+        check_time_step(time_step)
         offset = numbers("robot_position_offset", robot_position_offset, 3)
         self.time_step_s = time_step
         self.link_names = link_names(finger_type)
@@ -92,7 +88,7 @@ class SimFinger(TactileFinger):
         """Kinematics in the frame of the robot's base, without ``robot_position_offset``."""
         spec = load_spec(finger_type, base_position=offset.tolist(), time_step=time_step)
         if furnish is not None:
-            furnish(spec)
+            function("furnish", furnish)(spec)
         super().__init__(FingerPhysics(spec, finger_type, link_drag=link_drag), spacings)
         self._max_motor_torque = MAX_MOTOR_TORQUE
         self._t = -1
@@ -116,10 +112,7 @@ class SimFinger(TactileFinger):
 
     @max_motor_torque.setter
     def max_motor_torque(self, torque: float) -> None:
-        torques = limits("max_motor_torque", torque, self.physics.rules.n)
-        if (torques < 0).any():
-            raise InvalidValueError(f"max_motor_torque: must be >= 0 N m, got {torque}")
-        self.physics.rules.gains[3] = torques
+        self.physics.rules.gains[3] = limits("max_motor_torque", torque, self.physics.rules.n, least=0.0)
         self._max_motor_torque = torque
 
     def Action(self, torque: ArrayLike | None = None, position: ArrayLike | None = None) -> Action:
@@ -244,12 +237,11 @@ class SimFinger(TactileFinger):
             InvalidValueError: The arrays have the wrong shape or are not finite.
         """
         n = self.physics.rules.n
-        velocities = np.zeros(n) if joint_velocities is None else joint_velocities
-        for what, values in (("joint_positions", joint_positions), ("joint_velocities", velocities)):
-            if np.shape(values) != (n,) or not np.isfinite(values).all():
-                raise InvalidValueError(f"{what}: must be {n} finite numbers, got {values}")
+        positions = numbers("joint_positions", joint_positions, n)
+        given = np.zeros(n) if joint_velocities is None else joint_velocities
+        velocities = numbers("joint_velocities", given, n)
         with self.stepping:
-            self.physics.set(joint_positions, velocities)
+            self.physics.set(positions, velocities)
         return self._observe(*self._state())
 
     def edit_scene(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
@@ -272,6 +264,7 @@ class SimFinger(TactileFinger):
                     spec.delete(body)
             edit(spec)
 
+        function("edit", edit)
         shown = self._view is not None
         self.close()
         try:

@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-import operator
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
 
+from tactile_sim import arguments
 from tactile_sim.trifinger.errors import InvalidValueError
 
+numbers = partial(arguments.numbers, below=np.inf, error=InvalidValueError)
+"""`arguments.numbers` that raises InvalidValueError."""
+count = partial(arguments.whole, error=InvalidValueError)
+"""`arguments.whole` that raises InvalidValueError."""
 
-def numbers(what: str, values: Any, *shape: int) -> np.ndarray:
-    """Convert values to an array of floats.
+
+def function(what: str, value: Any) -> Callable[..., Any]:
+    """Return a function; raise InvalidValueError if the value cannot be called.
 
     Args:
         what: Name of the argument, for error messages.
-        values: Numbers of any real type.
-        shape: Required shape; omit it for a single number.
-
-    Raises:
-        InvalidValueError: The values have the wrong shape or are not finite real numbers.
+        value: Value to check.
     """
-    try:
-        array = np.asarray(values)
-    except ValueError:  # rows of different lengths
-        array = np.empty(0, object)
-    if array.shape != shape or array.dtype.kind not in "iuf" or not np.isfinite(array).all():
-        wanted = " x ".join(map(str, shape)) + " finite numbers" if shape else "a finite number"
-        raise InvalidValueError(f"{what}: must be {wanted}, got {values!r}")
-    return array.astype(float)
+    if not callable(value):
+        raise InvalidValueError(f"{what}: must be a function, got {value!r}")
+    return value
 
 
 def sizes(what: str, values: Any, *shape: int) -> np.ndarray:
@@ -39,37 +37,22 @@ def sizes(what: str, values: Any, *shape: int) -> np.ndarray:
     return array
 
 
-def limits(what: str, values: Any, n: int) -> np.ndarray:
+def limits(what: str, values: Any, n: int, least: float = -np.inf) -> np.ndarray:
     """Convert a limit to an array (n,) with one value per joint.
 
     Args:
         what: Name of the argument, for error messages.
         values: One number for all joints, or (n,) numbers.
         n: Number of joints.
+        least: Smallest valid number.
 
     Raises:
-        InvalidValueError: The values have the wrong shape or are not finite real numbers.
+        InvalidValueError: The values have the wrong shape, are not finite real numbers, or are too small.
     """
-    return np.full(n, numbers(what, values)) if np.isscalar(values) else numbers(what, values, n)
-
-
-def count(what: str, value: Any) -> int:
-    """Convert a value to an integer, which must be >= 0.
-
-    Args:
-        what: Name of the argument, for error messages.
-        value: Value to check.
-
-    Raises:
-        InvalidValueError: The value is negative or not an integer.
-    """
-    try:
-        number = -1 if isinstance(value, bool) else operator.index(value)
-    except TypeError:
-        number = -1
-    if number < 0:
-        raise InvalidValueError(f"{what}: must be an integer >= 0, got {value!r}")
-    return number
+    array = np.full(n, numbers(what, values)) if np.isscalar(values) else numbers(what, values, n)
+    if (array < least).any():
+        raise InvalidValueError(f"{what}: must be >= {least:g}, got {values!r}")
+    return array
 
 
 def quaternion(what: str, values: Any) -> np.ndarray:

@@ -38,6 +38,35 @@ def test_only_the_environment_with_invalid_numbers_is_reported_and_reset(fault):
     np.testing.assert_array_equal(broken.qpos[others], sound.qpos[others])
 
 
+def test_observe_resets_environments_with_an_invalid_state_and_lists_them():
+    batch = batch_of(3)
+    batch.step(5)
+    expected = batch.observe().readings[[0, 2]].copy()
+    batch.qpos[1] = np.nan
+    seen = batch.observe()
+    assert list(batch.faults) == [1] and "position" in batch.faults[1]
+    assert np.isfinite(seen.readings).all() and seen.time[1] == 0.0
+    np.testing.assert_array_equal(seen.readings[[0, 2]], expected)
+
+
+def test_assigned_states_and_inputs_act_like_those_modified_in_place():
+    assigned, modified = batch_of(2), batch_of(2)
+    random = np.random.default_rng(0)
+    for name in ("qvel", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos"):
+        values = random.uniform(-1.0, 1.0, np.shape(getattr(modified.worlds, name)))
+        setattr(assigned.worlds, name, values)
+        getattr(modified.worlds, name)[:] = values
+    assigned.worlds.qfrc_applied += 1.0
+    modified.worlds.qfrc_applied[:] += 1.0
+    for batch in (assigned, modified):
+        batch.step(10)
+    np.testing.assert_array_equal(assigned.qpos, modified.qpos)
+    assigned.qpos = modified.simulation.engine.model.qpos0
+    np.testing.assert_array_equal(
+        assigned.worlds.qpos, np.tile(modified.simulation.engine.model.qpos0, (2, 1))
+    )
+
+
 def test_environment_in_which_mujoco_fails_is_reported():
     text = SCENE.replace("<option", '<size memory="6K"/><option').replace('pos="0 0 .11"', 'pos="0 0 .2"')
     batch = Batch(mujoco.MjSpec.from_string(text), 2, settings={"skin": SKIN})
@@ -146,7 +175,21 @@ def test_invalid_calls_are_rejected():
     for call, error, words in (
         (lambda: batch.step(-1), CommandError, ("-1",)),
         (lambda: batch.step(1.5), CommandError, ("1.5",)),
+        (lambda: batch.step("x"), CommandError, ("n", "'x'")),
+        (lambda: batch.step(10**30), CommandError, ("n", str(10**30))),
         (lambda: batch.reset([2]), EngineError, ("2", "0 to 1")),
+        (lambda: batch.reset([[0], [0, 1]]), EngineError, ("envs", "[0, 1]")),
+        (lambda: batch.reset(keyframe=99), EngineError, ("99", "up")),
+        (lambda: batch.observe().contacts(9), CommandError, ("env", "0 to 1", "9")),
+        (lambda: batch.observe().contacts("x"), CommandError, ("env", "'x'")),
+        (lambda: batch.observe().reduced([]), CommandError, ("[]", "sum")),
+        (lambda: batch.observe().contact_sensor([]), EngineError, ("[]",)),
+        (lambda: batch.observe([[]]), CommandError, ("[]", "box")),
+        (lambda: batch.device_array(3), EngineError, ("warp",)),
+        (lambda: batch.command_joints(3), CommandError, ("position", "3")),
+        (lambda: batch.command_joints({"turn": None}), CommandError, ("'turn'", "None")),
+        (lambda: batch.command_joints({"turn": [[0.0], [1.0, 2.0]]}), CommandError, ("'turn'", "[1.0, 2.0]")),
+        (lambda: batch.command_joints(effort={"turn": np.inf}), CommandError, ("effort", "'turn'", "inf")),
         (lambda: batch.reset(None, "upp"), EngineError, ("'upp'", "'up'")),
         (lambda: batch.observe(["bxo"]), CommandError, ("'bxo'", "'box'")),
         (lambda: batch.observe(["box", "box"]), CommandError, ("pads", "box")),
@@ -156,6 +199,10 @@ def test_invalid_calls_are_rejected():
         (lambda: batch.command_joints({"turn": "left"}), CommandError, ("'turn'", "'left'")),
         (lambda: setattr(batch, "ctrl", np.zeros((2, 3))), CommandError, ("ctrl", "(2, 2)", "(2, 3)")),
         (lambda: setattr(batch, "ctrl", "open"), CommandError, ("ctrl", "'open'")),
+        (lambda: setattr(batch, "ctrl", None), CommandError, ("ctrl", "None")),
+        (lambda: setattr(batch, "ctrl", [[0.0], [1.0, 2.0]]), CommandError, ("ctrl", "[1.0, 2.0]")),
+        (lambda: setattr(batch, "qpos", np.zeros(1000)), CommandError, ("qpos", "(1000,)")),
+        (lambda: setattr(batch.worlds, "xfrc_applied", np.zeros(7)), CommandError, ("xfrc_applied", "(7,)")),
         (lambda: batch.simulation.command_controls([[0.0, 0.0]]), CommandError, ("ctrl", "(1, 2)", "(2,)")),
         (lambda: batch.simulation.command_controls("open"), CommandError, ("ctrl", "'open'")),
     ):

@@ -12,7 +12,7 @@ from support.errors import raises
 
 pytest.importorskip("motrixsim", reason="motrixsim is not installed: make setup brings it")
 
-from tactile_sim import EngineError  # noqa: E402
+from tactile_sim import CommandError, EngineError  # noqa: E402
 from tactile_sim.batch import Batch  # noqa: E402
 
 STAGES = {"skin": {**SKIN, "sensor": {"box": MEMORY, "arm": {"noise": {"std": 0.1}}}}, "seed": SEED}
@@ -107,6 +107,20 @@ def test_only_the_environment_with_invalid_numbers_is_reported_and_reset(fault, 
         batch.step(40)
     assert not broken.faults and np.isfinite(broken.observe().readings).all()
     np.testing.assert_array_equal(broken.qpos[OTHERS], sound.qpos[OTHERS])
+
+
+def test_assigned_forces_act_and_wrong_shapes_are_rejected():
+    assigned, modified = motrix_batch(), motrix_batch()
+    forces = np.linspace(-1.0, 1.0, assigned.worlds.qfrc_applied.size).reshape(4, -1)
+    assigned.worlds.qfrc_applied = forces
+    modified.worlds.qfrc_applied[:] = forces
+    for batch in (assigned, modified):
+        batch.step(10)
+    np.testing.assert_array_equal(assigned.qpos, modified.qpos)
+    with raises(CommandError, "qfrc_applied", "(9,)"):
+        assigned.worlds.qfrc_applied = np.zeros(9)
+    with raises(EngineError, "xfrc_applied", "qfrc_applied"):
+        assigned.worlds.xfrc_applied = 0.0
 
 
 def test_mocap_bodies_have_their_own_pose_in_each_environment():

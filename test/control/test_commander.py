@@ -5,6 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
+from support.errors import raises
 
 from tactile_sim import CommandError
 from tactile_sim.control.command_checks import JointCommand
@@ -155,27 +156,27 @@ def test_joints_without_position_servo_are_listed_with_the_reason():
 
 
 @pytest.mark.parametrize(
-    ("given", "message"),
+    ("given", "facts"),
     [
-        (command(["serwo"], [1]), "no joint 'serwo'; did you mean 'servo'"),
-        (command(["servo"], [1, 2]), "position has 2 values for 1 names"),
-        (command(["servo"], [np.inf]), "position of joint 'servo' is inf; it must be finite"),
-        (command(["motor"], effort=[-1e300]), "effort of joint 'motor' is -1e\\+300; .* below 1e\\+10"),
-        (command(["servo", "servo"], [1, 2]), "names joint 'servo' twice"),
-        (command(["wheel"], [1]), "joint 'wheel' takes no position .*control: {wheel: {kp: "),
-        (command(["bare"], velocity=[1]), "joint 'bare' takes no velocity; .*control: {bare: {kd: "),
-        (command(["servo"], velocity=[1]), "joint 'servo' takes no velocity; command its position"),
-        (command(["loose"], [1]), "no joint 'loose'"),
+        (command(["serwo"], [1]), ["'serwo'", "'servo'"]),
+        (command(["servo"], [1, 2]), ["position", "2", "1"]),
+        (command(["servo"], [np.inf]), ["position", "'servo'", "inf"]),
+        (command(["motor"], effort=[-1e300]), ["effort", "'motor'", "-1e+300", "1e+10"]),
+        (command(["servo", "servo"], [1, 2]), ["'servo'"]),
+        (command(["wheel"], [1]), ["'wheel'", "position", "control: {wheel: {kp: "]),
+        (command(["bare"], velocity=[1]), ["'bare'", "velocity", "control: {bare: {kd: "]),
+        (command(["servo"], velocity=[1]), ["'servo'", "velocity", "position"]),
+        (command(["loose"], [1]), ["'loose'"]),
     ],
 )
-def test_bad_commands_are_refused_with_the_reason(rig, given, message):
-    with pytest.raises(CommandError, match=message):
+def test_bad_commands_are_refused_with_the_reason(rig, given, facts):
+    with raises(CommandError, *facts):
         rig[0].check(given)
 
 
 @pytest.mark.parametrize(
-    ("values", "message"), [([1.0], "1 values.*3 actuators"), ([1, np.inf, 0], r"ctrl\[1\] is inf; it must")]
+    ("values", "facts"), [([1.0], ["ctrl", "(1,)", "(3,)"]), ([1, np.inf, 0], ["ctrl", "inf", "[1]"])]
 )
-def test_bad_controls_are_refused_with_the_reason(rig, values, message):
-    with pytest.raises(CommandError, match=message):
+def test_bad_controls_are_refused_with_the_reason(rig, values, facts):
+    with raises(CommandError, *facts):
         rig[0].check_controls(values)

@@ -86,7 +86,7 @@ def test_a_new_trajectory_continues_and_a_command_ends_it(simulation):
         (([1.0, 1.0], [[0.0, 0.0]] * 2), ["time_from_start", "1 s"]),
         (([-1.0], [[0.0, 0.0]]), ["time_from_start", "-1 s"]),
         (([1.0], [[np.nan, 0.0]]), ["positions", "nan"]),
-        (([1.0], [[0.0]]), ["positions", "2 values"]),
+        (([1.0], [[0.0]]), ["positions", "(1, 2)", "(1, 1)"]),
         (([1.0], np.empty((0, 0))), ["positions"]),
     ],
 )

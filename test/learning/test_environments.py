@@ -14,7 +14,7 @@ gymnasium = pytest.importorskip("gymnasium", reason="gymnasium is not installed"
 
 from gymnasium.utils.env_checker import check_env  # noqa: E402
 
-from tactile_sim import ConfigError, EngineError  # noqa: E402
+from tactile_sim import CommandError, ConfigError, EngineError  # noqa: E402
 from tactile_sim.learning import TOUCH, Task, TaskEnv, TaskVectorEnv, register  # noqa: E402
 
 
@@ -93,3 +93,8 @@ def test_invalid_options_are_rejected():
         TaskEnv(Reach(), render_mode="human")
     with raises(EngineError, "backend", "'warpp'"):
         TaskEnv(Reach(), backend="warpp")
+    with raises(ConfigError, "task", "Reach"):
+        TaskEnv(Reach)
+    for action in ("up", [[0.0], [0.0, 1.0]], None):
+        with raises(CommandError, "actions", "(1, 2)"):
+            TaskEnv(Reach()).step(action)

@@ -21,6 +21,7 @@ import matplotlib.pyplot as plt  # isort: skip  # after plotting has selected th
     [
         (TrimeshTouch, "plot_force_body", {"body_name": "arn"}, ["'arn'", "'arm'"]),
         (TrimeshTouch, "plot_force_body", {"body_id": 99}, ["body", "99"]),
+        (TrimeshTouch, "plot_force_body", {"body_id": "arm"}, ["body_id", "'arm'"]),
         (TrimeshTouch, "plot_sensors_body", {}, ["body_id", "body_name"]),
         (TrimeshTouch, "plot_sensors_body", {"body_name": "bare"}, ["'bare'", "arm"]),
         (TrimeshTouch, "plot_force_body_subtree", {"body_name": "bare"}, ["'bare'"]),
@@ -40,6 +41,8 @@ def test_unknown_part_is_rejected(env, kind, plot, arguments, facts):
 def test_invalid_focus_and_camera_offset_are_rejected(env):
     with raises(ConfigError, "focus", "'wolrd'", "'world'"):
         plots.plot_force_bodies(made(env), body_names=["arm"], focus="wolrd")
+    with raises(ConfigError, "body_names", "'arm'"):
+        plots.plot_force_bodies(made(env), body_names="arm")
     with raises(ConfigError, "camera_offset", "(2,)"):
         plots.visualize_contacts_subtree(made(env), root_name="arm", camera_offset=[0, 1])
 

@@ -23,7 +23,8 @@ from tactile_sim.loop.runner import Runner  # noqa: E402
 from tactile_sim.ros.deferred import DeferredService  # noqa: E402
 from tactile_sim.ros.services import fields, offer_actions, service_class  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
-from tactile_sim.simulation.actions import ACTIONS, Action  # noqa: E402
+from tactile_sim.simulation.action import Action  # noqa: E402
+from tactile_sim.simulation.actions import ACTIONS  # noqa: E402
 from tactile_sim.view.scene.from_model import scene_of_simulation  # noqa: E402
 
 SERVED = [action for action in ACTIONS.values() if action.service]

@@ -23,12 +23,23 @@ def touch(env, request):
     return touching(request.param, env, {"ball": 0.03})
 
 
-@pytest.mark.parametrize("contact", [-1, 99, 0.0, "first", None, True])
+@pytest.mark.parametrize("contact", [-1, 99, 0.0, "first", None, True, [], [0, 1]])
 def test_unknown_contact_is_rejected(touch, contact):
     _, part, _ = touch.get_contacts()[0]
     for method in (touch.force_vector, touch.get_contact_normal, touch.get_raw_force):
         with raises(TactileSimError, "contact", repr(contact)):
             method(contact, part)
+
+
+@pytest.mark.parametrize("part", [99, "ball", None, [], {}])
+def test_unknown_part_is_rejected(touch, part):
+    contact, *_ = touch.get_contacts()[0]
+    for method in (touch.force_vector, touch.get_contact_normal):
+        with raises(TactileSimError, repr(part)):
+            method(contact, part)
+    with raises(TactileSimError, repr(part)):
+        touch.get_sensor_count(part)
+    assert not touch.has_sensors(part)
 
 
 @pytest.mark.parametrize("body", [-1, 99, 1.5, "ball", True])

@@ -8,7 +8,7 @@ import pytest
 from support.errors import raises
 
 from tactile_sim.errors import TactileSimError
-from tactile_sim.trifinger import SimFinger
+from tactile_sim.trifinger import SimFinger, sample
 from tactile_sim.trifinger.camera import CalibratedCamera, Camera
 from tactile_sim.trifinger.collision_objects import Cube, Cuboid, import_mesh
 from tactile_sim.trifinger.visual_objects import CubeMarker, CuboidMarker, Marker, ObjectMarker
@@ -40,11 +40,38 @@ def test_errors_are_value_errors_and_tactile_sim_errors():
         ({"robot_position_offset": None}, ("robot_position_offset",)),
         ({"robot_position_offset": 5}, ("robot_position_offset",)),
         ({"spacings": {"finger_tip_link": 0}}, ("spacings: finger_tip_link", "0")),
+        ({"spacings": 0.002}, ("spacings", "0.002")),
+        ({"furnish": "table"}, ("furnish", "'table'")),
     ],
 )
 def test_invalid_argument_of_robot_is_named(arguments, facts):
     with raises(ValueError, *facts) as caught:
         SimFinger(**{"finger_type": "fingerpro", **arguments})
+    assert isinstance(caught.value, TactileSimError)
+
+
+@pytest.mark.parametrize(
+    ("call", "facts"),
+    [
+        (lambda finger: finger.Action(torque=[[1], [2, 3]]), ("action.torque", "[2, 3]")),
+        (lambda finger: finger.get_observation("now"), ("time index", "'now'")),
+        (lambda finger: finger.get_timestamp_ms(np.zeros(2)), ("time index",)),
+        (lambda finger: finger.reset_finger_positions_and_velocities("home"), ("joint_positions", "'home'")),
+        (lambda finger: finger.reset_finger_positions_and_velocities([[0], [0, 1]]), ("joint_positions",)),
+        (lambda finger: finger.edit_scene(None), ("edit", "None")),
+        (lambda finger: finger.kinematics.jacobian("tip", np.zeros(3)), ("finger_idx", "'tip'")),
+        (lambda finger: sample.random_joint_positions(None), ("number_of_fingers", "None")),
+        (lambda finger: sample.random_position_in_arena("high"), ("height_limits", "'high'")),
+        (lambda finger: sample.get_tip_positions_around_position(3, "here"), ("position", "'here'")),
+        (
+            lambda finger: sample.feasible_random_joint_positions_for_reaching(finger, None),
+            ("action_bounds", "None"),
+        ),
+    ],
+)
+def test_invalid_argument_of_a_method_is_named(finger, call, facts):
+    with raises(ValueError, *facts) as caught:
+        call(finger)
     assert isinstance(caught.value, TactileSimError)
 
 
@@ -107,7 +134,7 @@ def test_unknown_touch_function_is_named(finger):
         (lambda: Camera(PLACE, UPRIGHT, far_plane_distance=0.001), ("far_plane_distance", "0.001")),
         (
             lambda: CalibratedCamera(np.eye(2), np.zeros(5), np.eye(4), (9, 9), 0.1, 1),
-            ("camera_matrix", "3 x 3"),
+            ("camera_matrix", "(3, 3)"),
         ),
         (
             lambda: CalibratedCamera(np.eye(3), np.zeros(4), np.eye(4), (9, 9), 0.1, 1),

@@ -4,8 +4,8 @@ from typing import Any
 
 import warp as wp
 
+from tactile_sim.arguments import LARGEST
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.engines.protocol import LARGEST
 
 POSITION, FRAME, DISTANCE = Contacts.POSITION, Contacts.FRAME, Contacts.DISTANCE
 WRENCH_WORLD, WRENCH, VELOCITY = Contacts.WRENCH_WORLD, Contacts.WRENCH, Contacts.VELOCITY

@@ -17,6 +17,7 @@ from tactile_sim.batch.warp_backend.model import CONSTRAINTS, CONTACTS, put_mode
 from tactile_sim.engines.contacts import FORCE_FLOOR, Contacts
 from tactile_sim.engines.mjdata_engine import keyframe_id
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
+from tactile_sim.engines.state_arrays import StateArrays
 
 _STATE = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "xfrc_applied", "mocap_pos", "mocap_quat")
 _OWN_STATE = ("time", "qacc_warmstart")
@@ -30,7 +31,7 @@ _OVERFLOW = (
 )
 
 
-class WarpWorlds(MujocoSensors):
+class WarpWorlds(StateArrays, MujocoSensors):
     """Environments of one model on a Warp device, in float32.
 
     The NumPy arrays have the same names as in `engines.mujoco.worlds.Worlds`. On the CPU they share memory
@@ -126,10 +127,7 @@ class WarpWorlds(MujocoSensors):
             EngineError: The keyframe does not exist.
         """
         data = self._initial
-        if keyframe:
-            mujoco.mj_resetDataKeyframe(self.model, data, keyframe_id(self.model, keyframe))
-        else:
-            mujoco.mj_resetData(self.model, data)
+        mujoco.mj_resetDataKeyframe(self.model, data, keyframe_id(self.model, keyframe))
         chosen = np.arange(self.num_envs, dtype=np.int32) if envs is None else envs
         for name, mirror in self._mirrors.items():
             mirror.host[chosen] = getattr(data, name)

@@ -8,17 +8,19 @@ from dataclasses import fields
 import mujoco
 import numpy as np
 
+from tactile_sim.arguments import whole
 from tactile_sim.engines.batch import Environments, environment_ids
 from tactile_sim.engines.mjdata_engine import keyframe_id
 from tactile_sim.engines.motrix.batch_data import INPUTS, BatchData, valid_rows
 from tactile_sim.engines.motrix.boundary import engine_errors, motrixsim
 from tactile_sim.engines.motrix.contacts import WIDTH, RawContacts, read_raw
-from tactile_sim.engines.motrix.limits import PartialSensors, unsupported_features, unsupported_sensors
+from tactile_sim.engines.motrix.limits import PartialSensors, unsupported_features, unsupported_in_batch
 from tactile_sim.engines.motrix.model import MotrixModel, MotrixState
 from tactile_sim.engines.motrix.reduce import SITE, find, lengths, matches, slot_columns
 from tactile_sim.engines.motrix.scene import has_net_force, pairs_that_may_touch
 from tactile_sim.engines.motrix.sites import Sites
-from tactile_sim.scenes.sensor_layout import ALL_BITS, contact_layout, is_contact
+from tactile_sim.errors import EngineError
+from tactile_sim.scenes.sensor_layout import contact_layout
 
 
 class MotrixBatch(PartialSensors, Environments):
@@ -58,9 +60,7 @@ class MotrixBatch(PartialSensors, Environments):
         if threads:
             with engine_errors(f"cannot step with {threads} threads"):
                 motrixsim().init_thread_pool(threads)
-        self._unsupported_sensors = {
-            sensor: why for sensor in range(model.nsensor) if (why := self._unsupported_reason(sensor))
-        }
+        self._unsupported_sensors = unsupported_in_batch(model)
         supported = [sensor for sensor in range(model.nsensor) if sensor not in self._unsupported_sensors]
         pairs = pairs_that_may_touch(model)
         signs = {sensor: matches(model, sensor, pairs) for sensor in supported}
@@ -104,7 +104,7 @@ class MotrixBatch(PartialSensors, Environments):
 
     def step(self, n: int = 1) -> None:
         """Advance every environment by n time steps."""
-        if n <= 0:
+        if not whole("step: n", n, error=EngineError):
             return
         self._advance(~self._ahead | self._changed())
         self._accept(1)
@@ -144,8 +144,7 @@ class MotrixBatch(PartialSensors, Environments):
             chosen[:] = False
             chosen[environment_ids(envs, self.num_envs)] = True
         start = mujoco.MjData(self.model)
-        if keyframe:
-            mujoco.mj_resetDataKeyframe(self.model, start, keyframe_id(self.model, keyframe))
+        mujoco.mj_resetDataKeyframe(self.model, start, keyframe_id(self.model, keyframe))
         for field in fields(self.data):
             getattr(self.data, field.name)[chosen] = getattr(start, field.name)
         self._valid_inputs[chosen] = True
@@ -190,15 +189,6 @@ class MotrixBatch(PartialSensors, Environments):
         if sensor in self._motrix.nets:
             return lengths(self._state.net_forces(sensor))
         return super().get_contact_force_magnitude(name)
-
-    def _unsupported_reason(self, sensor: int) -> str | None:
-        """Return the reason why a sensor is not supported, or None."""
-        remedy = "; load the scene with num_envs=1"
-        if not is_contact(self.model, sensor):
-            return "several environments support contact sensors only" + remedy
-        if contact_layout(self.model, sensor, "").bits & ~ALL_BITS:
-            return "several environments do not support velocities of contacts" + remedy
-        return unsupported_sensors(self.model).get(sensor)
 
     def _changed(self, names: Sequence[str] = INPUTS) -> np.ndarray:
         """Return a mask (n,) of environments whose inputs differ from those last passed to motrixsim."""

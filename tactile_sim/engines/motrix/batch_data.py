@@ -6,14 +6,15 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from tactile_sim.engines.protocol import LARGEST
+from tactile_sim.arguments import LARGEST
+from tactile_sim.engines.state_arrays import StateArrays
 
 INPUTS = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "mocap_pos", "mocap_quat")
 """Names of the arrays that determine the next step."""
 
 
 @dataclass
-class BatchData:
+class BatchData(StateArrays):
     """State and controls of n environments, with the names and order that MuJoCo uses."""
 
     qpos: np.ndarray

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
+from tactile_sim.arguments import LARGEST, whole
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.mjdata_engine import MjDataEngine
 from tactile_sim.engines.motrix.boundary import is_panic
@@ -20,7 +21,7 @@ from tactile_sim.engines.motrix.limits import (
 )
 from tactile_sim.engines.motrix.model import MotrixModel, MotrixState
 from tactile_sim.engines.motrix.scene import pairs_that_may_touch
-from tactile_sim.engines.protocol import LARGEST
+from tactile_sim.errors import EngineError
 
 _NO_CONTACTS = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
 
@@ -104,7 +105,8 @@ class MotrixEngine(PartialSensors, MjDataEngine):
 
     def step(self, n: int = 1) -> None:
         """Advance n time steps."""
-        if self._ahead and self._inputs() == self._placed:
+        n = whole("step: n", n, error=EngineError)
+        if n and self._ahead and self._inputs() == self._placed:
             self.integrate()
             n -= 1
         if n > 0 and self._prepare():

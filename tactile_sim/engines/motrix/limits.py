@@ -11,7 +11,7 @@ from tactile_sim.actuators import first_outputs
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.errors import EngineError
 from tactile_sim.names import Names
-from tactile_sim.scenes.sensor_layout import sensor_names
+from tactile_sim.scenes.sensor_layout import ALL_BITS, contact_layout, is_contact, sensor_names
 
 _SENSOR, _EQUALITY = mujoco.mjtSensor, mujoco.mjtEq
 _LIMIT_FORCES = [int(_SENSOR.mjSENS_JOINTLIMITFRC), int(_SENSOR.mjSENS_TENDONLIMITFRC)]
@@ -49,7 +49,7 @@ class PartialSensors(MujocoSensors):
         ]
 
     def _sensor(self, name: str) -> int:
-        sensor = self._all_sensors.get(name)
+        sensor = self._all_sensors.get(name) if isinstance(name, str) else None
         if sensor in self._unsupported_sensors:
             raise EngineError(
                 f"engine {self.name!r} does not support sensor {name!r}: {self._unsupported_sensors[sensor]}"
@@ -67,6 +67,18 @@ def unsupported_sensors(model: mujoco.MjModel) -> dict[int, str]:
     return found | dict.fromkeys(
         late.tolist(), "it has a delay or an interval, which only MuJoCo's own steps compute"
     )
+
+
+def unsupported_in_batch(model: mujoco.MjModel) -> dict[int, str]:
+    """Return the reasons why sensors are not supported in several environments, by sensor id."""
+    remedy = "; load the scene with num_envs=1"
+    why = unsupported_sensors(model)
+    for sensor in range(model.nsensor):
+        if not is_contact(model, sensor):
+            why[sensor] = "several environments support contact sensors only" + remedy
+        elif contact_layout(model, sensor, "").bits & ~ALL_BITS:
+            why[sensor] = "several environments do not support velocities of contacts" + remedy
+    return why
 
 
 def _may_exceed_limit(model: mujoco.MjModel) -> np.ndarray:

@@ -16,6 +16,7 @@ from tactile_sim.engines.contacts import Contacts, read_arrays
 from tactile_sim.engines.motrix.batch import MotrixBatch
 from tactile_sim.engines.motrix.contacts import WIDTH, sliding_friction
 from tactile_sim.engines.motrix.scene import pairs_that_may_touch
+from tactile_sim.engines.state_arrays import StateArrays
 from tactile_sim.errors import EngineError
 
 _UNUSED = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_SENSOR)
@@ -28,7 +29,7 @@ def bytes_of_contacts(model: mujoco.MjModel) -> int:
     return 2 * 4 * WIDTH * len(pairs_that_may_touch(model))
 
 
-class MotrixWorlds:
+class MotrixWorlds(StateArrays):
     """Environments of one model, stepped by motrixsim.
 
     The arrays have the same names and meaning as in `engines.mujoco.worlds.Worlds`. Poses and actuator forces

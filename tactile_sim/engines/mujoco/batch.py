@@ -8,9 +8,11 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
+from tactile_sim.arguments import whole
 from tactile_sim.engines.batch import Environments, environment_ids
 from tactile_sim.engines.mjdata_engine import keyframe_id
 from tactile_sim.engines.mujoco.engine import STABILITY_WARNINGS, first_bad
+from tactile_sim.errors import EngineError
 
 
 class MujocoBatch(Environments):
@@ -46,7 +48,7 @@ class MujocoBatch(Environments):
 
     def step(self, n: int = 1) -> None:
         """Advance every environment by n time steps."""
-        if n:
+        if whole("step: n", n, error=EngineError):
             self.data.step(nstep=n)
 
     def forward(self) -> None:
@@ -64,7 +66,7 @@ class MujocoBatch(Environments):
             EngineError: The keyframe or an environment does not exist.
         """
         ids = None if envs is None else environment_ids(envs, self.num_envs)
-        self.data.reset(ids=ids, keyframe=keyframe_id(self.model, keyframe) if keyframe else -1)
+        self.data.reset(ids=ids, keyframe=keyframe_id(self.model, keyframe))
 
     def fault(self) -> str | None:
         """Return why and in which environment the physics became unstable since the last reset, or None."""

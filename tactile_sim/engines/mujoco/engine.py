@@ -6,6 +6,7 @@ import logging
 
 import mujoco
 
+from tactile_sim.arguments import whole
 from tactile_sim.engines.mjdata_engine import MjDataEngine
 from tactile_sim.errors import EngineError
 
@@ -67,7 +68,7 @@ class MujocoEngine(MjDataEngine):
 
     def step(self, n: int = 1) -> None:
         """Advance n time steps."""
-        mujoco.mj_step(self.model, self.data, n)
+        mujoco.mj_step(self.model, self.data, whole("step: n", n, error=EngineError))
 
     def forward(self) -> None:
         """Compute everything that follows from the current positions, velocities and controls."""

@@ -7,9 +7,10 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
+from tactile_sim.arguments import known
 from tactile_sim.compilation import kernel
 from tactile_sim.engines.contact_sensors import ContactSensor
-from tactile_sim.errors import EngineError, suggest
+from tactile_sim.errors import EngineError
 from tactile_sim.scenes.sensor_layout import (
     MujocoLayout,
     complete_layout,
@@ -138,13 +139,11 @@ class MujocoSensors:
         return {}
 
     def _sensor(self, name: str) -> int:
-        if name not in self.sensor_ids:
-            raise EngineError(f"the scene has no sensor named {name!r}{suggest(name, self.sensor_ids)}")
-        return self.sensor_ids[name]
+        return self.sensor_ids[known("the scene has no sensor named", name, self.sensor_ids, EngineError)]
 
     def _contact_sensor(self, name: str) -> tuple[MujocoLayout, MujocoLayout | None]:
+        sensor = self._sensor(name)
         if name not in self._contacts:
-            sensor = self._sensor(name)
             if not is_contact(self.model, sensor):
                 kind = mujoco.mjtSensor(self.model.sensor_type[sensor]).name.removeprefix("mjSENS_").lower()
                 raise EngineError(

@@ -14,6 +14,7 @@ from tactile_sim.engines.mujoco.layout import field_offset
 from tactile_sim.engines.mujoco.library import BatchConfig, BatchOwner, library
 from tactile_sim.engines.mujoco.recording import IDS, ROOM, STEPS, VALUES, compiled_callback, new_job
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
+from tactile_sim.engines.state_arrays import StateArrays
 from tactile_sim.errors import EngineError
 
 _STATE = {
@@ -33,13 +34,13 @@ _WARNINGS = STABILITY_WARNINGS | {int(mujoco.mjtWarning.mjWARN_BADCTRL): "contro
 _CAPACITY = 32
 
 
-class Worlds(MujocoSensors):
+class Worlds(StateArrays, MujocoSensors):
     """Environments of one model, stepped by MuJoCo's thread pool.
 
     The results are the same as with single environments. All arrays have a leading axis for the environments.
     States and inputs (``qpos``, ``qvel``, ``act``, ``ctrl``, ``qfrc_applied``, ``xfrc_applied``,
-    ``mocap_pos``, ``mocap_quat``, ``time``) can be read and modified in place. The other arrays contain the
-    results of the last `record`.
+    ``mocap_pos``, ``mocap_quat``, ``time``) can be read, assigned and modified in place. The other arrays
+    contain the results of the last `record`.
     """
 
     name = "mujoco"
@@ -143,7 +144,7 @@ class Worlds(MujocoSensors):
             EngineError: The keyframe does not exist.
         """
         count = self.num_envs if envs is None else len(envs)
-        keys = np.full(count, keyframe_id(self.model, keyframe) if keyframe else -1, np.int32)
+        keys = np.full(count, keyframe_id(self.model, keyframe), np.int32)
         if count:
             ids = None if envs is None else envs.ctypes.data
             self._lib.mjb_reset(self._batch, ids, 0 if envs is None else count, keys.ctypes.data, 0)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tactile_sim.arguments import as_array, described
 from tactile_sim.compilation import kernel
 from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.finger_types_data import get_number_of_fingers
@@ -86,14 +87,12 @@ class Rules:
             InvalidValueError: The values are not n real numbers.
         """
         what = ("torque", "position", "position_kp", "position_kd")[row]
-        array = np.asarray(values)
-        if array.dtype.kind not in "iuf":
-            raise InvalidValueError(
-                f"action.{what}: must be {self.n} numbers, one for each joint, got {values!r}"
-            )
+        array = as_array(values)
         if array.shape != (self.n,):
-            raise InvalidValueError(f"action.{what}: must have the shape ({self.n},), got {array.shape}")
-        return array.astype(float)
+            raise InvalidValueError(
+                f"action.{what}: must be {self.n} numbers, one for each joint, got {described(values)}"
+            )
+        return array
 
     def apply(self, positions: np.ndarray, velocities: np.ndarray) -> np.ndarray:
         """Compute the motor torques for the desired action and store them in ``applied``.

@@ -12,9 +12,9 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tactile_sim.trifinger.errors import InvalidValueError, MissingAttributeError
+from tactile_sim.trifinger.errors import MissingAttributeError
 from tactile_sim.trifinger.robot.files import read_robot
-from tactile_sim.trifinger.values import numbers
+from tactile_sim.trifinger.values import count, numbers
 
 STEP = 0.1
 """Fraction of the remaining distance that each iteration of the inverse kinematics covers."""
@@ -118,9 +118,10 @@ class Kinematics:
         """
         joints = numbers("joint_angles_guess", joint_angles_guess, self.model.nq)
         target = numbers("tip_target_position", tip_target_position, 3)
-        tip = self._tip(finger_idx)
+        tolerance = float(numbers("tolerance", tolerance))
+        tip, iterations = self._tip(finger_idx), count("max_iterations", max_iterations)
         error = np.full(3, np.nan)
-        for _ in range(max_iterations):
+        for _ in range(iterations):
             self._pose(joints)
             error = target - self.data.xpos[tip]
             jacobian = self._jacobian(tip)
@@ -163,11 +164,7 @@ class Kinematics:
         mujoco.mj_comPos(self.model, self.data)
 
     def _tip(self, finger_idx: int) -> int:
-        if finger_idx not in range(len(self.tip_link_ids)):
-            raise InvalidValueError(
-                f"finger_idx: must be from 0 to {len(self.tip_link_ids) - 1}, got {finger_idx!r}"
-            )
-        return self.tip_link_ids[finger_idx]
+        return self.tip_link_ids[count("finger_idx", finger_idx, 0, len(self.tip_link_ids) - 1)]
 
     def _jacobian(self, tip: int) -> np.ndarray:
         """Return the Jacobian (3, n_joints) of a tip body's position."""

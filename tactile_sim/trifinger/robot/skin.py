@@ -28,6 +28,8 @@ def check_spacings(spacings: Mapping[str, float]) -> Mapping[str, float]:
     Raises:
         InvalidValueError: A link is unknown, or a spacing is not > 0.
     """
+    if not isinstance(spacings, Mapping):
+        raise InvalidValueError(f"spacings: must be a mapping of links to spacings, got {spacings!r}")
     for link, spacing in spacings.items():
         if link not in (*LINKS, TIP):
             raise InvalidValueError(

@@ -1,8 +1,18 @@
-"""Check time indices, which number the steps consecutively from 0."""
+"""Check the time step, and time indices, which number the steps consecutively from 0."""
 
 from __future__ import annotations
 
 from tactile_sim.trifinger.errors import InvalidValueError
+from tactile_sim.trifinger.values import count, numbers
+
+MAX_TIME_STEP = 1 / 60
+"""Largest time step [s], as in trifinger_simulation."""
+
+
+def check_time_step(time_step: float) -> None:
+    """Check a time step [s]; raise InvalidValueError unless it is > 0 and at most `MAX_TIME_STEP`."""
+    if not 0 < numbers("time_step", time_step) <= MAX_TIME_STEP:
+        raise InvalidValueError(f"time_step: must be > 0 and <= 1/60 s, got {time_step}")
 
 
 def check_time_index(t: int, present: int, upcoming: bool = False) -> None:
@@ -16,12 +26,7 @@ def check_time_index(t: int, present: int, upcoming: bool = False) -> None:
     Raises:
         InvalidValueError: ``t`` has any other value.
     """
-    try:
-        negative = t < 0
-    except TypeError:
-        raise InvalidValueError(f"time index: must be an integer, got {t!r}") from None
-    if negative:
-        raise InvalidValueError(f"time index: must be >= 0, got {t}")
+    count("time index", t)
     if t != present and not (upcoming and t == present + 1):
         valid = [index for index in (present, present + 1)[: 1 + upcoming] if index >= 0]
         wanted = (

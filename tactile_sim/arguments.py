@@ -1,0 +1,202 @@
+"""Checks of arguments of the Python interface.
+
+Each function returns the converted argument, or raises an error that names the argument and the value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.errors import CommandError, TactileSimError, suggest
+
+LARGEST = 1e10
+"""Numbers of at least this magnitude are rejected. Physics with such a state is unstable (mjMAXVAL)."""
+MOST = 2**31 - 1
+"""Largest integer; engines use 32-bit indices."""
+
+
+def is_whole(value: Any) -> bool:
+    """Return whether a value is an integer (a boolean is not)."""
+    return isinstance(value, int | np.integer) and not isinstance(value, bool)
+
+
+def is_index(value: Any, count: int) -> bool:
+    """Return whether a value is an integer from 0 to count - 1."""
+    return is_whole(value) and 0 <= value < count
+
+
+def whole(
+    name: str, value: Any, least: int = 0, most: int = MOST, error: type[TactileSimError] = CommandError
+) -> int:
+    """Return ``value`` as an integer from ``least`` to ``most``.
+
+    Args:
+        name: Name of the argument, for error messages.
+        value: Value to check.
+        least: Smallest valid integer.
+        most: Largest valid integer.
+        error: Class of the error.
+
+    Raises:
+        TactileSimError: The value is out of range or not an integer.
+    """
+    if not is_whole(value) or not least <= value <= most:
+        bounds = f"an integer >= {least}" if most == MOST else f"an integer from {least} to {most}"
+        raise error(f"{name}: must be {bounds}, got {value!r}")
+    return int(value)
+
+
+def as_array(value: Any) -> np.ndarray:
+    """Convert real numbers to a new array of float64; return shape (0, 0, 0) for anything else."""
+    try:
+        array = np.asarray(value)
+    except (TypeError, ValueError, RuntimeError):  # rows of different lengths, or a tensor on a GPU
+        array = np.empty(0, object)
+    return array.astype(float) if array.dtype.kind in "iuf" else np.empty((0, 0, 0))
+
+
+def as_number(value: Any) -> float:
+    """Convert one real number to a float; return NaN for anything else."""
+    array = as_array(value)
+    return float(array) if array.shape == () else np.nan
+
+
+def described(value: Any) -> str:
+    """Return a text for error messages: the shape of an array of numbers, or the value of anything else."""
+    array = as_array(value)
+    return f"shape {array.shape}" if array.ndim and array.size else repr(value)
+
+
+def numbers(
+    name: str,
+    value: Any,
+    *shape: int,
+    below: float = LARGEST,
+    nan: bool = False,
+    unit: str = "",
+    error: type[TactileSimError] = CommandError,
+) -> np.ndarray:
+    """Return ``value`` as a new array of finite numbers.
+
+    Args:
+        name: Name of the argument, for error messages.
+        value: Value to check.
+        shape: Required shape; omit it for a single number.
+        below: Limit of the magnitudes, exclusive.
+        nan: Whether NaN is valid.
+        unit: Unit, for error messages.
+        error: Class of the error.
+
+    Raises:
+        TactileSimError: The value has another shape, or a number is not real, not finite or too large.
+    """
+    array = as_array(value)
+    valid = np.abs(array) < below
+    if nan:
+        valid |= np.isnan(array)
+    if array.shape != shape or not valid.all():
+        wanted, got = f"finite numbers of shape {shape}" if shape else "a finite number", described(value)
+        if array.shape == shape:
+            place = np.argwhere(~valid)[0].tolist()
+            name, got = f"{name}{place or ''}", f"{array[~valid][0]:g}"
+        limit = f" below {below:g}" if below < np.inf else ""
+        raise error(f"{name}: must be {wanted}{limit}{unit and f' {unit}'}, got {got}")
+    return array
+
+
+def require_arrays(**arrays: tuple[Any, tuple[int, ...]]) -> None:
+    """Check the arguments of compiled functions, which read them without bounds checks.
+
+    Args:
+        arrays: Value and required shape of each argument, by name.
+
+    Raises:
+        CommandError: A value is not an array of this shape.
+    """
+    for name, (value, shape) in arrays.items():
+        if not isinstance(value, np.ndarray) or value.shape != shape or value.dtype.kind != "f":
+            raise CommandError(f"{name}: must be an array of floats {shape}, got {described(value)}")
+
+
+def distance(name: str, value: Any) -> float:
+    """Return ``value`` as a distance >= 0 [m]; it may be infinite.
+
+    Args:
+        name: Name of the argument, for error messages.
+        value: Value to check.
+
+    Raises:
+        CommandError: The value is negative or not a number.
+    """
+    number = as_number(value)
+    if not number >= 0:
+        raise CommandError(f"{name}: must be a distance >= 0 m, got {value!r}")
+    return number
+
+
+def positions(name: str, value: Any) -> np.ndarray:
+    """Return ``value`` as one position (3,) or several (m, 3) of finite numbers [m].
+
+    Args:
+        name: Name of the argument, for error messages.
+        value: Value to check.
+
+    Raises:
+        CommandError: The value has another shape, or a number is not finite.
+    """
+    points = as_array(value)
+    if points.ndim not in (1, 2) or points.shape[-1] != 3 or not np.isfinite(points).all():
+        raise CommandError(f"{name}: must be finite positions (3,) or (m, 3) [m], got {described(value)}")
+    return points
+
+
+def switch(name: str, value: Any) -> bool:
+    """Return ``value`` as a boolean.
+
+    Args:
+        name: Name of the argument, for error messages.
+        value: Value to check.
+
+    Raises:
+        CommandError: The value is not True or False.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise CommandError(f"{name}: must be True or False, got {value!r}")
+    return bool(value)
+
+
+def known(what: str, name: Any, names: Collection[str], error: type[TactileSimError] = CommandError) -> str:
+    """Return ``name`` if it is one of ``names``.
+
+    Args:
+        what: Text before the name in error messages, such as ``reading: no pad``.
+        name: Name to check.
+        names: Valid names.
+        error: Class of the error.
+
+    Raises:
+        TactileSimError: The name is unknown; the message suggests the nearest valid name.
+    """
+    if not isinstance(name, str) or name not in names:
+        raise error(f"{what} {name!r}{suggest(name, names)}")
+    return name
+
+
+def by_name(name: str, value: Any) -> Mapping[str, Any]:
+    """Return ``value`` as a mapping of names to values; None becomes an empty one.
+
+    Args:
+        name: Name of the argument, for error messages.
+        value: Value to check.
+
+    Raises:
+        CommandError: The value is not a mapping.
+    """
+    if value is None:
+        return {}
+    if not isinstance(value, Mapping):
+        raise CommandError(f"{name}: must be a mapping of names to values, got {described(value)}")
+    return value

@@ -1,0 +1,49 @@
+"""Assignment to the arrays of states and inputs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tactile_sim.arguments import described
+from tactile_sim.errors import CommandError
+
+STATES = frozenset("time qpos qvel act ctrl qfrc_applied xfrc_applied mocap_pos mocap_quat eq_active".split())
+"""Names of the arrays of states and inputs."""
+
+
+def assign(name: str, array: np.ndarray, values: Any) -> None:
+    """Write values to an array of the physics.
+
+    Args:
+        name: Name of the array, for error messages.
+        array: Array to write to.
+        values: Numbers that can be broadcast to the shape of the array.
+
+    Raises:
+        CommandError: The values are not numbers or have another shape. The array is then unchanged.
+    """
+    try:
+        given = np.asarray(values)
+        if given.dtype.kind not in "biuf":
+            raise TypeError
+        array[...] = given
+    except (TypeError, ValueError, RuntimeError):  # RuntimeError: a tensor that requires gradients
+        shape = array.shape
+        raise CommandError(f"{name}: must be numbers of shape {shape}, got {described(values)}") from None
+
+
+class StateArrays:
+    """Mixin that makes ``x.ctrl = values`` write to the existing array.
+
+    The arrays are views of the memory of the physics, which never reads an array that replaced one of them.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Write ``value`` to the array of this name if it exists; set any other attribute."""
+        array = getattr(self, name, None) if name in STATES else None
+        if not isinstance(array, np.ndarray):
+            super().__setattr__(name, value)
+        elif array is not value:
+            assign(name, array, value)

@@ -1,0 +1,91 @@
+"""Settings, frames and feelers of a `Simulation`, created from its arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import mujoco
+
+from tactile_sim import config
+from tactile_sim.config import Settings, resolve_feelers
+from tactile_sim.errors import ConfigError
+from tactile_sim.feelers.feelers import Feelers
+from tactile_sim.feelers.placement import Request, place_all
+from tactile_sim.names import Names
+
+_MADE_IN_PYTHON = "<scene made in Python>"
+
+
+def checked_settings(scene: Any, settings: Mapping[str, Any] | None) -> Settings:
+    """Convert the arguments of `Simulation` to checked settings.
+
+    Args:
+        scene: As in `Simulation`.
+        settings: As in `Simulation`.
+
+    Raises:
+        ConfigError: An argument has the wrong type, or the configuration is invalid.
+    """
+    if settings is not None and not isinstance(settings, Mapping):
+        raise ConfigError(f"settings: must be a mapping of keys to values, got {settings!r}")
+    if isinstance(scene, mujoco.MjSpec | mujoco.MjModel):
+        if "scene" in (settings or {}):
+            raise ConfigError("settings.scene: the scene is given in Python already; remove the key")
+        return config.from_mapping({**(settings or {}), "scene": _MADE_IN_PYTHON}, Path.cwd(), "settings")
+    if settings is not None:
+        raise ConfigError("settings: only a scene made in Python takes them; add them to the configuration")
+    if isinstance(scene, Settings):
+        return scene
+    if isinstance(scene, Mapping):
+        return config.from_mapping(scene, Path.cwd())
+    if not isinstance(scene, str | PathLike):
+        raise ConfigError(
+            "configuration: must be a name such as 'touch_cube', a path, a mapping, an MjSpec or an MjModel,"
+            f" got {scene!r}"
+        )
+    return config.load(Path(scene) if isinstance(scene, PathLike) else scene)
+
+
+def body_frames(settings: Settings, names: Names) -> list[str]:
+    """Return the TF frame of each body, by id.
+
+    Raises:
+        ConfigError: ``world_frame`` is also the frame of a body.
+    """
+    bodies = [settings.frame_prefix + name for name in names.bodies[1:]]
+    if settings.world_frame in bodies:
+        raise ConfigError(
+            f"{settings.source}: world_frame: {settings.world_frame!r} is the frame of a body too;"
+            " give the world another name, or the bodies a frame_prefix"
+        )
+    return [settings.world_frame, *bodies]
+
+
+def make_feelers(
+    settings: Settings, model: mujoco.MjModel, names: Names, scales: Mapping[int, float]
+) -> Feelers:
+    """Place the feelers of a configuration.
+
+    Args:
+        settings: The configuration.
+        model: The compiled scene.
+        names: Names of the scene's elements.
+        scales: Taxel spacing [m] by body id.
+
+    Raises:
+        ConfigError, SceneError: ``feelers`` does not fit the scene.
+    """
+    feelers = resolve_feelers(settings, names, scales)
+    requests = [
+        Request(body, where, Path(own.image) if own.image else None, own.spacing, own.length, own.white_only)
+        for body, (where, own) in feelers.items()
+    ]
+    return Feelers(
+        model,
+        place_all(model, requests),
+        tolerance=[own.tolerance for _, own in feelers.values()],
+        children=[own.children for _, own in feelers.values()],
+    )
