@@ -29,7 +29,7 @@ class UrdfOptions:
     """Options for reading URDF files."""
 
     strict: bool = False
-    """True to reject physically impossible masses and inertias instead of repairing them."""
+    """True to reject malformed and physically impossible elements instead of repairing them."""
     floating_base: bool = False
     """True to add a free joint to the root link."""
     self_collision: str = "apart"
@@ -45,7 +45,7 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
     """Rewrite a URDF for MuJoCo.
 
     All links are kept as bodies and visuals are removed. Meshes get absolute paths and formats that MuJoCo
-    can read. Physically impossible masses and inertias are repaired and each repair is logged.
+    can read. Elements that are malformed or physically impossible are repaired and each repair is logged.
 
     Args:
         path: The URDF or xacro file. Relative mesh paths start from its folder.
@@ -53,8 +53,9 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
         options: Options for reading the file.
 
     Raises:
-        SceneError: The XML is malformed, a name is used twice, a mesh does not exist or cannot be read, xacro
-            is needed but not installed, or an inertia is impossible and ``strict`` is set.
+        SceneError: The XML is malformed, a name is used twice, an attribute is not a number, a mesh does not
+            exist or cannot be read, xacro is needed but not installed, or something would be repaired and
+            ``strict`` is set.
     """
     options = options or UrdfOptions()
     robot = _expanded(path, text, options)
@@ -77,7 +78,10 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
         for link in robot.iter("link"):
             for visual in link.findall("visual"):
                 link.remove(visual)
-    repairs = repair_elements(robot) + repair_inertias(robot, options.floating_base)
+    try:
+        repairs = repair_elements(robot) + repair_inertias(robot, options.floating_base)
+    except ValueError as error:
+        raise SceneError(f"{path}: {error}") from None
     if repairs and options.strict:
         more = f" (and {len(repairs) - 1} more)" if len(repairs) > 1 else ""
         raise SceneError(f"{path}: {repairs[0].partition('; ')[0]}{more}; strict_urdf: false repairs it")
