@@ -94,13 +94,13 @@ class SkinSettings:
     )
     stiffness: float = _key(
         2e5,
-        Number(above=0, most=1e15, unit="Pa"),
+        Number(least=1.0, most=1e15, unit="Pa"),  # the softest gels have 10 Pa; 10 mg on 1 cm² press with 1 Pa
         "stiffness of the skin [Pa]: plane-strain modulus E / (1 - nu²) for `hertz`, of the layer for "
         "`elastic_foundation`",
     )
     thickness: float = _key(
         2e-3,
-        Number(above=0, most=1.0, unit="m"),
+        Number(least=1e-6, most=1.0, unit="m"),
         "thickness of the elastic layer [m], for `elastic_foundation`",
     )
     sampling: str = _key("last", SAMPLING, "value published for the interval between two messages")
