@@ -94,7 +94,9 @@ class SkinSettings:
     )
     stiffness: float = _key(
         2e5,
-        Number(least=1.0, most=1e15, unit="Pa"),  # the softest gels have 10 Pa; 10 mg on 1 cm² press with 1 Pa
+        Number(
+            least=1.0, most=1e15, unit="Pa"
+        ),  # the softest gels have 10 Pa; 10 mg on 1 cm² press with 1 Pa
         "stiffness of the skin [Pa]: plane-strain modulus E / (1 - nu²) for `hertz`, of the layer for "
         "`elastic_foundation`",
     )

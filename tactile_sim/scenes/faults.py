@@ -27,6 +27,7 @@ _REMEDIES = {
     "Error opening file": "; files start at the scene's folder, or at its compiler's meshdir or texturedir",
     "qhull error": "; the vertices of a mesh must be finite and not lie in one plane",
     "unknown exception": "; MuJoCo gives no reason: mostly a count or size is too large for the memory",
+    "geometry specification not found": "; a shape is a box, sphere, cylinder, capsule or mesh",
     "larger than mjMINVAL": "; give the body a geom with mass, or an inertial",
 }
 _OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
