@@ -6,6 +6,7 @@ import xml.etree.ElementTree as ElementTree
 from collections.abc import Mapping
 
 from tactile_sim.errors import suggest
+from tactile_sim.schema import LARGEST
 
 _ONE_ANGLE = ("revolute", "continuous", "prismatic")
 """Types of the joints that can follow and lead."""
@@ -22,6 +23,9 @@ def resolve_mimics(robot: ElementTree.Element) -> list[str]:
 
     Returns:
         One line for each removed coupling, with the joint, its value and the repair.
+
+    Raises:
+        ValueError: A multiplier or an offset is too large.
     """
     joints = {name: joint for joint in robot.findall("joint") if (name := joint.get("name")) is not None}
     couplings = {
@@ -37,6 +41,11 @@ def resolve_mimics(robot: ElementTree.Element) -> list[str]:
             del couplings[name]
     resolved = {name: _resolved(mimic, couplings) for name, mimic in couplings.items()}
     for name, (leader, multiplier, offset) in resolved.items():
+        if not max(abs(multiplier), abs(offset)) <= LARGEST:
+            raise ValueError(
+                f"joint {name!r}: mimic multiplier and offset must be at most {LARGEST:g}, got "
+                f"{multiplier:g} and {offset:g} with respect to {leader!r}"
+            )
         couplings[name].attrib.update(joint=leader, multiplier=repr(multiplier), offset=repr(offset))
     return repairs
 

@@ -25,6 +25,7 @@ _COUNTS = {
     "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 1),
 }
 """Number of values of each numeric attribute, by element."""
+_SHAPES = ("box", "sphere", "cylinder", "capsule")
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\.?")
 _INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"\$\(optenv\s+(\w+)\s*([^)]*)\)")
@@ -46,7 +47,7 @@ def repair_elements(robot: ElementTree.Element) -> list[str]:
         One line for each repair, with the element, its value and the repair.
 
     Raises:
-        ValueError: An attribute is not a number, or not as many as it must be.
+        ValueError: An attribute is not a number or out of range, or has too few numbers.
     """
     repairs = []
     for owner in (*robot.findall("link"), *robot.findall("joint")):
@@ -61,6 +62,8 @@ def repair_elements(robot: ElementTree.Element) -> list[str]:
                 needed = f"{element.tag} {key} must be {count} number{'s' * (count > 1)}, got {given!r}"
                 if repaired is None:
                     raise ValueError(f"{where}: {needed}; write it as in {' '.join(['-0.5'] * count)!r}")
+                if element.tag in _SHAPES and not all(float(number) > 0.0 for number in repaired.split()):
+                    raise ValueError(f"{where}: {element.tag} {key} must be > 0 m, got {given!r}")
                 if repaired != given:
                     element.set(key, repaired)
                     lines.append(f"{needed}; changed to {repaired!r}")

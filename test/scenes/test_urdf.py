@@ -245,12 +245,28 @@ def test_malformed_numbers_are_repaired_with_a_line_or_refused(tmp_path, caplog,
         ('<origin xyz="{}"/>', "xyz", "0,1 0,2 0,3"),
         ('<origin xyz="0 0 0" rpy="{}"/>', "rpy", "0 1"),
         ('<mimic joint="j" offset="{}"/>', "offset", "big"),
+        ('<mimic joint="j" multiplier="{}"/>', "multiplier", "1e+300"),
     ],
 )
 def test_what_is_no_number_is_refused_with_joint_and_attribute(tmp_path, element, key, value):
     more = f'<link name="arm">{SOUND}</link><joint name="k" type="revolute"><parent link="tip"/>'
     with raises(SceneError, "r.urdf", "'k'", key, value):
         load(tmp_path, more=f'{more}<child link="arm"/>{element.format(value)}</joint>')
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "facts"),
+    [
+        ('<child link="tip"/>', '<child link="tp"/>', ["'j'", "child", "'tp'", "'tip'"]),
+        ('<child link="tip"/>', '<child link="base"/>', ["'j'", "'base'"]),
+        ("</robot>", '<joint name="k"><parent link="tip"/><child link="base"/></joint></robot>', ["root"]),
+        ('radius="0.1"', 'radius="0"', ["'base'", "sphere radius", "'0'"]),
+    ],
+)
+def test_faults_in_the_tree_or_a_shape_name_joint_or_link(tmp_path, right, wrong, facts):
+    text = TWO_LINKS.format(base=SOUND + BALL, tip="", kind="fixed", offset=1, more="").replace(right, wrong)
+    with raises(SceneError, "r.urdf", *facts):
+        read_robot(tmp_path / "r.urdf", text, UrdfOptions())
 
 
 @pytest.mark.parametrize(
