@@ -94,9 +94,8 @@ class SkinSettings:
     )
     stiffness: float = _key(
         2e5,
-        Number(
-            least=1.0, most=1e15, unit="Pa"
-        ),  # the softest gels have 10 Pa; 10 mg on 1 cm² press with 1 Pa
+        # The softest gels have 10 Pa, and 10 mg press on 1 cm² with 1 Pa.
+        Number(least=1.0, most=1e15, unit="Pa"),
         "stiffness of the skin [Pa]: plane-strain modulus E / (1 - nu²) for `hertz`, of the layer for "
         "`elastic_foundation`",
     )

@@ -28,7 +28,7 @@ _REMEDIES = {
     "qhull error": "; the vertices of a mesh must be finite and not lie in one plane",
     "unknown exception": "; MuJoCo gives no reason: mostly a count or size is too large for the memory",
     "geometry specification not found": "; a shape is a box, sphere, cylinder, capsule or mesh",
-    "larger than mjMINVAL": "; give the body a geom with more mass, or an inertial",
+    "larger than mjMINVAL": "; give the body a geom with mass, or more of it, or an inertial",
 }
 _OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
 _KINDS = (("geom", "geom", "geoms"), ("jnt", "joint", "joints"), ("body", "body", "bodies"))

@@ -82,4 +82,5 @@ def _resolved(
 
 
 def _values(mimic: ElementTree.Element) -> tuple[str, float, float]:
-    return mimic.get("joint", ""), float(mimic.get("multiplier", 1.0)), float(mimic.get("offset", 0.0))
+    multiplier, offset = (mimic.get(key, "").strip() for key in ("multiplier", "offset"))
+    return mimic.get("joint", ""), float(multiplier or 1.0), float(offset or 0.0)
