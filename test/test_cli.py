@@ -68,6 +68,12 @@ def test_invalid_arguments_exit_with_2(arguments, capsys):
     assert "error:" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("option", [["--web-out", "films"], ["--web-allow-other-port"]])
+def test_options_of_the_view_require_the_view(option, capsys):
+    assert main(["run", "touch_cube", *option]) == 2
+    assert "--web" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize("command", ["info", "check", "demo"])
 def test_missing_configuration_gives_one_error_line(command):
     done = command_without_ros(command, "no_such_scene")

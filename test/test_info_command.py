@@ -81,12 +81,15 @@ def test_check_names_the_key_and_the_nearest_name(tmp_path, capsys):
 
 
 def test_info_lists_the_topic_of_a_body_with_an_invalid_topic_name(tmp_path, capsys):
-    body = '<body name="left.palm"><geom type="box" size=".1 .1 .1"/></body>'
+    joint = '<joint name="turn" range="-inf 1" limited="true"/>'
+    body = f'<body name="left.palm">{joint}<geom type="box" size=".1 .1 .1"/></body>'
     (tmp_path / "palm.xml").write_text(f"<mujoco><worldbody>{body}</worldbody></mujoco>")
     config = tmp_path / "palm.yaml"
     config.write_text("/**:\n  ros__parameters: {scene: palm.xml, skin: {scales: {left.palm: 0.02}}}\n")
     assert main(["info", str(config), "--json"]) == 0
-    [pad] = json.loads(capsys.readouterr().out)["pads"]
+    contents = json.loads(capsys.readouterr().out, parse_constant=pytest.fail)  # JSON has no infinity
+    [pad], [joint] = contents["pads"], contents["joints"]
+    assert joint["range"][0] is None
     assert (pad["pad"], pad["topic"]) == ("left.palm", "tactile/left_palm")
     assert main(["check", str(config)]) == 0
     assert "1 body, 1 with skin, " in capsys.readouterr().out

@@ -53,7 +53,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     export.add_argument(
         "--rate",
         type=int,
-        default=0,
         metavar="HZ",
         help="lerobot: rows per second; tactile messages by default",
     )
@@ -173,7 +172,7 @@ def _export(args: argparse.Namespace) -> int:
     from tactile_sim.bag.atomic_write import beside, refuse_bag, refuse_existing
 
     write, end = _FORMATS[args.format]
-    if args.format != "lerobot" and (args.more or args.rate or args.task):
+    if args.format != "lerobot" and (args.more or args.rate is not None or args.task):
         raise CommandError("--more, --rate and --task: require --format lerobot")
     out = args.out or beside(args.bag, end)
     refuse_existing(out, args.force)
@@ -212,12 +211,15 @@ def _export_lerobot(args: argparse.Namespace, out: Path) -> str | None:
     from tactile_sim.collect.from_bags import export_bags
     from tactile_sim.progress import progress
 
-    if not 0 <= args.rate <= _MOST_RATE:
-        raise CommandError(f"--rate: must be from 1 to {_MOST_RATE} Hz, got {args.rate}")
+    if args.rate is not None and not 1 <= args.rate <= _MOST_RATE:
+        raise CommandError(
+            f"--rate: must be from 1 to {_MOST_RATE} Hz, got {args.rate}; leave it out for the "
+            "rate of the tactile messages"
+        )
     require_pyarrow()
     bags = [args.bag, *args.more]
     with progress("exporting") as update:
-        info, damage = export_bags(bags, out, args.topics or None, args.rate, args.task, update)
+        info, damage = export_bags(bags, out, args.topics or None, args.rate or 0, args.task, update)
     columns = counted(len(info["fields"]), "column")
     print(f"{out}: {counted(len(bags), 'episode')} at {info['rate']} Hz, {columns}")
     return damage

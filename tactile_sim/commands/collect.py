@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tactile_sim.commands import add_config, new_parser
+from tactile_sim.errors import CommandError
 
 if TYPE_CHECKING:
     from tactile_sim.collect import Recipe
@@ -48,7 +49,7 @@ def add_recipe(parser: argparse.ArgumentParser, episodes: int, text: str) -> Non
     for name, default, meaning in (
         ("episodes", episodes, text),
         ("steps", 500, "rows of an episode"),
-        ("substeps", 0, "time steps between two rows; by default those of the task, or tactile messages"),
+        ("substeps", None, "time steps between two rows; by default those of the task, or tactile messages"),
         ("seed", 0, "seed of ranges, noise and initial states"),
         ("workers", 1, "processes"),
     ):
@@ -63,21 +64,30 @@ def add_recipe(parser: argparse.ArgumentParser, episodes: int, text: str) -> Non
         "--policy", type=Path, metavar="FILE", help="LinearPolicy (.npz); random actions in a task by default"
     )
     parser.add_argument(
-        "--touch", default="contact", metavar="NAME", help="what the policy feels; contact by default"
+        "--touch", metavar="NAME", help="with --task or --policy: what the policy feels; contact by default"
     )
 
 
-def _add_number(parser: argparse.ArgumentParser, name: str, default: int, text: str) -> None:
-    """Add an option with an integer value."""
-    shown = f"; {default} by default" if default or name == "seed" else ""
+def _add_number(parser: argparse.ArgumentParser, name: str, default: int | None, text: str) -> None:
+    """Add an option that takes an integer."""
+    shown = "" if default is None else f"; {default} by default"
     parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=text + shown)
 
 
 def make_recipe(args: argparse.Namespace) -> Recipe:
-    """Create a recipe from the options added by `add_recipe`."""
+    """Create a recipe from the options added by `add_recipe`.
+
+    Raises:
+        CommandError: An option is out of range, or has no effect without another one.
+    """
     from tactile_sim.collect import Recipe
 
-    return Recipe(args.config, args.steps, args.substeps, args.task, args.policy, args.touch)
+    if args.substeps is not None and args.substeps < 1:
+        raise CommandError(f"--substeps: must be >= 1, got {args.substeps}")
+    if args.touch is not None and not (args.task or args.policy):
+        raise CommandError(f"--touch: requires --task or --policy, got {args.touch!r} alone")
+    touch = "contact" if args.touch is None else args.touch
+    return Recipe(args.config, args.steps, args.substeps or 0, args.task, args.policy, touch)
 
 
 def main(args: argparse.Namespace) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import math
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -80,7 +81,7 @@ def main(args: argparse.Namespace) -> int:
     summary, listings = inventory.summary(simulation), inventory.contents(simulation)
     if args.json:
         everything = summary | {listing.key: listing.records() for listing in listings}
-        print(json.dumps(everything, indent=1, default=lambda value: value.tolist()))
+        print(json.dumps(_plain(everything), indent=1, allow_nan=False))
     else:
         console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
         for key, value in summary.items():
@@ -92,6 +93,17 @@ def main(args: argparse.Namespace) -> int:
         if not args.json:
             print(args.plot)
     return 0
+
+
+def _plain(value: Any) -> Any:
+    """Return a value as JSON has it: arrays as lists, and infinite or NaN numbers as null."""
+    if isinstance(value, np.ndarray | np.generic):
+        value = value.tolist()
+    if isinstance(value, dict):
+        return {key: _plain(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(part) for part in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _table(listing: Listing) -> RenderableType:

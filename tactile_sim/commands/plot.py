@@ -148,8 +148,8 @@ def main(args: argparse.Namespace) -> int:
         require_video(args.video)
         refuse_existing(args.video, args.force)
     if args.html:
-        if args.html.is_dir():
-            raise BagError(f"--html: must be a file, got the folder {args.html}")
+        if args.html.suffix.lower() not in (".html", ".htm") or args.html.is_dir():
+            raise BagError(f"--html: must be a file whose name ends in .html, got {args.html}")
         refuse_existing(args.html, args.force)
     for out in filter(None, (args.video, args.html)):
         refuse_bag(out, args.bag)

@@ -10,6 +10,7 @@ import numpy as np
 from tactile_sim import config
 from tactile_sim.commands import add_config, new_parser
 from tactile_sim.commands.option_types import positive
+from tactile_sim.errors import CommandError
 from tactile_sim.text import counted
 
 DETAILS = """\
@@ -61,6 +62,8 @@ def main(args: argparse.Namespace) -> int:
     from tactile_sim.fit import Reference, protocol
     from tactile_sim.fit.patch import Patch
 
+    if args.indenter is not None and not args.simulate:
+        raise CommandError("--indenter: requires --simulate")
     refuse_existing(args.out, args.force)
     settings = config.load(args.config)
     reference = Reference.of(settings, args.pad)

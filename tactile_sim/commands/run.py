@@ -9,6 +9,7 @@ from pathlib import Path
 from tactile_sim.commands import add_config, new_parser
 from tactile_sim.commands.option_types import positive
 from tactile_sim.environment import require_ros
+from tactile_sim.errors import CommandError
 from tactile_sim.signals import StopRequest
 
 
@@ -48,6 +49,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Run the node until a signal arrives or the duration has passed; return the exit code."""
+    for option, given in (("--web-out", args.web_out), ("--web-allow-other-port", args.web_allow_other_port)):
+        if given and not args.web:
+            raise CommandError(f"{option}: requires --web")
     require_ros("tactile_sim run")
     from tactile_sim.ros import node
     from tactile_sim.ros.recorder_process import RecorderProcess

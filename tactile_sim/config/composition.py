@@ -14,9 +14,10 @@ from scipy.spatial.transform import Rotation
 from tactile_sim.addresses import of_address
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.scenes.decomposition import convex_parts
-from tactile_sim.scenes.faults import refusal
+from tactile_sim.scenes.faults import refusal, without_prefix_warning
 from tactile_sim.scenes.loading import find_scene, is_urdf, load_robot
 from tactile_sim.scenes.meshes import mujoco_mesh, read_mesh
+from tactile_sim.scenes.robots import set_contact_options
 from tactile_sim.scenes.urdf import UrdfOptions
 
 if TYPE_CHECKING:
@@ -47,9 +48,7 @@ def urdf_options(settings: Settings) -> UrdfOptions:
 def empty_scene() -> mujoco.MjSpec:
     """Return a scene without bodies, with an integrator and friction cones that suit contacts."""
     spec = mujoco.MjSpec()
-    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
-    spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
-    spec.option.impratio = 10.0
+    set_contact_options(spec)
     return spec
 
 
@@ -100,7 +99,7 @@ def _add_robot(spec: mujoco.MjSpec, name: str, settings: Settings) -> dict[str, 
                 f"{settings.source}: {where}.floating_base: requires a URDF, got {file}; "
                 "give the root body of the MJCF a <freejoint/>"
             )
-    loaded = load_robot(file, options)
+    loaded = load_robot(file, options, part=True)
     child = loaded.spec
     prefix = robot.get("prefix", "")
     _check_names(spec, child, prefix, f"{settings.source}: {where}")
@@ -108,7 +107,8 @@ def _add_robot(spec: mujoco.MjSpec, name: str, settings: Settings) -> dict[str, 
         pos=robot.get("position", np.zeros(3)), quat=quaternion(robot.get("orientation", (0.0, 0.0, 0.0)))
     )
     try:
-        spec.attach(child, prefix=prefix, frame=frame)
+        with without_prefix_warning():
+            spec.attach(child, prefix=prefix, frame=frame)
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise refusal(file, error) from None
     return {prefix + joint: mode for joint, mode in loaded.modes.items()}

@@ -46,13 +46,14 @@ class SkinSettings:
     )
     stiffness: float = key(
         2e5,
-        Number(above=0, most=1e15, unit="Pa"),
+        # The softest gels have 10 Pa, and 10 mg press on 1 cm² with 1 Pa.
+        Number(least=1.0, most=1e15, unit="Pa"),
         "stiffness of the skin [Pa]: plane-strain modulus E / (1 - nu²) for `hertz`, of the layer for "
         "`elastic_foundation`",
     )
     thickness: float = key(
         2e-3,
-        Number(above=0, most=1.0, unit="m"),
+        Number(least=1e-6, most=1.0, unit="m"),
         "thickness of the elastic layer [m], for `elastic_foundation`",
     )
     sampling: str = key("last", SAMPLING, "value published for the interval between two messages")

@@ -36,11 +36,13 @@ class GripHold(Task):
     def controls(self, batch: Batch, action: np.ndarray) -> np.ndarray:
         """Return the controls (n, nu) that close or open the fingers, given actions (n, 1).
 
-        The current load, which pulls the block down, is written to ``xfrc_applied``.
+        The current load, which pulls the block down, is written to ``qfrc_applied``.
         """
         force, rate, phase = self._load[:, :, 0].T
-        block = batch.simulation.names.body_id("block")
-        batch.worlds.xfrc_applied[:, block, 2] = -0.5 * force * (1.0 + np.sin(rate * batch.time + phase))
+        block = batch.simulation.engine.model.body("block")
+        batch.worlds.qfrc_applied[:, block.dofadr[0] + 2] = (
+            -0.5 * force * (1.0 + np.sin(rate * batch.time + phase))
+        )
         controls = batch.ctrl.copy()
         controls[:, 1:] = np.clip(controls[:, 1:] + self.RATE * action, 0.0, 0.044)
         return controls

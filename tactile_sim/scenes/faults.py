@@ -5,12 +5,14 @@ from __future__ import annotations
 import os
 import re
 import tempfile
+import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from html import unescape
 from pathlib import Path
+from xml.parsers import expat
 
 import mujoco
 import numpy as np
@@ -25,7 +27,8 @@ _REMEDIES = {
     "Error opening file": "; files start at the scene's folder, or at its compiler's meshdir or texturedir",
     "qhull error": "; the vertices of a mesh must be finite and not lie in one plane",
     "unknown exception": "; MuJoCo gives no reason: mostly a count or size is too large for the memory",
-    "larger than mjMINVAL": "; give the body a geom with mass, or an inertial",
+    "geometry specification not found": "; a shape is a box, sphere, cylinder, capsule or mesh",
+    "larger than mjMINVAL": "; give the body a geom with mass, or more of it, or an inertial",
 }
 _OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
 _KINDS = (("geom", "geom", "geoms"), ("jnt", "joint", "joints"), ("body", "body", "bodies"))
@@ -34,6 +37,9 @@ NOT_CONTENT = re.compile(r"<\?.*?(?:\?>|\Z)|<!--.*?(?:-->|\Z)|<!DOCTYPE[^>]*(?:>
 _INCLUDE = re.compile(r"<include\b[^<>]*(?:(?<=/)>|>\s*</include\s*>)")
 _FILE = re.compile(r"""\bfile\s*=\s*["']([^"']*)["']""")
 _OPENING = re.compile(r"<[A-Za-z_][^<>]*>")
+_MALFORMED = re.compile(r"bad format in attribute '(\w+)'")
+_ATTRIBUTE = re.compile(r"""(\w+)\s*=\s*(?:"([^"]*)"|'([^']*)')""")
+_PLACE = re.compile(r"\s*Element '([^']*)', line (\d+)\s*$")
 
 
 @dataclass(frozen=True)
@@ -67,9 +73,39 @@ def refusal(path: Path, error: Exception) -> SceneError:
     file = path
     if line == 0:
         file, line = _included(path, reason, element) or (path, 0)
+    if line and (attribute := _MALFORMED.match(reason)):
+        name, value = _malformed(file, line, element, attribute[1])
+        element, reason = name or element, f"{reason}, got {value!r}" if value else reason
     remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in reason), "")
     place = f"line {line}: " if line else ""
     return SceneError(f"{file}: {place}{f'{element!r}: ' if element else ''}{reason}{remedy}")
+
+
+def without_line(message: str, urdf: str) -> str:
+    """Replace the line in MuJoCo's error about a rewritten URDF by the link or joint in this line.
+
+    The user's file has other lines.
+
+    Args:
+        message: MuJoCo's error.
+        urdf: The URDF that MuJoCo rejects.
+    """
+    place = _PLACE.search(message)
+    if place is None:
+        return message
+    owners: set[str] = set()
+    path: list[str] = []
+
+    def enter(tag: str, attributes: dict[str, str]) -> None:
+        path.append(f"{tag} {attributes.get('name')!r}")
+        if tag == place[1] and parser.CurrentLineNumber == int(place[2]):
+            owners.update(path[1:2])
+
+    parser = expat.ParserCreate()
+    parser.StartElementHandler, parser.EndElementHandler = enter, lambda _: path.pop()
+    parser.Parse(urdf, True)
+    where = f"{owners.pop()}: " if len(owners) == 1 else ""
+    return f"{where}{place[1]}: {message[: place.start()].removeprefix('XML Error: ')}"
 
 
 @contextmanager
@@ -98,6 +134,14 @@ def without_qhull_report() -> Iterator[None]:
                     os.write(2, text)
 
 
+@contextmanager
+def without_prefix_warning() -> Iterator[None]:
+    """Ignore Python's warning about robots without a prefix, which concerns scenes that are saved."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Attaching a spec with an empty prefix")
+        yield
+
+
 def not_a_number(model: mujoco.MjModel) -> str | None:
     """Describe the first field of a model that contains NaN, such as ``pos of geom 'pad'``, or return None.
 
@@ -122,6 +166,34 @@ def _parts(message: str) -> tuple[str, str, int | None]:
     if place is None:
         return message, "", None
     return message[: place.start()], place[1], int(place[2]) if place[2] else None
+
+
+def _malformed(file: Path, line: int, tag: str, attribute: str) -> tuple[str, str]:
+    """Return the name of the first element, from a line on, with a word among the numbers of an attribute.
+
+    Its second value is the attribute's text. Both are empty if there is no such element.
+
+    Args:
+        file: The scene's file.
+        line: The line in which the element starts.
+        tag: Tag of the element.
+        attribute: The attribute with numbers.
+    """
+    text = "\n".join(found.text for found in _lines(file, file.parent, set()) if found.file == file)
+    start = sum(len(part) + 1 for part in text.split("\n")[: line - 1])
+    for element in re.finditer(rf"<{re.escape(tag)}\b[^<>]*>", text[start:]):
+        given = {key: one or two for key, one, two in _ATTRIBUTE.findall(element[0])}
+        if attribute in given and not all(map(_is_number, given[attribute].split())):
+            return given.get("name", ""), given[attribute]
+    return "", ""
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 def _included(path: Path, reason: str, element: str) -> tuple[Path, int] | None:

@@ -42,11 +42,17 @@ def repair_inertias(robot: ElementTree.Element, floating_base: bool = False) -> 
         are not repaired.
     """
     links = {name: link for link in robot.findall("link") if (name := link.get("name")) is not None}
+    inertials = {name: link.find("inertial") for name, link in links.items()}
+    masses = {name: max(0.0, _mass(found)) for name, found in inertials.items() if found is not None}
     repairs = [line for name, link in links.items() for line in _repair_link(name, link)]
     for name, group in _moving(robot, links, floating_base):
         if not any(_has_mass(links[part]) for part in group):
             _set_inertial(links[name], LEAST_MASS, np.eye(3) * LEAST_MASS * LEAST_RADIUS**2)
-            repairs.append(f"link {name!r}: moves, but has mass 0 kg; it gets {LEAST_MASS:g} kg")
+            given = sum(masses.get(part, 0.0) for part in group)
+            repairs.append(
+                f"link {name!r}: moves, so its mass must be > {_MASSLESS:g} kg, got {given:g}; "
+                f"set to {LEAST_MASS:g}"
+            )
     return repairs
 
 
@@ -88,8 +94,9 @@ def _repaired_moments(moments: np.ndarray, mass: float) -> tuple[np.ndarray, lis
     """
     repaired, reasons = moments.copy(), []
     greatest = float(moments[2])
-    if greatest <= _LEAST_MOMENT:
-        return np.full(3, max(mass * LEAST_RADIUS**2, _LEAST_MOMENT)), ["moments must be > 0"]
+    if greatest < _LEAST_MOMENT:
+        least = f"moments must be >= {_LEAST_MOMENT:g}"
+        return np.full(3, max(mass * LEAST_RADIUS**2, _LEAST_MOMENT)), [least]
     if moments[0] < 1e-9 * greatest:
         repaired = np.maximum(repaired, max(LEAST_RATIO * greatest, _LEAST_MOMENT))
         reasons.append("moments must be > 0")

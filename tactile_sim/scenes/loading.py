@@ -22,10 +22,11 @@ from tactile_sim.scenes.faults import (
     not_a_number,
     refusal,
     scene_files,
+    without_prefix_warning,
     without_qhull_report,
 )
 from tactile_sim.scenes.references import check_references
-from tactile_sim.scenes.robots import Robot, read_robot
+from tactile_sim.scenes.robots import Robot, read_robot, set_contact_options
 from tactile_sim.scenes.servos import Control, add_actuators, hold_keyframes
 from tactile_sim.scenes.urdf import UrdfOptions, urdf_for_mujoco
 
@@ -99,7 +100,7 @@ def compiled(
     try:
         add_contact_sensors(spec, contact_sensors or {}, f"{where}contact_sensors")
         complete_contact_sensors(spec, str(path))
-        with without_qhull_report():
+        with without_qhull_report(), without_prefix_warning():
             if control or modes:
                 add_actuators(spec, control or {}, f"{where}control", modes)
             model = spec.compile()
@@ -159,7 +160,23 @@ def load_spec(path: Path, options: UrdfOptions | None = None) -> mujoco.MjSpec:
     Raises:
         SceneError: The file is not a scene, attaches itself, or MuJoCo rejects it.
     """
-    options = options or UrdfOptions()
+    return load_robot(path, options or UrdfOptions()).spec
+
+
+def load_robot(path: Path, options: UrdfOptions, part: bool = False) -> Robot:
+    """Load a scene or a robot as an editable spec, with the control modes of a robot's joints.
+
+    Those of an MJCF file have no control modes, because the file defines its actuators.
+
+    Args:
+        path: URDF or MJCF file.
+        options: Options for URDF files. For attached files, only those for masses, packages and xacro apply.
+        part: Whether it becomes a part of another scene, whose physics options apply. A URDF that is a scene
+            itself gets those that suit contacts, see `robots.set_contact_options`.
+
+    Raises:
+        SceneError: The file is not a scene, attaches itself, or MuJoCo rejects it.
+    """
     text = _text(path)
     check_references(path)
     root = _root(text)
@@ -169,13 +186,16 @@ def load_spec(path: Path, options: UrdfOptions | None = None) -> mujoco.MjSpec:
         raise SceneError(f"{path}: not a scene: its root is <{root}>, not <mujoco> (MJCF) or <robot> (URDF)")
     try:
         if root == "robot":
-            return read_robot(path, text, options).spec
+            robot = read_robot(path, text, options)
+            if not part:
+                set_contact_options(robot.spec, robot.given_options)
+            return robot
         file, vfs = os.path.abspath(path), mujoco.MjVfs()
         _rewrite_attached(path, vfs, (path,), set(), options)
         if path.suffix != ".xml":  # the only extension that MuJoCo recognizes as MJCF
             file += ".xml"
             vfs[file] = text.encode()
-        return mujoco.MjSpec.from_file(file, vfs=vfs)
+        return Robot(mujoco.MjSpec.from_file(file, vfs=vfs), {}, frozenset())
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise refusal(path, error) from None
 
@@ -236,24 +256,6 @@ def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
         f"{where}{name!r} is not a shipped scene, and a relative path needs a base folder;"
         f" write an absolute path or package://PACKAGE/FILE{suggest(name, share.names('scenes'))}"
     )
-
-
-def load_robot(path: Path, options: UrdfOptions) -> Robot:
-    """Load a robot from a URDF or MJCF file.
-
-    A robot from an MJCF file has no control modes, because the file defines its actuators.
-
-    Raises:
-        SceneError: The file is not a scene, or MuJoCo rejects it.
-    """
-    text = _text(path)
-    if _root(text) != "robot":
-        return Robot(load_spec(path, options), {})
-    check_references(path)
-    try:
-        return read_robot(path, text, options)
-    except (ValueError, RuntimeError, mujoco.FatalError) as error:
-        raise refusal(path, error) from None
 
 
 def is_urdf(path: Path) -> bool:

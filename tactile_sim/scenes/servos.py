@@ -144,12 +144,11 @@ def _add_actuator(
     actuator.biastype = mujoco.mjtBias.mjBIAS_NONE if mode == "effort" else mujoco.mjtBias.mjBIAS_AFFINE
     actuator.gainprm = [gain, *[0.0] * (len(actuator.gainprm) - 1)]
     actuator.biasprm = [*bias, *[0.0] * (len(actuator.biasprm) - 3)]
-    limited = bool(np.isfinite(limits).all())
-    if limited:
+    if np.isfinite(limits).all():
         actuator.forcelimited, actuator.forcerange = mujoco.mjtLimited.mjLIMITED_TRUE, limits
     if mode == "effort":
         return
-    joint.armature += _armature(kp, kd, spec.option.timestep, limited)
+    joint.armature += _armature(kp, kd, spec.option.timestep)
     if kd and spec.option.integrator in _EXPLICIT:
         spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
 
@@ -187,14 +186,15 @@ def hold_keyframes(model: mujoco.MjModel) -> None:
             model.key_ctrl[:, drive.control] = model.key_qpos[:, model.jnt_qposadr[drive.joint]]
 
 
-def _armature(kp: float, kd: float, step: float, limited: bool) -> float:
+def _armature(kp: float, kd: float, step: float) -> float:
     """Return the armature that makes a servo stable for any joint inertia [kg m² or kg].
 
-    A time step h is stable for inertias above ``h² kp / 4 - h kd / 2`` with implicit damping, and above
-    ``h² kp / 4 + h kd / 2`` with explicit damping, which also applies while a force is at its limit because
-    MuJoCo then drops the implicit part. Implicit damping acts like an additional inertia of ``h kd``.
+    A time step h with explicit damping is stable for inertias above ``h² kp / 4 + h kd / 2``. The damping is
+    implicit, which acts like an additional inertia of ``h kd``, but not everywhere: MuJoCo drops the implicit
+    part while a force is at its limit, and computes contact forces without it. If the damping exceeded the
+    joint's inertia by far, these contact forces would be too weak at first and launch the robot then.
     """
-    return max(0.0, 0.25 * step**2 * kp + 0.5 * step * (kd if limited else -kd))
+    return 0.25 * step**2 * kp + 0.5 * step * kd
 
 
 def _force_ranges(model: mujoco.MjModel, drive: Drive) -> Iterator[tuple[float, float]]:

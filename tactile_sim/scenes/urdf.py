@@ -13,7 +13,7 @@ from urllib.parse import unquote
 
 from tactile_sim import share
 from tactile_sim.addresses import of_address
-from tactile_sim.errors import SceneError
+from tactile_sim.errors import SceneError, suggest
 from tactile_sim.scenes import xacro_files
 from tactile_sim.scenes.inertias import repair_inertias
 from tactile_sim.scenes.meshes import mujoco_mesh
@@ -29,7 +29,7 @@ class UrdfOptions:
     """Options for reading URDF files."""
 
     strict: bool = False
-    """True to reject physically impossible masses and inertias instead of repairing them."""
+    """True to reject malformed and physically impossible elements instead of repairing them."""
     floating_base: bool = False
     """True to add a free joint to the root link."""
     self_collision: str = "apart"
@@ -45,7 +45,7 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
     """Rewrite a URDF for MuJoCo.
 
     All links are kept as bodies and visuals are removed. Meshes get absolute paths and formats that MuJoCo
-    can read. Physically impossible masses and inertias are repaired and each repair is logged.
+    can read. Elements that are malformed or physically impossible are repaired and each repair is logged.
 
     Args:
         path: The URDF or xacro file. Relative mesh paths start from its folder.
@@ -53,8 +53,9 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
         options: Options for reading the file.
 
     Raises:
-        SceneError: The XML is malformed, a name is used twice, a mesh does not exist or cannot be read, xacro
-            is needed but not installed, or an inertia is impossible and ``strict`` is set.
+        SceneError: The XML is malformed, a name is used twice, a joint has an unknown link, an attribute is
+            not a valid number, a mesh does not exist or cannot be read, xacro is needed but not installed, or
+            something would be repaired and ``strict`` is set.
     """
     options = options or UrdfOptions()
     robot = _expanded(path, text, options)
@@ -77,7 +78,11 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
         for link in robot.iter("link"):
             for visual in link.findall("visual"):
                 link.remove(visual)
-    repairs = repair_elements(robot) + repair_inertias(robot, options.floating_base)
+    try:
+        _check_tree(robot)
+        repairs = repair_elements(robot) + repair_inertias(robot, options.floating_base)
+    except ValueError as error:
+        raise SceneError(f"{path}: {error}") from None
     if repairs and options.strict:
         more = f" (and {len(repairs) - 1} more)" if len(repairs) > 1 else ""
         raise SceneError(f"{path}: {repairs[0].partition('; ')[0]}{more}; strict_urdf: false repairs it")
@@ -92,6 +97,30 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
         return ElementTree.tostring(robot, encoding="unicode")
     except RecursionError:
         raise SceneError(f"{path}: its elements are nested too deeply") from None
+
+
+def _check_tree(robot: ElementTree.Element) -> None:
+    """Check that joints connect existing links and that there is a root link.
+
+    Raises:
+        ValueError: They do not.
+    """
+    links = {link.get("name", "") for link in robot.findall("link")}
+    children = set()
+    for joint in robot.findall("joint"):
+        where = f"joint {joint.get('name')!r}"
+        parent, child = (joint.find(role) for role in ("parent", "child"))
+        if parent is None or child is None:
+            continue  # MuJoCo reports it
+        ends = {"parent": parent.get("link", ""), "child": child.get("link", "")}
+        for role, name in ends.items():
+            if name not in links:
+                raise ValueError(f"{where}: {role} must be a link, got {name!r}{suggest(name, links)}")
+        if ends["parent"] == ends["child"]:
+            raise ValueError(f"{where}: parent and child must differ, got {ends['child']!r}")
+        children.add(ends["child"])
+    if links and children >= links:
+        raise ValueError("one link must be the root, but each is the child of a joint; remove one of these")
 
 
 def described_urdf(path: Path, text: str, options: UrdfOptions) -> str:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import os
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
+
+from tactile_sim.scenes.mimics import resolve_mimics
 
 _COUNTS = {
     "origin": {"xyz": 3, "rpy": 3},
@@ -14,12 +17,17 @@ _COUNTS = {
     "mesh": {"scale": 3},
     "sphere": {"radius": 1},
     "cylinder": {"radius": 1, "length": 1},
+    "capsule": {"radius": 1, "length": 1},
     "limit": {"lower": 1, "upper": 1, "effort": 1, "velocity": 1},
     "dynamics": {"damping": 1, "friction": 1},
+    "mimic": {"multiplier": 1, "offset": 1},
     "mass": {"value": 1},
+    "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 1),
 }
 """Number of values of each numeric attribute, by element."""
+_SHAPES = ("box", "sphere", "cylinder", "capsule")
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\.?")
+_INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
 _ENVIRONMENT = re.compile(r"\$\(optenv\s+(\w+)\s*([^)]*)\)")
 
 
@@ -30,30 +38,43 @@ def repair_elements(robot: ElementTree.Element) -> list[str]:
     - Commas between the right number of numbers, a dot after a number, and numbers in excess are removed.
     - Of elements that a joint has several times, such as ``<axis>``, the first one counts.
     - A spherical joint loses the ``<limit>`` for one angle, because it has none.
+    - Limits of a position without a range between them are removed, and a negative effort loses its sign.
+    - Couplings that no joint can follow are removed, see `resolve_mimics`.
+
+    If a joint has only one limit of its position, the other one is 0, as the URDF specification says.
 
     Returns:
         One line for each repair, with the element, its value and the repair.
+
+    Raises:
+        ValueError: An attribute is not a number or out of range, or has too few numbers.
     """
     repairs = []
     for owner in (*robot.findall("link"), *robot.findall("joint")):
         where = f"{owner.tag} {owner.get('name')!r}"
-        if owner.tag == "joint":
-            repairs += [f"{where}: {line}" for line in _repair_joint(owner)]
+        lines = list(_repair_repetitions(owner)) if owner.tag == "joint" else []
         for element in owner.iter():
             for key, count in _COUNTS.get(element.tag, {}).items():
                 given = element.get(key, "")
-                repaired = _repaired(given, count)
+                if not given.strip():
+                    continue
+                repaired = _repaired(given, count, element.tag == "limit")
+                needed = f"{element.tag} {key} must be {count} number{'s' * (count > 1)}, got {given!r}"
+                if repaired is None:
+                    raise ValueError(f"{where}: {needed}; write it as in {' '.join(['-0.5'] * count)!r}")
+                if element.tag in _SHAPES and not all(float(number) > 0.0 for number in repaired.split()):
+                    raise ValueError(f"{where}: {element.tag} {key} must be > 0 m, got {given!r}")
                 if repaired != given:
                     element.set(key, repaired)
-                    repairs.append(
-                        f"{where}: {element.tag} {key} must be {count} number{'s' * (count > 1)}, "
-                        f"got {given!r}; changed to {repaired!r}"
-                    )
-    return repairs
+                    lines.append(f"{needed}; changed to {repaired!r}")
+        if owner.tag == "joint":
+            lines += _repair_limit(owner)
+        repairs += [f"{where}: {line}" for line in lines]
+    return repairs + resolve_mimics(robot)
 
 
-def _repair_joint(joint: ElementTree.Element) -> Iterator[str]:
-    """Remove repeated elements and meaningless limits of a joint; yield one line for each removal."""
+def _repair_repetitions(joint: ElementTree.Element) -> Iterator[str]:
+    """Remove repeated elements of a joint; yield one line for each removal."""
     seen: set[str] = set()
     for element in list(joint):
         if element.tag in ("origin", "axis", "limit", "dynamics", "mimic", "parent", "child"):
@@ -61,20 +82,57 @@ def _repair_joint(joint: ElementTree.Element) -> Iterator[str]:
                 joint.remove(element)
                 yield f"{element.tag} must be there once; the others are ignored"
             seen.add(element.tag)
+
+
+def _repair_limit(joint: ElementTree.Element) -> Iterator[str]:
+    """Repair the ``<limit>`` of a joint, whose numbers are valid; yield one line for each repair."""
     limit = joint.find("limit")
-    if joint.get("type") == "spherical" and limit is not None and {"lower", "upper"} & {*limit.keys()}:
+    if limit is None:
+        return
+    sides = {"lower", "upper"} & {*limit.keys()}
+    if joint.get("type") == "spherical" and sides:
         joint.remove(limit)
         yield "a spherical joint has no lower and upper limit; they are ignored"
+        return
+    effort = _value(limit, "effort")
+    if effort == math.inf:
+        del limit.attrib["effort"]
+    if effort < 0.0:
+        limit.set("effort", repr(-effort))
+        yield f"limit effort must be >= 0, got {effort:g}; changed to {-effort:g}"
+    if joint.get("type") not in ("revolute", "prismatic") or not sides:
+        return
+    lower, upper = _value(limit, "lower"), _value(limit, "upper")
+    if -math.inf < lower < upper or lower < upper < math.inf:
+        limit.attrib.update(lower=repr(lower), upper=repr(upper))
+        return
+    for side in sides:
+        del limit.attrib[side]
+    if lower >= upper:
+        yield f"limit lower must be < upper, got {lower:g} and {upper:g}; both are ignored"
 
 
-def _repaired(given: str, count: int) -> str:
-    """Return an attribute's text as ``count`` numbers, or unchanged if it has invalid or too few ones."""
+def _value(limit: ElementTree.Element, key: str) -> float:
+    """Return a number of a ``<limit>``; the default is 0 by the URDF specification."""
+    return float(limit.get(key, "").strip() or 0.0)
+
+
+def _repaired(given: str, count: int, infinite: bool) -> str | None:
+    """Return an attribute's text as ``count`` numbers, or None if it has invalid or too few ones.
+
+    Args:
+        given: The text.
+        count: Number of values.
+        infinite: Whether infinity is a valid value.
+    """
+    if infinite and _INFINITE.fullmatch(given.strip()):
+        return given
     text = _ENVIRONMENT.sub(lambda found: os.environ.get(found[1], found[2]), given)
     words = text.replace(",", " ").split()
     if "," in text and len(words) != count:
-        return given  # a decimal comma, perhaps
+        return None  # a decimal comma, perhaps
     numbers = [found[1] for word in words if (found := _NUMBER.fullmatch(word))]
     if len(numbers) < len(words) or len(numbers) < count:
-        return given  # MuJoCo reports it
+        return None
     sound = text == given and len(words) == count and words == numbers and "," not in given
     return given if sound else " ".join(numbers[:count])

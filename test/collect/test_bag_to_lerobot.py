@@ -111,12 +111,14 @@ def test_folders_of_killed_exports_are_removed_and_those_of_running_ones_kept(fa
         (["contacts"], "tactile"),
         (["no/topic"], "no/topic"),
         (["--rate", "-1"], "--rate"),
+        (["--rate", "0"], "--rate"),
         (["--rate", "1" + 30 * "0"], "--rate"),
         (["--more", "{two}"], "observation.tactile.left"),
         (["--more", "missing"], "missing"),
         (["--more", "{robots}"], "/left"),
         (["--out", "{folder}", "--force"], "{folder}"),
         (["--format", "npz", "--rate", "100"], "--rate"),
+        (["--format", "npz", "--rate", "0"], "--rate"),
     ],
 )
 def test_bad_input_is_rejected_and_leaves_no_output(fall, make_bag, tmp_path, capsys, more, named):

@@ -188,6 +188,47 @@ def test_default_control_of_light_joints_that_lead_others_rests(simulate):
     assert abs(data.qvel).max() < 1e-3 and abs(data.qpos).max() < 0.05  # else it whirls at 100 rad/s
 
 
+def test_light_joints_that_follow_one_another_keep_their_pose(simulate):
+    inertia = '<inertia ixx="1e-7" iyy="1e-7" izz="1e-7" ixy="0" ixz="0" iyz="0"/>'
+    parts = ['<robot name="finger"><link name="0"/>']
+    for k in range(1, 9):
+        parts.append(f'<link name="{k}"><inertial><origin xyz="0.01 0 0"/><mass value="0.001"/>{inertia}')
+        names = {"name": f"j{k}", "parent": k - 1, "child": k}
+        joint = JOINT.format(**names, x=0.02 if k > 1 else 0, axis="1 0", lower=-3, effort=1)
+        mimic = f'<mimic joint="j{k - 1}"/></joint>' if k > 1 else "</joint>"
+        parts.append("</inertial></link>" + joint.replace("</joint>", mimic))
+    simulation = simulate("".join([*parts, "</robot>"]), control={})
+    go(simulation, 2.0, position=[0.2] + [np.nan] * 7)
+    data = simulation.engine.data
+    assert data.qpos == pytest.approx(0.2, abs=0.004 + 1e-3) and abs(data.qvel).max() < 1e-3
+
+
+LEGS = "".join(
+    f"""<link name="leg{k}"><inertial><mass value="0.001"/>
+    <inertia ixx="1e-6" iyy="1e-6" izz="1e-6" ixy="0" ixz="0" iyz="0"/></inertial>
+    <collision><geometry><sphere radius="0.01"/></geometry></collision></link>
+    <joint name="leg{k}" type="prismatic"><parent link="base"/><child link="leg{k}"/>
+    <origin xyz="{x} {y} -0.1"/><axis xyz="0 0 1"/><limit lower="-1" upper="1" velocity="1"/></joint>"""
+    for k, (x, y) in enumerate([(0.1, 0.1), (0.1, -0.1), (-0.1, 0.1), (-0.1, -0.1)])
+)
+WALKER = f"""<robot name="walker"><link name="base"><inertial><mass value="1"/>
+    <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>{LEGS}</robot>"""
+"""A base of 1 kg that falls on four legs of 1 g each, whose servos have no effort limit."""
+
+
+def test_default_control_of_light_legs_bears_a_heavy_base(simulate):
+    free = {"scene_options": {"floating_base": True}, "ground": True}
+    simulation = simulate(WALKER, control={}, **free)
+    simulation.engine.data.qpos[2] = 0.115  # 5 mm above the ground
+    highest = 0.0
+    for _ in range(5):
+        go(simulation, 1.0)
+        highest = max(highest, simulation.engine.data.qpos[2])
+    # Servos whose damping only the integrator knows of throw the base into the air.
+    assert highest < 0.12 and abs(simulation.engine.data.qpos[7:]).max() < 0.0005 + 1e-4
+    assert abs(simulation.engine.data.qvel).max() < 1e-3
+
+
 PROP = """<mujoco>
   <worldbody><geom type="plane" size="1 1 1"/>
     <body pos="0 0 0.05"><joint name="height" type="slide" axis="0 0 1"/>

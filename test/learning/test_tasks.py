@@ -128,9 +128,12 @@ def test_invalid_arguments_are_rejected():
         environments.unwrapped.step(np.zeros(2))
 
 
-def test_gripped_block_is_held_crushed_or_slips():
+@pytest.mark.parametrize("backend", ["mujoco", "motrix"])
+def test_gripped_block_is_held_crushed_or_slips(backend):
+    if backend == "motrix":
+        pytest.importorskip("motrixsim", reason="motrixsim is not installed: make setup brings it")
     task = GripHold()
-    environments = TaskVectorEnv(task, 3, touch="wrench")
+    environments = TaskVectorEnv(task, 3, touch="wrench", backend=backend)
     environments.reset(seed=0)
     task._load[:, 0] = 2.0
     ended = np.zeros(3, bool)

@@ -42,7 +42,12 @@ def refused(tmp_path):
         ("<joint name=", "<joint nam=", "line 5: 'joint': Schema violation: unrecognized attribute: 'nam'"),
         ("<geom name", "<gem name", "line 6: 'gem': Schema violation: unrecognized element"),
         (".1 .1 .1", ".1 -.1 .1", "line 6: 'pad': size 1 must be positive in geom"),
-        (".1 .1 .1", ".1 .1 big", "line 6: 'geom': bad format in attribute 'size'"),
+        (".1 .1 .1", ".1 .1 big", "line 6: 'pad': bad format in attribute 'size', got '.1 .1 big'"),
+        (
+            '<joint name="wrist"/>',
+            "<joint name='elbow' pos='0 0 0'/><joint\n name='wrist' pos='0 0 O'/>",
+            "line 5: 'wrist': bad format in attribute 'pos', got '0 0 O'",
+        ),
         ('"pad"', '"pad" material="felt"', "line 6: 'pad': material 'felt' not found"),
         ("</body>", "", "line 4: broken XML (mismatched element)"),
         ("finger.xml", "finer.xml", "line 7: 'include': Error opening file"),

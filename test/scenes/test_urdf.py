@@ -10,6 +10,7 @@ import trimesh
 from support.errors import raises
 
 from tactile_sim import SceneError, scenes
+from tactile_sim.config import composition, configured_scene, from_mapping
 from tactile_sim.scenes.robots import read_robot
 from tactile_sim.scenes.urdf import UrdfOptions
 
@@ -97,6 +98,7 @@ def test_a_broken_mesh_is_refused_with_its_name(tmp_path, content):
         (INERTIAL.format(mass=2, xx=0, yy=0, zz=0), 2, (2e-4, 2e-4, 2e-4)),
         (INERTIAL.format(mass=-1, xx=0.01, yy=0.01, zz=0.01), 1e-3, (0.01, 0.01, 0.01)),
         ("", 1e-3, (1e-7, 1e-7, 1e-7)),
+        (INERTIAL.format(mass=1e-9, xx=1e-12, yy=1e-12, zz=1e-12), 1e-3, (1e-7, 1e-7, 1e-7)),
     ],
 )
 def test_impossible_inertias_are_repaired_with_a_line_or_refused(tmp_path, caplog, tip, mass, moments):
@@ -106,7 +108,8 @@ def test_impossible_inertias_are_repaired_with_a_line_or_refused(tmp_path, caplo
     assert sorted(model.body_inertia[tip_id]) == pytest.approx(moments, rel=1e-3)
     (record,) = caplog.records
     assert record.levelno == logging.WARNING and "'tip'" in record.getMessage()
-    with raises(SceneError, "r.urdf", "'tip'", "strict_urdf"):
+    given = ["got 1e-09"] if "1e-09" in tip else []
+    with raises(SceneError, "r.urdf", "'tip'", "strict_urdf", *given):
         load(tmp_path, tip=tip, strict=True)
 
 
@@ -235,12 +238,136 @@ def test_malformed_numbers_are_repaired_with_a_line_or_refused(tmp_path, caplog,
 
 
 @pytest.mark.parametrize(
-    "joint", ['<limit lower="-1,5" upper="2" effort="1"/>', '<origin xyz="0,1 0,2 0,3"/>']
+    ("element", "key", "value"),
+    [
+        ('<limit lower="{}" upper="2" effort="1"/>', "lower", "-1,5"),
+        ('<limit lower="-1" upper="2" effort="{}"/>', "effort", "nan"),
+        ('<origin xyz="{}"/>', "xyz", "0,1 0,2 0,3"),
+        ('<origin xyz="0 0 0" rpy="{}"/>', "rpy", "0 1"),
+        ('<mimic joint="j" offset="{}"/>', "offset", "big"),
+        ('<mimic joint="j" multiplier="{}"/>', "multiplier", "1e+300"),
+    ],
 )
-def test_decimal_commas_are_refused_instead_of_read_as_other_numbers(tmp_path, joint):
+def test_what_is_no_number_is_refused_with_joint_and_attribute(tmp_path, element, key, value):
     more = f'<link name="arm">{SOUND}</link><joint name="k" type="revolute"><parent link="tip"/>'
-    with pytest.raises(ValueError, match="bad format"):  # from MuJoCo
-        load(tmp_path, more=f'{more}<child link="arm"/>{joint}</joint>')
+    with raises(SceneError, "r.urdf", "'k'", key, value):
+        load(tmp_path, more=f'{more}<child link="arm"/>{element.format(value)}</joint>')
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "facts"),
+    [
+        ('<child link="tip"/>', '<child link="tp"/>', ["'j'", "child", "'tp'", "'tip'"]),
+        ('<child link="tip"/>', '<child link="base"/>', ["'j'", "'base'"]),
+        ("</robot>", '<joint name="k"><parent link="tip"/><child link="base"/></joint></robot>', ["root"]),
+        ('radius="0.1"', 'radius="0"', ["'base'", "sphere radius", "'0'"]),
+    ],
+)
+def test_faults_in_the_tree_or_a_shape_name_joint_or_link(tmp_path, right, wrong, facts):
+    text = TWO_LINKS.format(base=SOUND + BALL, tip="", kind="fixed", offset=1, more="").replace(right, wrong)
+    with raises(SceneError, "r.urdf", *facts):
+        read_robot(tmp_path / "r.urdf", text, UrdfOptions())
+
+
+@pytest.mark.parametrize(
+    ("element", "facts"),
+    [
+        ('<limit lower="1" upper="-2" effort="3"/>', ("1", "-2")),
+        ('<limit lower="0.5" upper="0.5" effort="3"/>', ("0.5",)),
+        ('<limit effort="-3"/>', ("-3",)),
+        ('<limit effort="3"/><mimic joint="jj"/>', ("'jj'", "'j'")),
+        ('<limit effort="3"/><mimic joint="welded"/>', ("'welded'",)),
+        ('<limit effort="3"/><mimic joint="k"/>', ("'k'",)),
+    ],
+)
+def test_limits_and_couplings_that_cannot_be_are_ignored_with_a_line_or_refused(
+    tmp_path, caplog, element, facts
+):
+    more = f'<link name="arm">{SOUND}</link><joint name="k" type="revolute"><parent link="tip"/>'
+    more += f'<child link="arm"/>{element}</joint><link name="end"/>'
+    more += '<joint name="welded" type="fixed"><parent link="arm"/><child link="end"/></joint>'
+    model = load(tmp_path, more=more)
+    joint = model.joint("k").id
+    assert not model.jnt_limited[joint] and not model.neq
+    assert model.jnt_actfrcrange[joint] == pytest.approx([-3, 3])
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    with raises(SceneError, "r.urdf", "'k'", "strict_urdf", *facts):
+        load(tmp_path, more=more, strict=True)
+
+
+@pytest.mark.parametrize(
+    ("limit", "limited", "ends"),
+    [
+        ('upper="2"', True, [0, 2]),  # the other one is 0 by the specification
+        ('lower="-1"', True, [-1, 0]),
+        ('lower="-inf" upper="inf" effort="inf"', False, [0, 0]),
+        ('effort="0"', False, [0, 0]),
+    ],
+)
+def test_limits_that_are_left_out_or_infinite_are_sound(tmp_path, caplog, limit, limited, ends):
+    more = f'<link name="arm">{SOUND}</link><joint name="k" type="revolute"><parent link="tip"/>'
+    model = load(tmp_path, more=f'{more}<child link="arm"/><limit {limit}/></joint>', strict=True)
+    joint = model.joint("k").id
+    assert model.jnt_limited[joint] == limited and model.jnt_range[joint] == pytest.approx(ends)
+    assert not model.jnt_actfrclimited[joint] and not caplog.records
+
+
+def test_joints_that_follow_one_another_follow_the_first(tmp_path):
+    joint = (
+        '<link name="{0}l">' + SOUND + '</link><joint name="{0}" type="revolute"><parent link="{1}"/>'
+        '<child link="{0}l"/><limit effort="9"/><mimic joint="{2}" multiplier="{3}" offset="{4}"/></joint>'
+    )
+    more = joint.format("k", "tip", "l", -3, 0.2) + joint.format("l", "kl", "j", 2, 0.1)
+    model = load(tmp_path, more=more, strict=True)
+    couplings = {
+        model.joint(int(model.eq_obj1id[e])).name: (model.eq_obj2id[e], *model.eq_data[e, :2]) for e in (0, 1)
+    }
+    leader = model.joint("j").id
+    # k = -3 l + 0.2 = -3 (2 j + 0.1) + 0.2
+    assert couplings["k"] == pytest.approx((leader, -0.1, -6)) and couplings["l"] == pytest.approx(
+        (leader, 0.1, 2)
+    )
+
+
+def test_other_errors_of_mujoco_name_the_joint_instead_of_a_line_of_the_rewritten_file(tmp_path):
+    more = f'<link name="arm">{SOUND}</link>\n<joint name="k" type="ball"><parent link="tip"/>'
+    more += '<child link="arm"/></joint>'
+    (tmp_path / "r.urdf").write_text(
+        TWO_LINKS.format(base=SOUND, tip=SOUND, kind="fixed", offset=1, more=more)
+    )
+    with raises(SceneError, "r.urdf", "joint 'k'"):
+        scenes.load_model(tmp_path / "r.urdf")
+
+
+def test_a_urdf_has_the_physics_options_of_a_composed_scene_unless_it_sets_them(tmp_path):
+    def options(**parts):
+        load(tmp_path, **parts)  # writes r.urdf
+        model = scenes.load_model(tmp_path / "r.urdf")
+        return model.opt.integrator, model.opt.cone, model.opt.impratio
+
+    composed = composition.empty_scene().compile().opt
+    assert options() == (composed.integrator, composed.cone, composed.impratio)
+    assert composed.cone == mujoco.mjtCone.mjCONE_ELLIPTIC
+    own = '<mujoco><option cone="pyramidal" impratio="2"/></mujoco>'
+    assert options(more=own) == (composed.integrator, mujoco.mjtCone.mjCONE_PYRAMIDAL, 2.0)
+
+
+def test_an_mjcf_keeps_its_physics_options_with_a_urdf_in_it(tmp_path, recwarn, caplog):
+    load(tmp_path)
+    scene = '<mujoco><asset><model name="r" file="r.urdf"/></asset><worldbody>'
+    (tmp_path / "scene.xml").write_text(
+        f'{scene}<attach model="r" body="base" prefix="a_"/></worldbody></mujoco>'
+    )
+    attached = scenes.load_model(tmp_path / "scene.xml").opt
+    keys = {"scene": "empty.xml", "robots": {"r": {"file": "r.urdf"}}, "contacts": "all"}
+    (tmp_path / "empty.xml").write_text("<mujoco/>")
+    added = configured_scene(from_mapping(keys, tmp_path, "test"))[1].opt
+    plain = mujoco.MjModel.from_xml_string("<mujoco/>").opt
+    for option in (attached, added):
+        assert (option.cone, option.impratio) == (plain.cone, plain.impratio)
+    assert attached.integrator == plain.integrator  # a servo that is added needs another one
+    assert not recwarn.list and not caplog.records
 
 
 def test_limits_of_a_spherical_joint_are_ignored(tmp_path):

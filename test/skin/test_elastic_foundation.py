@@ -139,7 +139,7 @@ def test_loads_of_taxels_have_the_wrench_of_the_engine(case):
     np.testing.assert_allclose(wrench.sum(axis=0)[3:], expected[3:], rtol=0, atol=1e-6 * G * 0.02)
 
 
-EXTREME = [{"thickness": 1e-300}, {"thickness": 1.0}, {"stiffness": 1e15}, {"stiffness": 1e-300}]
+EXTREME = [{"thickness": 1e-6}, {"thickness": 1.0}, {"stiffness": 1e15}, {"stiffness": 1.0}]
 
 
 @pytest.mark.parametrize("layer", EXTREME, ids=str)
@@ -203,7 +203,7 @@ def test_flex_falls_back_to_linear_shares():
 
 
 @pytest.mark.parametrize("key", ["stiffness", "thickness"])
-@pytest.mark.parametrize("value", [0.0, -1.0, float("nan"), float("inf")])
+@pytest.mark.parametrize("value", [0.0, 1e-300, -1.0, float("nan"), float("inf")])
 def test_invalid_layer_is_rejected_by_key(key, value):
     with pytest.raises(ConfigError, match=key):
         on_plate(block(), **{key: value})

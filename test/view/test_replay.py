@@ -80,7 +80,9 @@ def test_replay_opens_offline_and_seeks(fall, browser, tmp_path):
 def test_missing_folder_is_created(fall, tmp_path):
     assert main(["plot", str(fall), "--html", str(tmp_path / "new/fall.html"), "--to", "0.1"]) == 0
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["fall.html"]
-    assert main(["plot", str(fall), "--html", str(tmp_path / "new"), "--force"]) == 2
+    for wrong in ("new", "film.mp4"):
+        assert main(["plot", str(fall), "--html", str(tmp_path / wrong), "--force"]) == 2
+    assert not (tmp_path / "film.mp4").exists()
 
 
 @pytest.mark.parametrize("options", [["--from", "5"], ["--body", "foot"]])

@@ -11,8 +11,10 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from support.errors import raises
 from support.waiting import PATIENCE, wait_until
 
+from tactile_sim import CommandError
 from tactile_sim.view.web.address import Endpoint
 
 VIEW = [sys.executable, "-m", "tactile_sim", "view"]
@@ -127,3 +129,9 @@ def test_browsers_of_other_machines_write_only_to_a_chosen_folder(tmp_path):
     for host in ("0.0.0.0", "::", "", "192.168.1.7", "robot.local"):
         assert Endpoint(host, token="secret").output_folder(None) is None
         assert Endpoint(host).output_folder(tmp_path / "new") == tmp_path / "new"
+
+
+def test_a_folder_in_which_no_file_can_be_made_is_refused_at_the_start():
+    for folder in (Path(__file__) / "new", Path("/proc/new")):
+        with raises(CommandError, str(folder)):
+            Endpoint().output_folder(folder)

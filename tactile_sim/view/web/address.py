@@ -6,9 +6,11 @@ The address is checked before viser uses it, because viser silently uses the nex
 from __future__ import annotations
 
 import errno
+import os
 import re
 import secrets
 import socket
+import tempfile
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -75,12 +77,18 @@ class Endpoint:
             chosen: Folder that the user has chosen. It need not exist.
 
         Raises:
-            CommandError: The chosen folder is a file.
+            CommandError: Files cannot be created in the chosen folder.
         """
         if chosen is None:
             return Path() if is_loopback(self.host) else None
-        if chosen.exists() and not chosen.is_dir():
-            raise CommandError(f"folder for bags, films and replays: must be a folder, got the file {chosen}")
+        where = "folder for bags, films and replays"
+        existing = next(folder for folder in (chosen, *chosen.absolute().parents) if os.path.lexists(folder))
+        if not existing.is_dir():
+            raise CommandError(f"{where}: must be a folder, got {chosen}; {existing} is a file")
+        try:
+            tempfile.TemporaryFile(dir=existing).close()
+        except OSError as error:
+            raise CommandError(f"{where}: must be writable, got {chosen}: {error.strerror}") from None
         return chosen
 
     def bind_error(self, error: OSError) -> CommandError:
