@@ -14,5 +14,5 @@ RUN=(python -m ${COVERAGE:+coverage run -m} pytest)
 for config in touch_cube infant hand worm gripper trifinger; do
   python -m tactile_sim check "$config" >/dev/null
 done
-# Two files run at a time, in the order of test/conftest.py.
-exec "${RUN[@]}" -p xdist -n 2 --dist loadfile --no-loadscope-reorder
+# Three files run at a time, in the order of test/conftest.py, because many tests wait for nodes and browsers.
+exec "${RUN[@]}" -p xdist -n 3 --dist loadfile --no-loadscope-reorder
