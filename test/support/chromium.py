@@ -38,6 +38,20 @@ def screenshot(page, name):
     return np.asarray(Image.open(BytesIO(taken)).convert("RGB"))[:, : WIDTH - PANEL]
 
 
+def drawn(page, name):
+    """Return a `screenshot` of a scene that is drawn and has not changed for half a second."""
+    shots = [screenshot(page, name)]
+
+    def settled():
+        page.wait_for_timeout(500)
+        shots.append(screenshot(page, name))
+        covered = (shots[-1] != shots[-1][0, 0]).any(axis=2).mean()
+        return covered > 0.02 and np.array_equal(shots[-1], shots[-2])
+
+    until(settled)
+    return shots[-1]
+
+
 def active_pixels(pixels):
     """Return the number of bright orange and yellow pixels: hundreds if taxels touch, else none."""
     red, _, blue = np.moveaxis(pixels.astype(int), 2, 0)

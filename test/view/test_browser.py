@@ -16,6 +16,7 @@ from support.chromium import (
     PATIENCE,
     active_pixels,
     contrast,
+    drawn,
     enter,
     paused_frame,
     press,
@@ -118,8 +119,7 @@ def test_first_screen_shows_touch(visit, name):
         viewer.show(replace(frame, readings=np.zeros_like(frame.readings)))
         page = visit(viewer.url)
         until(lambda: viewer.clients == 1)
-        page.wait_for_timeout(2500)  # until the scene is drawn
-        unlit = screenshot(page, f"{name}_without_touch")
+        unlit = drawn(page, f"{name}_without_touch")
         viewer.show(frame)
 
         def visible():
