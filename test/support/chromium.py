@@ -23,10 +23,6 @@ WIDTH, HEIGHT, PANEL = 720, 440, 324
 """Size of the window and of the panel [px], small because of software rendering."""
 PATIENCE = 90_000
 """Timeout of all waits [ms]."""
-FEW_FRAMES = """
-window.requestAnimationFrame = draw => setTimeout(() => draw(performance.now()), 100);
-window.cancelAnimationFrame = clearTimeout;"""
-"""Script with which a page draws 10 frames per second; at 60, software rendering keeps two cores busy."""
 
 
 def screenshot(page, name):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from support.chromium import CHROMIUM, FEW_FRAMES, HEIGHT, SOFTWARE, WIDTH
+from support.chromium import CHROMIUM, HEIGHT, SOFTWARE, WIDTH
 from support.chromium import PATIENCE as PAGE_PATIENCE
 from support.published_view import SCENE, FakeProcess, Output
 from support.view_clients import FRAME, Recorder
@@ -88,7 +88,6 @@ def visit(browser):
 
     def visit(address, focused=True):
         page = browser.new_page(viewport={"width": WIDTH, "height": HEIGHT})
-        page.add_init_script(FEW_FRAMES)
         if not focused:
             page.add_init_script("document.hasFocus = () => false")
         page.set_default_timeout(PAGE_PATIENCE)
