@@ -21,8 +21,10 @@ from typing import Any
 
 import numba
 import numpy as np
+from llvmlite.binding import parse_assembly, parse_bitcode
 from numba.core import types
 from numba.core.caching import NullCache
+from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import CompileResult
 from numba.core.dispatcher import Dispatcher
 from numba.core.serialize import dumps
@@ -61,7 +63,7 @@ class KernelCache(NullCache):
         for folder in folders():
             if (code := _read(folder / name, stamp)) is not None:
                 try:
-                    return CompileResult._rebuild(target_context, *pickle.loads(code))
+                    return _rebuild(target_context, *pickle.loads(code))
                 except Exception:  # for example, written by another version of a library
                     continue
         return None
@@ -94,6 +96,34 @@ class KernelCache(NullCache):
         digest = hashlib.sha256(made_for.encode()).hexdigest()[:16]
         kernel = f"{function.__module__}.{function.__qualname__}".replace("<locals>.", "")
         return f"{kernel}-{digest}.{sys.implementation.cache_tag}.nbc"
+
+
+class _LoadedLibrary(JITCodeLibrary):
+    """Machine code from a file. Its LLVM bitcode is parsed only if a kernel that calls it is compiled."""
+
+    bitcode: bytes | None
+
+    def _get_module_for_linking(self) -> Any:
+        if self.bitcode is not None:
+            self._shared_module, self.bitcode = parse_bitcode(self.bitcode), None
+        return self._shared_module
+
+
+def _rebuild(target_context: Any, library: Any, described: Any, *others: Any) -> CompileResult:
+    """Load compiled code as `CompileResult._rebuild` does, but without parsing its bitcode."""
+    name, kind, (machine_code, bitcode) = library
+    library = name, kind, (machine_code, _no_bitcode())
+    # Numba takes the names of the functions from the bitcode.
+    names = described.llvm_func_name, described.llvm_cpython_wrapper_name, described.llvm_cfunc_wrapper_name
+    target_context.codegen()._engine._defined_symbols.update(names)
+    result = CompileResult._rebuild(target_context, library, described, *others)
+    result.library.__class__, result.library.bitcode = _LoadedLibrary, bitcode
+    return result
+
+
+@cache
+def _no_bitcode() -> bytes:
+    return parse_assembly("").as_bitcode()
 
 
 def _layout(argument: Any) -> Any:

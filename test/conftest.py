@@ -26,9 +26,13 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
+LONG = ("test/ros/", "test/view/", "test/trifinger/")
+"""Folders with long files."""
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run tests with nodes and browsers first, because long files at the end would leave cores idle."""
-    items.sort(key=lambda item: not item.nodeid.startswith(("test/ros/", "test/view/")))
+    """Run long files first, because at the end they would leave cores idle."""
+    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
 @pytest.fixture

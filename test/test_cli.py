@@ -7,7 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.command_line import command_without_ros
+from support.command_line import commands_without_ros
 from support.errors import raises
 
 from tactile_sim import CommandError
@@ -74,23 +74,18 @@ def test_options_of_the_view_require_the_view(option, capsys):
     assert "--web" in capsys.readouterr().err
 
 
-@pytest.mark.parametrize("command", ["info", "check", "demo"])
-def test_missing_configuration_gives_one_error_line(command):
-    done = command_without_ros(command, "no_such_scene")
-    assert done.returncode == 2
-    assert done.stderr.startswith("tactile_sim: error: ")
-    assert "no_such_scene" in done.stderr
-    assert done.stderr.count("\n") == 1
-
-
-@pytest.mark.parametrize("command", ["run", "demo"])
-def test_commands_that_need_ros_name_the_setup_command(command):
-    done = command_without_ros(command, "touch_cube")
-    assert done.returncode == 2
-    assert done.stderr.startswith("tactile_sim: error: ")
-    assert "rclpy" in done.stderr
-    assert "make setup" in done.stderr
-    assert done.stderr.count("\n") == 1
+def test_errors_of_commands_without_ros_are_one_line():
+    facts = {
+        ("info", "no_such_scene"): ("no_such_scene",),
+        ("check", "no_such_scene"): ("no_such_scene",),
+        ("demo", "no_such_scene"): ("no_such_scene",),
+        ("run", "touch_cube"): ("rclpy", "make setup"),
+        ("demo", "touch_cube"): ("rclpy", "make setup"),
+    }
+    for words, (code, _, error) in zip(facts.values(), commands_without_ros(*facts), strict=True):
+        assert code == 2
+        assert error.startswith("tactile_sim: error: ") and error.count("\n") == 1
+        assert all(word in error for word in words), error
 
 
 def test_unknown_benchmark_is_rejected(capsys):
@@ -112,10 +107,10 @@ def command(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
     return subprocess.run(program, stderr=subprocess.PIPE, text=True, timeout=120, cwd=ROOT, **options)
 
 
-@pytest.mark.parametrize("config", ["touch_cube", "infant"])  # less and more than a buffer
-def test_output_to_a_full_disk_gives_one_error_line(config, without_progress):
+@pytest.mark.parametrize("arguments", [["presets"], ["info", "infant"]])  # less and more than a buffer
+def test_output_to_a_full_disk_gives_one_error_line(arguments, without_progress):
     with open("/dev/full", "w") as full:
-        done = command("info", config, stdout=full)
+        done = command(*arguments, stdout=full)
     assert done.returncode == 2
     [line] = without_progress(done.stderr).splitlines()
     assert line.startswith("tactile_sim: error: ") and line.endswith(os.strerror(28))

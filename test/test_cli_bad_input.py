@@ -156,8 +156,19 @@ def test_check_reports_all_errors_of_a_configuration(folder, capfd):
         assert line.startswith("tactile_sim: error: my.yaml: ") and key in line
 
 
-@pytest.mark.parametrize("command", ["check", "info"])
 @pytest.mark.parametrize("case", ["not UTF-8", "scale NaN", "broken XML"])
+def test_info_gives_the_same_line_as_check(folder, capfd, case):
+    write(folder, CASES[case][0])
+    errors = []
+    for command in ("check", "info"):
+        assert main([command, "my.yaml"]) == 2
+        out, err = capfd.readouterr()
+        assert out == ""
+        errors.append(err)
+    assert errors[0] == errors[1]
+
+
+@pytest.mark.parametrize(("command", "case"), [("check", "broken XML"), ("info", "scale NaN")])
 def test_a_new_process_shows_no_traceback(folder, command, case):
     text, facts = CASES[case]
     write(folder, text)

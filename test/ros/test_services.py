@@ -88,21 +88,20 @@ def test_mocap_body_and_weld_are_services(ros):
     assert simulation.engine.eq_active.tolist() == [False]
 
 
-@pytest.mark.parametrize(
-    ("service_type", "name", "fields", "accepted"),
-    [
+def test_hundreds_of_concurrent_calls_get_responses(ros):
+    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.1}})
+    for service_type, name, values, accepted in (
         (SetBool, "pause", {"data": True}, True),
         (SetBodyState, "set_body_state", {"body": "nobody"}, False),
-    ],
-)
-def test_hundreds_of_concurrent_calls_get_responses(ros, service_type, name, fields, accepted):
-    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.1}})
-    # By default, a client drops unread responses beyond 10.
-    client = ros.node.create_client(service_type, f"/tactile_sim/{name}", qos_profile=qos_profile_parameters)
-    wait_for(client.service_is_ready)
-    futures = [client.call_async(service_type.Request(**fields)) for _ in range(500)]
-    wait_for(lambda: all(future.done() for future in futures), "500 responses")
-    assert {future.result().success for future in futures} == {accepted}
+    ):
+        # By default, a client drops unread responses beyond 10.
+        client = ros.node.create_client(
+            service_type, f"/tactile_sim/{name}", qos_profile=qos_profile_parameters
+        )
+        wait_for(client.service_is_ready)
+        futures = [client.call_async(service_type.Request(**values)) for _ in range(500)]
+        wait_for(lambda futures=futures: all(future.done() for future in futures), f"500 of {name}")
+        assert {future.result().success for future in futures} == {accepted}
 
 
 def raises_at_once(request):

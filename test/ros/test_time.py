@@ -80,7 +80,7 @@ def test_messages_of_one_stamp_describe_one_state(ros, arm, integrator):
     assert hits > 5
 
 
-def test_late_subscriber_gets_every_topic_while_paused(ros, arm):
+def test_paused_node_serves_late_subscribers_and_steps(ros, arm):
     ros.run(scene=arm(), skin=SKIN, start_paused=True)
     types = {
         "tactile/tip/array": TactileArray, "tactile/frame": TactileFrame, "tactile/points": PointCloud2,
@@ -90,14 +90,10 @@ def test_late_subscriber_gets_every_topic_while_paused(ros, arm):
     received = {topic: ros.listen(kind, topic) for topic, kind in types.items()}
     lasting = ros.listen(MarkerArray, "scene_markers", lasting=True)
     wait_for(lambda: all(received.values()) and lasting, f"one of each of {list(received)}")
-    assert stamp(received["joint_states"][0]) == 0
-    assert received["joint_states"][0].name == ["shoulder", "elbow"]
+    joints = received["joint_states"]
+    assert stamp(joints[0]) == 0
+    assert joints[0].name == ["shoulder", "elbow"]
 
-
-def test_step_service_returns_time_reached(ros, arm):
-    joints = ros.listen(JointState, "joint_states")
-    ros.run(scene=arm(), skin=SKIN, start_paused=True)
-    wait_for(lambda: joints)
     answer = ros.call(Step, "/tactile_sim/step", steps=7)
     assert answer.success
     assert (answer.time.sec, answer.time.nanosec) == (0, 14_000_000)
@@ -189,18 +185,23 @@ def test_lockstep_steps_once_per_command_and_is_repeatable(ros, arm):
     assert alone == in_company
 
 
-def test_lockstep_reports_rejected_command_without_step(ros, arm):
+def test_lockstep_node_publishes_to_new_subscribers_and_rejects_commands_without_a_step(ros, arm):
     joints = ros.listen(JointState, "joint_states")
     reports = ros.listen(DiagnosticArray, "/diagnostics")
     ros.run(scene=arm(), skin=SKIN, lockstep=True)
+    wait_for(lambda: joints)
+    late = ros.listen(JointState, "joint_states")
+    wait_for(lambda: late and len(joints) > 1)
+    np.testing.assert_array_equal(joints[-1].position, joints[0].position)
+
     commands = ros.node.create_publisher(JointState, "joint_commands", 10)
-    wait_for(lambda: joints and reports and commands.get_subscription_count() == 1)
+    wait_for(lambda: reports and commands.get_subscription_count() == 1)
     for count in (1, 2, 3):  # identical commands are reported again
         commands.publish(JointState(name=["sholder"], effort=[1.0]))
         wait_for(lambda count=count: rejections(reports) == count, f"report {count}")
         assert bytes(reports[-1].status.level) == DiagnosticStatus.WARN
         assert stamp(reports[-1]) == 0
-    assert {stamp(message) for message in joints} == {0}
+    assert {stamp(message) for message in joints + late} == {0}
     commands.publish(JointState(name=["shoulder"], effort=[1.0]))
     wait_for(lambda: stamp(joints[-1]) == 2_000_000, "the step of the next command")
 
@@ -209,16 +210,6 @@ def rejections(reports) -> int:
     """Return the number of rejected commands in the last report."""
     (values,) = reports[-1].status.values
     return int(dict(zip(values.key, values.value, strict=True))["refused_commands"])
-
-
-def test_new_subscriber_gets_present_state_in_lockstep(ros, arm):
-    early = ros.listen(JointState, "joint_states")
-    ros.run(scene=arm(), skin=SKIN, lockstep=True)
-    wait_for(lambda: early)
-    late = ros.listen(JointState, "joint_states")
-    wait_for(lambda: late and len(early) > 1)
-    assert {stamp(message) for message in early + late} == {0}
-    np.testing.assert_array_equal(early[-1].position, early[0].position)
 
 
 def motion(ros, crowd: bool) -> list[bytes]:

@@ -94,10 +94,3 @@ def test_demo_reports_next_free_port(environment, busy_port, tmp_path):
     found = re.search(r"^web view: http://127\.0\.0\.1:(\d+) \(port (\d+) is taken\)$", out, re.MULTILINE)
     assert int(found[1]) > busy_port
     assert int(found[2]) == busy_port
-
-
-def test_demo_runs_without_view(environment):
-    process = start(environment, "tactile_sim", "demo", "touch_cube", "--no-web", "--duration", "1")
-    out, err = process.communicate(timeout=START)
-    assert process.returncode == 0, err
-    assert "web view: off" in out

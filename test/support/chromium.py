@@ -34,17 +34,18 @@ def screenshot(page, name):
     return np.asarray(Image.open(BytesIO(taken)).convert("RGB"))[:, : WIDTH - PANEL]
 
 
-def settled_screenshot(page, name):
-    """Return a screenshot of the scene after it has been drawn and changes no more."""
-    taken = []
+def drawn(page, name):
+    """Return a `screenshot` of a scene that is drawn and has not changed for half a second."""
+    shots = [screenshot(page, name)]
 
     def settled():
         page.wait_for_timeout(500)
-        taken.append(screenshot(page, name))
-        return len(taken) > 1 and taken[-1].std() > 5.0 and np.array_equal(taken[-1], taken[-2])
+        shots.append(screenshot(page, name))
+        covered = (shots[-1] != shots[-1][0, 0]).any(axis=2).mean()
+        return covered > 0.02 and np.array_equal(shots[-1], shots[-2])
 
     until(settled)
-    return taken[-1]
+    return shots[-1]
 
 
 def active_pixels(pixels):

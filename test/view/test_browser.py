@@ -16,12 +16,12 @@ from support.chromium import (
     PATIENCE,
     active_pixels,
     contrast,
+    drawn,
     enter,
     paused_frame,
     press,
     screenshot,
     seconds,
-    settled_screenshot,
     until,
     wait_for_text,
 )
@@ -119,7 +119,7 @@ def test_first_screen_shows_touch(visit, name):
         viewer.show(replace(frame, readings=np.zeros_like(frame.readings)))
         page = visit(viewer.url)
         until(lambda: viewer.clients == 1)
-        unlit = settled_screenshot(page, f"{name}_without_touch")
+        unlit = drawn(page, f"{name}_without_touch")
         viewer.show(frame)
 
         def visible():

@@ -15,6 +15,7 @@ from support.errors import raises
 from support.waiting import PATIENCE, wait_until
 
 from tactile_sim import CommandError
+from tactile_sim.cli import main
 from tactile_sim.view.web.address import Endpoint
 
 VIEW = [sys.executable, "-m", "tactile_sim", "view"]
@@ -105,22 +106,34 @@ def test_busy_port_is_an_error_of_one_line_with_the_option():
     assert err.count("\n") == 1
 
 
+def test_unknown_scene_is_an_error_that_names_the_nearest():
+    process = start("infnt")
+    err = process.communicate(timeout=PATIENCE)[1]
+    assert process.returncode == 2
+    assert "'infant'" in err and "Traceback" not in err
+
+
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [
-        (["infnt"], "'infant'"),
-        (["touch_cube", "--port", "70000"], "70000"),
-        (["touch_cube", "--token", "a b"], "'a b'"),
-        (["touch_cube", "--host", "no.such.host.invalid"], "no.such.host.invalid"),
-        (["touch_cube", "--port", "0", "--out", __file__], __file__),
+        (["--port", "70000"], "70000"),
+        (["--token", "a b"], "'a b'"),
+        (["--host", "no.such.host.invalid"], "no.such.host.invalid"),
+        (["--port", "0", "--out", __file__], __file__),
     ],
 )
-def test_invalid_arguments_are_an_error_that_names_the_value(arguments, named):
-    process = start(*arguments)
-    err = process.communicate(timeout=PATIENCE)[1]
-    assert process.returncode == 2
-    assert named in err
-    assert "Traceback" not in err
+def test_invalid_arguments_are_an_error_that_names_the_value(arguments, named, capfd):
+    assert exit_code(["view", "touch_cube", "--duration", "0.1", *arguments]) == 2
+    err = capfd.readouterr().err
+    assert named in err and "Traceback" not in err
+
+
+def exit_code(arguments: list[str]) -> int:
+    """Return the exit code of a command in this process."""
+    try:
+        return main(arguments)
+    except SystemExit as end:
+        return end.code
 
 
 def test_browsers_of_other_machines_write_only_to_a_chosen_folder(tmp_path):

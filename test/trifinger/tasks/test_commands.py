@@ -1,5 +1,6 @@
 """Commands of the tasks and replay of logs."""
 
+import runpy
 import subprocess
 import sys
 
@@ -65,6 +66,9 @@ def test_replay_rejects_other_files(tmp_path):
 
 
 @pytest.mark.parametrize("text", ["5", "{", '{"position": [0, 0, 0]}'])
-def test_invalid_pose_exits_with_2(tmp_path, text):
-    done = run("move_cube", "replay_one", "-l", tmp_path / "log", "-d", 1, "-i", text, "-g", text)
-    assert (done.returncode, len(done.stderr.splitlines())) == (2, 1)
+def test_invalid_pose_exits_with_2(tmp_path, monkeypatch, capsys, text):
+    poses = ["-i", text, "-g", text]
+    monkeypatch.setattr(sys, "argv", ["", "replay_one", "-l", str(tmp_path / "log"), "-d", "1", *poses])
+    with pytest.raises(SystemExit) as end:
+        runpy.run_module("tactile_sim.trifinger.tasks.move_cube", run_name="__main__")
+    assert (end.value.code, len(capsys.readouterr().err.splitlines())) == (2, 1)
