@@ -185,6 +185,7 @@ def test_pinned_taxels_are_marked_in_the_scene(view):
     assert mark().text == "#43"
     assert mark().position == pytest.approx(CORNERS[3] + [0, 0, 1])
     viewer.panel.probe.draw(frame(2.0, readings=np.ones(8)))
+    viewer.panel.probe.draw(frame(np.nan, readings=np.ones(8)))
     assert mark().position == pytest.approx(CORNERS[3] + [0, 0, 2])
     viewer.panel.probe.set_shown(np.array([False]))
     assert not mark().visible

@@ -14,6 +14,7 @@ from tactile_sim.drawing.units import prefixed, quantity
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.panel.force_history import ForceHistory
 from tactile_sim.view.panel.force_plot import line_plot
+from tactile_sim.view.scene.browser_scene import MIN_MOTION
 from tactile_sim.view.scene.viewpoint import to_world
 from tactile_sim.view.web.scene_script import POINTER_NODE
 
@@ -169,12 +170,14 @@ class Probe:
         self._move_marks()
 
     def _move_marks(self) -> None:
+        """Place the labels of pinned taxels; NaN poses are ignored."""
         if self._frame is None or not self._marks:
             return
         taxels = np.array(list(self._marks))
         places = to_world(self._bodies[taxels], self._scene.taxel_positions[taxels], self._frame)
         for mark, place in zip(self._marks.values(), places, strict=True):
-            mark.position = place
+            if np.isfinite(place).all() and not np.allclose(mark.position, place, rtol=0.0, atol=MIN_MOTION):
+                mark.position = place
 
     def describe(self, taxel: int) -> str:
         """Describe a taxel by its pad, id, reading and position."""
