@@ -163,6 +163,7 @@ def test_two_browsers_show_the_same_and_one_may_disconnect(box_view, visit):
     viewer.show(paused_frame(3.0, fault="too fast"))
     until(lambda: seconds(second) == 3.0)
     wait_for_text(second, "too fast")
+    wait_for_text(second, "stopped")
     viewer.notify("done")
     wait_for_text(second, "done")
 

@@ -118,11 +118,13 @@ def test_hover_shows_the_reading_and_a_click_pins_or_pokes(skin_view, visit):
     page.mouse.click(*screen_point(0.03, -0.05))
     wait_for_text(page, "pinned taxels [mN]")
     wait_for_text(page, f"box #{taxel}")
+    assert viewer.server.scene.get_handle_by_name(f"/pinned_taxel_{taxel}")
     page.get_by_text("Click on a body").click()
     page.get_by_label("action").click()
     page.get_by_role("option", name="poke the skin").click()
     page.mouse.click(*screen_point(-0.05, 0.07))
     until(lambda: requests)
+    wait_for_text(page, "poking box #")
     [(name, (body, point, force, _))] = requests
     assert (name, body) == ("press", 1)
     assert point == pytest.approx([-0.05, -0.1, 0.07])

@@ -16,7 +16,9 @@ from tactile_sim.drawing.colors import NO_CONTACT
 from tactile_sim.engines import Contacts
 from tactile_sim.view.content import ImageInfo, Shape, ViewFrame, ViewScene
 from tactile_sim.view.panel.legend import legend
+from tactile_sim.view.scene.browser_scene import _is_ground
 from tactile_sim.view.scene.color_scale import DECAY, LEAST, ColorScale
+from tactile_sim.view.scene.colors import dark_color
 from tactile_sim.view.scene.force_markers import LENGTHS
 from tactile_sim.view.scene.primitives import box
 from tactile_sim.view.scene.viewpoint import DISTANCE, MARGIN, Viewpoint
@@ -153,6 +155,52 @@ def test_only_the_first_frame_is_drawn_without_browsers(view):
 def test_view_prints_nothing(view, capfd):
     view().close()
     assert capfd.readouterr() == ("", "")
+
+
+def test_pointer_finds_the_reading_that_it_sees(view):
+    viewer = view()
+    readings = np.zeros(8)
+    origin, direction = np.array([0.1, -1.0, 0.1]), np.array([0.0, 1.0, 0.0])
+    front, back = (int(np.abs(CORNERS - [0.1, y, 0.1]).sum(axis=1).argmin()) for y in (-0.1, 0.1))
+    find = viewer.panel.probe.find
+    viewer.show(frame(0.0, readings=readings))
+    assert find(origin, direction) == front
+    readings[back] = 1.0  # shines through the box
+    viewer.show(frame(0.0, readings=readings.copy()))
+    assert find(origin, direction) == back
+    assert find(origin, direction, shining=False) == front
+    readings[front] = 0.5
+    viewer.show(frame(0.0, readings=readings.copy()))
+    assert find(origin, direction) == front
+
+
+def test_pinned_taxels_are_marked_in_the_scene(view):
+    viewer = view(dataclasses.replace(SCENE, taxel_ids=np.arange(8) + 40))
+    viewer.show(frame(1.0, readings=np.ones(8)))
+    viewer.panel.probe.pin(3)
+
+    def mark():
+        return viewer.server.scene.get_handle_by_name("/pinned_taxel_3")
+
+    assert mark().text == "#43"
+    assert mark().position == pytest.approx(CORNERS[3] + [0, 0, 1])
+    viewer.panel.probe.draw(frame(2.0, readings=np.ones(8)))
+    viewer.panel.probe.draw(frame(np.nan, readings=np.ones(8)))
+    assert mark().position == pytest.approx(CORNERS[3] + [0, 0, 2])
+    viewer.panel.probe.set_shown(np.array([False]))
+    assert not mark().visible
+    viewer.panel.probe.pin(3)
+    assert mark() is None
+
+
+def test_only_fixed_sheets_and_large_shapes_are_ground():
+    sheet, block = box([0.5, 0.5, 0.001]), box([0.5, 0.5, 0.1])
+    assert _is_ground(Shape("table", 0, *sheet, np.ones(4)))
+    assert not _is_ground(Shape("sticker of a cube", 1, *sheet, np.ones(4)))
+    assert not _is_ground(Shape("block", 0, *block, np.ones(4)))
+    assert _is_ground(Shape("room", 1, *box([20.0, 20.0, 3.0]), np.ones(4)))
+    black = np.array(dark_color(np.zeros(3), False, True))
+    assert black.min() > 0.15 > max(dark_color(np.zeros(3), False, False))
 
 
 def test_nan_poses_are_ignored(view):

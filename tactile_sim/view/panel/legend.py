@@ -62,4 +62,6 @@ def _arrows(scale: float) -> str:
     force = full_scale(0.05 / scale / 2.4)
     keys = (("normal", NORMAL_FORCE), ("friction", FRICTION), ("net", NET_FORCE))
     colored = " ".join(f'<span style="color: rgb{color}">&#x279c;</span>&nbsp;{name}' for name, color in keys)
-    return f'<div style="margin-top: 0.3em">{colored}; {100.0 * scale * force:.3g} cm: {force:g} N</div>'
+    return (
+        f'<div style="margin-top: 0.3em">{colored} force, {100.0 * scale * force:.3g} cm = {force:g} N</div>'
+    )

@@ -20,6 +20,7 @@ MAX_DOWNLOAD = 200 << 20
 """Size up to which files are sent to the browser [bytes]. Larger ones are only stored."""
 STATUS_ORDER, FOLDER_ORDER = -38.5, -34.0
 """Positions in the panel: the status is below the time, the folder below the layers."""
+HEADING = '<div style="padding: 0 1em 0.4em 1em; font-size: 0.8em">of the last recording:</div>'
 WORK, DONE, FAULT = "#ff8787", "#8ce99a", "#ff6b6b"
 """Colours of the status."""
 
@@ -49,6 +50,8 @@ class Outputs:
                 self._record = gui.add_button("Record", color="red", hint="Records all topics to a bag.")
                 self._record.on_click(lambda _: controls.ask("record", not self._recording))
             gui.add_button(IMAGE_LABEL, hint="Saves the scene as this browser shows it, with the legend.")
+            if scene.output_folder and not scene.bag:
+                gui.add_html(HEADING)
             if scene.output_folder:
                 what = "this bag" if scene.bag else "the last recording"
                 for kind, label in ((FILM, "Film (MP4)"), (REPLAY, "Replay (HTML)")):

@@ -17,7 +17,7 @@ from tactile_sim.view.panel.actuator_inputs import ActuatorInputs
 from tactile_sim.view.panel.force_plot import ForcePlot
 from tactile_sim.view.panel.legend import legend
 from tactile_sim.view.panel.number_field import NumberField
-from tactile_sim.view.panel.outputs import Outputs
+from tactile_sim.view.panel.outputs import FAULT, Outputs
 from tactile_sim.view.panel.pointer import Pointer
 from tactile_sim.view.panel.probe import Probe
 from tactile_sim.view.panel.run_controls import RunControls
@@ -174,12 +174,13 @@ class Panel:
 
     def _draw_state(self, frame: ViewFrame) -> None:
         pace = "paused" if frame.paused else f"{frame.real_time_factor:.2f} × real time"
+        pace = "stopped" if frame.fault else pace
         pull = f" &nbsp; pulling with {frame.pull_force:.3g} N" if frame.pull_force else ""
         self._state.content = _line(f"<b>{frame.time:.3f} s</b> &nbsp; {pace}{pull}")
         self._paused = frame.paused
         if self._run:
             self._run.draw(frame.paused)
-        self._fault.content = _line(escape(frame.fault), "#ff6b6b")
+        self._fault.content = _line(f"physics fault: {escape(frame.fault)}; press Reset", FAULT)
         self._fault.visible = bool(frame.fault)
         values = (frame.taxel_scale, frame.unit, self._scale.logarithmic, frame.arrow_scale)
         if values != self._legend_values and len(self._scene.taxel_positions):

@@ -92,7 +92,7 @@ class Pointer:
 
     def _on_skin(self, action: str, origin: np.ndarray, direction: np.ndarray) -> None:
         assert self._probe is not None
-        taxel = self._probe.find(origin, direction)
+        taxel = self._probe.find(origin, direction, shining=action == PIN)
         if taxel is None:
             self._notify("no taxel there; click on a skin")
         elif action == PIN:
@@ -100,6 +100,7 @@ class Pointer:
         elif self._controls:
             body, point, inward = self._probe.load(taxel)
             force = np.clip(self._poke.value, 0.0, max(MAX_POKE, self._limit))
+            self._notify(f"poking {self._probe.name(taxel)} with {force:.3g} N for {POKE_TIME:g} s")
             self._controls.ask("press", body, point, force * inward, POKE_TIME)
 
     def on_drag(self, body: int, client: int, phase: str, start: np.ndarray, end: np.ndarray) -> None:

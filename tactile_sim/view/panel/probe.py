@@ -8,11 +8,13 @@ from threading import RLock
 import numpy as np
 from viser import ClientHandle, GuiEvent, LabelHandle, ViserServer
 
+from tactile_sim.drawing.colors import levels
 from tactile_sim.drawing.force_scale import full_scale
 from tactile_sim.drawing.units import prefixed, quantity
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.panel.force_history import ForceHistory
 from tactile_sim.view.panel.force_plot import line_plot
+from tactile_sim.view.scene.browser_scene import MIN_MOTION
 from tactile_sim.view.scene.viewpoint import to_world
 from tactile_sim.view.web.scene_script import POINTER_NODE
 
@@ -43,6 +45,8 @@ class Probe:
         """Taxel at the pointer, keyed by client id."""
         self._labels: dict[int, LabelHandle] = {}
         self._pins: list[int] = []
+        self._marks: dict[int, LabelHandle] = {}
+        """Labels of the pinned taxels in the scene, keyed by taxel."""
         self._history = ForceHistory(MAX_PINS)
         self._plot = server.gui.add_html("", visible=False)
         # The script in the page sends rays through this input and finds it by the name of the node.
@@ -58,6 +62,7 @@ class Probe:
                 values = np.zeros((MAX_PINS, 3))
                 values[: len(self._pins), 0] = frame.readings[self._pins]
                 self._history.add(frame, values)
+            self._move_marks()
 
     def refresh(self) -> None:
         """Update the labels and the plot with the stored readings."""
@@ -78,6 +83,8 @@ class Probe:
         """
         with self._lock:
             self._shown = shown[self._pads]
+            for taxel, mark in self._marks.items():
+                mark.visible = bool(self._shown[taxel])
             for client in [client for client, taxel in self._hovered.items() if not self._shown[taxel]]:
                 self._forget(client)
 
@@ -89,7 +96,7 @@ class Probe:
         """
         return self._hovered.get(client)
 
-    def find(self, origin: np.ndarray, direction: np.ndarray) -> int | None:
+    def find(self, origin: np.ndarray, direction: np.ndarray, shining: bool = True) -> int | None:
         """Return the index of the taxel closest to a ray on the first surface that it hits, or None.
 
         Taxels that face the ray are preferred.
@@ -97,6 +104,7 @@ class Probe:
         Args:
             origin: Origin of the ray (3,), world frame [m].
             direction: Unit direction of the ray (3,), world frame.
+            shining: Whether a reading that shines through the first surface is preferred to none on it.
         """
         frame = self._frame
         if frame is None or not len(self._bodies):
@@ -109,9 +117,21 @@ class Probe:
             return None
         outward = to_world(self._bodies[met], self._scene.taxel_normals[met], frame, rotate_only=True)
         facing = met[outward @ direction < 0.0]
-        met = facing if len(facing) else met
-        first = met[depth[met] < depth[met].min() + 2.0 * self._reach[met]]  # the first surface
-        return int(first[distance[first].argmin()])
+        facing = facing if len(facing) else met
+        end = depth[facing].min() + 2.0 * self._reach
+        first = facing[depth[facing] < end[facing]]  # the first surface
+        nearest = int(first[distance[first].argmin()])
+        if shining and len(frame.readings) == len(self._bodies) and not self._glows(nearest):
+            behind = met[(depth[met] >= end[met]) & (distance[met] < 0.5 * self._reach[met])]
+            behind = behind[self._glows(behind)]
+            if len(behind):
+                return int(behind[depth[behind].argmin()])
+        return nearest
+
+    def _glows(self, taxels: int | np.ndarray) -> np.ndarray:
+        """Return whether the readings of taxels are visible on the colour scale."""
+        assert self._frame is not None
+        return levels(self._frame.readings[taxels], self._frame.taxel_scale) > 0.0
 
     def load(self, taxel: int) -> tuple[int, np.ndarray, np.ndarray]:
         """Return a taxel's body index, position (3,) [m] and inward normal (3,), both in the body frame."""
@@ -126,7 +146,7 @@ class Probe:
         with self._lock:
             if taxel in self._pins:
                 self._pins.remove(taxel)
-                done = "removed"
+                done = "unpinned"
             else:
                 self._pins = [*self._pins, taxel][-MAX_PINS:]
                 done = "pinned"
@@ -135,19 +155,42 @@ class Probe:
             if self._frame:
                 self.draw(self._frame)
                 self._show_plot()
-        return f"{done} {self._name(taxel)}"
+            self._show_pins()
+        return f"{done} {self.name(taxel)}"
+
+    def _show_pins(self) -> None:
+        """Add and remove labels of pinned taxels in the scene."""
+        for taxel in self._marks.keys() - set(self._pins):
+            self._marks.pop(taxel).remove()
+        for taxel in set(self._pins) - self._marks.keys():
+            text = f"#{int(self._scene.taxel_ids[taxel])}"
+            self._marks[taxel] = self._server.scene.add_label(
+                f"/pinned_taxel_{taxel}", text, font_screen_scale=0.8, anchor="bottom-left"
+            )
+        self._move_marks()
+
+    def _move_marks(self) -> None:
+        """Place the labels of pinned taxels; NaN poses are ignored."""
+        if self._frame is None or not self._marks:
+            return
+        taxels = np.array(list(self._marks))
+        places = to_world(self._bodies[taxels], self._scene.taxel_positions[taxels], self._frame)
+        for mark, place in zip(self._marks.values(), places, strict=True):
+            if np.isfinite(place).all() and not np.allclose(mark.position, place, rtol=0.0, atol=MIN_MOTION):
+                mark.position = place
 
     def describe(self, taxel: int) -> str:
         """Describe a taxel by its pad, id, reading and position."""
         frame = self._frame
         if frame is None or len(frame.readings) != len(self._bodies):
-            return self._name(taxel)
+            return self.name(taxel)
         [place] = to_world(self._bodies[[taxel]], self._scene.taxel_positions[[taxel]], frame)
-        where = ", ".join(f"{part:.3f}" for part in place.tolist())
+        where = ", ".join(f"{part:.3f}" for part in (place.round(3) + 0.0).tolist())  # no -0.000
         invalid = ", invalid" if len(frame.valid) and not frame.valid[taxel] else ""
-        return f"{self._name(taxel)}: {quantity(frame.readings[taxel], frame.unit)}{invalid} ({where}) m"
+        return f"{self.name(taxel)}: {quantity(frame.readings[taxel], frame.unit)}{invalid} ({where}) m"
 
-    def _name(self, taxel: int) -> str:
+    def name(self, taxel: int) -> str:
+        """Return the name of a taxel: its pad and its id."""
         return f"{self._scene.pads[self._pads[taxel]]} #{int(self._scene.taxel_ids[taxel])}"
 
     def _on_ray(self, event: GuiEvent) -> None:
@@ -180,7 +223,9 @@ class Probe:
         [place] = to_world(self._bodies[[taxel]], self._scene.taxel_positions[[taxel]], frame)
         text = self.describe(taxel)
         if number not in self._labels:
-            self._labels[number] = client.scene.add_label("/hovered_taxel", text, position=place)
+            self._labels[number] = client.scene.add_label(
+                "/hovered_taxel", text, position=place, anchor="bottom-center"
+            )
         label = self._labels[number]
         if label.text != text:
             label.text = text
@@ -199,7 +244,7 @@ class Probe:
         axis = full_scale(largest)
         size, unit = prefixed(axis, self._frame.unit if self._frame else "")
         current = [
-            (self._name(taxel), value / size)
+            (self.name(taxel), value / size)
             for taxel, value in zip(self._pins, self._history.forces.tolist(), strict=False)
         ]
         title = f"pinned taxels [{escape(unit)}]" if unit else "pinned taxels"

@@ -16,6 +16,7 @@ import viser
 from tactile_sim.drawing.colors import DECADES, table
 from tactile_sim.drawing.themes import DARK
 from tactile_sim.drawing.units import number, prefixed
+from tactile_sim.view.panel.legend import READINGS
 from tactile_sim.view.replay.force_strip import ForceStrip
 from tactile_sim.view.web.scene_script import scene_script
 
@@ -40,6 +41,7 @@ _STYLE = """<style>
   #color-scale .bar { height: 10px; margin: 4px 0; background: linear-gradient(to right, @COLORS@) }
   #color-scale .ends { display: flex; justify-content: space-between }
   .mantine-Notifications-root { display: none }
+  .mantine-Select-wrapper { width: 4.2em !important }
 </style>
 """
 _SCRIPT = """<script>
@@ -118,7 +120,7 @@ def _color_scale(end: float, unit: str, logarithmic: bool) -> str:
     """Return the colour scale as HTML."""
     size, symbol = prefixed(end, unit)
     start = f"&le; {number(end / size / 10**DECADES)}" if logarithmic else "0"
-    what = f"reading of a taxel [{escape(symbol)}]" if unit else "reading of a taxel"
+    what = f"{READINGS.get(unit, 'reading')} of a taxel" + (f" [{escape(symbol)}]" if unit else "")
     return (
         f'<div id="color-scale"><div>{what}</div><div class="bar"></div>'
         f'<div class="ends"><span>{start}</span><span>{number(end / size)}</span></div></div>'

@@ -8,17 +8,17 @@ import numpy as np
 import trimesh
 from viser import MeshHandle, SceneNodeDragEvent, ViserServer
 
-from tactile_sim.view.content import ViewFrame, ViewScene
+from tactile_sim.view.content import Shape, ViewFrame, ViewScene
 from tactile_sim.view.scene.colors import dark_color
 from tactile_sim.view.scene.feeler_lines import FeelerLines
 from tactile_sim.view.scene.skin_layer import SkinLayer
 from tactile_sim.view.scene.viewpoint import MAX_OBJECT_SIZE
 
-TRANSPARENT = 0.15
+TRANSPARENT = 0.25
 """Opacity of transparent shapes."""
 SHARP = np.radians(35.0)
 """Angle between two faces above which their common edge is drawn sharp [rad]."""
-THIN = 0.01
+THIN = 0.015
 """Ratio of thickness to longest side below which a shape counts as a sheet."""
 MIN_MOTION = 1e-6
 """Smallest change of a position [m] or quaternion component that is sent to browsers."""
@@ -84,7 +84,7 @@ class BrowserScene:
             np.asarray(smooth.faces),
             color=(red, green, blue),
             opacity=alpha if alpha < 1.0 else None,
-            cast_shadow=not _is_ground(shape.vertices),  # a ground would cast its shadow on itself
+            cast_shadow=not _is_ground(shape),  # a ground would cast its shadow on itself
         )
         if pointer is not None:
             self._listen(mesh, shape.body, pointer)
@@ -134,15 +134,16 @@ class BrowserScene:
         with_skin = set(_ints(self._scene.skin_bodies))
         for mesh, shape in zip(self._meshes, self._scene.shapes, strict=True):
             rgb = np.asarray(shape.color[:3], float)
-            color = dark_color(rgb, shape.body in with_skin, _is_ground(shape.vertices)) if dark else rgb
+            color = dark_color(rgb, shape.body in with_skin, _is_ground(shape)) if dark else rgb
             red, green, blue = (round(255.0 * float(part)) for part in color)
             mesh.color = red, green, blue
 
 
-def _is_ground(vertices: np.ndarray) -> bool:
-    """Return whether a shape is a sheet or is too large to be an object."""
-    sides = np.ptp(vertices, axis=0)
-    return bool(sides.min() < THIN * sides.max() or sides.max() > MAX_OBJECT_SIZE)
+def _is_ground(shape: Shape) -> bool:
+    """Return whether a shape is a sheet that is fixed to the world, or is too large to be an object."""
+    sides = np.ptp(shape.vertices, axis=0)
+    is_sheet = shape.body == 0 and sides.min() < THIN * sides.max()
+    return bool(is_sheet or sides.max() > MAX_OBJECT_SIZE)
 
 
 def _ints(values: np.ndarray) -> list[int]:

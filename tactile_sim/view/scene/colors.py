@@ -14,6 +14,8 @@ OBJECT, PALE = 0.4, 0.35
 that white ones lose. Readings behind a pale body would have little contrast."""
 FLOOR = 0.09
 """Smallest brightness of darkened bodies without skin."""
+DARKEST_GROUND = 0.2
+"""Smallest brightness of large shapes and sheets, so that a black table does not look like a hole."""
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
 
@@ -43,5 +45,7 @@ def dark_color(rgb: np.ndarray, has_skin: bool, is_ground: bool) -> tuple[float,
         color = np.array(DARK_BODY) / 255.0 * (0.75 + 0.35 * brightness)
     else:
         color = FLOOR + rgb * (STAGE if is_ground else OBJECT * (1.0 - PALE * brightness))
+        if is_ground:
+            color = color + max(0.0, DARKEST_GROUND - float(color @ _LUMINANCE))
     red, green, blue = np.clip(color, 0.0, 1.0).tolist()
     return red, green, blue

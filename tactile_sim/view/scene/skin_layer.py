@@ -15,7 +15,7 @@ LIFT = 0.06
 """Height of the surface above the body [spacings]. On curved bodies, its flat triangles would cut in."""
 DOT_RADIUS = 0.3
 """Radius of a dot [spacings]. Dots are raised by their radius because they always face the camera."""
-DOT_WITHOUT_CONTACT = np.array([100, 109, 122], np.uint8)
+DOT_WITHOUT_CONTACT = np.array([78, 86, 98], np.uint8)
 INVALID = np.array([150, 150, 150], np.uint8)
 """Colour of taxels with invalid readings. The colour scale contains no grey."""
 

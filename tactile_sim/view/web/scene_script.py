@@ -22,6 +22,8 @@ SKIN_NODE, DOTS_NODE, ARROWS_NODE = "skin", "dots", "/forces_"
 `SKIN_NODE` is a skin surface, a child of its body's node (with a number for further pads on the body).
 `DOTS_NODE` is the point cloud below it. `ARROWS_NODE` is the prefix of the names of arrow nodes.
 """
+OUTLINE = "#8fa3bf"
+"""Colour of the outline of the shape at the pointer. It is not in the colour scale."""
 POINTER_NODE = "/pointer_"
 """Name prefix of a node. The rest of its name is the id of the input for the pointer's rays."""
 IMAGE_LABEL = "Image (PNG)"
@@ -47,6 +49,7 @@ _SCRIPT = """<script>
 (() => {
   const HIDDEN = @HIDDEN@, INTERVAL = 200, HOVER_INTERVAL = 100;  // ms
   const DOTS = /\\/@SKIN@\\d*\\/@DOTS@$/, ARROWS = "@ARROWS@", POINTER = "@POINTER@";
+  const SHAPE = /\\/shape_\\d+$/;
   const DOUBLE_SIDE = 2, GREATER_DEPTH = 6;  // constants of three.js
   const CUSTOM_BLENDING = 5, ONE = 201, ONE_MINUS_SOURCE_ALPHA = 205;
   const linked = new WeakSet();
@@ -94,11 +97,18 @@ _SCRIPT = """<script>
     });
   }
 
+  function paleOutline(shape) {  // viser's is yellow, as a large reading is
+    shape.traverse(({ material }) => {
+      if (material?.uniforms?.thickness && material.uniforms.color) material.color.set("@OUTLINE@");
+    });
+  }
+
   setInterval(() => {
     const nodes = window.__viserMutable?.nodeRefFromName ?? {};
     for (const [name, node] of Object.entries(nodes)) {
       if (DOTS.test(name)) link(nodes[name.slice(0, name.lastIndexOf("/"))], node);
       else if (name.startsWith(ARROWS) && node) uncover(node);
+      else if (SHAPE.test(name) && node) paleOutline(node);
     }
   }, INTERVAL);
 
@@ -203,6 +213,7 @@ _VALUES = {
     "@DOTS@": DOTS_NODE,
     "@ARROWS@": ARROWS_NODE,
     "@POINTER@": POINTER_NODE,
+    "@OUTLINE@": OUTLINE,
     "@IMAGE@": IMAGE_LABEL,
     "@LEGEND@": LEGEND_ATTRIBUTE,
     "@HELP@": f"<table>{_ROWS}</table>",
