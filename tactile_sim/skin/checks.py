@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 FRAMES = "body", "world", "taxel"
 """Frames of touch functions."""
-_NUMBERS = np.dtype(np.float64), np.dtype(np.int32)
+_WIDTH, _IDS, _TYPES = Contacts.WIDTH, Contacts.IDS, (np.dtype(np.float64), np.dtype(np.int32))
 
 
 def require_contacts(
@@ -41,13 +41,13 @@ def require_contacts(
     if not isinstance(contacts, Contacts):
         raise CommandError(f"contacts: must be Contacts, got {described(contacts)}")
     values, ids, bodies = contacts.values, contacts.ids, skin._nbody
-    if not (isinstance(values, np.ndarray) and isinstance(ids, np.ndarray)) or (
-        (values.dtype, ids.dtype) != _NUMBERS
-        or values.shape != (len(ids), Contacts.WIDTH)
-        or ids.shape != (len(ids), Contacts.IDS)
+    arrays = isinstance(values, np.ndarray) and isinstance(ids, np.ndarray) and ids.ndim == 2
+    if not arrays or (
+        (values.shape, ids.shape) != ((len(ids), _WIDTH), (len(ids), _IDS))
+        or (values.dtype, ids.dtype) != _TYPES
     ):
         raise CommandError(
-            f"contacts: must have values (n, {Contacts.WIDTH}) float64 and ids (n, {Contacts.IDS}) int32,"
+            f"contacts: must have values (n, {_WIDTH}) float64 and ids (n, {_IDS}) int32,"
             f" got {described(values)} and {described(ids)}"
         )
     require_arrays(
@@ -113,14 +113,16 @@ def find_touch(touch: str | TouchFunction) -> tuple[TouchFunction, int | None]:
         ConfigError: The name is unknown, or the touch function is invalid.
     """
     touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
-    channels, _, evaluate, _, frame, factor = touch
+    channels, _, evaluate, mean, frame, factor = touch
     quantity = number_of(evaluate, BUILT_IN)
     known("skin.touch_function: frame: unknown", frame, FRAMES, ConfigError)
     if not callable(evaluate) or not (factor is None or callable(factor)):
         raise ConfigError(
             f"skin.touch_function: evaluate and factor: must be functions, got {evaluate!r} and {factor!r}"
         )
-    if quantity is None and not (is_whole(channels) and channels > 0):
+    if mean is not True and mean is not False:
+        raise ConfigError(f"skin.touch_function: mean: must be True or False, got {mean!r}")
+    if not is_whole(channels) or channels < 1:
         raise ConfigError(f"skin.touch_function: channels: must be an integer > 0, got {channels!r}")
     expected = channels if quantity is None else 1 if quantity == NORMAL else 3
     if channels != expected:

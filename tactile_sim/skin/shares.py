@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,7 +45,7 @@ class Near(NamedTuple):
         return Shares(self.begin, self.taxel, np.ascontiguousarray(weight, float))
 
 
-def checked(shares: Shares, where: str, loads: int, taxels: int) -> Shares:
+def checked(shares: Any, where: str, loads: int, taxels: int) -> Shares:
     """Check shares and convert them to the types that kernels require.
 
     Args:
@@ -60,7 +60,7 @@ def checked(shares: Shares, where: str, loads: int, taxels: int) -> Shares:
     try:
         begin, taxel = (np.ascontiguousarray(shares[k], np.int64) for k in (0, 1))
         weight = np.ascontiguousarray(shares[2], float)
-    except (TypeError, ValueError, IndexError, OverflowError):
+    except (TypeError, ValueError, LookupError, OverflowError):
         raise ConfigError(f"{where}: must be Shares, got {shares!r:.60}") from None
     if begin.shape == (loads + 1,) and taxel.shape == weight.shape and taxel.ndim == 1:
         if _consistent(begin, taxel, taxels):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -264,7 +265,7 @@ class Skin(TaxelSearch):
         respond = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
         if self._has_limits:
             loads = loads[self.inside(loads, respond)]
-        shares = respond(self, loads)
+        shares: Any = respond(self, loads)
         if number_of(respond, LAWS) is not None:
             return (loads, shares) if self._has_limits and isinstance(shares, Shares) else shares
         replaced = isinstance(shares, tuple) and len(shares) == 2

@@ -126,6 +126,8 @@ class Taxels:
         for plan in pads:
             if not is_index(plan.body, model.nbody):
                 raise ConfigError(f"{plan.where}: body: must be below {model.nbody}, got {plan.body!r}")
+            if plan.layout is None or np.any(plan.spacing):
+                valid(f"{plan.where}.spacing", plan.spacing, SPACING, ConfigError)
         names = Names(model)
         where = choose("skin.placement", placement, PLACEMENTS)
         cover = choose("skin.kind", kind, KINDS)

@@ -106,7 +106,8 @@ def test_invalid_functions_are_rejected(skin, state):
         for bad in BAD:
             with raises(ConfigError, "skin.touch_function"):
                 call(bad)
-        for change in ({"channels": 1}, {"channels": 5}, {"channels": "x"}, {"evaluate": 3}, {"factor": 3},
+        for change in ({"channels": 1}, {"channels": 5}, {"channels": "x"}, {"mean": 1}, {"mean": []},
+                       {"channels": np.zeros(3)}, {"evaluate": 3}, {"factor": 3},
                        {"frame": "bod"}, {"frame": "taxel", "channels": 2, "evaluate": lambda loads: loads},
                        {"factor": lambda skin: 3}, {"channels": -1, "evaluate": lambda loads: loads},
                        {"evaluate": lambda loads: "x"}):  # fmt: skip
@@ -141,7 +142,7 @@ def test_invalid_shares_as_argument_are_rejected(skin, state):
     for bad in (Shares(begin, taxel + number, weight), Shares(begin, taxel - number, weight),
                 Shares(begin + 1, taxel, weight), Shares(begin[::-1], taxel, weight),
                 Shares(begin, taxel[1:], weight[1:]), Shares(begin, taxel, weight[1:]), Shares(None, 1, "x"),
-                (loads, None), (1, 2, 3), ()):  # fmt: skip
+                (loads, None), (loads, {}), (1, 2, 3), ()):  # fmt: skip
         with raises(ConfigError, "response"):
             skin.sense(loads, "normal", bad)
     with raises(CommandError, "loads"):
@@ -189,9 +190,12 @@ def test_invalid_arguments_of_the_constructor_are_rejected(bad):
         Skin(bad, {1: 0.05})
 
 
-def test_pad_on_unknown_body_is_rejected():
+def test_pad_with_unknown_body_or_invalid_spacing_is_rejected():
     with raises(ConfigError, "pads.p", "body", "2"):
         Skin(MODEL, {}, pads=[PadPlan("p", 2, "pads.p", 0.05)])
+    for spacing in (0.0, -1.0, float("nan"), None):
+        with raises(ConfigError, "pads.p.spacing"):
+            Skin(MODEL, {}, pads=[PadPlan("p", 1, "pads.p", spacing)])
 
 
 @pytest.mark.parametrize("key", ["stiffness", "thickness"])
