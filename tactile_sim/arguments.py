@@ -5,7 +5,7 @@ Each function returns the converted argument, or raises an error that names the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,8 @@ LARGEST = 1e10
 """Numbers of at least this magnitude are rejected. Physics with such a state is unstable (mjMAXVAL)."""
 MOST = 2**31 - 1
 """Largest integer; engines use 32-bit indices."""
+FLOATS = np.dtype(np.float64), np.dtype(np.float32)
+"""Types of numbers that compiled functions read and write."""
 
 
 def is_whole(value: Any) -> bool:
@@ -47,6 +49,43 @@ def whole(
         bounds = f"an integer >= {least}" if most == MOST else f"an integer from {least} to {most}"
         raise error(f"{name}: must be {bounds}, got {value!r}")
     return int(value)
+
+
+def indices(name: str, value: Any, count: int) -> list[int]:
+    """Return ``value`` as a list of integers from 0 to count - 1.
+
+    Args:
+        name: Name of the argument, for error messages.
+        value: Value to check.
+        count: Number of valid indices.
+
+    Raises:
+        CommandError: The value is not a sequence, or an entry is not a valid index.
+    """
+    listed = isinstance(value, Sequence) or isinstance(value, np.ndarray) and value.ndim == 1
+    if not listed or not all(is_index(entry, count) for entry in value):
+        raise CommandError(f"{name}: must be a sequence of indices from 0 to {count - 1}, got {value!r}")
+    return [int(entry) for entry in value]
+
+
+def valid(
+    name: str, value: Any, check: Callable[[Any], Any], error: type[TactileSimError] = CommandError
+) -> Any:
+    """Return the result of a check of `tactile_sim.schema` for ``value``.
+
+    Args:
+        name: Name of the argument, for error messages.
+        value: Value to check.
+        check: Check that raises a ValueError for an invalid value.
+        error: Class of the error.
+
+    Raises:
+        TactileSimError: The value is invalid.
+    """
+    try:
+        return check(value)
+    except ValueError as fault:
+        raise error(f"{name}: {fault}") from None
 
 
 def as_array(value: Any) -> np.ndarray:
@@ -117,8 +156,45 @@ def require_arrays(**arrays: tuple[Any, tuple[int, ...]]) -> None:
         CommandError: A value is not an array of this shape.
     """
     for name, (value, shape) in arrays.items():
-        if not isinstance(value, np.ndarray) or value.shape != shape or value.dtype.kind != "f":
+        if not isinstance(value, np.ndarray) or value.shape != shape or value.dtype not in FLOATS:
             raise CommandError(f"{name}: must be an array of floats {shape}, got {described(value)}")
+
+
+def float_type(name: str, value: Any) -> np.dtype:
+    """Return ``value`` as the type of an array, float32 or float64.
+
+    Args:
+        name: Name of the argument, for error messages.
+        value: Value to check.
+
+    Raises:
+        CommandError: The value is another type, or no type.
+    """
+    try:
+        dtype = np.dtype(value)
+    except (TypeError, ValueError):
+        dtype = np.dtype(object)
+    if dtype not in FLOATS:
+        raise CommandError(f"{name}: must be float32 or float64, got {described(value)}")
+    return dtype
+
+
+def orientation(name: str, value: Any) -> np.ndarray:
+    """Return ``value`` as a quaternion (4,) that is not 0; it is not normalized.
+
+    Args:
+        name: Name of the argument, for error messages.
+        value: Value to check.
+
+    Raises:
+        CommandError: The value has another shape, a number is not finite, or all are 0.
+    """
+    array = numbers(name, value, 4)
+    if np.linalg.norm(array) < 1e-6:
+        raise CommandError(
+            f"{name}: must not be all zeros, got {array.tolist()}; no rotation is x: 0, y: 0, z: 0, w: 1"
+        )
+    return array
 
 
 def distance(name: str, value: Any) -> float:
@@ -135,6 +211,24 @@ def distance(name: str, value: Any) -> float:
     if not number >= 0:
         raise CommandError(f"{name}: must be a distance >= 0 m, got {value!r}")
     return number
+
+
+def distance_array(name: str, value: Any, count: int) -> np.ndarray:
+    """Return ``value``, one distance or several, as an array (count,) of distances >= 0 [m].
+
+    Args:
+        name: Name of the argument, for error messages.
+        value: Value to check; distances may be infinite.
+        count: Number of distances.
+
+    Raises:
+        CommandError: The value has another shape, or a distance is negative or not a number.
+    """
+    array = as_array(value)
+    if array.shape not in ((), (count,)) or not (array >= 0).all():
+        got = value if array.ndim == 0 else array[~(array >= 0)][:1] if array.shape == (count,) else array
+        raise CommandError(f"{name}: must be distances >= 0 m, one or {count}, got {described(got)}")
+    return np.full(count, array)
 
 
 def positions(name: str, value: Any) -> np.ndarray:

@@ -8,8 +8,10 @@ from typing import Any
 from tactile_sim.config.functions import RESPONSE_FUNCTION, SAMPLING, TOUCH_FUNCTION
 from tactile_sim.config.keys import key, records, table
 from tactile_sim.config.pad_settings import PAD
-from tactile_sim.schema import SPACING, Choice, Number
+from tactile_sim.schema import SPACING, Choice
 from tactile_sim.signal_chain.stages import PARAMETERS
+from tactile_sim.skin.hertz import STIFFNESS_RANGE
+from tactile_sim.skin.layer import THICKNESS_RANGE
 from tactile_sim.skin.state import THRESHOLDS
 
 
@@ -46,14 +48,13 @@ class SkinSettings:
     )
     stiffness: float = key(
         2e5,
-        # The softest gels have 10 Pa, and 10 mg press on 1 cm² with 1 Pa.
-        Number(least=1.0, most=1e15, unit="Pa"),
+        STIFFNESS_RANGE,
         "stiffness of the skin [Pa]: plane-strain modulus E / (1 - nu²) for `hertz`, of the layer for "
         "`elastic_foundation`",
     )
     thickness: float = key(
         2e-3,
-        Number(least=1e-6, most=1.0, unit="m"),
+        THICKNESS_RANGE,
         "thickness of the elastic layer [m], for `elastic_foundation`",
     )
     sampling: str = key("last", SAMPLING, "value published for the interval between two messages")

@@ -8,11 +8,11 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import known
+from tactile_sim.arguments import indices, known, numbers, orientation, whole
 from tactile_sim.engines.contacts import Contacts, FlexContacts, read_contacts
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.engines.state_arrays import StateArrays
-from tactile_sim.errors import EngineError
+from tactile_sim.errors import CommandError, EngineError
 
 
 def keyframe_id(model: mujoco.MjModel, keyframe: str | None) -> int:
@@ -161,8 +161,12 @@ class MjDataEngine(StateArrays, MujocoSensors):
         Returns:
             (n, 13) position of each body's origin [m], orientation as a quaternion wxyz, linear [m/s] and
             angular [rad/s] velocity, all in the world frame.
+
+        Raises:
+            CommandError: A body does not exist.
         """
         model, own = self.model, self._scratch
+        bodies = indices("body_states: bodies", bodies, model.nbody)
         for name in ("qpos", "qvel", "mocap_pos", "mocap_quat"):
             getattr(own, name)[:] = getattr(self.data, name)
         mujoco.mj_kinematics(model, own)
@@ -181,8 +185,13 @@ class MjDataEngine(StateArrays, MujocoSensors):
         Args:
             body: Id of the body.
             point: (3,) position of the point in the body's frame [m].
+
+        Raises:
+            CommandError: The body does not exist, or the point is invalid.
         """
         model, data = self.model, self.data
+        body = whole("effective_mass: body", body, 0, model.nbody - 1)
+        point = numbers("effective_mass: point", point, 3, unit="m")
         self._factor_mass_matrix()
         jacobian, solved = np.empty((3, model.nv)), np.empty((3, model.nv))
         world = data.xpos[body] + data.xmat[body].reshape(3, 3) @ point
@@ -201,9 +210,21 @@ class MjDataEngine(StateArrays, MujocoSensors):
             quaternion: (4,) orientation in the world, wxyz; it is normalized.
             linear: (3,) linear velocity in the world [m/s].
             angular: (3,) angular velocity in the world [rad/s].
+
+        Raises:
+            CommandError: The body has no free joint, or a value is invalid; the state is then unchanged.
         """
+        if whole("set_free_body: body", body, 0, self.model.nbody - 1) not in self.free_bodies:
+            raise CommandError(
+                f"set_free_body: body: must be one of {self.free_bodies.tolist()}, the bodies with a free"
+                f" joint, got {body}"
+            )
+        position = numbers("set_free_body: position", position, 3, unit="m")
+        quaternion = orientation("set_free_body: quaternion", quaternion)
+        linear = numbers("set_free_body: linear", linear, 3, unit="m/s")
+        angular = numbers("set_free_body: angular", angular, 3, unit="rad/s")
         joint = self.model.body_jntadr[body]
-        quaternion = np.asarray(quaternion, float) / np.linalg.norm(quaternion)
+        quaternion /= np.linalg.norm(quaternion)
         q, v = self.model.jnt_qposadr[joint], self.model.jnt_dofadr[joint]
         self.data.qpos[q : q + 3] = position
         self.data.qpos[q + 3 : q + 7] = quaternion
@@ -211,7 +232,7 @@ class MjDataEngine(StateArrays, MujocoSensors):
         # MuJoCo stores the angular velocity of a free joint in the body's frame.
         inverse = np.empty(4)
         mujoco.mju_negQuat(inverse, quaternion)
-        mujoco.mju_rotVecQuat(self.data.qvel[v + 3 : v + 6], np.asarray(angular, float), inverse)
+        mujoco.mju_rotVecQuat(self.data.qvel[v + 3 : v + 6], angular, inverse)
         self.data.qacc_warmstart[v : v + 6] = 0.0
 
     def strike(self, body: int, impulse: np.ndarray) -> None:
@@ -223,8 +244,13 @@ class MjDataEngine(StateArrays, MujocoSensors):
         Args:
             body: Id of the body.
             impulse: (3,) impulse in the world [N s].
+
+        Raises:
+            CommandError: The body does not exist, or the impulse is invalid; the state is then unchanged.
         """
         model, data = self.model, self.data
+        body = whole("strike: body", body, 0, model.nbody - 1)
+        impulse = numbers("strike: impulse", impulse, 3, unit="N s")
         self._factor_mass_matrix()
         jacobian, change = np.empty((3, model.nv)), np.empty((1, model.nv))
         mujoco.mj_jacBodyCom(model, data, jacobian, None, body)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tactile_sim.arguments import is_index, known, numbers, switch
+from tactile_sim.arguments import is_index, known, numbers, orientation, switch
 from tactile_sim.config import Settings
 from tactile_sim.control.hands import Hands, Press, Pull
 from tactile_sim.control.thrower import Thrower
@@ -228,11 +228,7 @@ class InteractiveScene(CommandedScene):
 
 def _pose(where: str, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return a checked position (3,) [m] and a quaternion (4,) that is not 0."""
-    position = numbers(f"{where}: position", position, 3, unit="m")
-    quaternion = numbers(f"{where}: orientation (quaternion)", quaternion, 4)
-    if np.linalg.norm(quaternion) < 1e-6:
-        raise CommandError(
-            f"{where}: orientation: must not be all zeros, got {quaternion.tolist()}; no rotation is"
-            " x: 0, y: 0, z: 0, w: 1"
-        )
-    return position, quaternion
+    return (
+        numbers(f"{where}: position", position, 3, unit="m"),
+        orientation(f"{where}: orientation (quaternion)", quaternion),
+    )

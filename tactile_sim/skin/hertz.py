@@ -5,9 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from tactile_sim.compilation import kernel
+from tactile_sim.schema import Number
 
 STIFFNESS = 2e5
 """Plane-strain modulus of a soft silicone or a fingertip [Pa]: E / (1 - nu^2) with E = 150 kPa, nu = 0.5."""
+# The softest gels have 10 Pa, and 10 mg press on 1 cm² with 1 Pa.
+STIFFNESS_RANGE = Number(least=1.0, most=1e15, unit="Pa")
+"""Valid values of the stiffness of a skin."""
 
 
 @kernel

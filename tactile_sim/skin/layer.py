@@ -10,11 +10,15 @@ import numpy as np
 from tactile_sim.compilation import kernel, packing
 from tactile_sim.geometry.solids import SOLID, Solids, solids
 from tactile_sim.geometry.tree import NODE
+from tactile_sim.schema import Number
 from tactile_sim.skin.patches import PATCH, TaxelIndex
 from tactile_sim.skin.quadrature import TAXEL, Quadrature, quadrature
 
 if TYPE_CHECKING:
     from tactile_sim.skin.taxels import Taxels
+
+THICKNESS_RANGE = Number(least=1e-6, most=1.0, unit="m")
+"""Valid values of the thickness of the elastic layer."""
 
 
 class Layer(NamedTuple):

@@ -269,7 +269,11 @@ def checked_values(touch: TouchFunction, loads: Loads) -> np.ndarray:
     Raises:
         ConfigError: The function returned an array of another shape.
     """
-    values = np.ascontiguousarray(touch.evaluate(loads), float)
+    given = touch.evaluate(loads)
+    try:
+        values = np.ascontiguousarray(given, float)
+    except (TypeError, ValueError):
+        values = np.empty(0)
     if values.shape != (len(loads), touch.channels):
         raise ConfigError(
             f"skin.touch_function: {name_of(touch.evaluate)} gave an array {values.shape} for"

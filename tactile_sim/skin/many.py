@@ -8,9 +8,10 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import Contacts
+from tactile_sim.skin.checks import find_touch, number_of
 from tactile_sim.skin.contact_loads import resolve_loads
 from tactile_sim.skin.kernels import mark_inside, net_wrenches, press_loads, to_taxel_axes
-from tactile_sim.skin.loads import BUILT_IN, LOAD, TOUCH_FUNCTIONS, TouchFunction, evaluate
+from tactile_sim.skin.loads import LOAD, TouchFunction, evaluate
 from tactile_sim.skin.responses import (
     ELASTIC,
     LAWS,
@@ -84,9 +85,9 @@ def feel_many(
         response: As in `Skin.sense`; a user-defined function runs in Python for each environment.
         out: Output; must contain zeros or the previous readings.
     """
-    touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
+    touch, quantity = find_touch(touch)
     response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
-    quantity, law = BUILT_IN.get(touch.evaluate), LAWS.get(response)
+    law = number_of(response, LAWS)
     if quantity is None or law is None:
         _wrenches(first, last, *contacts, skin._slot, out.wrenches)
         for env in range(first, last):
@@ -100,11 +101,7 @@ def feel_many(
             out.touched_counts[env] = len(touched)
     else:
         mark = np.zeros(len(skin.positions), bool)
-        factor = NO_FACTOR
-        if touch.factor:
-            if touch.factor not in skin._factors:
-                skin._factors[touch.factor] = touch.factor(skin)[:, None]
-            factor = skin._factors[touch.factor]
+        factor = NO_FACTOR if touch.factor is None else skin._factors_of(touch.factor)
         env = first
         while True:
             env = _feel(

@@ -7,15 +7,17 @@ from collections.abc import Callable, Mapping, Sequence
 import mujoco
 import numpy as np
 
-from tactile_sim.errors import ConfigError, SceneError
-from tactile_sim.skin.hertz import STIFFNESS
+from tactile_sim.arguments import as_array, described, distance_array, is_index, known, valid, whole
+from tactile_sim.errors import CommandError, ConfigError, SceneError
+from tactile_sim.skin.checks import require_loads
+from tactile_sim.skin.hertz import STIFFNESS, STIFFNESS_RANGE
 from tactile_sim.skin.loads import Loads
 from tactile_sim.skin.pads.plan import PadPlan
 from tactile_sim.skin.patches import TaxelIndex, k_nearest_taxels, sort_patches
 from tactile_sim.skin.placement.surface import BodySurface
-from tactile_sim.skin.responses import DISTANCES, NEAREST, spread
+from tactile_sim.skin.responses import DISTANCES, HERTZ, NEAREST, spread
 from tactile_sim.skin.shares import Near
-from tactile_sim.skin.taxels import Taxels, choose
+from tactile_sim.skin.taxels import Taxels
 
 ALONG_SURFACE = {"euclidean": False, "surface": True}
 """True for measures of distance along the surface."""
@@ -55,11 +57,12 @@ class TaxelSearch(Taxels):
             SceneError: As in `Taxels`.
             ConfigError: As in `Taxels`; the stiffness is out of range.
         """
-        if not 0 < stiffness < np.inf:
-            raise ConfigError(f"skin.stiffness: must be > 0 Pa and finite, got {stiffness}")
+        stiffness = valid("skin.stiffness", stiffness, STIFFNESS_RANGE, ConfigError)
         super().__init__(model, scales, placement, kind, pads)
         self.stiffness = stiffness
-        self._along = choose("skin.distance", distance, ALONG_SURFACE)
+        self._along = ALONG_SURFACE[
+            known("skin.distance: unknown name", distance, ALONG_SURFACE, ConfigError)
+        ]
         number, steps = len(self.positions), len(self.neighbours[1])
         by_pad = self.kind == "mesh"
         offsets, each = (self.offsets, self.spacings) if by_pad else (self.patch_offsets, self.patch_spacings)
@@ -94,29 +97,38 @@ class TaxelSearch(Taxels):
         Args:
             loads: The m loads.
             reach: Maximum distance [m], as a scalar or (m,).
+
+        Raises:
+            CommandError: The loads or the reach are invalid.
         """
-        return Near(*self.spread(loads, DISTANCES, np.full(len(loads), reach, float)))
+        return Near(*self.spread(loads, DISTANCES, reach))
 
     def spread(
-        self, loads: Loads, law: int, reach: np.ndarray = NO_REACH
+        self, loads: Loads, law: int, reach: float | np.ndarray = 0.0
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Return the taxels around loads, with weights according to a law of `responses.spread`.
 
         Args:
             loads: The m loads.
             law: Index of the law.
-            reach: (m,) radius of the search [m], for the law `DISTANCES`.
+            reach: Radius of the search [m], as a scalar or (m,), for the law `DISTANCES`.
 
         Returns:
             The start of each load's list (m + 1,), the concatenated lists of taxels, and their weights, or
             with `DISTANCES` their distances [m].
+
+        Raises:
+            CommandError: An argument is invalid.
         """
+        require_loads(self, loads)
+        law = whole("law", law, DISTANCES, HERTZ)
+        limits = distance_array("reach", reach, len(loads)) if law == DISTANCES else NO_REACH
         begin = np.empty(len(loads) + 1, np.int64)
         while True:
             room = self._room * len(loads)
             taxel, weight = np.empty(room, np.int64), np.empty(room)
             count = spread(
-                loads.table, law, reach, self.stiffness, self._extents, self._index, begin, taxel, weight
+                loads.table, law, limits, self.stiffness, self._extents, self._index, begin, taxel, weight
             )
             if count >= 0:
                 return begin, taxel[:count], weight[:count]
@@ -124,7 +136,7 @@ class TaxelSearch(Taxels):
 
     # -- queries: taxels of one patch near points (m, 3), or one (3,), in the frame of its body [m].
     # -- Indices of taxels start at 0 in each patch; distances are measured as in `near`. All raise SceneError
-    # -- if the patch does not exist.
+    # -- if the patch does not exist, and CommandError if another argument is invalid.
 
     def nearest_taxels(self, patch: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Find the taxel of a patch that is nearest to each point.
@@ -138,6 +150,7 @@ class TaxelSearch(Taxels):
 
         Raises:
             SceneError: The patch does not exist.
+            CommandError: The points are invalid.
         """
         taxels, distances = self.k_nearest_taxels(patch, points, 1)
         return taxels[:, 0], distances[:, 0]
@@ -157,11 +170,14 @@ class TaxelSearch(Taxels):
 
         Raises:
             SceneError: The patch does not exist.
+            CommandError: The points or their number are invalid.
         """
-        points = self._points_on(patch, points)
+        points, k = self._points_on(patch, points), whole("k", k)
         start, stop = self.patch_offsets[patch : patch + 2].tolist()
         k = min(k, stop - start)
         taxels, distances = np.empty((len(points), k), np.int64), np.empty((len(points), k))
+        if k == 0:
+            return taxels, distances
         if not self._along:
             k_nearest_taxels(points, patch, self._index, taxels, distances)
             return taxels - start, distances
@@ -192,11 +208,12 @@ class TaxelSearch(Taxels):
 
         Raises:
             SceneError: The patch does not exist.
+            CommandError: The points or the limit are invalid.
         """
         points = self._points_on(patch, points)
         loads = Loads.empty(len(points))
         loads.patch[:], loads.point[:] = patch, points
-        limits = np.ascontiguousarray(np.broadcast_to(np.asarray(limit, float), len(points)))
+        limits = distance_array("limit", limit, len(points))
         near = self.near(loads, limits)
         found = []
         for m in range(len(points)):
@@ -209,9 +226,12 @@ class TaxelSearch(Taxels):
 
     def _points_on(self, patch: int, points: np.ndarray) -> np.ndarray:
         """Convert the points of a query to an array (m, 3), and check that the patch exists."""
-        if not 0 <= patch < len(self.patch_ids):
-            raise SceneError(f"patch {patch} does not exist; the skin has {len(self.patch_ids)}")
-        return np.ascontiguousarray(points, float).reshape(-1, 3)
+        if not is_index(patch, len(self.patch_ids)):
+            raise SceneError(f"patch {patch!r} does not exist; the skin has {len(self.patch_ids)}")
+        array = as_array(points)
+        if array.ndim not in (1, 2) or array.shape[-1] != 3:
+            raise CommandError(f"points: must be positions (3,) or (m, 3) [m], got {described(points)}")
+        return np.ascontiguousarray(array).reshape(-1, 3)
 
     def _make_room(self) -> None:
         """Enlarge the output arrays and reset the scratch memory, after a search found too many taxels."""

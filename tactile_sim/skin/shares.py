@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -45,12 +45,12 @@ class Near(NamedTuple):
         return Shares(self.begin, self.taxel, np.ascontiguousarray(weight, float))
 
 
-def checked(shares: Shares, function: str, loads: int, taxels: int) -> Shares:
+def checked(shares: Any, where: str, loads: int, taxels: int) -> Shares:
     """Check shares and convert them to the types that kernels require.
 
     Args:
-        shares: Result of a user-defined response function.
-        function: Name of this function, for error messages.
+        shares: Result of a user-defined response function, or an argument.
+        where: Name of the function or argument, for error messages.
         loads: Number of loads.
         taxels: Number of taxels of the skin.
 
@@ -60,19 +60,32 @@ def checked(shares: Shares, function: str, loads: int, taxels: int) -> Shares:
     try:
         begin, taxel = (np.ascontiguousarray(shares[k], np.int64) for k in (0, 1))
         weight = np.ascontiguousarray(shares[2], float)
-    except (TypeError, ValueError, IndexError, OverflowError):
-        raise ConfigError(
-            f"skin.response_function: {function} must return Shares, got {shares!r:.60}"
-        ) from None
+    except (TypeError, ValueError, LookupError, OverflowError):
+        raise ConfigError(f"{where}: must be Shares, got {shares!r:.60}") from None
+    if begin.shape == (loads + 1,) and taxel.shape == weight.shape and taxel.ndim == 1:
+        if _consistent(begin, taxel, taxels):
+            return Shares(begin, taxel, weight)
     if begin.shape != (loads + 1,) or begin[0] != 0 or (np.diff(begin) < 1).any():
-        fault = f"begin must rise from 0, over {loads + 1} numbers for {loads} loads"
+        fault = f"begin must be {loads + 1} numbers that rise from 0 for {loads} loads, got {begin.shape}"
     elif taxel.shape != (begin[-1],) or weight.shape != taxel.shape:
         fault = f"taxel and weight must have begin[-1] = {begin[-1]} numbers"
-    elif len(taxel) and not 0 <= taxel.min() <= taxel.max() < taxels:
-        fault = f"taxels must be from 0 to {taxels - 1}, got {taxel.min()} to {taxel.max()}"
     else:
-        return Shares(begin, taxel, weight)
-    raise ConfigError(f"skin.response_function: {function} returned invalid Shares: {fault}")
+        fault = f"taxels must be from 0 to {taxels - 1}, got {taxel.min()} to {taxel.max()}"
+    raise ConfigError(f"{where}: must be consistent Shares: {fault}")
+
+
+@kernel(counted=False)
+def _consistent(begin, taxel, taxels):
+    """Return whether the loads' lists of taxels are consecutive, not empty, and below ``taxels``."""
+    if begin[0] != 0 or begin[len(begin) - 1] != len(taxel):
+        return False
+    for m in range(len(begin) - 1):
+        if begin[m + 1] <= begin[m]:
+            return False
+    for t in taxel:
+        if not 0 <= t < taxels:
+            return False
+    return True
 
 
 @kernel

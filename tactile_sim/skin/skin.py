@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
 import mujoco
 import numpy as np
 
+from tactile_sim.arguments import float_type, valid
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import ConfigError
 from tactile_sim.skin import kernels
+from tactile_sim.skin.checks import (
+    checked_factor,
+    find_touch,
+    given_shares,
+    number_of,
+    require_contacts,
+    require_loads,
+)
 from tactile_sim.skin.contact_loads import resolve_loads
 from tactile_sim.skin.hertz import STIFFNESS
-from tactile_sim.skin.layer import elastic_arrays
-from tactile_sim.skin.loads import (
-    BUILT_IN,
-    LOAD,
-    TOUCH_FUNCTIONS,
-    Loads,
-    TouchFunction,
-    checked_values,
-    name_of,
-)
+from tactile_sim.skin.layer import THICKNESS_RANGE, elastic_arrays
+from tactile_sim.skin.loads import LOAD, Loads, TouchFunction, checked_values, name_of
 from tactile_sim.skin.pads.plan import PadPlan
 from tactile_sim.skin.pairs import group_loads
 from tactile_sim.skin.patches import TaxelIndex
@@ -79,8 +81,7 @@ class Skin(TaxelSearch):
             SceneError: As in `Taxels`.
             ConfigError: As in `Taxels`; the stiffness or thickness is out of range.
         """
-        if not 0 < thickness < np.inf:
-            raise ConfigError(f"skin.thickness: must be > 0 m and finite, got {thickness}")
+        thickness = valid("skin.thickness", thickness, THICKNESS_RANGE, ConfigError)
         super().__init__(model, scales, placement, kind, pads, distance, stiffness)
         self.thickness = thickness
         index = TaxelIndex(*self._index)
@@ -115,18 +116,16 @@ class Skin(TaxelSearch):
 
         Raises:
             ConfigError: As in `sense`.
+            CommandError: Another argument is invalid, or the contacts are not those of this model.
         """
-        touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
+        touch, quantity = find_touch(touch)
         response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
-        quantity, law = BUILT_IN.get(touch.evaluate), LAWS.get(response)
-        if touch.frame == "taxel" and touch.channels != 3:
-            raise ConfigError(
-                f"{name_of(touch.evaluate)}: the frame 'taxel' requires 3 channels, got {touch.channels}"
-            )
+        law = number_of(response, LAWS)
         if quantity is None or law is None:
             loads = self.loads(contacts, body_positions, body_rotations)
             return self.sense(loads, touch, response, dtype=dtype)
-        out: np.ndarray = np.zeros((len(self.positions), touch.channels), dtype)
+        require_contacts(self, contacts, body_positions, body_rotations)
+        out: np.ndarray = np.zeros((len(self.positions), touch.channels), float_type("dtype", dtype))
         sums = self._sums_of(touch.channels)
         state = contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations
         layer, compute = (self.stiffness, self._extents), kernels.feel_elastic
@@ -156,7 +155,11 @@ class Skin(TaxelSearch):
             contacts: The contacts.
             body_positions: (nbody, 3) positions of the bodies in the world [m].
             body_rotations: (nbody, 3, 3) rotations from body frames to the world.
+
+        Raises:
+            CommandError: An argument is invalid, or the contacts are not those of this model.
         """
+        require_contacts(self, contacts, body_positions, body_rotations)
         table = np.empty(2 * len(contacts), LOAD)
         m = resolve_loads(
             contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations,
@@ -169,11 +172,17 @@ class Skin(TaxelSearch):
 
         A load is outside if its point is farther than one spacing from the nearest taxel, or if that taxel
         faces away from it. With `elastic_foundation`, the center of all contacts with another body is tested.
+
+        Raises:
+            ConfigError: The name of the response function is unknown.
+            CommandError: The loads are invalid.
         """
+        require_loads(self, loads)
+        response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
         inside = np.ones(len(loads), bool)
         if self._has_limits:
             group, count = np.full(len(loads), -1), 0
-            if choose("skin.response_function", response, RESPONSE_FUNCTIONS) is elastic_foundation:
+            if response is elastic_foundation:
                 count = group_loads(loads.table, group)
             kernels.mark_inside(loads.table, group, count, self._extents, self._index, inside)
         return inside
@@ -191,6 +200,9 @@ class Skin(TaxelSearch):
             For each body with skin, in the order of ``body_ids``, the number of loads outside (b,) and the
             sum of their forces (b, 3) in the body's frame [N]. This sum and the forces on the body's taxels
             add up to its contact force.
+
+        Raises:
+            ConfigError, CommandError: As in `loads` and `inside`.
         """
         loads = self.loads(contacts, body_positions, body_rotations)
         out = loads[~self.inside(loads, response)]
@@ -214,21 +226,22 @@ class Skin(TaxelSearch):
             touch: Name in `TOUCH_FUNCTIONS`, or a user-defined touch function.
             response: Name in `RESPONSE_FUNCTIONS`, a user-defined response function, or the result of
                 `shares`.
-            dtype: Type of the result. Values are summed in float64.
+            dtype: Type of the result, float32 or float64. Values are summed in float64.
 
         Raises:
-            ConfigError: A name is unknown, or a user-defined function returned an invalid result.
+            ConfigError: A name is unknown, a touch function or shares are invalid, or a user-defined function
+                returned an invalid result.
+            CommandError: Another argument is invalid.
         """
-        touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
-        shares = response if isinstance(response, tuple) else self.shares(loads, response)
-        if not isinstance(shares, Shares):
-            loads, shares = shares
-        if len(shares.begin) != len(loads) + 1:
-            raise ConfigError(
-                f"these are the shares of {len(shares.begin) - 1} loads, not of these {len(loads)}"
-            )
+        touch, _ = find_touch(touch)
+        require_loads(self, loads)
+        if isinstance(response, tuple):
+            loads, shares = given_shares(self, loads, response)
+        else:
+            shared = self.shares(loads, response)
+            loads, shares = (loads, shared) if isinstance(shared, Shares) else shared
         values = checked_values(touch, loads)
-        out: np.ndarray = np.zeros((len(self.positions), touch.channels), dtype)
+        out: np.ndarray = np.zeros((len(self.positions), touch.channels), float_type("dtype", dtype))
         gather(
             loads.table, shares.begin, shares.taxel, shares.weight, values, touch.mean,
             self._sums_of(touch.channels), out,
@@ -246,18 +259,22 @@ class Skin(TaxelSearch):
 
         Raises:
             ConfigError: The name is unknown, or a user-defined function returned an invalid result.
+            CommandError: The loads are invalid.
         """
+        require_loads(self, loads)
         respond = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
         if self._has_limits:
             loads = loads[self.inside(loads, respond)]
-        shares = respond(self, loads)
-        if respond in LAWS:
+        shares: Any = respond(self, loads)
+        if number_of(respond, LAWS) is not None:
             return (loads, shares) if self._has_limits and isinstance(shares, Shares) else shares
-        if isinstance(shares, tuple) and len(shares) == 2:
+        replaced = isinstance(shares, tuple) and len(shares) == 2
+        if replaced:
             loads, shares = shares
-            return loads, checked(shares, name_of(respond), len(loads), len(self.positions))
-        shares = checked(shares, name_of(respond), len(loads), len(self.positions))
-        return (loads, shares) if self._has_limits else shares
+            require_loads(self, loads)
+        where = f"skin.response_function: result of {name_of(respond)}"
+        shares = checked(shares, where, len(loads), len(self.positions))
+        return (loads, shares) if replaced or self._has_limits else shares
 
     def body_wrenches(
         self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray
@@ -268,7 +285,11 @@ class Skin(TaxelSearch):
 
         Returns:
             (p, 6) force [N] and torque [N m]; pads on the same body have the same wrench.
+
+        Raises:
+            CommandError: As in `loads`.
         """
+        require_contacts(self, contacts, body_positions, body_rotations)
         out = np.zeros((len(self.body_ids), 6))
         kernels.net_wrenches(
             contacts.values, contacts.ids, self._slot, body_positions, body_rotations, out
@@ -284,12 +305,16 @@ class Skin(TaxelSearch):
         """Transform readings (n, c) to the touch function's frame and multiply by its factors, in place."""
         if touch.frame == "taxel":
             kernels.to_taxel_axes(out, self.axes)
-        if touch.factor:
-            if touch.factor not in self._factors:
-                self._factors[touch.factor] = touch.factor(self)[:, None]
+        if touch.factor is not None:
             read = np.flatnonzero(out[:, 0])
-            out[read] *= self._factors[touch.factor][read]
+            out[read] *= self._factors_of(touch.factor)[read]
         return out
+
+    def _factors_of(self, factor: Callable[[Skin], np.ndarray]) -> np.ndarray:
+        """Return the result (n, 1) of the function `TouchFunction.factor`."""
+        if factor not in self._factors:
+            self._factors[factor] = checked_factor(self, factor)
+        return self._factors[factor]
 
     def _compile(self, nbody: int) -> None:
         """Compute readings with no load and with one load, so that no kernel is compiled during a run."""

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from numbers import Real
 from typing import TypeVar
 
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import known
+from tactile_sim.arguments import described, float_type, is_index, known, require_arrays, valid
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.geometry.curvature import geom_table
 from tactile_sim.names import Names
+from tactile_sim.schema import SPACING
 from tactile_sim.skin import kernels
 from tactile_sim.skin.neighbours import neighbours
 from tactile_sim.skin.pads.flex import flex_rows
@@ -114,9 +114,20 @@ class Taxels:
             pads: Further pads, in addition to those of scales.
 
         Raises:
-            SceneError: A body cannot have a skin.
-            ConfigError: A pad is invalid.
+            SceneError: The model is no MuJoCo model, or a body or spacing is invalid.
+            ConfigError: A name or a pad is invalid.
         """
+        if not isinstance(model, mujoco.MjModel):
+            raise SceneError(f"skin: model: must be a mujoco.MjModel, got {described(model)}")
+        if not isinstance(scales, Mapping):
+            raise SceneError(f"skin.scales: must be spacings [m] by body id, got {described(scales)}")
+        if not isinstance(pads, Sequence) or not all(isinstance(plan, PadPlan) for plan in pads):
+            raise ConfigError(f"skin.pads: must be a sequence of PadPlan, got {described(pads)}")
+        for plan in pads:
+            if not is_index(plan.body, model.nbody):
+                raise ConfigError(f"{plan.where}: body: must be below {model.nbody}, got {plan.body!r}")
+            if plan.layout is None or np.any(plan.spacing):
+                valid(f"{plan.where}.spacing", plan.spacing, SPACING, ConfigError)
         names = Names(model)
         where = choose("skin.placement", placement, PLACEMENTS)
         cover = choose("skin.kind", kind, KINDS)
@@ -128,14 +139,11 @@ class Taxels:
         self._nbody, self._ngeom = model.nbody, model.ngeom
         self._geoms = geom_table(model)
         for body in scales:
-            if not isinstance(body, int | np.integer) or not 0 <= body < model.nbody:
+            if not is_index(body, model.nbody):
                 raise SceneError(f"skin.scales: must have body ids from 0 to {model.nbody - 1}, got {body!r}")
         placed: list[PlacedPad] = []
         for body, spacing in sorted(scales.items()):
-            if not isinstance(spacing, Real) or not 0 < spacing < np.inf:
-                raise SceneError(
-                    f"skin.scales.{names.bodies[body]}: must be > 0 m and finite, got {spacing!r}"
-                )
+            spacing = valid(f"skin.scales.{names.bodies[body]}", spacing, SPACING, SceneError)
             surface = cover(model, body, spacing, where, names)
             placed.append(place_body(names.bodies[body], int(body), spacing, surface))
         placed += [place_pad(model, plan, where, names) for plan in pads]
@@ -219,9 +227,16 @@ class Taxels:
         Args:
             body_positions: (nbody, 3) positions of the bodies in the world [m].
             body_rotations: (nbody, 3, 3) rotations from body frames to the world.
-            dtype: Type of the result.
+            dtype: Type of the result, float32 or float64.
+
+        Raises:
+            CommandError: An argument has another type or shape.
         """
-        out: np.ndarray = np.empty((len(self.positions), 3), dtype)
+        require_arrays(
+            body_positions=(body_positions, (self._nbody, 3)),
+            body_rotations=(body_rotations, (self._nbody, 3, 3)),
+        )
+        out: np.ndarray = np.empty((len(self.positions), 3), float_type("dtype", dtype))
         kernels.place_in_world(
             self.positions, self.offsets, self.pad_bodies, body_positions, body_rotations, out
         )

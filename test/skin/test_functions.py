@@ -95,7 +95,7 @@ def test_invalid_shares_of_a_users_response_are_rejected(shares, facts):
 
     with raises(ConfigError, *facts):
         skin.sense(loads, response=to_nowhere)
-    with pytest.raises(ConfigError, match="shares of 1 loads, not of these 0"):
+    with raises(ConfigError, "begin", "0 loads", "(2,)"):
         skin.sense(loads[:0], response=skin.shares(loads, "nearest"))
 
 

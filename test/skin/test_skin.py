@@ -47,8 +47,8 @@ def contacts_of(position, normal, distance, bodies, wrench):
     tangent /= np.linalg.norm(tangent)
     frame = np.stack([normal, tangent, np.cross(normal, tangent)])
     local = np.concatenate([frame @ wrench[:3], frame @ wrench[3:]])
-    values = np.concatenate([position, frame.ravel(), [distance], wrench, local, np.zeros(3)])
-    ids = np.array([[*bodies, *np.subtract(bodies, 1), 0]], np.int32)
+    values = np.concatenate([position, frame.ravel(), [distance], wrench, local, np.zeros(4)])
+    ids = np.array([[*bodies, *np.maximum(np.subtract(bodies, 1), -1), 0]], np.int32)
     return Contacts(values[None], ids)
 
 
@@ -269,9 +269,10 @@ def test_invalid_stiffness_is_rejected(stiffness):
     [
         ({9: 0.01}, ["skin.scales", "from 0 to 1", "9"]),
         ({"ball": 0.01}, ["skin.scales", "'ball'"]),
-        ({1: 0.0}, ["skin.scales.body1", "> 0", "0.0"]),
+        ({1: 0.0}, ["skin.scales.body1", "above 0", "got 0"]),
         ({1: float("nan")}, ["skin.scales.body1", "nan"]),
         ({1: "fine"}, ["skin.scales.body1", "'fine'"]),
+        ({1: 1e4}, ["skin.scales.body1", "10000"]),
     ],
 )
 def test_invalid_scales_are_rejected(scales, facts):

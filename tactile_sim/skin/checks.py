@@ -1,0 +1,196 @@
+"""Check the arguments of `Skin`, because compiled functions read them without bounds checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from tactile_sim.arguments import as_array, described, is_whole, known, require_arrays
+from tactile_sim.compilation import kernel
+from tactile_sim.engines.contacts import BODIES, GEOMS, Contacts
+from tactile_sim.errors import CommandError, ConfigError
+from tactile_sim.skin.loads import BUILT_IN, LOAD, NORMAL, TOUCH_FUNCTIONS, Loads, TouchFunction, name_of
+from tactile_sim.skin.shares import Shares, checked
+from tactile_sim.skin.taxels import Taxels, choose
+
+if TYPE_CHECKING:
+    from tactile_sim.skin.search import TaxelSearch
+    from tactile_sim.skin.skin import Skin
+
+FRAMES = "body", "world", "taxel"
+"""Frames of touch functions."""
+_WIDTH, _IDS, _TYPES = Contacts.WIDTH, Contacts.IDS, (np.dtype(np.float64), np.dtype(np.int32))
+
+
+def require_contacts(
+    skin: Taxels, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray
+) -> None:
+    """Check contacts and poses of the bodies.
+
+    Args:
+        skin: The skin.
+        contacts: Contacts in the model of the skin.
+        body_positions: (nbody, 3) positions of the bodies in the world [m].
+        body_rotations: (nbody, 3, 3) rotations from body frames to the world.
+
+    Raises:
+        CommandError: An argument has another type or shape, or a body or geom does not exist.
+    """
+    if not isinstance(contacts, Contacts):
+        raise CommandError(f"contacts: must be Contacts, got {described(contacts)}")
+    values, ids, bodies = contacts.values, contacts.ids, skin._nbody
+    arrays = isinstance(values, np.ndarray) and isinstance(ids, np.ndarray) and ids.ndim == 2
+    if not arrays or (
+        (values.shape, ids.shape) != ((len(ids), _WIDTH), (len(ids), _IDS))
+        or (values.dtype, ids.dtype) != _TYPES
+    ):
+        raise CommandError(
+            f"contacts: must have values (n, {_WIDTH}) float64 and ids (n, {_IDS}) int32,"
+            f" got {described(values)} and {described(ids)}"
+        )
+    require_arrays(
+        body_positions=(body_positions, (bodies, 3)), body_rotations=(body_rotations, (bodies, 3, 3))
+    )
+    if not _contacts_exist(ids, bodies, skin._ngeom, len(skin._geoms)):
+        raise CommandError(
+            f"contacts: must have ids of {bodies} bodies and {skin._ngeom} geoms, or -1, got contacts of"
+            " another model"
+        )
+
+
+def require_loads(skin: TaxelSearch, loads: Loads) -> None:
+    """Check loads.
+
+    Args:
+        skin: The skin.
+        loads: Loads on the skin.
+
+    Raises:
+        CommandError: The argument has another type, or a patch, body or geom does not exist.
+    """
+    table = loads.table if isinstance(loads, Loads) else None
+    if not isinstance(table, np.ndarray) or table.ndim != 1 or table.dtype != LOAD:
+        raise CommandError(f"loads: must be Loads with a table (m,), got {described(loads)}")
+    if not _loads_exist(table, len(skin.patch_ids), len(skin.body_ids), skin._nbody, skin._ngeom):
+        raise CommandError(
+            f"loads: must be on {len(skin.patch_ids)} patches of {len(skin.body_ids)} bodies, got loads of"
+            " another skin"
+        )
+
+
+def given_shares(skin: TaxelSearch, loads: Loads, given: tuple) -> tuple[Loads, Shares]:
+    """Return checked loads and shares from a result of `Skin.shares` that is an argument.
+
+    Args:
+        skin: The skin.
+        loads: The loads that were distributed.
+        given: Their shares, or the loads that replace them and the shares of these.
+
+    Raises:
+        ConfigError: The shares are inconsistent.
+        CommandError: The replacement loads are invalid.
+    """
+    if not isinstance(given, Shares):
+        if len(given) != 2:
+            raise ConfigError(f"response: must be Shares, or Loads and Shares, got {given!r:.60}")
+        loads, given = given
+        require_loads(skin, loads)
+    return loads, checked(given, "response", len(loads), len(skin.positions))
+
+
+def find_touch(touch: str | TouchFunction) -> tuple[TouchFunction, int | None]:
+    """Return a touch function, and the number of its quantity in `loads.evaluate`.
+
+    Args:
+        touch: Name in `TOUCH_FUNCTIONS`, or a touch function.
+
+    Returns:
+        The touch function; and the number, or None if the function is user-defined.
+
+    Raises:
+        ConfigError: The name is unknown, or the touch function is invalid.
+    """
+    touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
+    channels, _, evaluate, mean, frame, factor = touch
+    quantity = number_of(evaluate, BUILT_IN)
+    known("skin.touch_function: frame: unknown", frame, FRAMES, ConfigError)
+    if not callable(evaluate) or not (factor is None or callable(factor)):
+        raise ConfigError(
+            f"skin.touch_function: evaluate and factor: must be functions, got {evaluate!r} and {factor!r}"
+        )
+    if mean is not True and mean is not False:
+        raise ConfigError(f"skin.touch_function: mean: must be True or False, got {mean!r}")
+    if not is_whole(channels) or channels < 1:
+        raise ConfigError(f"skin.touch_function: channels: must be an integer > 0, got {channels!r}")
+    expected = channels if quantity is None else 1 if quantity == NORMAL else 3
+    if channels != expected:
+        raise ConfigError(
+            f"skin.touch_function: channels: must be {expected} for {name_of(evaluate)}, got {channels!r}"
+        )
+    if frame == "taxel" and channels != 3:
+        raise ConfigError(f"{name_of(evaluate)}: the frame 'taxel' requires 3 channels, got {channels}")
+    return touch, quantity
+
+
+def checked_factor(skin: Skin, factor: Callable[[Skin], np.ndarray]) -> np.ndarray:
+    """Return the factors (n, 1) of a touch function for the n taxels of a skin.
+
+    Raises:
+        ConfigError: The function returned something else than n numbers.
+    """
+    given = factor(skin)
+    array = as_array(given)
+    if array.shape != (len(skin.positions),):
+        raise ConfigError(
+            f"skin.touch_function: {name_of(factor)} must return {len(skin.positions)} factors,"
+            f" got {described(given)}"
+        )
+    return array[:, None]
+
+
+def number_of(function: Callable, numbers: Mapping[Callable, int]) -> int | None:
+    """Return the number of a built-in function, or None for a user-defined one, which may be unhashable."""
+    try:
+        return numbers.get(function)
+    except TypeError:
+        return None
+
+
+@kernel(counted=False)
+def _contacts_exist(ids, bodies, rigid, geoms):
+    """Return whether the bodies and geoms of contacts exist.
+
+    Args:
+        ids: (c, IDS) ids of `engines.Contacts`.
+        bodies: Number of bodies.
+        rigid: Number of geoms.
+        geoms: Number of geoms, including flexes with pads. Opposite to a flex, there is no geom.
+    """
+    for c in range(len(ids)):
+        for side in range(2):
+            limit = geoms if ids[c, GEOMS + 1 - side] < 0 else rigid
+            if not (-1 <= ids[c, BODIES + side] < bodies and -1 <= ids[c, GEOMS + side] < limit):
+                return False
+    return True
+
+
+@kernel(counted=False)
+def _loads_exist(loads, patches, skins, bodies, geoms):
+    """Return whether the patches, bodies and geoms of loads (m,) of `loads.LOAD` exist.
+
+    Args:
+        loads: (m,) of `loads.LOAD`.
+        patches: Number of patches.
+        skins: Number of bodies with skin.
+        bodies: Number of bodies.
+        geoms: Number of geoms.
+    """
+    for m in range(len(loads)):
+        load = loads[m]
+        if not (0 <= load.patch < patches and 0 <= load.body < skins):
+            return False
+        if not (-1 <= load.other < geoms and -1 <= load.other_body < bodies):
+            return False
+    return True
