@@ -1,6 +1,7 @@
 """Pin the current versions of all requirements, with hashes: python tools/lock.py (needs uv)."""
 
 import subprocess
+import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -91,14 +92,17 @@ def lock_docs() -> None:
 def lock_extras() -> None:
     """Pin what `make test-extras` installs, in the versions of the other lock where they are in both.
 
-    mjlab requires an older MuJoCo, so it has an environment of its own.
+    RLlib requires an older Gymnasium. mjlab requires an older MuJoCo, so it has an environment of its own.
     """
-    for name, lists, constraint in (
-        ("extras", ("core", "learning", "warp"), ["--constraint", str(LOCK)]),
-        ("mjlab", ("core", "learning"), []),
-    ):
-        pinned = "".join(lines(resolved(lists, str(FOLDER / f"{name}.in"), *constraint)))
-        (FOLDER / f"{name}.txt").write_text(EXTRAS_HEADER.format(name=name) + pinned)
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as same:
+        same.writelines(line for line in LOCK.open() if not line.startswith("gymnasium=="))
+        same.flush()
+        for name, lists, constraint in (
+            ("extras", ("core", "learning", "warp"), ["--constraint", same.name]),
+            ("mjlab", ("core", "learning"), []),
+        ):
+            pinned = "".join(lines(resolved(lists, str(FOLDER / f"{name}.in"), *constraint)))
+            (FOLDER / f"{name}.txt").write_text(EXTRAS_HEADER.format(name=name) + pinned)
 
 
 def main() -> None:
