@@ -29,13 +29,20 @@ PYTHONS = ("3.11", "3.12", "3.13")
 MACHINES = ("x86_64", "aarch64")
 
 
-def resolved(lists: Sequence[str], *options: str) -> dict[str, dict[str, Any]]:
-    """Return the packages that these lists require by name, in the format of PEP 751."""
+def resolved(lists: Sequence[str], *options: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the packages that these lists require by name, in the format of PEP 751.
+
+    A package has several entries if versions of Python need different ones; their markers exclude each other.
+    """
     command = ["uv", "pip", "compile", "--quiet", "--universal", "--python-version", PYTHONS[0], *options]
     command += ["--format", "pylock.toml", *(str(FOLDER / f"{name}.txt") for name in lists)]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     packages = tomllib.loads(output)["packages"]
-    return {package["name"]: package for package in packages if needed(package.get("marker"))}
+    found: dict[str, list[dict[str, Any]]] = {}
+    for package in packages:
+        if needed(package.get("marker")):
+            found.setdefault(package["name"], []).append(package)
+    return found
 
 
 def needed(marker: str | None) -> bool:
@@ -73,9 +80,9 @@ def hashes(package: dict[str, Any]) -> Iterator[str]:
         yield package["sdist"]["hashes"]["sha256"]
 
 
-def lines(packages: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Yield one line of the lock file per package."""
-    for name, package in sorted(packages.items()):
+def lines(packages: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+    """Yield the lines of the lock file."""
+    for name, package in ((name, package) for name in sorted(packages) for package in packages[name]):
         marker = f" ; {package['marker']}" if "marker" in package else ""
         digests = "".join(f" --hash=sha256:{digest}" for digest in sorted(hashes(package)))
         yield f"{name}=={package['version']}{marker}{digests}\n"
