@@ -18,6 +18,8 @@ FUNCTIONS = {"metric"}
 """Run by the test of docs/collect.md."""
 WITH_MIMO = {"mimo_environments"}
 """Run below, on a checkout of MIMo."""
+WITH_RAY = {"rllib_balance"}
+"""Run by test/extras/test_rllib.py."""
 PRINTED = {
     "first_skin": {r"weight (\S+) N": (9.81, 0.01)},
     "own_robot": {r"left: (\S+) N": (5.0, 0.05), r"right: (\S+) N": (5.0, 0.05)},
@@ -38,7 +40,8 @@ ARGUMENTS = {"train_balance": ["contact", "0", "0"]}
 
 
 def test_every_program_is_run_by_a_test():
-    assert {path.stem for path in EXAMPLES.glob("*.py")} == {*WITH_ROS, *PRINTED, *FUNCTIONS, *WITH_MIMO}
+    run = {*WITH_ROS, *PRINTED, *FUNCTIONS, *WITH_MIMO, *WITH_RAY}
+    assert {path.stem for path in EXAMPLES.glob("*.py")} == run
 
 
 @pytest.mark.parametrize("path", sorted(EXAMPLES.glob("*.py")), ids=lambda path: path.stem)

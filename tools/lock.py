@@ -1,6 +1,7 @@
 """Pin the current versions of all requirements, with hashes: python tools/lock.py (needs uv)."""
 
 import subprocess
+import tempfile
 import tomllib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -28,13 +29,20 @@ PYTHONS = ("3.11", "3.12", "3.13")
 MACHINES = ("x86_64", "aarch64")
 
 
-def resolved(lists: Sequence[str], *options: str) -> dict[str, dict[str, Any]]:
-    """Return the packages that these lists require by name, in the format of PEP 751."""
+def resolved(lists: Sequence[str], *options: str) -> dict[str, list[dict[str, Any]]]:
+    """Return the packages that these lists require by name, in the format of PEP 751.
+
+    A package has several entries if versions of Python need different ones; their markers exclude each other.
+    """
     command = ["uv", "pip", "compile", "--quiet", "--universal", "--python-version", PYTHONS[0], *options]
     command += ["--format", "pylock.toml", *(str(FOLDER / f"{name}.txt") for name in lists)]
     output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
     packages = tomllib.loads(output)["packages"]
-    return {package["name"]: package for package in packages if needed(package.get("marker"))}
+    found: dict[str, list[dict[str, Any]]] = {}
+    for package in packages:
+        if needed(package.get("marker")):
+            found.setdefault(package["name"], []).append(package)
+    return found
 
 
 def needed(marker: str | None) -> bool:
@@ -72,9 +80,9 @@ def hashes(package: dict[str, Any]) -> Iterator[str]:
         yield package["sdist"]["hashes"]["sha256"]
 
 
-def lines(packages: dict[str, dict[str, Any]]) -> Iterator[str]:
-    """Yield one line of the lock file per package."""
-    for name, package in sorted(packages.items()):
+def lines(packages: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
+    """Yield the lines of the lock file."""
+    for name, package in ((name, package) for name in sorted(packages) for package in packages[name]):
         marker = f" ; {package['marker']}" if "marker" in package else ""
         digests = "".join(f" --hash=sha256:{digest}" for digest in sorted(hashes(package)))
         yield f"{name}=={package['version']}{marker}{digests}\n"
@@ -91,14 +99,17 @@ def lock_docs() -> None:
 def lock_extras() -> None:
     """Pin what `make test-extras` installs, in the versions of the other lock where they are in both.
 
-    mjlab requires an older MuJoCo, so it has an environment of its own.
+    RLlib requires an older Gymnasium. mjlab requires an older MuJoCo, so it has an environment of its own.
     """
-    for name, lists, constraint in (
-        ("extras", ("core", "learning", "warp"), ["--constraint", str(LOCK)]),
-        ("mjlab", ("core", "learning"), []),
-    ):
-        pinned = "".join(lines(resolved(lists, str(FOLDER / f"{name}.in"), *constraint)))
-        (FOLDER / f"{name}.txt").write_text(EXTRAS_HEADER.format(name=name) + pinned)
+    with tempfile.NamedTemporaryFile("w", suffix=".txt") as same:
+        same.writelines(line for line in LOCK.open() if not line.startswith("gymnasium=="))
+        same.flush()
+        for name, lists, constraint in (
+            ("extras", ("core", "learning", "warp"), ["--constraint", same.name]),
+            ("mjlab", ("core", "learning"), []),
+        ):
+            pinned = "".join(lines(resolved(lists, str(FOLDER / f"{name}.in"), *constraint)))
+            (FOLDER / f"{name}.txt").write_text(EXTRAS_HEADER.format(name=name) + pinned)
 
 
 def main() -> None:

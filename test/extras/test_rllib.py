@@ -1,0 +1,19 @@
+"""RLlib trains on the vector environments: run by `make test-extras`."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytest.importorskip("ray.rllib", reason="installed by make test-extras only")
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "examples/rllib_balance.py"
+
+
+def test_ppo_of_rllib_learns_on_a_batch():
+    done = subprocess.run(
+        [sys.executable, EXAMPLE, "contact", "1"], stdout=subprocess.PIPE, text=True, check=True
+    )
+    (mean,) = map(float, done.stdout.split())
+    assert 10.0 < mean < 60.0  # a ball rolls off a tray that does not move in 1.3 s, thus 65 steps
