@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tactile_sim.config.functions import RESPONSE_FUNCTION, SAMPLING, TOUCH_FUNCTION
-from tactile_sim.config.keys import key, records, table
+from tactile_sim.config.keys import key, key_or_table, records, table
 from tactile_sim.config.pad_settings import PAD
 from tactile_sim.schema import SPACING, Choice, Number
 from tactile_sim.signal_chain.stages import PARAMETERS
@@ -44,13 +44,13 @@ class SkinSettings:
         Choice(("euclidean", "surface")),
         "distance between taxel and load: straight, or along the surface",
     )
-    stiffness: float = key(
+    stiffness: float | dict[str, float] = key_or_table(
         2e5,
         Number(above=0, most=1e15, unit="Pa"),
         "stiffness of the skin [Pa]: plane-strain modulus E / (1 - nu²) for `hertz`, of the layer for "
         "`elastic_foundation`",
     )
-    thickness: float = key(
+    thickness: float | dict[str, float] = key_or_table(
         2e-3,
         Number(above=0, most=1.0, unit="m"),
         "thickness of the elastic layer [m], for `elastic_foundation`",

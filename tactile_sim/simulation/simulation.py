@@ -10,7 +10,14 @@ import mujoco
 import numpy as np
 
 from tactile_sim import config, engines
-from tactile_sim.config import Settings, configured_scene, resolve_feelers, resolve_pads, resolve_scales
+from tactile_sim.config import (
+    Settings,
+    configured_scene,
+    resolve_feelers,
+    resolve_layers,
+    resolve_pads,
+    resolve_scales,
+)
 from tactile_sim.config.switches import switches_of_pads
 from tactile_sim.errors import CommandError, ConfigError, PhysicsError, located
 from tactile_sim.feelers.feelers import Feelers
@@ -75,6 +82,7 @@ class Simulation(InteractiveScene):
         """Parameters of the signal chain by pad name or pattern, including those of presets."""
         checked = checked.with_sensor(self.stages)
         feelers = resolve_feelers(checked, names, scales)
+        stiffness, thickness = resolve_layers(checked, names, {*scales, *(plan.body for plan in pads)})
         with located(f"{checked.source}: skin.{'scales' if scales else 'pads'}"):
             skin = Skin(
                 model,
@@ -82,8 +90,8 @@ class Simulation(InteractiveScene):
                 checked.skin.placement,
                 checked.skin.kind,
                 checked.skin.distance,
-                checked.skin.stiffness,
-                checked.skin.thickness,
+                stiffness,
+                thickness,
                 pads,
             )
         self.skin_bodies = np.unique(skin.body_ids)

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 import mujoco
 import numpy as np
 
-from tactile_sim.errors import ConfigError, SceneError
-from tactile_sim.skin.hertz import STIFFNESS
+from tactile_sim.errors import SceneError
 from tactile_sim.skin.loads import Loads
+from tactile_sim.skin.materials import STIFFNESS, THICKNESS, by_body
 from tactile_sim.skin.pads.plan import PadPlan
 from tactile_sim.skin.patches import TaxelIndex, k_nearest_taxels, sort_patches
 from tactile_sim.skin.placement.surface import BodySurface
@@ -38,7 +38,8 @@ class TaxelSearch(Taxels):
         kind: str | Callable[..., BodySurface] = "mesh",
         pads: Sequence[PadPlan] = (),
         distance: str = "euclidean",
-        stiffness: float = STIFFNESS,
+        stiffness: float | Mapping[int, float] = STIFFNESS,
+        thickness: float | Mapping[int, float] = THICKNESS,
     ) -> None:
         """Place the taxels and sort them into the index.
 
@@ -49,16 +50,22 @@ class TaxelSearch(Taxels):
             kind: As in `Taxels`.
             pads: As in `Taxels`.
             distance: How distances from a load are measured: ``euclidean`` or along the ``surface``.
-            stiffness: Plane-strain modulus of the skin [Pa], which determines the size of contact areas.
+            stiffness: Plane-strain modulus of the skin [Pa], which determines the size of contact areas: one
+                for all bodies, or by body id. Bodies that are not listed have the default.
+            thickness: Thickness of the elastic layer [m], likewise.
 
         Raises:
             SceneError: As in `Taxels`.
-            ConfigError: As in `Taxels`; the stiffness is out of range.
+            ConfigError: As in `Taxels`; a stiffness or thickness is out of range, or its body has no skin.
         """
-        if not 0 < stiffness < np.inf:
-            raise ConfigError(f"skin.stiffness: must be > 0 Pa and finite, got {stiffness}")
         super().__init__(model, scales, placement, kind, pads)
-        self.stiffness = stiffness
+        bodies = self.body_ids, model.nbody
+        moduli = by_body("skin.stiffness", stiffness, STIFFNESS, "Pa", *bodies)
+        layers = by_body("skin.thickness", thickness, THICKNESS, "m", *bodies)
+        self.patch_stiffness = moduli[self.patch_bodies]
+        """(q,) plane-strain modulus of the skin of each patch [Pa]."""
+        self.patch_thickness = layers[self.patch_bodies]
+        """(q,) thickness of the elastic layer of each patch [m]."""
         self._along = choose("skin.distance", distance, ALONG_SURFACE)
         number, steps = len(self.positions), len(self.neighbours[1])
         by_pad = self.kind == "mesh"
@@ -72,7 +79,10 @@ class TaxelSearch(Taxels):
             TaxelIndex(
                 self.surface_positions,
                 self.normals,
-                *sort_patches(self.surface_positions, self.patch_offsets, self.patch_spacings, self._extents),
+                *sort_patches(
+                    self.surface_positions, self.patch_offsets, self.patch_spacings, self._extents,
+                    self.patch_stiffness, self.patch_thickness,
+                ),
                 *self.neighbours,
                 self._far,
                 np.empty((steps + 1 if self._along else 0, 2)),
@@ -115,9 +125,7 @@ class TaxelSearch(Taxels):
         while True:
             room = self._room * len(loads)
             taxel, weight = np.empty(room, np.int64), np.empty(room)
-            count = spread(
-                loads.table, law, reach, self.stiffness, self._extents, self._index, begin, taxel, weight
-            )
+            count = spread(loads.table, law, reach, self._extents, self._index, begin, taxel, weight)
             if count >= 0:
                 return begin, taxel[:count], weight[:count]
             self._make_room()
