@@ -107,7 +107,9 @@ def main(args: argparse.Namespace) -> int:
         patch = Patch.of(settings, args.pad, args.indenter)
         found = fit_patch(recording, patch)
         recording, contact = found.recording, [*found.estimates]
-        key = f"skin.stiffness.{patch.body}" if isinstance(settings.skin.stiffness, dict) else "skin.stiffness"
+        key = (
+            f"skin.stiffness.{patch.body}" if isinstance(settings.skin.stiffness, dict) else "skin.stiffness"
+        )
         changes[key] = found.foundation * patch.thickness
     if args.impact:
         impact = read_impact(args.impact, args.mass, args.speed)

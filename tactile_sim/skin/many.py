@@ -142,9 +142,7 @@ def _feel(
             out[env, touched[env, k]] = 0.0
         touched_counts[env] = 0
         if law == ELASTIC:
-            enough, taxels = press_loads(
-                loads, quantity, mean, extents, arrays, room, sums, out[env]
-            )
+            enough, taxels = press_loads(loads, quantity, mean, extents, arrays, room, sums, out[env])
             if not enough:
                 return env
         else:

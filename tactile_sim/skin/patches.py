@@ -95,7 +95,18 @@ def sort_patches(
         cell = cell_size(taxels, spacing)
         corner, shape, first, order = sort_into_cells(taxels, cell)
         limited = np.isfinite(extents[offsets[p] : offsets[p + 1], LIMIT]).any()
-        patches[p] = (offsets[p], offsets[p + 1], spacing, corner, cell, shape, base, limited, moduli[p], thicknesses[p])
+        patches[p] = (
+            offsets[p],
+            offsets[p + 1],
+            spacing,
+            corner,
+            cell,
+            shape,
+            base,
+            limited,
+            moduli[p],
+            thicknesses[p],
+        )
         firsts.append(first + offsets[p])
         orders.append(order + offsets[p])
         base += len(first)
