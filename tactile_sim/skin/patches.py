@@ -28,8 +28,8 @@ PATCH = np.dtype(
 )
 """A patch: the range [start, stop) of its taxels in the skin and their maximum spacing [m]; its grid's corner
 [m], the edge length of the cells [m], the number of cells along each axis, and the index of the first cell in
-`TaxelIndex.cell_start`; whether any of its taxels has a limit; and the plane-strain modulus [Pa] and thickness [m]
-of the skin."""
+`TaxelIndex.cell_start`; whether any of its taxels has a limit; and the plane-strain modulus [Pa] and the
+thickness [m] of the skin."""
 
 
 AREA, SPACING, LIMIT = range(3)

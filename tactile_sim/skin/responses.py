@@ -55,8 +55,8 @@ def hertz(skin: Skin, loads: Loads) -> Shares:
     the normal produces a contact area of radius a = (3 F R / 4 E)^(1/3), in which the pressure decreases with
     the distance r as p = p0 sqrt(1 - (r/a)^2). R is the effective radius of the two surfaces (see
     `curvature`). E is the skin's plane-strain modulus ``skin.stiffness`` if the other body is rigid, and
-    1 / (1/E1 + 1/E2) between two skins. p0 is scaled so that the shares sum to the load. If no taxel is within a, the
-    nearest one receives the whole load.
+    1 / (1/E1 + 1/E2) between two skins. p0 is scaled so that the shares sum to the load. If no taxel is
+    within a, the nearest one receives the whole load.
     """
     return Shares(*skin.spread(loads, HERTZ))
 

@@ -122,7 +122,8 @@ class Skin(TaxelSearch):
         out: np.ndarray = np.zeros((len(self.positions), touch.channels), dtype)
         sums = self._sums_of(touch.channels)
         state = contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations
-        compute, settings = kernels.feel_elastic, (quantity, touch.mean, self._extents, self.elastic_table)
+        settings: tuple = quantity, touch.mean, self._extents, self.elastic_table
+        compute = kernels.feel_elastic
         if law != ELASTIC:
             compute, settings = kernels.feel, (quantity, touch.mean, law, self._extents, self._index)
         while not compute(*state, *settings, self._room, sums, out):

@@ -161,7 +161,7 @@ def weight_of(distance: float, limit: float, area: float, law: int):
 
 @wp.func
 def modulus_of(patch: int, other: int, taxels: Taxels):
-    """Return the effective plane-strain modulus of a patch and of the ``other`` one, -1 if there is none [Pa]."""
+    """Return the effective plane-strain modulus of a patch and an ``other`` one, or -1 [Pa]."""
     modulus = taxels.patches[patch].modulus
     if other < 0:
         return modulus

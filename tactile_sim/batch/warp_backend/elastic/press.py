@@ -180,8 +180,8 @@ def press(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
     Returns:
         The `Pressure`; ``Layer.gap`` is infinite again.
     """
-    stiffness = layer.modulus[pair.patch] / layer.thickness[pair.patch]
     thickness = real(layer.thickness[pair.patch])
+    stiffness = layer.modulus[pair.patch] / thickness
     if pair.other_patch >= 0:
         other = real(layer.thickness[pair.other_patch])
         stiffness = real(1.0) / (real(1.0) / stiffness + other / layer.modulus[pair.other_patch])
