@@ -75,7 +75,7 @@ def from_mapping(
     elif parts:
         values.setdefault("scene", "")
     errors += _faults_of_groups(values, source, [name for name, _ in errors])
-    for name in TABLES.keys() & values.keys():
+    for name in sorted(TABLES.keys() & values.keys()):
         rival = next((key for key in values if key.startswith(f"{name}.")), None)
         if rival:
             fault = f"must be one value or a table, got both: also {rival!r}; remove one"

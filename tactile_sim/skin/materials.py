@@ -17,7 +17,7 @@ THICKNESS = 2e-3
 
 
 def by_body(
-    key: str, given: float | Mapping[int, float], default: float, unit: str, bodies: np.ndarray, nbody: int
+    key: str, given: float | Mapping[int, float], default: float, unit: str, bodies: np.ndarray
 ) -> np.ndarray:
     """Return the value of each body with skin.
 
@@ -27,7 +27,6 @@ def by_body(
         default: Value of the bodies that are not in ``given``.
         unit: Unit of the values, for error messages.
         bodies: (b,) ids of the bodies with skin.
-        nbody: Number of bodies in the model.
 
     Raises:
         ConfigError: A value is not > 0 and finite, or a body does not exist or has no skin.
@@ -39,9 +38,7 @@ def by_body(
             raise ConfigError(f"{where}: must be > 0 {unit} and finite, got {value!r}")
         if isinstance(body, bool) or body not in bodies:
             known = ", ".join(map(str, bodies.tolist()[:10]))
-            raise ConfigError(
-                f"{where}: must be the id of a body with skin ({known}) below {nbody}, got {body!r}"
-            )
+            raise ConfigError(f"{where}: must be the id of a body with skin ({known}), got {body!r}")
     return np.array([values.get(body, default) for body in bodies.tolist()], float)
 
 

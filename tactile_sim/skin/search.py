@@ -59,9 +59,8 @@ class TaxelSearch(Taxels):
             ConfigError: As in `Taxels`; a stiffness or thickness is out of range, or its body has no skin.
         """
         super().__init__(model, scales, placement, kind, pads)
-        bodies = self.body_ids, model.nbody
-        moduli = by_body("skin.stiffness", stiffness, STIFFNESS, "Pa", *bodies)
-        layers = by_body("skin.thickness", thickness, THICKNESS, "m", *bodies)
+        moduli = by_body("skin.stiffness", stiffness, STIFFNESS, "Pa", self.body_ids)
+        layers = by_body("skin.thickness", thickness, THICKNESS, "m", self.body_ids)
         self.patch_stiffness = moduli[self.patch_bodies]
         """(q,) plane-strain modulus of the skin of each patch [Pa]."""
         self.patch_thickness = layers[self.patch_bodies]
