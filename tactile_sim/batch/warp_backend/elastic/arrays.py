@@ -93,7 +93,9 @@ class Layer:
     """
 
     modulus: wp.array[real]
+    """Plane-strain modulus of each patch [Pa]."""
     thickness: wp.array[real]
+    """Thickness of the layer of each patch [m]."""
     cells: wp.array[Cell]
     place: wp.array[int]
     own: wp.array2d[real]
