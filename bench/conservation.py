@@ -163,7 +163,8 @@ def _in_reach(simulation: Simulation, loads: Loads, pair: Pair) -> np.ndarray:
     own = quad.points[slice(*quad.taxels["begin"][ends])]
     points, normals = own[:, :NX], own[:, NX:POINT_AREA]
     points = points[(-normals @ up > FACING) | ~normals.any(axis=1)]
-    reach = skin.thickness + skin.patch_spacings[patch]
+    layers = [skin.patch_thickness[side] for side in (patch, load["other_patch"]) if side >= 0]
+    reach = max(layers) + skin.patch_spacings[patch]
     gaps = np.array([_gap(simulation, load, point, up, reach) for point in points])
     return points[gaps <= gaps.min(initial=np.inf) + reach]
 

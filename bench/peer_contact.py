@@ -139,7 +139,6 @@ def _ours(
     skin = Skin(model, {1: SPACING}, stiffness=STIFFNESS, thickness=THICKNESS)
     loads = Loads.empty(1)
     loads.point[:], loads.force[:], loads.normal[:] = (*center, 0.0), (0.0, 0.0, -force), (0.0, 0.0, -1.0)
-    loads.skins[:] = 1
     loads.rotation[:], loads.other[:], loads.other_body[:] = np.eye(3), 1, 2
     loads.other_position[:], loads.other_rotation[:] = position, rotation.as_matrix()
     return skin, skin.sense(loads, "normal", "elastic_foundation")[:, 0]

@@ -51,6 +51,14 @@ CASES = {
     "a negative rate": (parameters("rates: {tf: -1}"), ["rates.tf", "[Hz]", "-1"]),
     "an infinite factor": (parameters("real_time_factor: .inf"), ["real_time_factor", "inf"]),
     "an unknown choice": (parameters("contacts: skins"), ["contacts", "'skins'", "'skin'"]),
+    "no stiffness of a body": (
+        parameters("skin.stiffness: {cube: 0}"),
+        ["skin.stiffness.cube", "[Pa]", "0"],
+    ),
+    "the thickness of an unknown body": (
+        parameters("skin.thickness: {cub: 0.001}"),
+        ["skin.thickness.cub", "'cub'", "'cube'"],
+    ),
     "a scene for the TriFinger": (parameters("engine: trifinger"), ["scene", "trifinger"]),
     "TriFinger keys for another engine": (
         "/**:\n  ros__parameters:\n    trifinger: {type: trifingeredu}\n",

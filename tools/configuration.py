@@ -31,6 +31,9 @@ TABLES = {
     "xacro.ARGUMENT": "value of an argument of a xacro file",
     "skin.scales.BODY": "distance between the taxels of a body [m], by name or shell pattern "
     '(`"finger_*"`); an exact name wins',
+    "skin.stiffness.BODY": "stiffness of the skin of a body [Pa], by name or shell pattern, instead of one "
+    "for all; other bodies have the default",
+    "skin.thickness.BODY": "thickness of the elastic layer of a body [m], likewise",
     "control.JOINT.mode": "actuator to add to a joint without one, by name or shell pattern: `position`, "
     "`velocity`, `effort`, or `free` for none. See "
     "[Controllers](controllers.md#control-actuators-for-joints-without-one)",

@@ -104,9 +104,13 @@ def main(args: argparse.Namespace) -> int:
     contact: list[Estimate] = []
     changes: dict[str, float] = {}
     if args.indenter:
-        patch = fit_patch(recording, Patch.of(settings, args.pad, args.indenter))
-        recording, contact = patch.recording, [*patch.estimates]
-        changes["skin.stiffness"] = patch.foundation * settings.skin.thickness
+        patch = Patch.of(settings, args.pad, args.indenter)
+        found = fit_patch(recording, patch)
+        recording, contact = found.recording, [*found.estimates]
+        key = (
+            f"skin.stiffness.{patch.body}" if isinstance(settings.skin.stiffness, dict) else "skin.stiffness"
+        )
+        changes[key] = found.foundation * patch.thickness
     if args.impact:
         impact = read_impact(args.impact, args.mass, args.speed)
         contact += fit_impact(impact, Drop(settings, args.pad, args.mass, args.speed))

@@ -13,6 +13,7 @@ from tactile_sim.config import parameter_file
 from tactile_sim.config.engine_keys import engine_keys
 from tactile_sim.config.feelers import FeelerSettings, resolve_feelers
 from tactile_sim.config.keys import Key
+from tactile_sim.config.layers import resolve_layers
 from tactile_sim.config.mapping import from_mapping
 from tactile_sim.config.pad_settings import PadSettings
 from tactile_sim.config.pads import resolve_pads
@@ -51,6 +52,7 @@ __all__ = [
     "match",
     "match_scales",
     "resolve_feelers",
+    "resolve_layers",
     "resolve_pads",
     "resolve_scales",
     "robot_description",

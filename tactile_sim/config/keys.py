@@ -12,7 +12,7 @@ from tactile_sim.schema import Check
 
 @dataclass(frozen=True)
 class Key:
-    """Declaration of a plain configuration key, which has a fixed name and a single value."""
+    """Declaration of a plain configuration key, which has a fixed name."""
 
     name: str
     """Full name, such as ``rates.tactile``."""
@@ -34,6 +34,13 @@ def key(default: Any, check: Check, doc: str, live: bool = False) -> Any:
         live: Whether the key can be changed while the simulation runs.
     """
     return dataclasses.field(default=default, metadata={"check": check, "doc": doc, "live": live})
+
+
+def key_or_table(default: Any, check: Check, doc: str) -> Any:
+    """Create the field of a key with one value, or instead a table of values with user-defined keys."""
+    return dataclasses.field(
+        default=default, metadata={"check": check, "doc": doc, "live": False, "table": check}
+    )
 
 
 def table(check: Check) -> Any:
@@ -61,7 +68,7 @@ def fields(settings: type, prefix: str = "") -> Iterator[tuple[str, dataclasses.
 def plain_keys(settings: type, prefix: str = "") -> dict[str, Key]:
     """Return the plain keys of a settings dataclass, keyed by full name (prefix and field names)."""
     return {
-        name: Key(name, entry.default, **entry.metadata)
+        name: Key(name, entry.default, *(entry.metadata[part] for part in ("check", "doc", "live")))
         for name, entry in fields(settings, prefix)
         if "check" in entry.metadata
     }

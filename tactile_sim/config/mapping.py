@@ -75,6 +75,11 @@ def from_mapping(
     elif parts:
         values.setdefault("scene", "")
     errors += _faults_of_groups(values, source, [name for name, _ in errors])
+    for name in sorted(TABLES.keys() & values.keys()):
+        rival = next((key for key in values if key.startswith(f"{name}.")), None)
+        if rival:
+            fault = f"must be one value or a table, got both: also {rival!r}; remove one"
+            errors.append((name, ConfigError(f"{source}: {name}: {fault}")))
     keys_of_engines = any(has_engine(name) for name in wrong)
     if "scene" not in values and not (keys_of_engines or wrong & {"scene", "engine"}):
         remedy = "name an MJCF or URDF file, such as 'scene: touch_cube.xml', or add robots or objects"
@@ -262,7 +267,7 @@ def _build(type_: Any, prefix: str, values: Mapping[str, Any], **known: Any) -> 
         below = {key[len(name) + 1 :]: value for key, value in values.items() if key.startswith(name + ".")}
         if dataclasses.is_dataclass(entry.default_factory):
             known[entry.name] = _build(entry.default_factory, name + ".", values)
-        elif name in TABLES:
+        elif name in TABLES and name not in values and (below or name not in KEYS):
             known[entry.name] = below
         elif name in RECORDS:
             known[entry.name] = _records(name, values)

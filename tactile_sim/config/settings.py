@@ -230,10 +230,14 @@ class Settings:
         return dataclasses.replace(self, rates=Rates(**rates))
 
     def parameters(self) -> dict[str, Any]:
-        """Return the values of all plain keys and switches, keyed by full name like ROS parameters."""
+        """Return the values of all plain keys and switches, keyed by full name like ROS parameters.
+
+        Keys that have a table instead of a value are left out.
+        """
         own = engine_keys(self.engine)
         engine = {name: getattr(self.engine_settings, name.partition(".")[2]) for name in own}
         plain = {name: operator.attrgetter(name)(self) for name in KEYS}
+        plain = {name: value for name, value in plain.items() if not isinstance(value, dict)}
         return plain | engine | switches(self.skin.sensor)
 
 

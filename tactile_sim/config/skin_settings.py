@@ -6,12 +6,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from tactile_sim.config.functions import RESPONSE_FUNCTION, SAMPLING, TOUCH_FUNCTION
-from tactile_sim.config.keys import key, records, table
+from tactile_sim.config.keys import key, key_or_table, records, table
 from tactile_sim.config.pad_settings import PAD
 from tactile_sim.schema import SPACING, Choice
 from tactile_sim.signal_chain.stages import PARAMETERS
-from tactile_sim.skin.hertz import STIFFNESS_RANGE
-from tactile_sim.skin.layer import THICKNESS_RANGE
+from tactile_sim.skin.materials import STIFFNESS, STIFFNESS_RANGE, THICKNESS, THICKNESS_RANGE
 from tactile_sim.skin.state import THRESHOLDS
 
 
@@ -46,14 +45,14 @@ class SkinSettings:
         Choice(("euclidean", "surface")),
         "distance between taxel and load: straight, or along the surface",
     )
-    stiffness: float = key(
-        2e5,
+    stiffness: float | dict[str, float] = key_or_table(
+        STIFFNESS,
         STIFFNESS_RANGE,
         "stiffness of the skin [Pa]: plane-strain modulus E / (1 - nu²) for `hertz`, of the layer for "
         "`elastic_foundation`",
     )
-    thickness: float = key(
-        2e-3,
+    thickness: float | dict[str, float] = key_or_table(
+        THICKNESS,
         THICKNESS_RANGE,
         "thickness of the elastic layer [m], for `elastic_foundation`",
     )

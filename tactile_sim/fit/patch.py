@@ -43,6 +43,10 @@ class Patch:
     j."""
     foundation: float
     """Stiffness / thickness as configured [Pa/m]."""
+    thickness: float
+    """Thickness as configured [m]."""
+    body: str
+    """Name of the pad's body."""
 
     @classmethod
     def of(cls, settings: Settings, pad: str, radius: float) -> Patch:
@@ -70,13 +74,15 @@ class Patch:
                 f" elastic_foundation and no flex, got {response!r}{' on a flex' if found.flex >= 0 else ''}"
             )
         taxels = np.arange(found.start, found.stop)
-        foundation = settings.skin.stiffness / settings.skin.thickness
+        patch = np.searchsorted(skin.patch_offsets, found.start, side="right") - 1
+        thickness = float(skin.patch_thickness[patch])
+        foundation = float(skin.patch_stiffness[patch]) / thickness
         # A patch of radius a has the depth a²/2R and the force pi K a⁴/4R.
         quotients = np.pi / (4 * radius) * (np.geomspace(*_RADII, _LEVELS) * found.spacing) ** 4
         body = simulation.names.body_id(_INDENTER)
         load = Loads.empty(1)
         load.body[:] = np.searchsorted(skin.body_ids, found.body_id)
-        load.skins[:], load.rotation[:], load.other_rotation[:] = 1, np.eye(3), np.eye(3)
+        load.rotation[:], load.other_rotation[:] = np.eye(3), np.eye(3)
         load.other[:], load.other_body[:], load.radius[:] = model.body_geomadr[body], body, radius
         shares = np.zeros((len(taxels), _LEVELS, len(taxels)))
         for k, taxel in enumerate(taxels):
@@ -88,7 +94,7 @@ class Patch:
                 load.force[:] = load.force_world[:] = -normal * force
                 felt = skin.sense(load, "force_vector", "elastic_foundation")[taxels]
                 shares[k, level] = -np.einsum("mc,mc->m", felt, skin.normals[taxels]) / force
-        return cls(quotients, shares, foundation)
+        return cls(quotients, shares, foundation, thickness, simulation.names.bodies[found.body_id])
 
     def loads(self, force: np.ndarray, taxel: np.ndarray, foundation: float) -> np.ndarray:
         """Return the loads (n, m) of all taxels [N].

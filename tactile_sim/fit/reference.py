@@ -55,7 +55,7 @@ class Reference:
         spread = np.zeros((len(taxels), len(taxels)))
         loads = Loads.empty(1)
         loads.body[:] = np.searchsorted(skin.body_ids, found.body_id)
-        loads.radius[:], loads.skins[:] = 0.01, 1
+        loads.radius[:] = 0.01
         for k, taxel in enumerate(taxels):
             loads.point[0], loads.normal[0] = skin.positions[taxel], -skin.normals[taxel]
             loads.patch[:] = np.searchsorted(skin.patch_offsets, taxel, side="right") - 1

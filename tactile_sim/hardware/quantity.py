@@ -8,7 +8,7 @@ from tactile_sim.skin import Loads, Pad, Skin, TouchFunction
 from tactile_sim.skin.kernels import to_taxel_axes
 from tactile_sim.skin.loads import LOAD
 
-_MEASURED = ("contact", "body", "patch", "point", "normal", "skins", "other", "other_body")
+_MEASURED = ("contact", "body", "patch", "point", "normal", "other", "other_patch", "other_body")
 """Fields of a load that are known, besides the force. All other fields are NaN."""
 
 
@@ -36,7 +36,7 @@ class Quantity:
             if field not in _MEASURED:
                 self._loads.table[field] = np.nan
         self._loads.point[:], self._loads.normal[:] = skin.positions[taxels], -self._axes[:, 2]
-        self._loads.body[:], self._loads.skins[:] = np.searchsorted(skin.body_ids, pad.body_id), 1
+        self._loads.body[:] = np.searchsorted(skin.body_ids, pad.body_id)
 
     def __call__(self, forces: np.ndarray) -> np.ndarray:
         """Compute the readings of the taxels from forces.

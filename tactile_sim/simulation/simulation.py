@@ -11,7 +11,7 @@ import numpy as np
 
 from tactile_sim import engines
 from tactile_sim.arguments import whole
-from tactile_sim.config import Settings, configured_scene, resolve_pads, resolve_scales
+from tactile_sim.config import Settings, configured_scene, resolve_layers, resolve_pads, resolve_scales
 from tactile_sim.config.switches import switches_of_pads
 from tactile_sim.errors import ConfigError, PhysicsError, located
 from tactile_sim.names import Names
@@ -66,6 +66,7 @@ class Simulation(InteractiveScene):
         pads, self.stages = resolve_pads(checked, model, names, scales)
         """Parameters of the signal chain by pad name or pattern, including those of presets."""
         checked = checked.with_sensor(self.stages)
+        stiffness, thickness = resolve_layers(checked, names, {*scales, *(plan.body for plan in pads)})
         with located(f"{checked.source}: skin.{'scales' if scales else 'pads'}"):
             skin = Skin(
                 model,
@@ -73,8 +74,8 @@ class Simulation(InteractiveScene):
                 checked.skin.placement,
                 checked.skin.kind,
                 checked.skin.distance,
-                checked.skin.stiffness,
-                checked.skin.thickness,
+                stiffness,
+                thickness,
                 pads,
             )
         self.skin_bodies = np.unique(skin.body_ids)

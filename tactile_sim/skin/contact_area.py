@@ -21,7 +21,7 @@ sin(2 acos(UPRIGHT)) + FLAT."""
 
 
 @kernel(inline="always")
-def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, limit):
+def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, reach, limit):
     """Write the points of a patch that a pair may press to ``layer.points``.
 
     A taxel is represented by one point if the gap is even over its cell, and by several points at an edge of
@@ -35,12 +35,13 @@ def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, limit)
         solids: A `Solids`.
         layer: A `Layer`.
         spacing: Spacing of the patch's taxels [m].
+        reach: As in `nearby.measure`.
         limit: Largest gap at which points may be pressed [m].
 
     Returns:
         The `Nearby` extended by neighboring taxels, the number of points, and the smallest gap [m].
     """
-    least, reach = nearby.least, layer.thickness + spacing
+    least = nearby.least
     count, unsure = _level_points(nearby, quad, solids, layer, limit, UNEVEN * spacing)
     before = nearby.found
     nearby = add_neighbors(nearby, unsure, pair, triangles, quad, solids, layer, reach, limit)

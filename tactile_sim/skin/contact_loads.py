@@ -24,15 +24,14 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
     wrench_world, velocity, geom_pairs = values[:, WRENCH_WORLD:], values[:, VELOCITY:], ids[:, GEOMS:]
     m = 0
     for c in range(len(distance)):
-        radius, skins = 0.0, 0
+        radius = -1.0
         for side in range(2):
             geom = geom_pairs[c, side]
             if geom < 0 or geoms[geom].patch < 0:
                 continue
-            if skins == 0:
-                other = geom_pairs[c, 1 - side]
+            other = geom_pairs[c, 1 - side]
+            if radius < 0.0:
                 radius = effective_radius(geoms, geom, other, frame[c], body_rotations)
-                skins = 2 if other >= 0 and geoms[other].patch >= 0 else 1
             # The normal points from object 1 to object 2, out of 1 and into 2. The position is midway between
             # the surfaces: along the normal, the surface of 2 is half the distance ahead and that of 1 half
             # the distance behind. In penetration the distance is negative, and the order is reversed.
@@ -42,7 +41,8 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
             load.contact = c
             load.patch = geoms[geom].patch
             load.body = patch_bodies[load.patch]
-            load.radius, load.skins, load.friction = radius, skins, values[c, FRICTION]
+            load.other_patch = geoms[other].patch if other >= 0 else -1
+            load.radius, load.friction = radius, values[c, FRICTION]
             load.rotation[:] = body_rotations[body]
             for i in range(3):
                 point, force, normal, slip = 0.0, 0.0, 0.0, 0.0
@@ -59,7 +59,7 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
                 load.normal[i] = sign * normal
                 # The contact's velocity is that of 2 relative to 1; a load has that of the other surface.
                 load.velocity[i] = -sign * slip
-            place_other(load, geoms, geom_pairs[c, 1 - side], body, body_positions, body_rotations)
+            place_other(load, geoms, other, body, body_positions, body_rotations)
             # The torque is about the point on the surface, not about the contact's position.
             arm = -half * load.normal * sign
             for i in range(3):

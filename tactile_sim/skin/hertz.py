@@ -5,27 +5,21 @@ from __future__ import annotations
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.schema import Number
-
-STIFFNESS = 2e5
-"""Plane-strain modulus of a soft silicone or a fingertip [Pa]: E / (1 - nu^2) with E = 150 kPa, nu = 0.5."""
-# The softest gels have 10 Pa, and 10 mg press on 1 cm² with 1 Pa.
-STIFFNESS_RANGE = Number(least=1.0, most=1e15, unit="Pa")
-"""Valid values of the stiffness of a skin."""
+from tactile_sim.skin.materials import modulus_of
 
 
 @kernel
-def contact_radius(load, stiffness):
+def contact_radius(load, patches):
     """Return the radius of the contact area of a load [m].
 
     Args:
         load: An entry of `loads.LOAD`.
-        stiffness: Plane-strain modulus of the skin [Pa].
+        patches: (p,) of `patches.PATCH`.
     """
     force = 0.0
     for i in range(3):
         force += load.force[i] * load.normal[i]
-    return np.cbrt(0.75 * max(force, 0.0) * load.radius * load.skins / stiffness)
+    return np.cbrt(0.75 * max(force, 0.0) * load.radius / modulus_of(load, patches))
 
 
 @kernel

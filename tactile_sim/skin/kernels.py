@@ -19,7 +19,7 @@ from tactile_sim.skin.shares import flush, gather
 @kernel
 def feel(
     values, ids, geoms, patch_bodies, body_positions, body_rotations,
-    quantity, mean, law, stiffness, extents, arrays, room, sums, out,
+    quantity, mean, law, extents, arrays, room, sums, out,
 ):  # fmt: skip
     """Compute readings from contacts, for touch and response functions that have compiled versions.
 
@@ -41,7 +41,7 @@ def feel(
         loads = loads[inside]
     begin, reach = np.empty(len(loads) + 1, np.int64), np.empty(0)
     taxel, weight = np.empty(room * len(loads), np.int64), np.empty(room * len(loads))
-    if spread(loads, law, reach, stiffness, extents, arrays, begin, taxel, weight) < 0:
+    if spread(loads, law, reach, extents, arrays, begin, taxel, weight) < 0:
         return False
     gather(loads, begin, taxel, weight, evaluate(loads, quantity), mean, sums, out)
     return True
@@ -50,7 +50,7 @@ def feel(
 @kernel
 def feel_elastic(
     values, ids, geoms, patch_bodies, body_positions, body_rotations,
-    quantity, mean, stiffness, extents, arrays, room, sums, out,
+    quantity, mean, extents, arrays, room, sums, out,
 ):  # fmt: skip
     """Compute readings from contacts by `elastic_foundation`.
 
@@ -61,12 +61,12 @@ def feel_elastic(
     """
     table = np.empty(2 * len(ids), LOAD)
     loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
-    enough, _ = press_loads(loads, quantity, mean, stiffness, extents, arrays, room, sums, out)
+    enough, _ = press_loads(loads, quantity, mean, extents, arrays, room, sums, out)
     return enough
 
 
 @kernel
-def press_loads(loads, quantity, mean, stiffness, extents, arrays, room, sums, out):
+def press_loads(loads, quantity, mean, extents, arrays, room, sums, out):
     """Compute readings from loads by `elastic_foundation`; loads it cannot spread over an area use LINEAR.
 
     The arguments are as in `feel_elastic`.
@@ -90,7 +90,7 @@ def press_loads(loads, quantity, mean, stiffness, extents, arrays, room, sums, o
         rest = loads[group < 0]
         begin, reach = np.empty(left + 1, np.int64), np.empty(0)
         taxel, weight = np.empty(room * left, np.int64), np.empty(room * left)
-        found = spread(rest, LINEAR, reach, stiffness, extents, index, begin, taxel, weight)
+        found = spread(rest, LINEAR, reach, extents, index, begin, taxel, weight)
         if found < 0:
             for t in taxels:
                 sums[t] = 0.0

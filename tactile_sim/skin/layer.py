@@ -1,4 +1,4 @@
-"""Data used by the kernels of `elastic_foundation`: the elastic layer and scratch memory."""
+"""Data used by the kernels of `elastic_foundation`, and their scratch memory."""
 
 from __future__ import annotations
 
@@ -10,24 +10,16 @@ import numpy as np
 from tactile_sim.compilation import kernel, packing
 from tactile_sim.geometry.solids import SOLID, Solids, solids
 from tactile_sim.geometry.tree import NODE
-from tactile_sim.schema import Number
 from tactile_sim.skin.patches import PATCH, TaxelIndex
 from tactile_sim.skin.quadrature import TAXEL, Quadrature, quadrature
 
 if TYPE_CHECKING:
     from tactile_sim.skin.taxels import Taxels
 
-THICKNESS_RANGE = Number(least=1e-6, most=1.0, unit="m")
-"""Valid values of the thickness of the elastic layer."""
-
 
 class Layer(NamedTuple):
-    """The elastic layer of a skin with n taxels and q points, and scratch memory for a pair."""
+    """Scratch memory for a pair, of a skin with n taxels and q points."""
 
-    stiffness: float
-    """Plane-strain modulus [Pa]."""
-    thickness: float
-    """Thickness of the layer [m]."""
     gap: np.ndarray
     """(n,) gap at each taxel in the order of the quadrature [m]; reset to infinity after use."""
     near: np.ndarray
@@ -55,10 +47,10 @@ class Layer(NamedTuple):
 
 
 NEAR, POINTS, SUMS, ROWS = 1, 8, 13, 17
-"""Start rows of ``near``, ``points`` and ``sums`` in the second array of ``ElasticArrays.memory``, and the
+"""Start rows of ``near``, ``points`` and ``sums`` in the first array of ``ElasticArrays.memory``, and the
 number of its rows."""
 TOUCHED = 2
-"""Row of ``touched`` in the third array of ``ElasticArrays.memory``."""
+"""Row of ``touched`` in the second array of ``ElasticArrays.memory``."""
 
 
 class ElasticArrays(NamedTuple):
@@ -68,7 +60,7 @@ class ElasticArrays(NamedTuple):
     quad: Quadrature
     solids: Solids
     memory: tuple[np.ndarray, ...]
-    """Stiffness [Pa] and thickness [m]; the rows gap, near, points and sums of a `Layer`; its rows taxel,
+    """The rows gap, near, points and sums of a `Layer`; its rows taxel,
     several, touched, owner and pressed; its geoms and poses."""
 
     def twin(self, index: TaxelIndex) -> ElasticArrays:
@@ -80,24 +72,19 @@ class ElasticArrays(NamedTuple):
         return _pack([*self.taxel_index, *self.quad, *self.solids, *self.memory])
 
 
-def elastic_arrays(
-    skin: Taxels, model: mujoco.MjModel, index: TaxelIndex, stiffness: float, thickness: float
-) -> ElasticArrays:
-    """Create the arrays of a skin with an elastic layer.
+def elastic_arrays(skin: Taxels, model: mujoco.MjModel, index: TaxelIndex) -> ElasticArrays:
+    """Create the arrays of a skin.
 
     Args:
         skin: The skin.
         model: The model.
         index: The index of the taxels.
-        stiffness: Plane-strain modulus of the elastic layer [Pa].
-        thickness: Thickness of the elastic layer [m].
     """
     quad = quadrature(skin)
     points, geoms = len(quad.points), model.ngeom
     numbers = np.empty((ROWS, points))
     numbers[0] = np.inf
     memory = (
-        np.array([stiffness, thickness], float),
         numbers,
         np.empty((5, points), np.int64),
         np.empty((2, geoms), np.int64),
@@ -112,7 +99,7 @@ _pack, _unpack = packing(
         *((_F, 2), (_F, 2), (PATCH, 1), (_I, 1), (_I, 1), (_I, 1), (np.int32, 1), (_F, 1), (_F, 2), (_F, 2)),
         *((TAXEL, 1), (_I, 1), (_F, 2), (_I, 1), (NODE, 1), (_I, 1)),
         *((SOLID, 1), (_F, 3), (NODE, 1)),
-        *((_F, 1), (_F, 2), (_I, 2), (_I, 2), (_F, 2)),
+        *((_F, 2), (_I, 2), (_I, 2), (_F, 2)),
     )
 )
 
@@ -125,11 +112,10 @@ def unpack(table):
         The fields of the `TaxelIndex` as a plain tuple, the `Quadrature`, the `Solids` and the `Layer`.
     """
     arrays = _unpack(table)
-    constants, numbers, indices, geoms, poses = arrays[19:]
+    numbers, indices, geoms, poses = arrays[19:]
     none = numbers[:0], indices[0, :0], indices[0, :0], numbers[0, :0]
     layer = Layer(
-        constants[0], constants[1], numbers[0], numbers[NEAR:POINTS], numbers[POINTS:SUMS],
-        numbers[SUMS:ROWS], indices[0], indices[1], indices[TOUCHED], indices[3], indices[4], geoms, poses,
-        none,
+        numbers[0], numbers[NEAR:POINTS], numbers[POINTS:SUMS], numbers[SUMS:ROWS],
+        indices[0], indices[1], indices[TOUCHED], indices[3], indices[4], geoms, poses, none,
     )  # fmt: skip
     return arrays[:10], Quadrature(*arrays[10:16]), Solids(*arrays[16:19]), layer

@@ -28,7 +28,7 @@ LOAD = np.dtype(
         ("velocity", float, 3),
         ("radius", float),
         ("friction", float),
-        ("skins", np.int64),
+        ("other_patch", np.int64),
         ("torque", float, 3),
         ("rotation", float, (3, 3)),
         ("other", np.int64),
@@ -54,7 +54,7 @@ class Loads:
     def empty(m: int) -> Loads:
         """Return m loads filled with zeros and without another geom, to be filled in by the caller."""
         loads = Loads(np.zeros(m, LOAD))
-        loads.other[:] = loads.other_body[:] = -1
+        loads.other[:] = loads.other_body[:] = loads.other_patch[:] = -1
         return loads
 
     def __len__(self) -> int:
@@ -115,9 +115,9 @@ class Loads:
         return self.table["friction"]
 
     @property
-    def skins(self) -> np.ndarray:
-        """(m,) number of surfaces with skin in each contact, 1 or 2."""
-        return self.table["skins"]
+    def other_patch(self) -> np.ndarray:
+        """(m,) index into the skin's patches of the other surface, or -1 if it has no skin."""
+        return self.table["other_patch"]
 
     @property
     def torque(self) -> np.ndarray:
@@ -230,7 +230,8 @@ def per_area(skin: Skin) -> np.ndarray:
 
 def compliance(skin: Skin) -> np.ndarray:
     """Return the compliance of each taxel (n,): indentation of the elastic layer per force [m/N]."""
-    return skin.thickness / skin.stiffness * per_area(skin)
+    layer = skin.patch_thickness / skin.patch_stiffness
+    return np.repeat(layer, np.diff(skin.patch_offsets)) * per_area(skin)
 
 
 @kernel

@@ -106,7 +106,7 @@ def feel_many(
         while True:
             env = _feel(
                 env, last, *contacts, skin._geoms, skin.patch_bodies, skin._slot, quantity, touch.mean, law,
-                skin.stiffness, skin._extents, skin._index, skin.elastic_table, skin._room,
+                skin._extents, skin._index, skin.elastic_table, skin._room,
                 skin._sums_of(touch.channels), skin._has_limits, touch.frame == "taxel", skin.axes, factor,
                 mark, *out,
             )  # fmt: skip
@@ -118,7 +118,7 @@ def feel_many(
 @kernel(nogil=True)
 def _feel(
     first, last, counts, values, ids, positions, rotations, geoms, patch_bodies, slot, quantity, mean, law,
-    stiffness, extents, index, arrays, room, sums, limited, in_taxel_axes, axes, factor, mark,
+    extents, index, arrays, room, sums, limited, in_taxel_axes, axes, factor, mark,
     out, touched, touched_counts, wrenches,
 ):  # fmt: skip
     """Write the readings of environments [first, last), see `feel_many`.
@@ -139,9 +139,7 @@ def _feel(
             out[env, touched[env, k]] = 0.0
         touched_counts[env] = 0
         if law == ELASTIC:
-            enough, taxels = press_loads(
-                loads, quantity, mean, stiffness, extents, arrays, room, sums, out[env]
-            )
+            enough, taxels = press_loads(loads, quantity, mean, extents, arrays, room, sums, out[env])
             if not enough:
                 return env
         else:
@@ -152,7 +150,7 @@ def _feel(
                 number = len(loads)
             begin = np.empty(number + 1, np.int64)
             taxel, weight = np.empty(room * number, np.int64), np.empty(room * number)
-            found = spread(loads, law, none, stiffness, extents, index, begin, taxel, weight)
+            found = spread(loads, law, none, extents, index, begin, taxel, weight)
             if found < 0:
                 return env
             gather(loads, begin, taxel, weight, evaluate(loads, quantity), mean, sums, out[env])

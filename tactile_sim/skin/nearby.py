@@ -12,6 +12,7 @@ from tactile_sim.geometry.triangle_bins import bin_triangles
 from tactile_sim.geometry.vectors import along, dot, plus
 from tactile_sim.skin.gaps import write_gaps
 from tactile_sim.skin.layer import unpack
+from tactile_sim.skin.materials import reach_of
 from tactile_sim.skin.pairs import net_load
 from tactile_sim.skin.patches import TaxelIndex, find_nearest
 from tactile_sim.skin.reach import FACING, take, taxels_around
@@ -59,7 +60,7 @@ def find_taxels(loads, group, number, pair, index, quad, solids, layer, volume):
         layer: A `Layer`.
         volume: Sum of area times depth that balances the normal force [m3].
     """
-    reach = layer.thickness + index.patches[loads[pair.first].patch].spacing
+    reach = reach_of(loads[pair.first], index.patches)
     near, within = layer.near, reach
     nearby = _touching(loads, group, number, pair, index, quad, solids, layer)
     if not nearby.has_mesh:
@@ -83,7 +84,7 @@ def bin_near(loads, group, number, arrays):
     nearby = find_taxels(loads, group, number, pair, index, quad, solids, layer, 0.0)
     for e in range(nearby.found):
         layer.gap[layer.taxel[e]] = np.inf
-    reach = layer.thickness + index.patches[loads[pair.first].patch].spacing
+    reach = reach_of(loads[pair.first], index.patches)
     near = layer.near[:3, : nearby.found]
     return bin_triangles(solids, layer.geoms[0, : nearby.geoms], layer.poses, near, reach)
 

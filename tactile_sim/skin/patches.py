@@ -22,11 +22,14 @@ PATCH = np.dtype(
         ("shape", np.int64, 3),
         ("base", np.int64),
         ("limited", np.int64),
+        ("modulus", float),
+        ("thickness", float),
     ]
 )
 """A patch: the range [start, stop) of its taxels in the skin and their maximum spacing [m]; its grid's corner
 [m], the edge length of the cells [m], the number of cells along each axis, and the index of the first cell in
-`TaxelIndex.cell_start`; and whether any of its taxels has a limit."""
+`TaxelIndex.cell_start`; whether any of its taxels has a limit; and the plane-strain modulus [Pa] and the
+thickness [m] of the skin."""
 
 
 AREA, SPACING, LIMIT = range(3)
@@ -65,7 +68,12 @@ class TaxelIndex(NamedTuple):
 
 
 def sort_patches(
-    positions: np.ndarray, offsets: np.ndarray, spacings: np.ndarray, extents: np.ndarray
+    positions: np.ndarray,
+    offsets: np.ndarray,
+    spacings: np.ndarray,
+    extents: np.ndarray,
+    moduli: np.ndarray,
+    thicknesses: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Build a grid over the taxels of each patch.
 
@@ -74,6 +82,8 @@ def sort_patches(
         offsets: (p + 1,) first taxel of each patch, and n.
         spacings: (p,) maximum distance between neighboring taxels of each patch [m].
         extents: (n, 3) with the columns AREA, SPACING and LIMIT.
+        moduli: (p,) plane-strain modulus of the skin of each patch [Pa].
+        thicknesses: (p,) thickness of the skin of each patch [m].
 
     Returns:
         The patches (p,) of `PATCH`, and the arrays `cell_start` and `order` of `TaxelIndex`.
@@ -85,7 +95,18 @@ def sort_patches(
         cell = cell_size(taxels, spacing)
         corner, shape, first, order = sort_into_cells(taxels, cell)
         limited = np.isfinite(extents[offsets[p] : offsets[p + 1], LIMIT]).any()
-        patches[p] = (offsets[p], offsets[p + 1], spacing, corner, cell, shape, base, limited)
+        patches[p] = (
+            offsets[p],
+            offsets[p + 1],
+            spacing,
+            corner,
+            cell,
+            shape,
+            base,
+            limited,
+            moduli[p],
+            thicknesses[p],
+        )
         firsts.append(first + offsets[p])
         orders.append(order + offsets[p])
         base += len(first)

@@ -11,6 +11,7 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.skin.contact_area import contact_points
+from tactile_sim.skin.materials import foundation_of, reach_of
 from tactile_sim.skin.nearby import GUESS, find_taxels, measure
 from tactile_sim.skin.winkler import balance
 
@@ -56,8 +57,8 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
     """
     load = loads[pair.first]
     spacing = index.patches[load.patch].spacing
-    stiffness = layer.stiffness / (layer.thickness * load.skins)
-    reach, volume = layer.thickness + spacing, pair.force[2] / stiffness
+    stiffness, reach = foundation_of(load, index.patches), reach_of(load, index.patches)
+    volume = pair.force[2] / stiffness
     nearby = find_taxels(loads, group, number, pair, index, quad, solids, layer, volume)
     result = NOTHING
     for depths in DEPTHS:
@@ -65,7 +66,7 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
         within = depths * nearby.depth
         limit = nearby.least + min(reach, within)
         nearby, count, least = contact_points(
-            nearby, pair, triangles, quad, solids, layer, spacing, limit
+            nearby, pair, triangles, quad, solids, layer, spacing, reach, limit
         )  # fmt: skip
         if count == 0:
             break

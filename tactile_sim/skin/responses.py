@@ -54,9 +54,9 @@ def hertz(skin: Skin, loads: Loads) -> Shares:
     This follows H. Hertz (1882), as in K. L. Johnson, Contact Mechanics (1985), section 4.2: a force F along
     the normal produces a contact area of radius a = (3 F R / 4 E)^(1/3), in which the pressure decreases with
     the distance r as p = p0 sqrt(1 - (r/a)^2). R is the effective radius of the two surfaces (see
-    `curvature`). E is the skin's plane-strain modulus ``skin.stiffness`` if the other body is rigid, and half
-    of it between two skins. p0 is scaled so that the shares sum to the load. If no taxel is within a, the
-    nearest one receives the whole load.
+    `curvature`). E is the skin's plane-strain modulus ``skin.stiffness`` if the other body is rigid, and
+    1 / (1/E1 + 1/E2) between two skins. p0 is scaled so that the shares sum to the load. If no taxel is
+    within a, the nearest one receives the whole load.
     """
     return Shares(*skin.spread(loads, HERTZ))
 
@@ -101,14 +101,13 @@ PER_LOAD = [name for name in RESPONSE_FUNCTIONS if name != "elastic_foundation"]
 
 
 @kernel
-def spread(loads, law, reach, stiffness, extents, arrays, begin, taxel, weight):
+def spread(loads, law, reach, extents, arrays, begin, taxel, weight):
     """Write the taxels around each load and their weights, load by load; return the number of entries.
 
     Args:
         loads: (m,) of `loads.LOAD`.
         law: NEAREST, LINEAR or HERTZ, or DISTANCES to write distances [m] instead of weights.
         reach: (m,) maximum distance of taxels [m]; only used with DISTANCES.
-        stiffness: Plane-strain modulus of the skin [Pa]; only used with HERTZ.
         extents: (n, 3) with the columns AREA, SPACING and LIMIT of `patches`.
         arrays: Fields of a `TaxelIndex`.
         begin: (m + 1,) output: start of each load in ``taxel`` and ``weight``.
@@ -129,7 +128,7 @@ def spread(loads, law, reach, stiffness, extents, arrays, begin, taxel, weight):
         elif law == LINEAR:
             spacings = 2.0
         elif law == HERTZ:
-            limit = contact_radius(load, stiffness)
+            limit = contact_radius(load, index.patches)
         found = walk(load, limit, spacings, extents, index, taxel[count:])
         if found < 0:
             return -1

@@ -7,11 +7,11 @@ from collections.abc import Callable, Mapping, Sequence
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import as_array, described, distance_array, is_index, known, valid, whole
+from tactile_sim.arguments import as_array, described, distance_array, is_index, known, whole
 from tactile_sim.errors import CommandError, ConfigError, SceneError
 from tactile_sim.skin.checks import require_loads
-from tactile_sim.skin.hertz import STIFFNESS, STIFFNESS_RANGE
 from tactile_sim.skin.loads import Loads
+from tactile_sim.skin.materials import STIFFNESS, STIFFNESS_RANGE, THICKNESS, THICKNESS_RANGE, by_body
 from tactile_sim.skin.pads.plan import PadPlan
 from tactile_sim.skin.patches import TaxelIndex, k_nearest_taxels, sort_patches
 from tactile_sim.skin.placement.surface import BodySurface
@@ -40,7 +40,8 @@ class TaxelSearch(Taxels):
         kind: str | Callable[..., BodySurface] = "mesh",
         pads: Sequence[PadPlan] = (),
         distance: str = "euclidean",
-        stiffness: float = STIFFNESS,
+        stiffness: float | Mapping[int, float] = STIFFNESS,
+        thickness: float | Mapping[int, float] = THICKNESS,
     ) -> None:
         """Place the taxels and sort them into the index.
 
@@ -51,15 +52,21 @@ class TaxelSearch(Taxels):
             kind: As in `Taxels`.
             pads: As in `Taxels`.
             distance: How distances from a load are measured: ``euclidean`` or along the ``surface``.
-            stiffness: Plane-strain modulus of the skin [Pa], which determines the size of contact areas.
+            stiffness: Plane-strain modulus of the skin [Pa], which determines the size of contact areas: one
+                for all bodies, or by body id. Bodies that are not listed have the default.
+            thickness: Thickness of the elastic layer [m], likewise.
 
         Raises:
             SceneError: As in `Taxels`.
-            ConfigError: As in `Taxels`; the stiffness is out of range.
+            ConfigError: As in `Taxels`; a stiffness or thickness is out of range, or its body has no skin.
         """
-        stiffness = valid("skin.stiffness", stiffness, STIFFNESS_RANGE, ConfigError)
         super().__init__(model, scales, placement, kind, pads)
-        self.stiffness = stiffness
+        moduli = by_body("skin.stiffness", stiffness, STIFFNESS, STIFFNESS_RANGE, self.body_ids)
+        layers = by_body("skin.thickness", thickness, THICKNESS, THICKNESS_RANGE, self.body_ids)
+        self.patch_stiffness = moduli[self.patch_bodies]
+        """(q,) plane-strain modulus of the skin of each patch [Pa]."""
+        self.patch_thickness = layers[self.patch_bodies]
+        """(q,) thickness of the elastic layer of each patch [m]."""
         self._along = ALONG_SURFACE[
             known("skin.distance: unknown name", distance, ALONG_SURFACE, ConfigError)
         ]
@@ -75,7 +82,14 @@ class TaxelSearch(Taxels):
             TaxelIndex(
                 self.surface_positions,
                 self.normals,
-                *sort_patches(self.surface_positions, self.patch_offsets, self.patch_spacings, self._extents),
+                *sort_patches(
+                    self.surface_positions,
+                    self.patch_offsets,
+                    self.patch_spacings,
+                    self._extents,
+                    self.patch_stiffness,
+                    self.patch_thickness,
+                ),
                 *self.neighbours,
                 self._far,
                 np.empty((steps + 1 if self._along else 0, 2)),
@@ -127,9 +141,7 @@ class TaxelSearch(Taxels):
         while True:
             room = self._room * len(loads)
             taxel, weight = np.empty(room, np.int64), np.empty(room)
-            count = spread(
-                loads.table, law, limits, self.stiffness, self._extents, self._index, begin, taxel, weight
-            )
+            count = spread(loads.table, law, limits, self._extents, self._index, begin, taxel, weight)
             if count >= 0:
                 return begin, taxel[:count], weight[:count]
             self._make_room()

@@ -9,9 +9,8 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import float_type, valid
+from tactile_sim.arguments import float_type
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.errors import ConfigError
 from tactile_sim.skin import kernels
 from tactile_sim.skin.checks import (
     checked_factor,
@@ -22,9 +21,9 @@ from tactile_sim.skin.checks import (
     require_loads,
 )
 from tactile_sim.skin.contact_loads import resolve_loads
-from tactile_sim.skin.hertz import STIFFNESS
-from tactile_sim.skin.layer import THICKNESS_RANGE, elastic_arrays
+from tactile_sim.skin.layer import elastic_arrays
 from tactile_sim.skin.loads import LOAD, Loads, TouchFunction, checked_values, name_of
+from tactile_sim.skin.materials import STIFFNESS, THICKNESS
 from tactile_sim.skin.pads.plan import PadPlan
 from tactile_sim.skin.pairs import group_loads
 from tactile_sim.skin.patches import TaxelIndex
@@ -40,9 +39,6 @@ from tactile_sim.skin.search import TaxelSearch
 from tactile_sim.skin.shares import Shares, checked, gather
 from tactile_sim.skin.taxels import choose
 
-THICKNESS = 2e-3
-"""Default thickness of the elastic layer [m]."""
-
 
 class Skin(TaxelSearch):
     """Taxels with readings.
@@ -50,8 +46,7 @@ class Skin(TaxelSearch):
     `feel` computes readings from contacts. It has three steps, which are also public: `loads` converts
     contacts to loads on patches, `shares` distributes them over taxels, and `sense` adds up the readings.
 
-    In addition to the attributes of `Taxels` and the methods of `TaxelSearch`, it has the ``stiffness`` [Pa]
-    used by `hertz`. It is not thread-safe, because its methods share scratch memory.
+    It is not thread-safe, because its methods share scratch memory.
     """
 
     def __init__(
@@ -61,8 +56,8 @@ class Skin(TaxelSearch):
         placement: str = "even",
         kind: str | Callable[..., BodySurface] = "mesh",
         distance: str = "euclidean",
-        stiffness: float = STIFFNESS,
-        thickness: float = THICKNESS,
+        stiffness: float | Mapping[int, float] = STIFFNESS,
+        thickness: float | Mapping[int, float] = THICKNESS,
         pads: Sequence[PadPlan] = (),
     ) -> None:
         """Place the taxels and compile the kernels.
@@ -74,18 +69,16 @@ class Skin(TaxelSearch):
             kind: As in `Taxels`.
             distance: As in `TaxelSearch`.
             stiffness: As in `TaxelSearch`.
-            thickness: Thickness of the elastic layer [m].
+            thickness: As in `TaxelSearch`.
             pads: As in `Taxels`.
 
         Raises:
             SceneError: As in `Taxels`.
-            ConfigError: As in `Taxels`; the stiffness or thickness is out of range.
+            ConfigError: As in `TaxelSearch`.
         """
-        thickness = valid("skin.thickness", thickness, THICKNESS_RANGE, ConfigError)
-        super().__init__(model, scales, placement, kind, pads, distance, stiffness)
-        self.thickness = thickness
+        super().__init__(model, scales, placement, kind, pads, distance, stiffness, thickness)
         index = TaxelIndex(*self._index)
-        self.elastic_arrays = elastic_arrays(self, model, index, stiffness, thickness)
+        self.elastic_arrays = elastic_arrays(self, model, index)
         self.elastic_table = self.elastic_arrays.table()
         self._sums: dict[int, np.ndarray] = {}
         """Scratch memory of `gather`, by number of channels."""
@@ -128,10 +121,10 @@ class Skin(TaxelSearch):
         out: np.ndarray = np.zeros((len(self.positions), touch.channels), float_type("dtype", dtype))
         sums = self._sums_of(touch.channels)
         state = contacts.values, contacts.ids, self._geoms, self.patch_bodies, body_positions, body_rotations
-        layer, compute = (self.stiffness, self._extents), kernels.feel_elastic
-        settings: tuple = quantity, touch.mean, *layer, self.elastic_table
+        settings: tuple = quantity, touch.mean, self._extents, self.elastic_table
+        compute = kernels.feel_elastic
         if law != ELASTIC:
-            settings, compute = (quantity, touch.mean, law, *layer, self._index), kernels.feel
+            compute, settings = kernels.feel, (quantity, touch.mean, law, self._extents, self._index)
         while not compute(*state, *settings, self._room, sums, out):
             self._make_room()
         return self._converted(out, touch)
@@ -328,7 +321,7 @@ class Skin(TaxelSearch):
         if self._ngeom and len(self.positions):  # the load below is from geom 0
             loads = Loads.empty(1)
             loads.point[:], loads.normal[:], loads.force[:] = self.surface_positions[0], (0, 0, 1), (0, 0, 1)
-            loads.other[:], loads.other_body[:], loads.skins[:] = 0, 0, 1
+            loads.other[:], loads.other_body[:] = 0, 0
             self.sense(loads)
             self.feel(contacts, *poses)
             self.inside(loads)

@@ -15,7 +15,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.arguments import is_index
-from tactile_sim.config import KEYS, check_count, geom_areas
+from tactile_sim.config import KEYS, check_count, geom_areas, match
 from tactile_sim.engines.contacts import Contacts, read_contacts
 from tactile_sim.errors import ConfigError, SceneError, suggest
 from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
@@ -27,6 +27,7 @@ OPTIONS = {
     "placement": "mimo",
     "distance": KEYS["skin.distance"].default,
     "stiffness": KEYS["skin.stiffness"].default,
+    "thickness": KEYS["skin.thickness"].default,
 }
 """Optional keys of touch_params and their defaults; see ``skin`` in the configuration."""
 COARSEST = 1e6
@@ -71,8 +72,9 @@ class SkinTouch(ContactTouch):
         Args:
             env: Any object with a MuJoCo ``model`` and ``data``, or a wrapper whose ``unwrapped`` has them.
             touch_params: Mapping with the keys ``scales``, ``touch_function`` and ``response_function``, see
-                `Touch`, and the optional keys ``placement`` (mimo, even), ``distance`` (euclidean, surface)
-                and ``stiffness`` [Pa] of the configuration's ``skin``.
+                `Touch`, and the optional keys ``placement`` (mimo, even), ``distance`` (euclidean, surface),
+                ``stiffness`` [Pa] and ``thickness`` [m] of the configuration's ``skin``. The last two are
+                one number, or a mapping of bodies as in ``scales``.
 
         Raises:
             ConfigError: If a parameter is invalid.
@@ -87,7 +89,7 @@ class SkinTouch(ContactTouch):
         self.plotting_limits: dict[int, float] = {}
         """Largest extent of each part along an axis of its frame [m]."""
         self._options = {
-            key: _checked(key, touch_params.get(key, default)) for key, default in OPTIONS.items()
+            key: self._checked_option(key, touch_params.get(key, default)) for key, default in OPTIONS.items()
         }
         self._response = self.response_type
         self._own_methods = self.touch_function, self.response_function
@@ -176,6 +178,18 @@ class SkinTouch(ContactTouch):
             return partial(self._evaluate if touch else self._respond, name)
         return super()._method(key, name, valid)
 
+    def _checked_option(self, key: str, value: Any) -> Any:
+        """Return a checked option; values by body name, pattern or id are returned by body id."""
+        if key not in ("stiffness", "thickness") or not isinstance(value, Mapping):
+            return _checked(key, value)
+        where = f"touch_params: {key}"
+        by_name = {
+            self._body_name(body, where): _checked(key, own, f".{body}") for body, own in value.items()
+        }
+        bodies = [self.names.bodies[body] for body in sorted(self.sensor_scales)]
+        chosen = match(by_name, bodies, where, "body with sensors")
+        return {self.names.body_id(body): by_name[entry] for body, entry in chosen.items()}
+
     def _find(self, word: str, part_id: Any, name: str | None) -> int:
         """Return the id of a body or geom that is specified by id or by name."""
         names = self.names.bodies if word == "body" else self.names.geoms
@@ -189,14 +203,14 @@ class SkinTouch(ContactTouch):
         return int(part_id)
 
 
-def _checked(key: str, value: Any) -> Any:
+def _checked(key: str, value: Any, entry: str = "") -> Any:
     if key == "placement" and isinstance(value, str) and value in PLACEMENTS:
         # Placements can be registered with the skin.
         return value
     try:
         return KEYS[f"skin.{key}"].check(value)
     except ValueError as error:
-        raise ConfigError(f"touch_params: {key}: {error}") from None
+        raise ConfigError(f"touch_params: {key}{entry}: {error}") from None
 
 
 def spacing_of(scale: Any, where: str) -> float:

@@ -49,9 +49,10 @@ KINDS = [*ROUND, "hfield", "plane"]
 
 
 class Felt:
-    """Readings of `elastic_foundation` on Warp and on the CPU from the same contacts, rounded to float32."""
+    """Readings of a response function on Warp and on the CPU from the same contacts, rounded to float32."""
 
-    def __init__(self, batch: Batch):
+    def __init__(self, batch: Batch, response: str = "elastic_foundation"):
+        self.response = response
         self.skin, count = batch.simulation.skin, batch.num_envs
         seen = batch.observe()
         contacts = [seen.contacts(env) for env in range(count)]
@@ -73,7 +74,7 @@ class Felt:
                 values=wp.array(self.values[envs], dtype=float),
                 ids=wp.array(self.ids[envs], dtype=int),
             )
-            skin = WarpSkin(self.skin, touch, "elastic_foundation", contacts, "test")
+            skin = WarpSkin(self.skin, touch, self.response, contacts, "test")
             poses = self.positions[envs], self.rotations[envs]
             skin.feel(*(wp.array(a, dtype=t) for a, t in zip(poses, (wp.vec3, wp.mat33), strict=True)))
         return skin.readings.numpy()
@@ -86,7 +87,7 @@ class Felt:
                     self.positions[env].astype(float),
                     self.rotations[env].astype(float),
                     touch,
-                    "elastic_foundation",
+                    self.response,
                 )
                 for env, count in enumerate(self.counts)
             ]
@@ -188,3 +189,21 @@ def test_loads_beyond_the_pad_are_treated_as_on_the_cpu(outside):
     felt.assert_equal()
     weight = 0.1 if outside == "ignore" else 0.3
     np.testing.assert_allclose(felt.on_warp()[0].sum(axis=0)[2], -9.81 * weight, rtol=1e-3)
+
+
+@pytest.mark.parametrize("response", ["elastic_foundation", "hertz"])
+def test_two_skins_with_different_layers_equal_those_of_the_cpu(response):
+    scene = """<mujoco><worldbody>
+      <body name="plate"><geom type="box" size=".05 .05 .01"/></body>
+      <body name="ball" pos="0 0 .04"><freejoint/><geom size=".03" mass=".1"/></body></worldbody></mujoco>"""
+    skin = {
+        "scales": {"plate": 0.002, "ball": 0.002},
+        "response_function": response,
+        "stiffness": {"plate": 1e5, "ball": 3e4},
+        "thickness": {"plate": 0.004, "ball": 0.006},
+    }
+    batch = Batch(mujoco.MjSpec.from_string(scene), 1, settings={"skin": skin})
+    batch.step(300)
+    felt = Felt(batch, response)
+    assert np.count_nonzero(felt.on_cpu("depth")) > 40
+    felt.assert_equal("depth")

@@ -28,8 +28,8 @@ def configuration(foundation: float, sensor: str = "") -> str:
     skin:
       touch_function: normal
       response_function: nearest  # of other pads
-      stiffness: {foundation * 0.004:e}
-      thickness: 0.004
+      stiffness: {{"t*": {foundation * 0.004:e}}}
+      thickness: {{tip: 0.004}}
       pads:
         tip:
           body: tip
@@ -89,8 +89,8 @@ def test_fit_finds_stiffness_over_thickness(folder, capsys):
     assert "unidentifiable" in report["skin.stiffness"]
     assert "unidentifiable" in report["skin.thickness"]
     skin = config.load("fitted.yaml").skin
-    assert skin.stiffness / skin.thickness == pytest.approx(FOUNDATION, rel=0.05)
-    assert skin.thickness == 0.004
+    assert skin.stiffness["tip"] / skin.thickness["tip"] == pytest.approx(FOUNDATION, rel=0.05)
+    assert skin.thickness == {"tip": 0.004}
 
 
 def test_patch_smaller_than_a_taxel_does_not_identify_the_stiffness(patch):

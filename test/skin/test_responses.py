@@ -12,7 +12,7 @@ from tactile_sim.config import KEYS
 from tactile_sim.engines import MujocoEngine
 from tactile_sim.geometry.curvature import effective_radius, geom_table
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Loads, Shares, Skin, TouchFunction
-from tactile_sim.skin.hertz import STIFFNESS
+from tactile_sim.skin.materials import STIFFNESS, THICKNESS
 
 PLATE = '<geom type="box" size=".02 .02 .005"/>'
 TOP = 0.005
@@ -25,14 +25,14 @@ def skin_of(geoms, spacing=0.001, **options):
     return Skin(model, {1: spacing}, **options)
 
 
-def pressed(points, forces, radius=0.03, skins=1):
+def pressed(points, forces, radius=0.03, other_patch=-1):
     """Loads on top of the plate, by these forces (m, 3) [N] along the axes of the plate."""
     points, forces = np.atleast_2d(points).astype(float), np.atleast_2d(forces).astype(float)
     loads = Loads.empty(len(points))
     loads.contact[:] = np.arange(len(points))
     loads.point[:, :2], loads.point[:, 2], loads.normal[:] = points, TOP, [0, 0, -1]
     loads.force[:] = loads.force_world[:] = forces
-    loads.radius[:], loads.skins[:] = radius, skins
+    loads.radius[:], loads.other_patch[:] = radius, other_patch
     return loads
 
 
@@ -56,8 +56,8 @@ class TestHertz:
     def test_the_area_of_contact_grows_as_theory_has_it(self):
         skin = skin_of(PLATE, 0.0004)
 
-        def reach(force, radius=0.03, skins=1):
-            felt = skin.sense(pressed([0, 0], [0, 0, -force], radius, skins), "normal", "hertz")[:, 0]
+        def reach(force, radius=0.03, other_patch=-1):
+            felt = skin.sense(pressed([0, 0], [0, 0, -force], radius, other_patch), "normal", "hertz")[:, 0]
             return np.linalg.norm(skin.positions[felt > 0, :2], axis=1).max()
 
         a = (3 * 1 * 0.03 / (4 * STIFFNESS)) ** (1 / 3)
@@ -65,7 +65,7 @@ class TestHertz:
             (a, reach(1)),
             (2 * a, reach(8)),
             (2 * a, reach(1, radius=0.24)),
-            (2 ** (1 / 3) * a, reach(1, skins=2)),
+            (2 ** (1 / 3) * a, reach(1, other_patch=0)),
         ):
             assert expected - 0.0006 < found < expected
 
@@ -88,13 +88,14 @@ class TestHertz:
             '<body pos="0 0 .0398"><freejoint/><geom size=".03"/></body></worldbody></mujoco>'
         )
         engine, both = MujocoEngine(model), {1: 0.002, 2: 0.002}
-        for scales, skins in (({1: 0.002}, [1]), (both, [2, 2])):
+        for scales, others in (({1: 0.002}, [-1]), (both, [0, 1])):  # MuJoCo lists the ball first
             loads = Skin(model, scales).loads(engine.contacts(), engine.body_positions, engine.body_rotations)
             np.testing.assert_allclose(loads.radius, 0.03, rtol=1e-9)
-            assert list(loads.skins) == skins
+            assert list(loads.other_patch) == others
 
-    def test_the_default_stiffness_is_the_same_in_both_places(self):
-        assert KEYS["skin.stiffness"].default == STIFFNESS
+    def test_defaults_are_the_same_in_both_places(self):
+        defaults = KEYS["skin.stiffness"].default, KEYS["skin.thickness"].default
+        assert defaults == (STIFFNESS, THICKNESS)
 
 
 BALL_OF_BOX = np.sqrt(0.01**2 + 0.02**2 + 0.03**2)
@@ -239,7 +240,7 @@ class TestOnesOwn:
         loads = pressed([0, 0], [0, 0, -2])
         for skin in (soft, wider):
             felt = skin.sense(loads, "normal", "hertz")
-            a = (3 * 2 * 0.03 / (4 * skin.stiffness)) ** (1 / 3)
+            a = (3 * 2 * 0.03 / (4 * skin.patch_stiffness[0])) ** (1 / 3)
             assert np.count_nonzero(felt) == pytest.approx(np.pi * (a / 0.0004) ** 2, rel=0.1)
             np.testing.assert_array_equal(skin.sense(loads, "normal", "hertz"), felt)
 

@@ -23,5 +23,5 @@ def loads_at(points, normals, forces=None):
     loads = Loads.empty(len(points))
     loads.contact[:] = np.arange(len(points))
     loads.point[:], loads.normal[:], loads.force[:], loads.force_world[:] = points, normals, forces, forces
-    loads.radius[:], loads.skins[:] = 0.1, 1
+    loads.radius[:] = 0.1
     return loads

@@ -106,7 +106,7 @@ def pressed(
     turn, own = Rotation.from_quat(quat, scalar_first=True).as_matrix(), np.empty(9)
     mujoco.mju_quat2Mat(own, model.geom_quat[other])
     loads.point[:], loads.force[:], loads.force_world[:] = at, force, force
-    loads.normal[:], loads.skins[:] = [0, 0, np.sign(force[2])], 1
+    loads.normal[:] = [0, 0, np.sign(force[2])]
     loads.rotation[:], loads.other[:], loads.other_body[:] = np.eye(3), other, model.geom_bodyid[other]
     loads.other_position[:] = np.asarray(at) + turn @ model.geom_pos[other]
     loads.other_rotation[:] = turn @ own.reshape(3, 3)

@@ -41,6 +41,8 @@ def env():
         ({"placement": "evn"}, ["placement", "evn"]),
         ({"distance": 3}, ["distance", "3"]),
         ({"stiffness": -1}, ["stiffness", "-1"]),
+        ({"stiffness": {"bal": 1e5}}, ["stiffness.bal", "'ball'"]),
+        ({"thickness": {"ball": 0}}, ["thickness.ball", "0"]),
         ({"scale": {}}, ["'scale'", "'scales'"]),
     ],
 )

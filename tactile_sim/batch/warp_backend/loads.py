@@ -22,7 +22,8 @@ class Load:
     force: wp.vec3
     force_world: wp.vec3
     radius: float
-    skins: float
+    patch: int
+    other_patch: int
 
 
 @wp.func
@@ -64,7 +65,8 @@ def load_of(
     load.force_world = sign * vector_at(values, env, slot, wp.static(WRENCH_WORLD))
     load.force = to_body * load.force_world
     load.radius = effective_radius(here, there, xmat[env, here.body], xmat[env, there.body], frame)
-    load.skins = wp.where(there.patch >= 0, 2.0, 1.0)
+    load.patch = here.patch
+    load.other_patch = there.patch
     return load
 
 

@@ -82,10 +82,10 @@ class WarpSkin:
             self._make_room(4 * self._queue.shape[1])
 
     def _feel_loads(self, inputs: list) -> None:
-        own, more = self._contacts, [self._law, float(self._skin.stiffness)]
+        own = self._contacts
         wp.launch(
             kernels.feel, (own.num_envs, self._taxels.patches.shape[0]),
-            [*inputs, *more, self._in_taxel_axes, self._queue, self._distances],
+            [*inputs, self._law, self._in_taxel_axes, self._queue, self._distances],
             [self.readings, self._full], device=own.device,
         )  # fmt: skip
 

@@ -21,6 +21,8 @@ class Patch:
     shape: wp.vec3i
     base: int
     limited: int
+    modulus: float
+    thickness: float
 
 
 @wp.struct
@@ -158,6 +160,15 @@ def weight_of(distance: float, limit: float, area: float, law: int):
 
 
 @wp.func
+def modulus_of(patch: int, other: int, taxels: Taxels):
+    """Return the effective plane-strain modulus of a patch and an ``other`` one, or -1 [Pa]."""
+    modulus = taxels.patches[patch].modulus
+    if other < 0:
+        return modulus
+    return 1.0 / (1.0 / modulus + 1.0 / taxels.patches[other].modulus)
+
+
+@wp.func
 def add_reading(
     env: int, t: int, value: wp.vec3, in_taxel_axes: bool, taxels: Taxels, out: wp.array3d[float]
 ):
@@ -191,7 +202,6 @@ def add_load(
     taxels: Taxels,
     quantity: int,
     law: int,
-    stiffness: float,
     in_taxel_axes: bool,
     queue: wp.array2d[int],
     distances: wp.array2d[float],
@@ -207,7 +217,6 @@ def add_load(
         taxels: The taxels of the skin.
         quantity: Number of the touch function, see `value_of`.
         law: Number of the response function, such as ``responses.LINEAR``.
-        stiffness: Stiffness of the skin [Pa].
         in_taxel_axes: As in `add_reading`.
         queue: Memory for indices of taxels.
         distances: Memory for distances.
@@ -221,7 +230,7 @@ def add_load(
             limit = 2.0 * taxels.extents[start][1]
         else:
             pressed = wp.max(wp.dot(load.force, load.normal), 0.0)
-            limit = wp.cbrt(0.75 * pressed * load.radius * load.skins / stiffness)
+            limit = wp.cbrt(0.75 * pressed * load.radius / modulus_of(load.patch, load.other_patch, taxels))
         found = walk(start, load, limit, taxels, row, queue, distances)
         if found < 0:
             return False
@@ -252,7 +261,6 @@ def feel(
     taxels: Taxels,
     quantity: int,
     law: int,
-    stiffness: float,
     in_taxel_axes: bool,
     queue: wp.array2d[int],
     distances: wp.array2d[float],
@@ -278,7 +286,7 @@ def feel(
             if is_outside(start, load, taxels):
                 continue
             if not add_load(
-                env, row, start, load, taxels, quantity, law, stiffness, in_taxel_axes, queue, distances, out
+                env, row, start, load, taxels, quantity, law, in_taxel_axes, queue, distances, out
             ):
                 full[0] = 1
                 return

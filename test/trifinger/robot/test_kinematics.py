@@ -85,7 +85,7 @@ def test_jacobian_equals_finite_differences(finger_type):
         (lambda robot: robot.forward_kinematics([0.0] * 9, [0.0] * 3), ("joint_velocities",)),
         (
             lambda robot: robot.inverse_kinematics([[0, 0, 0.1]] * 2, [0.0] * 9),
-            ("tip_target_positions", "3 x 3"),
+            ("tip_target_positions", "(3, 3)"),
         ),
         (
             lambda robot: robot.inverse_kinematics([[0, 0, math.nan]] * 3, [0.0] * 9),

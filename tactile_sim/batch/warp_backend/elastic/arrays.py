@@ -62,7 +62,7 @@ class Load:
     """Number of the pair, or -1; see `pairs.group_loads`."""
     other: int
     other_body: int
-    skins: real
+    other_patch: int
     point: wp.vec3d
     normal: wp.vec3d
     force: wp.vec3d
@@ -92,8 +92,10 @@ class Layer:
     documents the first axis of ``near``, ``points`` and ``sums``.
     """
 
-    stiffness: real
-    thickness: real
+    modulus: wp.array[real]
+    """Plane-strain modulus of each patch [Pa]."""
+    thickness: wp.array[real]
+    """Thickness of the layer of each patch [m]."""
     cells: wp.array[Cell]
     place: wp.array[int]
     own: wp.array2d[real]
@@ -118,7 +120,8 @@ class Layer:
 def layer_of(skin: Skin, num_envs: int) -> Any:
     """Copy the layer of a skin to the current device, and allocate working memory except for loads."""
     quad, solids, layer = skin.elastic_arrays.quad, skin.elastic_arrays.solids, Layer()
-    layer.stiffness, layer.thickness = float(skin.stiffness), float(skin.thickness)
+    layer.modulus = wp.array(skin.patch_stiffness, dtype=real)
+    layer.thickness = wp.array(skin.patch_thickness, dtype=real)
     layer.cells = structs(Cell, _with_vectors(quad.taxels, position="xyz", normal=("nx", "ny", "nz")))
     layer.place = wp.array(quad.place, dtype=int)
     layer.own = wp.array(quad.points, dtype=real)

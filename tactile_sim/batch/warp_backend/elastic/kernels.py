@@ -211,7 +211,6 @@ def feel_areas(
                     taxels,
                     quantity,
                     wp.static(LINEAR),
-                    1.0,
                     in_taxel_axes,
                     queue,
                     distances,

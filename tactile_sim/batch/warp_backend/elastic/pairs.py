@@ -34,7 +34,8 @@ class Pair:
     base: int
     """First taxel of the patch."""
     spacing: real
-    skins: real
+    other_patch: int
+    """Patch of the other body, or -1 if it has no skin."""
     origin: wp.vec3d
     axes: wp.mat33d
     force: wp.vec3d
@@ -77,7 +78,7 @@ def load_at(
     load.group = -1
     load.other = other
     load.other_body = there
-    load.skins = wp.where(geoms[other].patch >= 0, real(2.0), real(1.0))
+    load.other_patch = geoms[other].patch
     load.point = to_body * (doubled(values, env, slot, wp.static(POSITION)) + half * normal - origin)
     load.normal = sign * (to_body * normal)
     load.force = sign * (to_body * doubled(values, env, slot, wp.static(WRENCH_WORLD)))
@@ -139,7 +140,7 @@ def net_load(layer: Layer, lane: int, number: int, count: int, patch: int, base:
         if load.group == number:
             if pair.first < 0:
                 pair.first = m
-                pair.skins = load.skins
+                pair.other_patch = load.other_patch
             push = wp.dot(load.force, load.normal)
             total += push
             pair.origin += push * load.point

@@ -180,8 +180,13 @@ def press(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
     Returns:
         The `Pressure`; ``Layer.gap`` is infinite again.
     """
-    stiffness = layer.stiffness / (layer.thickness * pair.skins)
-    reach, volume = layer.thickness + pair.spacing, pair.force[2] / stiffness
+    thickness = real(layer.thickness[pair.patch])
+    stiffness = layer.modulus[pair.patch] / thickness
+    if pair.other_patch >= 0:
+        other = real(layer.thickness[pair.other_patch])
+        stiffness = real(1.0) / (real(1.0) / stiffness + other / layer.modulus[pair.other_patch])
+        thickness = wp.max(thickness, other)
+    reach, volume = thickness + pair.spacing, pair.force[2] / stiffness
     near = find_taxels(layer, lane, pair, taxels, reach, volume)
     out = Pressure()
     attempt = int(0)
