@@ -4,7 +4,7 @@ Run as ``python bench/conservation.py [SCENES]``, by default 1,000. In each scen
 another geom, which also has a skin where it can have one: all pairs of kinds in turn, random sizes, poses,
 velocities and friction with torsion and rolling, under MuJoCo and MotrixSim, which supports only some kinds.
 
-Moments that are not reached are sorted by their cause. A center of pressure is out of reach if it is not in
+Moments that are not reached are sorted by their cause. A centre of pressure is out of reach if it is not in
 the convex hull of the points that the layer can press, so that no pressures produce the moment. These points
 are found here with MuJoCo's rays, not with the kernels.
 """
@@ -44,9 +44,9 @@ SPACING = 0.008
 REACHED = 1e-6
 """Error of the moment, over the force times the distance of the contacts from the origin and a spacing."""
 OUTSIDE = 1e-6
-"""Distance from the convex hull at which a center of pressure is out of reach, in spacings."""
+"""Distance from the convex hull at which a centre of pressure is out of reach, in spacings."""
 CAUSES = "reached", "no reach", "one taxel", "missed"
-"""Whether a moment is reached, and if not, why: its center of pressure is out of reach, it is torsional and
+"""Whether a moment is reached, and if not, why: its centre of pressure is out of reach, it is torsional and
 only one taxel is pressed, or neither."""
 FAR = 0.5
 """Distance from which rays start at a point inside another geom [m]."""
@@ -145,7 +145,7 @@ def _cause(simulation: Simulation, loads: Loads) -> str:
             continue
         spacing = skin.patch_spacings[loads.patch[pair.first]]
         points = (_in_reach(simulation, loads, pair) - pair.origin) @ np.transpose(pair.axes)
-        # Coordinates along the net force, in which the moment of pressures is that of their center.
+        # Coordinates along the net force, in which the moment of pressures is that of their centre.
         along = points[:, :2] - np.outer(points[:, 2], [f[0] / f[2], f[1] / f[2]])
         center = np.array([-moment[1], moment[0]]) / f[2]
         if _distance(along / spacing, center / spacing) > OUTSIDE:
@@ -189,7 +189,7 @@ def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarra
 
 
 def _distance(points: np.ndarray, center: np.ndarray) -> float:
-    """Return the distance |x| + |y| of a center (2,) from the convex hull of points (q, 2)."""
+    """Return the distance |x| + |y| of a centre (2,) from the convex hull of points (q, 2)."""
     q = len(points)
     if not q:
         return np.inf

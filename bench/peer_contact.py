@@ -52,7 +52,7 @@ def main() -> None:
 
 
 def with_drake() -> Table:
-    """Compare force, area, center of pressure and pressures with hydroelastic contact."""
+    """Compare force, area, centre of pressure and pressures with hydroelastic contact."""
     table = Table(title="hydroelastic contact of Drake | elastic_foundation")
     for column in (
         "case",
@@ -132,7 +132,7 @@ def _hydroelastic(geom: str, position: tuple, rotation: Rotation) -> tuple:
 def _ours(
     geom: str, position: tuple, rotation: Rotation, force: float, center: np.ndarray
 ) -> tuple[Skin, np.ndarray]:
-    """Return a plate with skin and its normal forces under a force at a center of pressure."""
+    """Return a plate with skin and its normal forces under a force at a centre of pressure."""
     model = mujoco.MjModel.from_xml_string(
         f"<mujoco><worldbody><body>{PLATE}</body><body><geom {geom}/></body></worldbody></mujoco>"
     )

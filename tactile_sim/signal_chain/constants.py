@@ -103,7 +103,7 @@ class Constants:
         """Draw parameters again and recompute the constants that depend on them.
 
         Args:
-            envs: int64 indices of the environments.
+            envs: (k,) int64 indices of the environments.
             seeds: (n,) Seed of each environment.
             episodes: (n,) Number of resets of each environment.
             new_seed: Whether the seeds have changed; otherwise only ranges are drawn again.

@@ -66,9 +66,9 @@ class Curve(Stage):
         """Return the lookup tables of all distinct curves as one array.
 
         The first b numbers are the index in this array at which the table of each run's curve begins. A table
-        has 3 + `_CELLS` numbers: the index of the curve's first point in `constants`, that of its last point,
-        the largest number of points in a cell, and for each cell the point at the end of the segment that
-        contains the start of the cell, counted from the curve's first point.
+        has 3 + `_CELLS` numbers: the indices of the curve's first and last points in `constants`, the largest
+        number of points in a cell, and one number for each cell. The latter is the index, relative to the
+        curve's first point, of the end of the segment that contains the start of the cell.
         """
         places: dict[tuple, int] = {}
         rows: list[np.ndarray] = []

@@ -109,7 +109,7 @@ def _arrivals(slot, runs):
 
 @kernel
 def is_full(memory, begin, end, room, runs, kept, steps):
-    """Return whether an environment has no room for another reading.
+    """Return whether any environment has no room for another reading.
 
     There is room if the new reading can replace the oldest one, because the next one has arrived everywhere.
 
@@ -140,7 +140,7 @@ def move_slots(before: np.ndarray, after: np.ndarray, room: int, more: int) -> N
 
     Args:
         before: (n, words) Memory of `Delay` with ``room`` slots.
-        after: (n, more words) Memory with ``more`` slots, which is filled.
+        after: (n, words of the larger memory) Output with ``more`` slots.
         room: Former number of slots.
         more: New number of slots.
     """

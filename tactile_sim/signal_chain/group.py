@@ -129,7 +129,7 @@ class Group:
 
     @cached_property
     def random(self) -> np.ndarray:
-        """(b,) uint64, 1 if a reset draws the pad's stage again."""
+        """(b,) uint64, 1 if a reset draws the parameters of the pad's stage again."""
         return np.array([stage.random for stage in self.stages], np.uint64)
 
     @cached_property

@@ -138,7 +138,7 @@ def _pairs(group: Group, k: int) -> Pairs:
     """Return the pairs of taxels on pad k that share loads.
 
     These are the taxels within reach whose normals are less than 90 degrees apart. If neither sigma nor
-    distances are specified, they are the neighbors on the skin.
+    distances are specified, they are the neighbours on the skin.
 
     Raises:
         ConfigError: Too many taxels are within reach.

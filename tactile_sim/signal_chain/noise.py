@@ -1,4 +1,7 @@
-"""Random stages: noise and drift. Their random numbers depend only on seed, step, taxel and channel."""
+"""Random stages: noise and drift.
+
+Their random numbers depend only on the seed, stage, step, taxel and channel.
+"""
 
 from __future__ import annotations
 

@@ -17,7 +17,7 @@ from tactile_sim.signal_chain.tare import Tare
 _GROWTH = 1.5
 """Factor by which the capacity of a delay grows."""
 _ALIGNED = 16
-"""The memory of each stage begins at a multiple of this number of words, a line of the cache."""
+"""Alignment of the memory of each stage in float32 values: one cache line."""
 
 
 class Program:
@@ -87,7 +87,7 @@ class Program:
     def tare(self, envs: np.ndarray, zero: np.ndarray) -> None:
         """Set the readings that the tare subtracts from all later readings of some environments.
 
-        The first call of a chain without the stage `Tare` enlarges ``memory``.
+        If no pad has the stage `Tare`, the first call enlarges ``memory``.
 
         Args:
             envs: (k,) int64 indices of the environments.

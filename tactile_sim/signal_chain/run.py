@@ -50,7 +50,7 @@ def _store(values, valid, limits, stored):
 
 @kernel
 def _restore(values, valid, limits, stored):
-    """Write the readings and validity of a pad back that `_store` saved; the arguments are the same."""
+    """Restore the readings and validity that `_store` saved, with the same arguments."""
     for i in range(limits[0], limits[1]):
         valid[i] = np.uint8(stored[0, i])
         for c in range(len(values)):

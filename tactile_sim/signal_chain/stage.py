@@ -107,9 +107,9 @@ class Stage(ABC):
         def compute(values, own, memory, now):
 
     It changes the readings ``values`` (channels, taxels of the skin) of one environment in place, at the
-    taxels in ``own.ranges``. ``memory`` (`words`,) holds all its state and is zero after each reset; it is
-    written only if ``now.keep``. Storing a reading twice for one step must have the same effect as storing
-    it once. Readings and memory are float32, as in messages.
+    taxels in ``own.ranges``. ``memory`` (`words`,) holds all its state. A reset sets it to zero, except for
+    `Tare`, and it is written only if ``now.keep``. Storing a reading twice for one step must have the same
+    effect as storing it once. Readings and memory are float32, as in messages.
     """
 
     enabled: bool = field(
