@@ -27,7 +27,7 @@ from tactile_sim.engines.contacts import read_contacts
 from tactile_sim.plots import axes
 from tactile_sim.plots.readings import Sensors
 from tactile_sim.skin import PLACEMENTS, Skin
-from tactile_sim.skin.hertz import STIFFNESS
+from tactile_sim.skin.materials import STIFFNESS
 from tactile_sim.skin.responses import PER_LOAD
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
