@@ -82,10 +82,11 @@ def hashes(package: dict[str, Any]) -> Iterator[str]:
 
 def lines(packages: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
     """Yield the lines of the lock file."""
-    for name, package in ((key, package) for key in sorted(packages) for package in packages[key]):
-        marker = f" ; {package['marker']}" if "marker" in package else ""
-        digests = "".join(f" --hash=sha256:{digest}" for digest in sorted(hashes(package)))
-        yield f"{name}=={package['version']}{marker}{digests}\n"
+    for name in sorted(packages):
+        for package in packages[name]:
+            marker = f" ; {package['marker']}" if "marker" in package else ""
+            digests = "".join(f" --hash=sha256:{digest}" for digest in sorted(hashes(package)))
+            yield f"{name}=={package['version']}{marker}{digests}\n"
 
 
 def lock_docs() -> None:
