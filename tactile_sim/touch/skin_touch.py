@@ -18,6 +18,7 @@ from tactile_sim.arguments import is_index
 from tactile_sim.config import KEYS, check_count, geom_areas, match
 from tactile_sim.engines.contacts import Contacts, read_contacts
 from tactile_sim.errors import ConfigError, SceneError, suggest
+from tactile_sim.schema import SPACING
 from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.responses import PER_LOAD
 from tactile_sim.touch.base import REQUIRED, check_scale
@@ -30,7 +31,7 @@ OPTIONS = {
     "thickness": KEYS["skin.thickness"].default,
 }
 """Optional keys of touch_params and their defaults; see ``skin`` in the configuration."""
-COARSEST = 1e6
+COARSEST = SPACING.most
 """Spacing for an infinite scale [m]: one sensor per geom."""
 PIPELINE = (
     "flatten_sensor_dict",

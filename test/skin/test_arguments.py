@@ -202,7 +202,7 @@ def test_pad_with_unknown_body_or_invalid_spacing_is_rejected():
 def test_bounds_of_the_layer_are_those_of_the_configuration(key):
     bounds = next(field.metadata["check"] for field in fields(SkinSettings) if field.name == key)
     for value in (bounds.least, bounds.most):
-        assert getattr(Skin(MODEL, {1: 0.2}, **{key: value}), key) == value
+        assert getattr(Skin(MODEL, {1: 0.2}, **{key: value}), f"patch_{key}").tolist() == [value]
     for value in (0.999 * bounds.least, 1.001 * bounds.most):
         with raises(ConfigError, f"skin.{key}", f"{value:g}"):
             Skin(MODEL, {1: 0.2}, **{key: value})

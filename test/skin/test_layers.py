@@ -98,8 +98,8 @@ def test_bodies_without_an_entry_have_the_default():
         ({"ball": 0.0}, ["ball"]),
         ({"ball": -1.0}, ["ball"]),
         ({"ball": float("nan")}, ["ball"]),
-        ({"bal": 0.1}, ["bal", "'ball'"]),
-        ({"b*l": 0.1, "plate": 0.1, "*x": 0.1}, ["*x"]),
+        ({"bal": 1.0}, ["bal", "'ball'"]),
+        ({"b*l": 1.0, "plate": 1.0, "*x": 1.0}, ["*x"]),
     ],
     ids=str,
 )

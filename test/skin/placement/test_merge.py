@@ -145,7 +145,7 @@ def test_body_that_cannot_have_a_skin_is_rejected(geoms, body, facts):
 
 @pytest.mark.parametrize("spacing", [0.0, -0.01, float("nan"), float("inf")])
 def test_invalid_spacing_is_rejected(spacing):
-    with raises(SceneError, "skin.scales.b", str(spacing)):
+    with raises(SceneError, "skin.scales.b", f"{spacing:g}"):
         Skin(body_of('<geom size=".1"/>'), {1: spacing})
 
 
