@@ -39,7 +39,9 @@ class Ros:
     def __init__(self, folder: Path):
         self.folder = folder
         clear_dead_ports()
-        self.domain = free_domain(os.getpid() * 7 + next(_count))
+        # Each test worker begins in its own third of the domains: two could find the same one free.
+        worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+        self.domain = free_domain(10 + 30 * (worker % 3) + next(_count) % 30)
         self.environment = os.environ | {
             "ROS_DOMAIN_ID": str(self.domain),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",

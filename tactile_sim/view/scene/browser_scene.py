@@ -14,7 +14,7 @@ from tactile_sim.view.scene.feeler_lines import FeelerLines
 from tactile_sim.view.scene.skin_layer import SkinLayer
 from tactile_sim.view.scene.viewpoint import MAX_OBJECT_SIZE
 
-TRANSPARENT = 0.25
+TRANSPARENT = 0.15
 """Opacity of transparent shapes."""
 SHARP = np.radians(35.0)
 """Angle between two faces above which their common edge is drawn sharp [rad]."""
