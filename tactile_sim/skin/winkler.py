@@ -25,6 +25,8 @@ from tactile_sim.compilation import kernel
 TILT_PENALTY = 1e-9
 """Penalty stiffness of the tilts, relative to that of the layer itself at a distance of one spacing."""
 MOST_STEPS = 60
+STEEPEST = 0.5
+"""A shortened step is too short if the energy still descends by more than this part of its initial slope."""
 
 
 @kernel(error_model="numpy", counted=False)
@@ -71,16 +73,22 @@ def balance(points, count, stiffness, force, spacing, u, v, tilt):
         slope = r0 * d0 + r1 * d1 + r2 * d2
         # So close to the minimum that rounding hides the descent of the energy: do one last full step.
         last = -slope <= 1e-11 * abs(energy)
-        step, new = 1.0, np.inf
+        step, short, long, new = 1.0, 0.0, np.inf, np.inf
         n0, n1, n2 = c0, c1, c2
         while step >= 1e-9:
             n0, n1, n2 = c0 + step * d0, c1 + step * d1, c2 + step * d2
             new, s, h = _energy(points, count, stiffness, force, penalty, u, v, n0, n1, n2)
-            if last or new <= energy + 1e-4 * step * slope:
+            if last:
                 break
-            # Shrink the step to the minimum of the parabola through both ends.
+            if new > energy + 1e-4 * step * slope:
+                long = step
+            elif 1.1 * step < long < np.inf and s[0] * d0 + s[1] * d1 + s[2] * d2 < STEEPEST * slope:
+                short = step
+            else:
+                break
+            # Shrink the step to the minimum of the parabola through both ends, or search between two steps.
             shrink = -0.5 * step * slope / (new - energy - step * slope)
-            step *= min(max(shrink, 1e-3), 0.5)
+            step = np.sqrt(short * long) if short > 0.0 else step * min(max(shrink, 1e-3), 0.5)
         c0, c1, c2 = n0, n1, n2
         if last or energy - new <= 1e-15 * abs(energy):
             break

@@ -141,19 +141,30 @@ def balance(
             slope = wp.dot(g, move)
             # So close to the minimum that rounding hides the descent of the energy: do one last full step.
             last = -slope <= real(1e-11) * wp.abs(now.value)
-            step = real(1.0)
+            step, short, long = real(1.0), real(0.0), real(wp.inf)
             new = tilt
             after = Energy()
             found = bool(False)
             while step >= real(1e-9) and not found:
                 new = tilt + step * move
                 after = energy_of(layer, lane, count, stiffness, force, penalty, u, v, new)
-                if last or after.value <= now.value + real(1e-4) * step * slope:
+                steep = wp.dot(after.gradient, move) < real(wp.static(cpu.STEEPEST)) * slope
+                if last:
                     found = True
+                elif after.value > now.value + real(1e-4) * step * slope:
+                    long = real(step)
+                elif steep and real(1.1) * step < long and long < real(wp.inf):
+                    short = real(step)
                 else:
-                    # Shrink the step to the minimum of the parabola through both ends.
+                    found = True
+                if not found:
+                    # Shrink the step to the minimum of the parabola through both ends, or search between
+                    # two steps.
                     shrink = real(-0.5) * step * slope / (after.value - now.value - step * slope)
-                    step = step * wp.min(wp.max(shrink, real(1e-3)), real(0.5))
+                    if short > real(0.0):
+                        step = wp.sqrt(short * long)
+                    else:
+                        step = step * wp.min(wp.max(shrink, real(1e-3)), real(0.5))
             done = last or now.value - after.value <= real(1e-15) * wp.abs(now.value)
             tilt = new
             now = after
