@@ -43,7 +43,7 @@ def node(**parameters: object) -> subprocess.Popen:
 
 
 def end(process: subprocess.Popen) -> None:
-    """Interrupt the node and wait for its end."""
+    """Interrupt the node and wait until it has exited."""
     process.send_signal(signal.SIGINT)
     process.wait()
 

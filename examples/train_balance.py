@@ -2,9 +2,9 @@
 
 python examples/train_balance.py [none|contact|center_of_pressure|taxels] [seed] [iterations]
 
-An iteration tries 32 random changes of the weights in both directions, and moves the weights along their mean
-weighted with the gain of reward. Prints how long balls stay on the tray, of at most 10 s. See H.
-Mania et al., "Simple random search provides a competitive approach to reinforcement learning", 2018.
+Each iteration tries 32 random directions with both signs, and moves the weights along their mean, weighted by
+the difference in reward. Prints how long balls stay on the tray (at most 10 s). Source: H. Mania et al.,
+"Simple random search provides a competitive approach to reinforcement learning", 2018.
 """
 
 import sys

@@ -154,7 +154,7 @@ class Start:
 
 
 def cases(count: int, seed: int, cold: float, commands: list[str]) -> list[Case]:
-    """Return the cases of a seed."""
+    """Return the test cases that a seed generates."""
     draw = random.Random(seed)
     return [
         Case(i, draw.choice(commands), draw.random() < cold, draw.choice(SIGNALS), draw.random())

@@ -1,4 +1,4 @@
-"""A ROS node that subscribes to every topic of a simulation, checks them, and drives it: see soak.py."""
+"""ROS node that subscribes to all topics of a simulation, checks their messages and steps it; see soak.py."""
 
 from __future__ import annotations
 

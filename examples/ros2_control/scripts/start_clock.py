@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Step the simulation until the controller manager commands it.
 
-In lock-step the clock stands at 0 until the first command, and a controller manager with use_sim_time sends
-none until the clock runs.
+In lock-step, the clock stays at 0 until the first command, but a controller manager with use_sim_time sends
+no command until the clock runs.
 """
 
 import rclpy
