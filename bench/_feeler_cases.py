@@ -1,7 +1,8 @@
-"""Scenes in which `bench/feelers.py` reads feelers.
+"""Scenes for `bench/feelers.py`.
 
-The shipped worm, infant and hand after 1 s, the last two with feelers on all skin; the hand with feelers on
-its ball; ten primitives around a ball. "far": all obstacles are out of reach.
+These are the shipped worm, infant and hand after 1 s, the last two with feelers on all bodies with skin; the
+hand with feelers on its ball; and a ball with feelers, surrounded by ten primitives. In cases named "far",
+all obstacles are out of reach.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ from tactile_sim.feelers import Placed, place
 from tactile_sim.simulation import Simulation
 
 LENGTH = 0.1
-"""Length of feelers on balls [m]."""
+"""Length of the feelers on balls [m]."""
 PRIMITIVES = (
     ("sphere", ".1"), ("sphere", ".04"), ("capsule", ".03 .1"), ("capsule", ".06 .05"),
     ("ellipsoid", ".1 .05 .07"), ("ellipsoid", ".04 .08 .12"), ("cylinder", ".05 .1"), ("cylinder", ".1 .02"),
@@ -26,7 +27,7 @@ PRIMITIVES = (
 
 
 class Case(NamedTuple):
-    """A state of a scene and the feelers in it."""
+    """A scene in a state, and its feelers."""
 
     name: str
     model: mujoco.MjModel
@@ -51,10 +52,10 @@ def _shipped(
     """Return a shipped configuration after 1 s.
 
     Args:
-        name: The configuration.
-        spacing: Spacing of the feelers [m]; by default that of the configuration.
-        length: Length of the feelers [m]; by default that of the configuration.
-        ball: Whether the hand's ball has the feelers instead of all bodies with skin.
+        name: Name of the configuration.
+        spacing: Spacing of the feelers [m]; the configured one by default.
+        length: Length of the feelers [m]; the configured one by default.
+        ball: Whether to put the feelers on the hand's ball instead of on all bodies with skin.
         lift: Height by which free bodies are raised [m].
     """
     simulation = Simulation(config.load(name))
@@ -70,7 +71,7 @@ def _shipped(
 
 
 def _primitives(name: str, distance: float) -> Case:
-    """Return ten primitives at a distance [m] all around a ball with 2,000 feelers."""
+    """Return a ball with 2,000 feelers, surrounded by ten primitives at a distance [m]."""
     z = np.linspace(-0.9, 0.9, len(PRIMITIVES))
     turn = np.pi * (3 - 5**0.5) * np.arange(len(PRIMITIVES))
     r = np.sqrt(1 - z * z)

@@ -1,9 +1,10 @@
-"""Time and memory of many environments: physics alone, with skin, and with a signal chain.
+"""Measure time and memory of many environments: physics alone, with skin, and with a signal chain.
 
 Run as ``python bench/batch.py [environments ...] [--backend warp] [--scene hand] [--response hertz]``. An
-environment takes SUBSTEPS time steps with random controls between two observations. Values are the least of
-interleaved repetitions, per environment and observation, on one machine; compare the ratios. ``--processor``
-measures the processor time of all threads, which hardly depends on what else the machine does.
+environment takes SUBSTEPS time steps with random controls between two observations. Each value is the minimum
+over interleaved repetitions, per environment and observation. Compare the ratios, since absolute values
+depend on the machine. ``--processor`` measures the processor time of all threads, which hardly depends on the
+load of the machine.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ from tactile_sim.skin import RESPONSE_FUNCTIONS
 SCENES, ENVIRONMENTS = ("hand", "infant", "gripper"), (1, 64, 1024, 4096)
 SUBSTEPS, WARM_UP = 5, 8
 WORK = 20_000
-"""Environment steps that are measured for each row, at least."""
+"""Minimum number of environment steps measured for each row."""
 CHAIN = {
     "noise": {"std": 0.01},
     "hysteresis": {"fraction": 0.1},
@@ -46,7 +47,7 @@ GRIPPER = """<mujoco><option timestep="0.002"/><worldbody><geom type="plane" siz
 <actuator><position joint="left" kp="300" ctrlrange="0 .03"/>
   <position joint="right" kp="300" ctrlrange="-.03 0"/></actuator></mujoco>"""
 SPACING = 0.0069
-"""Spacing of the taxels of the gripper [m]: 364 taxels."""
+"""Taxel spacing of the gripper [m], which results in 364 taxels."""
 
 
 def main() -> None:
@@ -66,7 +67,7 @@ def main() -> None:
     table.add_column("scene")
     for column in columns:
         table.add_column(column, justify="right")
-    # A new process for each row, so that memory of the row before is not counted as free.
+    # Each row runs in a new process, because memory freed by the previous row would distort its figures.
     with ProcessPoolExecutor(1, get_context("spawn"), max_tasks_per_child=1) as process:
         for scene in options.scene or SCENES:
             for count in options.environments:
@@ -88,7 +89,7 @@ def _make(scene: str, count: int, sensor: Mapping[str, Any], backend: str, respo
 
 def _row(scene: str, count: int, *how: str, processor: bool) -> list[str]:
     clock = time.process_time if processor else time.perf_counter
-    # What any number of environments needs: code and one simulation.
+    # Memory that any number of environments needs: the code and one simulation.
     _make(scene, 1, {"*": ALL}, *how).observe()
     try:
         batch, taken = _resident(lambda: _make(scene, count, {}, *how))
@@ -128,7 +129,7 @@ def _row(scene: str, count: int, *how: str, processor: bool) -> list[str]:
 
 
 def _resident(make: Callable[[], Batch]) -> tuple[Batch, float]:
-    """Return a batch that has read once, and the resident memory that it took, in bytes."""
+    """Create a batch and read it once; return it and the resident memory that it uses [bytes]."""
     gc.collect()
     before = _memory()
     batch = make()
@@ -138,7 +139,7 @@ def _resident(make: Callable[[], Batch]) -> tuple[Batch, float]:
 
 
 def _memory() -> int:
-    """Return the resident memory of this process in bytes."""
+    """Return the resident memory of this process [bytes]."""
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096
 

@@ -1,13 +1,13 @@
-"""Cost of the signal chain on ``hand`` at 100 Hz: all stages at once, and each one alone.
+"""Measure the cost of the signal chain on ``hand`` at 100 Hz: all stages together, and each one alone.
 
-Run as ``python bench/chain.py``. Two simulations, one without stages and one with all, step alternately
-through the same motion several times. Of each message the shortest time counts, so the ratios hardly depend
-on what else the machine does. The time that the stages add to a message is compared with:
+Run as ``python bench/chain.py``. Two simulations, one without stages and one with all of them, alternately
+run the same motion several times. The shortest time of each message counts, so the ratios hardly depend on
+the load of the machine. The time that the stages add to a message is compared with:
 
-- a message without stages, which is five steps of physics and one reading of the skin. With 1,062 taxels, the
-  stages are to add at most 5 % to it.
+- a message without stages, which takes five steps of physics and one reading of the skin. With 1,062 taxels,
+  the target is that the stages add at most 5 % to it.
 - one reading of the skin.
-- one reading of the skin for each step, as for a ``sampling`` other than ``last``.
+- one reading of the skin per step, which a ``sampling`` other than ``last`` requires.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from tactile_sim.simulation import Simulation, Snapshot
 
 TAXELS = 1062
 SECONDS, ROUNDS = 3.0, 10
-"""Simulated time [s], and how often it is repeated."""
+"""Simulated time [s], and number of repetitions."""
 REPEATS = 2000
 RATE, STEPS = 100.0, 5
-"""Messages per second, and steps between two messages."""
+"""Rate of the messages [Hz], and steps per message."""
 WANTED = 0.05
-"""Greatest cost of the chain over physics and ideal skin, with `TAXELS` taxels."""
+"""Maximum ratio of the chain's cost to that of physics and ideal skin, with `TAXELS` taxels."""
 CHAIN: dict[str, dict[str, object]] = {
     "cross_talk": {"share": 0.2, "sigma": 0.004},
     "hysteresis": {"fraction": 0.05},
@@ -81,7 +81,7 @@ def main() -> None:
 
 
 def _settings(sensor: dict, coarse: bool) -> config.Settings:
-    """Return the settings of ``hand``, with about `TAXELS` taxels if coarse."""
+    """Return the settings of ``hand`` with a signal chain, and with about `TAXELS` taxels if ``coarse``."""
     settings = config.load("hand")
     settings = replace(settings, skin=replace(settings.skin, sensor=sensor))
     for _ in range(4 if coarse else 0):
@@ -92,7 +92,7 @@ def _settings(sensor: dict, coarse: bool) -> config.Settings:
 
 
 def _run(simulations: list[Simulation]) -> np.ndarray:
-    """Return the mean times of a message (simulations, 2) [µs]: in total, and of its reading."""
+    """Return the mean time per message (simulations, 2) [µs], in total and for the reading alone."""
     least = np.full((round(SECONDS * RATE), len(simulations), 2), np.inf)
     for _ in range(ROUNDS):
         for simulation in simulations:
@@ -104,7 +104,7 @@ def _run(simulations: list[Simulation]) -> np.ndarray:
 
 
 def _advance(simulation: Simulation) -> tuple[float, float]:
-    """Advance by one message as the node does; return the times of all steps and of the reading [s]."""
+    """Advance by one message as the node does; return the total time and that of the reading [s]."""
     reading = 0.0
 
     def publish(snapshot: Snapshot) -> None:
@@ -122,7 +122,7 @@ def _advance(simulation: Simulation) -> tuple[float, float]:
 
 
 def _each(simulation: Simulation, reading: np.ndarray) -> None:
-    """Print the time of each stage alone, on one reading (taxels, channels)."""
+    """Print the time that each stage alone takes to process a reading (taxels, channels)."""
     table = Table(title="each stage alone")
     table.add_column("stage")
     table.add_column("µs", justify="right")

@@ -1,10 +1,11 @@
-"""Throughput of ``tactile_sim collect``: one process on one core, and several processes.
+"""Measure the throughput of ``tactile_sim collect`` with one process on one core and with several processes.
 
-Run as ``python bench/collect.py [--workers 2] [--scene hand]``; it takes a minute of processor time for each
-scene. Ray is measured if it is installed. Each way collects two numbers of episodes: the difference of the
-processor times gives the time of an episode, and the rest is the start. From these follows the throughput for
-many episodes on a quiet machine, with an error of 15 % where others use the machine. The measured one is that
-of the rates that the command prints: without the start of the interpreter, with that of the workers.
+Run as ``python bench/collect.py [--workers 2] [--scene hand]``. It takes a minute of processor time per
+scene. Ray is measured if it is installed. Each variant collects a small and a large number of episodes. The
+difference of the processor times yields the time per episode, and the remainder is the time of the start. The
+throughput for many episodes on a quiet machine is calculated from these, with an error of 15 % if the machine
+is shared. The measured throughput is the rate that the command prints. It includes the start of the workers,
+but not that of the interpreter.
 """
 
 from __future__ import annotations
@@ -25,23 +26,23 @@ from rich.console import Console
 from rich.table import Table
 
 WANTED = 1.7
-"""Least ratio of two workers and one process on one core."""
+"""Minimum ratio of the throughput of two workers to that of one process on one core."""
 SCENES = {
     "gripper": (64, 384, ["--steps", "200"]),
     "hand": (32, 192, ["--steps", "50", "--envs", "16"]),
 }
-"""Small and large number of episodes, and further options, by configuration."""
+"""Small and large number of episodes, and additional options, by configuration."""
 MANY = 10_000
-"""Number of episodes for which the throughput is calculated."""
+"""Number of episodes that the throughput is calculated for."""
 
 
 class Run(NamedTuple):
-    """Figures of one call of the command."""
+    """Results of one call of the command."""
 
     processor: float
     """Processor time of all its processes [s]."""
     rate: float
-    """Printed rate [episodes/s]."""
+    """Rate printed by the command [episodes/s]."""
     size: float
     """Size of the dataset [bytes]."""
 
@@ -78,7 +79,7 @@ def main() -> None:
             each = (long.processor - short.processor) / (many - few)
             start = short.processor - few * each
             single = single or (each, long.rate)
-            # Workers start at the same time; the start of the interpreter is part of each.
+            # Workers start in parallel; each of them and the command start an interpreter.
             wall = MANY * each / processes + start / (processes + 1)
             ratio = MANY * single[0] / wall if processes > 1 else 1.0
             table.add_row(

@@ -1,12 +1,13 @@
-"""Error of `elastic_foundation` against the engine's forces and moments in random contacts.
+"""Measure the error of `elastic_foundation` against the engine's forces and moments in random contacts.
 
-Run as ``python bench/conservation.py [SCENES]``, by default 1,000. In each scene a geom with skin overlaps
-another geom, which also has a skin where it can have one: all pairs of kinds in turn, random sizes, poses,
-velocities and friction with torsion and rolling, under MuJoCo and MotrixSim, which supports only some kinds.
+Run as ``python bench/conservation.py [SCENES]``; the default is 1,000 scenes. In each scene, a geom with skin
+overlaps another geom, which also has skin if its type supports it. The scenes cycle through all pairs of geom
+types and have random sizes, poses, velocities and friction, including torsional and rolling friction. They
+run under MuJoCo and under MotrixSim, which supports fewer geom types.
 
-Moments that are not reached are sorted by their cause. A centre of pressure is out of reach if it is not in
-the convex hull of the points that the layer can press, so that no pressures produce the moment. These points
-are found here with MuJoCo's rays, not with the kernels.
+Moments that the readings do not reproduce are classified by their cause. A centre of pressure is out of reach
+if it is outside the convex hull of the points that the layer can press. Then no pressures can produce the
+moment. These points are found here with MuJoCo's ray casts, independently of the kernels.
 """
 
 from __future__ import annotations
@@ -37,28 +38,28 @@ KINDS = {
     "plane": (1.0, 1.0, 0.1),
     "hfield": (),
 }
-"""Kinds of geoms and their typical sizes [m]. The last two have no skin."""
+"""Geom types and their typical sizes [m]. The last two types cannot have skin."""
 FLAT = ("plane", "hfield")
 ON_MOTRIX = ("sphere", "capsule", "cylinder", "box", "plane")
 SPACING = 0.008
 REACHED = 1e-6
-"""Error of the moment, over the force times the distance of the contacts from the origin and a spacing."""
+"""Tolerance of the moment, relative to the force times the sum of contact distance and spacing."""
 OUTSIDE = 1e-6
-"""Distance from the convex hull at which a centre of pressure is out of reach, in spacings."""
+"""Distance from the convex hull beyond which a centre of pressure is out of reach [spacings]."""
 CAUSES = "reached", "no reach", "one taxel", "missed"
-"""Whether a moment is reached, and if not, why: its centre of pressure is out of reach, it is torsional and
-only one taxel is pressed, or neither."""
+"""Classes of moments: reproduced, centre of pressure out of reach, torsional on a single pressed taxel, or
+missed for another reason."""
 FAR = 0.5
-"""Distance from which rays start at a point inside another geom [m]."""
+"""Distance from a point inside another geom at which its ray starts [m]."""
 
 
 def pairs() -> list[tuple[str, str]]:
-    """Return all pairs of kinds of which one can have a skin."""
+    """Return all pairs of geom types whose first member can have skin."""
     return [pair for pair in combinations_with_replacement(KINDS, 2) if pair[0] not in FLAT]
 
 
 def errors(count: int, engine: str, seed: int = 0) -> Iterator[tuple[str, float, float, str]]:
-    """Compute random scenes in which bodies touch.
+    """Compute the errors in random scenes in which bodies touch.
 
     Args:
         count: Number of scenes.
@@ -66,7 +67,7 @@ def errors(count: int, engine: str, seed: int = 0) -> Iterator[tuple[str, float,
         seed: Seed of the random numbers.
 
     Yields:
-        For each skin that is touched, the kinds, the relative errors of force and moment, and one of
+        For each skin that is touched, the geom types, the relative errors of force and moment, and one of
         `CAUSES`.
     """
     rng = np.random.default_rng(seed)
@@ -84,7 +85,7 @@ def errors(count: int, engine: str, seed: int = 0) -> Iterator[tuple[str, float,
 
 
 def _scene(rng: np.random.Generator, first: str, second: str, engine: str) -> Simulation:
-    """Return two bodies that may overlap."""
+    """Return a scene of two bodies that may overlap."""
     place = rng.normal(size=3)
     place *= rng.uniform(0.02, 0.06) / np.linalg.norm(place)
     place[2] = abs(place[2]) if second in FLAT else place[2]
@@ -136,7 +137,7 @@ def _errors(simulation: Simulation) -> Iterator[tuple[float, float, str]]:
 
 
 def _cause(simulation: Simulation, loads: Loads) -> str:
-    """Return why the moment of loads on one skin is not reached, one of `CAUSES`."""
+    """Return why the readings miss the moment of the loads on one skin, as one of `CAUSES`."""
     skin, group, cause = simulation.skin, np.empty(len(loads), np.int64), "missed"
     for number in range(group_loads(loads.table, group)):
         pair = net_load(loads.table, group, number)
@@ -145,7 +146,7 @@ def _cause(simulation: Simulation, loads: Loads) -> str:
             continue
         spacing = skin.patch_spacings[loads.patch[pair.first]]
         points = (_in_reach(simulation, loads, pair) - pair.origin) @ np.transpose(pair.axes)
-        # Coordinates along the net force, in which the moment of pressures is that of their centre.
+        # Use coordinates along the net force, in which the centre of pressure determines the moment.
         along = points[:, :2] - np.outer(points[:, 2], [f[0] / f[2], f[1] / f[2]])
         center = np.array([-moment[1], moment[0]]) / f[2]
         if _distance(along / spacing, center / spacing) > OUTSIDE:
@@ -172,7 +173,7 @@ def _in_reach(simulation: Simulation, loads: Loads, pair: Pair) -> np.ndarray:
 def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarray, reach: float) -> float:
     """Return the gap [m] from a point to the other geom along -up.
 
-    It is infinite if the point's line misses the geom, or leaves it above the point.
+    It is infinite if the line through the point misses the geom or leaves it above the point.
     """
     model, geom = simulation.engine.model, int(load["other"])
     kind = mujoco.mjtGeom(model.geom_type[geom])
@@ -189,7 +190,7 @@ def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarra
 
 
 def _distance(points: np.ndarray, center: np.ndarray) -> float:
-    """Return the distance |x| + |y| of a centre (2,) from the convex hull of points (q, 2)."""
+    """Return the Manhattan distance of a centre (2,) from the convex hull of points (q, 2)."""
     q = len(points)
     if not q:
         return np.inf
@@ -199,7 +200,7 @@ def _distance(points: np.ndarray, center: np.ndarray) -> float:
 
 
 def main() -> None:
-    """Print the errors of each engine and how often the moment was reached."""
+    """Print the errors for each engine and how often the moment was reproduced."""
     count = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     for engine in ("mujoco", "motrix"):
         kinds: dict[str, list[tuple[float, float, str]]] = {}

@@ -1,8 +1,8 @@
-"""Greatest change of a taxel's reading while a body slides over the skin, for each response function.
+"""Measure the largest change of a taxel's reading while a body slides over skin, by response function.
 
 Run as ``python bench/continuity.py``. A body of 1 kg rests on a plate with taxels every 4 mm. Its contacts
-and its geom are moved over the plate in steps of a tenth of a spacing; between two steps, the change of each
-reading is compared with the whole load.
+and its geom are shifted over the plate in steps of a tenth of the spacing. The change of each reading between
+two steps is divided by the total load.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def at_rest(geom: str) -> Simulation:
-    """Return a simulation in which a geom with these attributes has come to rest on the plate."""
+    """Return a simulation in which a geom with these MJCF attributes has come to rest on the plate."""
     spec = mujoco.MjSpec.from_string(f"""<mujoco><option cone="elliptic"/><worldbody>
         <body name="plate" pos="0 0 -.01"><geom type="box" size=".06 .06 .01"/></body>
         <body pos="0 0 .01"><freejoint/><geom {geom} mass="1"/></body></worldbody></mujoco>""")
@@ -47,7 +47,7 @@ def at_rest(geom: str) -> Simulation:
 
 
 def greatest_change(simulation: Simulation, response: str) -> float:
-    """Return the greatest change of a reading between two steps over the load."""
+    """Return the largest change of a reading between two steps, divided by the total load."""
     engine, skin = simulation.engine, simulation.skin
     engine.forward()
     loads = skin.loads(engine.contacts(), engine.body_positions, engine.body_rotations)

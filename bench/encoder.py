@@ -1,6 +1,7 @@
-"""Time to publish a message made of rclpy objects or of arrays encoded as CDR bytes.
+"""Compare the time to publish messages built from rclpy objects and from arrays encoded as CDR bytes.
 
-Run as ``python bench/encoder.py``. Values are medians of one run on one machine; compare the ratios.
+Run as ``python bench/encoder.py``. Values are medians of one run; compare the ratios, since absolute times
+depend on the machine.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ CONTACTS, TRANSFORMS, ARROWS = 50, 45, 50
 
 
 def marker_objects() -> Marker:
-    """Return a point marker with a colour per point, with one object each."""
+    """Return a point marker built with one object per point and per colour."""
     message = Marker(type=Marker.POINTS)
     message.header.frame_id = "world"
     message.points = [Point(x=x, y=y, z=z) for x, y, z in POINTS.tolist()]
@@ -53,7 +54,7 @@ IDS = np.arange(CONTACTS, dtype=np.int32)
 
 
 def contact_objects() -> ContactWrenchArray:
-    """Return contacts with one object per vector."""
+    """Return contacts built with one object per vector."""
     message = ContactWrenchArray()
     message.header.frame_id = "world"
     for i, body, geom, position, wrench in zip(
@@ -102,7 +103,7 @@ CHILDREN = [f"body{i}" for i in range(TRANSFORMS)]
 
 
 def transform_objects() -> TFMessage:
-    """Return transforms as objects."""
+    """Return transforms built from objects."""
     message = TFMessage()
     for child, (x, y, z), (a, b, c, d) in zip(
         CHILDREN, TRANSLATIONS.tolist(), ROTATIONS.tolist(), strict=True
@@ -129,7 +130,7 @@ TIPS = RNG.random((ARROWS, 2, 3))
 
 
 def arrow_objects() -> MarkerArray:
-    """Return arrows of two points each as objects."""
+    """Return arrow markers built from objects, each with two points."""
     message = MarkerArray()
     for i, points in enumerate(TIPS.tolist()):
         marker = Marker(type=Marker.ARROW, id=i)
@@ -159,7 +160,7 @@ CASES: list[tuple[str, type, Callable[[], object], Callable[[], bytes], int]] = 
 
 
 def median_us(publisher: Publisher, make: Callable[[], object], seconds: float = 1.5) -> float:
-    """Return the median time to make and publish a message [us]."""
+    """Return the median time to build and publish a message [µs]."""
     times = []
     publisher.publish(make())
     end = time.perf_counter() + seconds

@@ -1,14 +1,15 @@
 """Compare the time of reading all feelers with MuJoCo's batched rays and with Embree.
 
-Run as ``python bench/feelers.py``. All read the same feelers in the same states on one thread, in turns; use
-the ratios, since absolute times depend on the machine. Embree is measured if ``embreex`` is installed.
+Run as ``python bench/feelers.py``. The three take turns reading the same feelers in the same states on one
+thread. Compare the ratios, since absolute times depend on the machine. Embree is measured if ``embreex`` is
+installed.
 
-Both libraries get the same help in NumPy: a broad phase over clusters of feelers and bounding spheres of
-geoms, and a reading of 0 for feelers that start inside an obstacle, where rays return the exit distance. The
-columns "call" count only the time inside the library, a lower bound for any code around it. Embree has no
-curved shapes, so spheres, capsules, cylinders and ellipsoids are tessellated.
+Both libraries are called from the same NumPy code: a broad phase over clusters of feelers and bounding
+spheres of geoms, and a correction for feelers that start inside an obstacle. Their reading is 0, but a ray
+returns its exit distance. The columns "call" contain only the time inside the library, a lower bound for any
+code around it. Embree has no curved shapes, so spheres, capsules, cylinders and ellipsoids are tessellated.
 
-The scenes are those of `bench/_feeler_cases.py`.
+The scenes are defined in `bench/_feeler_cases.py`.
 """
 
 from __future__ import annotations
@@ -37,13 +38,13 @@ except ImportError:
 
 TOLERANCE = 0.2
 CLUSTER = 32
-"""Feelers in a cluster of the broad phase."""
+"""Maximum number of feelers in a cluster of the broad phase."""
 ROUNDS, SHORTEST = 60, 2e-3
-"""Rounds of measurements, and the least duration of each [s]."""
+"""Number of rounds, and minimum duration of a measurement [s]."""
 
 
 class Rays(NamedTuple):
-    """Rays to cast at a geom, in its frame, or at all geoms (geom -1), in the world."""
+    """Rays to cast at one geom, in its frame, or at all geoms (``geom`` is -1), in the world frame."""
 
     geom: int
     feelers: np.ndarray
@@ -71,7 +72,7 @@ def main() -> None:
 
 
 def least_times(readers: list[Callable[[], object]]) -> list[float]:
-    """Return the shortest time of each reader [s]; they take turns, so that they share the machine's load."""
+    """Return the shortest time of each reader [s]; they take turns to be affected equally by other load."""
     best = [np.inf] * len(readers)
     for _ in range(ROUNDS):
         for k, reader in enumerate(readers):
@@ -85,7 +86,7 @@ def least_times(readers: list[Callable[[], object]]) -> list[float]:
 
 
 class Library:
-    """Feelers read with a library's rays behind a broad phase."""
+    """Reads feelers with a broad phase and the ray casts of a library."""
 
     def __init__(self, feelers: Feelers) -> None:
         self.feelers, self.model = feelers, feelers.model
@@ -109,7 +110,7 @@ class Library:
         self.planes = self.model.geom_type[self.geoms] == mujoco.mjtGeom.mjGEOM_PLANE
 
     def _clusters(self, chosen: np.ndarray) -> Iterator[np.ndarray]:
-        """Halve a body's feelers along their longest axis until each part is a cluster."""
+        """Split a body's feelers along their longest axis until no part is larger than a cluster."""
         todo = [np.flatnonzero(chosen)]
         while todo:
             part = todo.pop()
@@ -120,7 +121,7 @@ class Library:
                 todo += [part[: len(part) // 2], part[len(part) // 2 :]]
 
     def near(self, data: mujoco.MjData) -> np.ndarray:
-        """Return whether each obstacle may reach each cluster, (clusters, geoms)."""
+        """Return for each cluster and obstacle whether they may be in contact (clusters, geoms)."""
         turns = data.xmat.reshape(-1, 3, 3)[self.owner]
         centers = np.einsum("nij,nj->ni", turns, self.centers) + data.xpos[self.owner]
         away = centers[:, None] - data.geom_xpos[self.geoms]
@@ -130,14 +131,14 @@ class Library:
         return near & self.allowed
 
     def in_world(self, data: mujoco.MjData, clusters: np.ndarray) -> Rays:
-        """Return the rays of some clusters (c,) bool."""
+        """Return the rays of the selected clusters (c,) bool, in the world frame."""
         chosen = self.order[np.repeat(clusters, self.counts)]
         turns = data.xmat.reshape(-1, 3, 3)[self.body[chosen]]
         origins = np.einsum("nij,nj->ni", turns, self.starts[chosen]) + data.xpos[self.body[chosen]]
         return Rays(-1, chosen, origins, np.einsum("nij,nj->ni", turns, self.feelers.normals[chosen]))
 
     def read(self, data: mujoco.MjData) -> np.ndarray:
-        """Return free lengths (n,) [m], as `Feelers.read` does."""
+        """Return the free lengths (n,) [m] like `Feelers.read`."""
         free = self.feelers.lengths.copy()
         self.rays = self.prepare(data)
         for rays in self.rays:
@@ -149,32 +150,32 @@ class Library:
         return free
 
     def cast(self, data: mujoco.MjData) -> None:
-        """Repeat the ray casts of the last reading, to measure the time inside the library."""
+        """Repeat the ray casts of the last reading to measure the time inside the library."""
         for rays in self.rays or ():
             self.intersect(rays)
 
     def below_planes(self, data: mujoco.MjData, rays: Rays, distance: np.ndarray) -> None:
-        """Set distances to 0 where rays in the world begin below a plane."""
+        """Set the distances of rays to 0 that start below a plane, in the world frame."""
         for plane in self.geoms[self.planes] if rays.geom < 0 else ():
             up = data.geom_xmat[plane, [2, 5, 8]]
             distance[(rays.origins - data.geom_xpos[plane]) @ up <= 0] = 0
 
     def prepare(self, data: mujoco.MjData) -> list[Rays]:
-        """Return the rays to cast."""
+        """Return the rays to cast in this state."""
         raise NotImplementedError
 
     def intersect(self, rays: Rays) -> tuple[np.ndarray, np.ndarray]:
-        """Return distances (r,) [m], infinity where nothing is hit, and normals (r, 3)."""
+        """Return the distances (r,) [m], infinite where nothing is hit, and the normals (r, 3)."""
         raise NotImplementedError
 
 
 class BatchRays(Library):
-    """`mujoco.batch.Batch.ray` on a model whose obstacles are opaque and in a group of their own."""
+    """`mujoco.batch.Batch.ray` on a model whose obstacles are opaque and in a separate group."""
 
     def __init__(self, feelers: Feelers) -> None:
         super().__init__(feelers)
         model = copy.copy(self.model)
-        model.geom_rgba[:, 3], model.geom_matid[:] = 1, -1  # transparent geoms would be skipped
+        model.geom_rgba[:, 3], model.geom_matid[:] = 1, -1  # rays skip transparent geoms
         model.geom_group[:] = 1
         model.geom_group[self.geoms] = 0
         self.batch, self.group = Batch(model, 1, 1), np.eye(6, dtype=np.uint8)[0]
@@ -195,7 +196,7 @@ class BatchRays(Library):
 
 
 class EmbreeRays(Library):
-    """An Embree scene for each shape, in the frame of its geom; planes are computed here."""
+    """One Embree scene per shape, in the frame of its geom; planes are intersected by this class."""
 
     def __init__(self, feelers: Feelers) -> None:
         super().__init__(feelers)
@@ -234,7 +235,7 @@ class EmbreeRays(Library):
 
 
 def _tessellated(model: mujoco.MjModel, geom: int) -> tuple[np.ndarray, np.ndarray]:
-    """Vertices (v, 3) [m] and triangles (t, 3) of a geom in its frame."""
+    """Return the vertices (v, 3) [m] and triangles (t, 3) of a geom in its frame."""
     size, kind = model.geom_size[geom], mujoco.mjtGeom(model.geom_type[geom])
     if kind == mujoco.mjtGeom.mjGEOM_MESH:
         return geom_mesh(model, geom)

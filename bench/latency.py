@@ -1,7 +1,7 @@
-"""Latency of the node on ``gripper``: command to frame in lock-step, and jitter of the loop in real time.
+"""Measure the node on ``gripper``: latency from command to frame in lock-step, and jitter in real time.
 
-Run as ``python bench/latency.py``. A second process, this one, publishes ``ctrl`` and subscribes to
-``tactile/frame`` with `tactile_sim.ros.subscribe`.
+Run as ``python bench/latency.py``. The node runs in a separate process. This process publishes ``ctrl`` and
+subscribes to ``tactile/frame`` with `tactile_sim.ros.subscribe`.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ RATE = 500.0
 """Rate of the clock in real time [Hz]."""
 PATIENCE = 10.0
 TARGET = 1e-3
-"""Wanted median from command to frame [s]."""
+"""Maximum median latency from command to frame [s]."""
 
 
 def node(**parameters: object) -> subprocess.Popen:
-    """Start the node in its own process with some parameters."""
+    """Start the node in a separate process with the specified parameters."""
     options = [word for name, value in parameters.items() for word in ("-p", f"{name}:={value}")]
     return subprocess.Popen(
         [sys.executable, "-m", "tactile_sim", "run", "gripper", "--ros-args", *options],
@@ -43,13 +43,13 @@ def node(**parameters: object) -> subprocess.Popen:
 
 
 def end(process: subprocess.Popen) -> None:
-    """Interrupt the node and wait until it has exited."""
+    """Interrupt the node and wait until it exits."""
     process.send_signal(signal.SIGINT)
     process.wait()
 
 
 def command_to_frame(executor: SingleThreadedExecutor) -> np.ndarray:
-    """Return the time [s] from publishing a command to receiving the frame of its step, for each command."""
+    """Return, for each command, the time [s] from publishing it to receiving the frame of its step."""
     [ros] = executor.get_nodes()
     process = node(lockstep="true", **{"rates.tactile": RATE})
     frames: list[float] = []
@@ -74,7 +74,7 @@ def command_to_frame(executor: SingleThreadedExecutor) -> np.ndarray:
 
 
 def arrivals(executor: SingleThreadedExecutor) -> np.ndarray:
-    """Return the deviations [s] of the arrival of ``/clock`` from a straight line, in real time."""
+    """Return how far each ``/clock`` message arrives from its expected time in real time [s]."""
     [ros] = executor.get_nodes()
     process = node(**{"rates.clock": RATE})
     times: list[tuple[float, float]] = []

@@ -1,7 +1,8 @@
-"""Speed of the whole node on ``infant`` relative to physics alone, and growth of its memory.
+"""Measure the speed of the node on ``infant`` relative to physics alone, and the growth of its memory.
 
-Run as ``python bench/node.py``. The node runs in lock-step with many steps per request, and thus at maximum
-speed. Physics alone takes the same steps from the same state in this process.
+Run as ``python bench/node.py``. The node runs in lock-step with many steps per request and therefore at
+maximum speed. For comparison, this process computes the physics alone, for the same steps from the same
+state.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ rclpy.spin(node)
 
 
 class Node:
-    """The node in its own process, in lockstep."""
+    """The node in a separate process, in lock-step."""
 
     def __init__(self):
         self.process = subprocess.Popen(
@@ -56,7 +57,7 @@ class Node:
         self._client.wait_for_service()
 
     def steps(self, count: int) -> float:
-        """Take steps and return their wall time [s]."""
+        """Advance the node by a number of steps and return their wall time [s]."""
         began = time.perf_counter()
         future = self._client.call_async(Step.Request(steps=count))
         rclpy.spin_until_future_complete(self._ros, future)
@@ -77,7 +78,7 @@ class Node:
 
 
 def physics_alone(simulation: Simulation, count: int) -> float:
-    """Return the wall time [s] of the same steps with built-in motion, without node, skin and messages."""
+    """Return the wall time [s] of steps with the built-in motion, but without node, skin and messages."""
     simulation.step()
     began = time.perf_counter()
     simulation.step(count)

@@ -1,11 +1,12 @@
-"""Compare `elastic_foundation` with other models of contact over an area.
+"""Compare `elastic_foundation` with other models of area contact.
 
-Run as ``python bench/peer_contact.py``. Three tables:
+Run as ``python bench/peer_contact.py``. It prints three tables:
 
 - Drake's hydroelastic contact (``pip install drake``; skipped without it): a rigid sphere and a rigid box at
-  a given depth in a compliant half space. Our skin gets Drake's force and moment, and has to find the rest.
-- MuJoCo's ``tactile`` sensor: depth under a ball at rest.
-- Sums: a nut on a pad is loaded in steps, as in IsaacLab's issue 5604. Taxels must sum to the applied load.
+  a fixed depth in a compliant half space. Our skin gets Drake's force and moment and computes the pressures.
+- MuJoCo's ``tactile`` sensor: the depth under a ball at rest.
+- Sum of the taxels: a nut on a pad is loaded in steps, as in IsaacLab's issue 5604. The taxels must sum to
+  the applied load.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ except ImportError:
     drake = None
 
 STIFFNESS, THICKNESS, SPACING = 2e5, 2e-3, 0.001
-"""Stiffness [Pa] and thickness [m] of the layer, and spacing of the taxels [m]."""
+"""Stiffness [Pa] and thickness [m] of the layer, and taxel spacing [m]."""
 HALF = 0.03
-"""Half-length of the plate with skin; its top is z = 0 [m]."""
+"""Half-length of the plate with skin [m]; its top is at z = 0."""
 PLATE = f'<geom type="box" size="{HALF} {HALF} .005" pos="0 0 -.005"/>'
 CASES = {
     "sphere, R 20 mm, 1 mm deep": ('type="sphere" size=".02"', (0.0, 0.0, 0.019), (0, 0, 0)),
@@ -38,7 +39,7 @@ CASES = {
 }
 """Geom, position [m], and rotation about x, y and z [degrees]."""
 POINTS = 2e9
-"""Points per area on the contact surface of Drake [1/m2]."""
+"""Density of the points sampled on Drake's contact surface [1/m2]."""
 
 
 def main() -> None:
@@ -89,7 +90,7 @@ def _millimeters(point: np.ndarray) -> str:
 
 
 def _hydroelastic(geom: str, position: tuple, rotation: Rotation) -> tuple:
-    """Return the area, points (n, 2) on it with upward forces (n,), and the greatest pressure."""
+    """Return Drake's contact area, points on it (n, 2) with upward forces (n,), and the peak pressure."""
     builder = drake.DiagramBuilder()
     plant, scene = drake.AddMultibodyPlantSceneGraph(builder, 1e-3)
     ground, rigid = drake.ProximityProperties(), drake.ProximityProperties()
@@ -116,14 +117,14 @@ def _hydroelastic(geom: str, position: tuple, rotation: Rotation) -> tuple:
     areas = 0.5 * np.linalg.norm(
         np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]), axis=1
     )
-    # Points all over the triangles, with the pressure field of the half space there, linear over the depth.
+    # Sample points on the triangles. The pressure field of the half space there is linear in the depth.
     rng = np.random.default_rng(0)
     counts = np.ceil(areas * POINTS).astype(int)
     points = np.einsum(
         "nk,nki->ni", rng.dirichlet(np.ones(3), counts.sum()), np.repeat(corners, counts, axis=0)
     )
     forces = STIFFNESS / THICKNESS * -points[:, 2] * np.repeat(areas / counts, counts)
-    # The pressure acts along the normals, whose upward part is the same over each triangle.
+    # The pressure acts along the normals, whose upward component is constant over each triangle.
     up = np.abs(np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])[:, 2]) / (2 * areas)
     forces *= np.repeat(up, counts)
     return surface.total_area(), points[:, :2], forces, -STIFFNESS / THICKNESS * vertices[:, 2].min()
@@ -132,7 +133,7 @@ def _hydroelastic(geom: str, position: tuple, rotation: Rotation) -> tuple:
 def _ours(
     geom: str, position: tuple, rotation: Rotation, force: float, center: np.ndarray
 ) -> tuple[Skin, np.ndarray]:
-    """Return a plate with skin and its normal forces under a force at a centre of pressure."""
+    """Return a plate with skin, and its readings for a force with a centre of pressure."""
     model = mujoco.MjModel.from_xml_string(
         f"<mujoco><worldbody><body>{PLATE}</body><body><geom {geom}/></body></worldbody></mujoco>"
     )
@@ -178,7 +179,7 @@ def with_tactile_sensor() -> Table:
 
 
 def sums() -> Table:
-    """Load a nut on a pad in steps and sum the taxels."""
+    """Load a nut on a pad in steps and compare the sum of the taxels with the load."""
     outer = [(0.012 * np.cos(a), 0.012 * np.sin(a)) for a in np.radians(np.arange(0, 360, 60))]
     vertices = " ".join(f"{x} {y} {z}" for z in (-0.005, 0.005) for x, y in outer)
     spec = mujoco.MjSpec.from_string(f"""<mujoco><option cone="elliptic"/>

@@ -1,9 +1,9 @@
-"""Compare MIMo's touch with ours on MIMo's benchmark scenes and scales, in one process and the same states.
+"""Compare MIMo's touch with ours on MIMo's benchmark scenes and scales, in the same process and states.
 
-Run as ``python bench/peer_mimo.py PATH`` with a checkout of MIMo and a Python environment with the
-dependencies of both. The environment variable TACTILE_SIM_MIMO can replace PATH; the benchmark is skipped
-without either. Times are from one run on one machine; compare the ratios. docs/mimo.md explains differences
-in the output.
+Run as ``python bench/peer_mimo.py PATH``, where PATH is a checkout of MIMo, in a Python environment with the
+dependencies of both libraries. The environment variable TACTILE_SIM_MIMO can replace PATH; the benchmark is
+skipped without either. Times are from a single run; compare the ratios, since absolute times depend on the
+machine. docs/mimo.md explains the differences in the output.
 """
 
 from __future__ import annotations
@@ -35,13 +35,13 @@ SCENES = {
     "benchmark v2": ("benchmarkv2_scene.xml", "DEFAULT_TOUCH_PARAMS_V2"),
 }
 ACTIONS, STEPS_EACH = 500, 2
-"""Random actions per run, and steps per action, as in MIMo's benchmark."""
+"""Number of random actions per run and of steps per action, as in MIMo's benchmark."""
 MANY = 40
 """Minimum number of contacts in the crowded state."""
 REPEATS = 100
 COMPARE_EVERY = 10
 CLOSE = 1e-4
-"""Tolerance for equal outputs relative to the load's force; MIMo's outputs are float32."""
+"""Tolerance for equal outputs, relative to the force of the load; MIMo's outputs are float32."""
 SAME = "the same"
 States = Callable[[mujoco.MjModel, mujoco.MjData], Iterator[None]]
 
@@ -94,9 +94,9 @@ def main() -> int:
 
 
 def import_peer(checkout: Path) -> SimpleNamespace:
-    """Import MIMo's touch and parameters, and our touch; raise ImportError if MIMo is missing."""
+    """Import MIMo's touch and parameters and our touch; raise ImportError if MIMo is missing."""
     sys.path.insert(0, str(checkout))
-    # MIMo's packages import each other; only this import order works.
+    # MIMo's packages import each other and can only be imported in this order.
     importlib.import_module("mimoEnv")
     return SimpleNamespace(
         touch=importlib.import_module("mimoTouch.touch").TrimeshTouch,
@@ -115,7 +115,7 @@ def moving(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[None]:
 
 
 def crowded(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[None]:
-    """Yield the first random pose with many loaded contacts, several times."""
+    """Yield the first random pose with many loaded contacts several times."""
     random = np.random.default_rng(0)
     limited = np.flatnonzero(model.jnt_limited)
     while len(read_contacts(model, data)) < MANY:
@@ -127,7 +127,7 @@ def crowded(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[None]:
 
 
 class Run:
-    """Both libraries on the same states."""
+    """Runs both libraries on the same states."""
 
     def __init__(self, peer: SimpleNamespace, model: mujoco.MjModel, params: dict[str, Any]) -> None:
         self.model, self.data = model, mujoco.MjData(model)
@@ -141,7 +141,7 @@ class Run:
         self.verdicts: Counter[str] = Counter()
 
     def measure(self, states: States) -> None:
-        """Time each library on all states, one after the other, so that they do not share CPU caches."""
+        """Time the libraries one after the other on all states, so that they do not share CPU caches."""
         next(crowded(self.model, self.data))
         self.first = seconds(self.ours.get_touch_obs)
         for who, touch in (("ours", self.ours), ("MIMo", self.peer)):
@@ -149,7 +149,7 @@ class Run:
             self.spent[who] = [seconds(touch.get_touch_obs) for _ in states(self.model, self.data)]
 
     def compare(self, states: States) -> None:
-        """Apply each load separately with both libraries, in some of the states."""
+        """Apply each load separately with both libraries in some of the states."""
         mujoco.mj_resetData(self.model, self.data)
         counts = []
         for number, _ in enumerate(states(self.model, self.data)):
@@ -165,7 +165,7 @@ class Run:
         self.contacts = statistics.mean(counts)
 
     def verdict(self, contact: int, body: int, force: np.ndarray) -> str:
-        """Classify the difference for a contact's load on a body."""
+        """Classify the difference between both libraries for the load of a contact on a body."""
         close = CLOSE * np.linalg.norm(force)
         with unchanged(self.data):
             raw = self.peer.touch_function(contact, body)
@@ -187,7 +187,7 @@ class Run:
         return "different weights"
 
     def report(self, speed: Table, shares: Table, scene: str, response: str) -> None:
-        """Add a row to each table."""
+        """Add a row with the results to each table."""
         spent = [np.array(self.spent[who]) * 1e6 for who in ("MIMo", "ours")]
         (theirs, ours), (their_median, our_median) = map(np.mean, spent), map(np.median, spent)
         numbers = (
@@ -205,7 +205,7 @@ class Run:
 
 
 def spread(touch: Any, contact: int, body: int, force: np.ndarray) -> np.ndarray:
-    """Return the readings (n, 3) of a body's sensors for one contact alone."""
+    """Return the readings (n, 3) of a body's sensors for a single contact."""
     touch.sensor_outputs = touch.get_empty_sensor_dict(touch.touch_size)
     touch.response_function(contact, body, force)
     return touch.sensor_outputs[body]
@@ -213,7 +213,7 @@ def spread(touch: Any, contact: int, body: int, force: np.ndarray) -> np.ndarray
 
 @contextmanager
 def unchanged(data: mujoco.MjData) -> Iterator[None]:
-    """Restore the engine's contact frames, which MIMo modifies."""
+    """Restore the engine's contact frames on exit, because MIMo modifies them."""
     frames = data.contact.frame.copy()
     yield
     data.contact.frame[:] = frames
@@ -227,7 +227,7 @@ def seconds(function: Callable[[], Any]) -> float:
 
 
 def construct(checkout: str, who: str, density: int) -> tuple[int, float, float, float]:
-    """Measure the construction in a new process, which loads or compiles what it needs.
+    """Measure the construction in a new process, which also loads or compiles kernels.
 
     Returns:
         Number of sensors, times of the first and second construction [s], and peak memory of the first [MiB].

@@ -1,9 +1,9 @@
-"""Compare SimFinger on PyBullet with ours: time per step, and memory over many steps.
+"""Compare our SimFinger with the original on PyBullet: time per step. Also measure memory over many steps.
 
 Run as ``python bench/peer_trifinger.py PYTHON`` with a Python that has trifinger_simulation 2.0.0. The
 environment variable TACTILE_SIM_TRIFINGER can replace the argument; the benchmark is skipped without either.
-A step is append_desired_action and get_observation, ours with Bullet's drag. Both alternate block by block;
-compare the ratios.
+A step consists of append_desired_action and get_observation; ours includes Bullet's drag. The programs take
+turns after each block of steps. Compare the ratios, since absolute times depend on the machine.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from tactile_sim.trifinger.finger_types_data import get_valid_finger_types
 BLOCKS, BLOCK = 15, 1000
 """Number of blocks, and steps per block."""
 RANGES = {"free": 0.1, "touching": 0.8}
-"""Range of random targets around the start [rad]; with the larger one, fingers make contact."""
+"""Range of random targets around the start [rad]; with the larger range, the fingers make contact."""
 MANY = 1_000_000
-"""Steps over which memory must not grow."""
+"""Number of steps over which memory must not grow."""
 BOUND = 0.5
-"""Maximum ratio of our time to the peer's."""
+"""Maximum ratio of our time to PyBullet's."""
 PROGRAM = """
 import importlib, sys, time
 import numpy as np
@@ -54,7 +54,7 @@ OURS, PEER = "tactile_sim.trifinger", "trifinger_simulation"
 
 
 class Robot:
-    """The program in its own process."""
+    """A robot simulated in a separate process."""
 
     def __init__(self, python: str, module: str, finger_type: str, away: float):
         command = [python, "-c", PROGRAM, module, finger_type, str(away)]
@@ -66,7 +66,7 @@ class Robot:
                 raise ImportError(f"{python} cannot run {module}")
 
     def go(self, steps: int) -> tuple[float, int]:
-        """Take steps; return their duration [s] and the memory afterwards [bytes]."""
+        """Advance by a number of steps; return their duration [s] and the memory afterwards [bytes]."""
         assert self._process.stdin is not None
         self._process.stdin.write(f"{steps}\n")
         self._process.stdin.flush()
@@ -74,7 +74,7 @@ class Robot:
         return float(seconds), int(resident)
 
     def end(self) -> None:
-        """End the process."""
+        """Stop the process."""
         self._process.communicate()
 
     def _read(self) -> str:
@@ -102,7 +102,7 @@ def main() -> int:
 
 
 def speed(python: str) -> float:
-    """Return the largest ratio of our time to the peer's."""
+    """Return the largest ratio of our time to PyBullet's."""
     table = Table(title="append_desired_action and get_observation")
     for column in ("robot", "motion", "PyBullet µs", "ours µs", "ratio of medians"):
         table.add_column(column, justify="left" if column in ("robot", "motion") else "right")

@@ -1,7 +1,7 @@
-"""Cost of contact sensors on ``hand``: steps and sensor readings in 1 to 1,024 environments.
+"""Measure the cost of contact sensors on ``hand``: steps and readings in 1 to 1,024 environments.
 
-Run as ``python bench/sensors.py``. Times are from one machine; compare the ratios. The time of a step is per
-environment.
+Run as ``python bench/sensors.py``. Compare the ratios, since absolute times depend on the machine. The time
+of a step is per environment.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from tactile_sim.engines import Engine, Environments, make, make_many
 SCENE = "hand"
 ENVIRONMENTS = (1, 64, 1024)
 SETTLE = 100
-"""Steps before the measurement, to establish contacts."""
+"""Steps before the measurement that establish contacts."""
 STEPS = 30_000
-"""Measured steps over all environments."""
+"""Total number of measured steps, over all environments."""
 READS = 500
 WANTED = 1.2
-"""Maximum ratio of reading a magnitude to reading raw data and computing its norm, in 1,024 environments."""
+"""Maximum cost of reading a magnitude relative to raw data and their norm, in 1,024 environments."""
 
 
 def main() -> None:
@@ -54,7 +54,7 @@ def main() -> None:
 
 
 def measure(engine_name: str, count: int) -> list[float]:
-    """Return one row of the table."""
+    """Return the measurements of a table row."""
     bare, full = engine(engine_name, count, sensors=False), engine(engine_name, count, sensors=True)
     name = full.contact_sensor_names[0]
     magnitude = read(lambda: full.get_contact_force_magnitude(name))
@@ -65,7 +65,7 @@ def measure(engine_name: str, count: int) -> list[float]:
 
 
 def engine(name: str, count: int, sensors: bool) -> Engine | Environments:
-    """Return environments after settling."""
+    """Return environments that have settled."""
     spec, model = scenes.load_scene(SCENE)
     if not sensors:
         for sensor in list(spec.sensors):
@@ -77,20 +77,20 @@ def engine(name: str, count: int, sensors: bool) -> Engine | Environments:
 
 
 def step(made: Engine | Environments) -> float:
-    """Return the time of a step of one environment [µs]."""
+    """Return the time of a step per environment [µs]."""
     steps = max(STEPS // made.num_envs, 1)
     names = made.contact_sensor_names[:1]
     began = time.perf_counter()
     for _ in range(steps):
         made.step()
-        # MuJoCo computes all sensors in each step, MotrixSim when the first one is read.
+        # MuJoCo computes all sensors in each step, but MotrixSim only when one of them is read.
         for name in names:
             made.get_sensor_data(name)
     return (time.perf_counter() - began) / (steps * made.num_envs) * 1e6
 
 
 def read(call: Callable[[], object]) -> float:
-    """Return the time of one call [µs], the best of five rounds."""
+    """Return the time of one call in the fastest of five rounds [µs]."""
     best = np.inf
     for _ in range(5):
         began = time.perf_counter()

@@ -1,8 +1,8 @@
-"""Time of a step of the skin of ``infant`` with 7,000 to 100,000 taxels, and time to build it.
+"""Measure the time to build the skin of ``infant`` and to update it, with 7,000 to 100,000 taxels.
 
-Run as ``python bench/skin.py``. All skins process the same states of one run of the built-in motion, on one
-machine; each time is the least of several rounds. Compare the ratios. The last table is for a box at rest on
-10,201 taxels.
+Run as ``python bench/skin.py``. All skins process the same states of a run with the built-in motion. Each
+time is the minimum over several rounds. Compare the ratios, since absolute times depend on the machine. The
+last table is for a box at rest on 10,201 taxels.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from tactile_sim.simulation import Simulation
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 
 FINENESS = (1.0, 0.53, 0.262)
-"""Spacings relative to the configuration: about 7,000, 25,000 and 100,000 taxels."""
+"""Factors for the configured spacings, which result in about 7,000, 25,000 and 100,000 taxels."""
 ROUNDS, STEPS, WARM_UP = 5, 400, 100
 PARTS = "physics", "contacts", "taxels", "wrenches", "output", "loads"
 LOADS = 10
-"""Maximum number of loads in the table of a single state."""
+"""Maximum number of loads in the table for a single state."""
 REPEATS, CHUNKS = 20, 100
 
 
@@ -56,7 +56,7 @@ def _build(simulation: Simulation) -> list[Skin]:
 
 
 def _run(simulation: Simulation, skins: list[Skin]) -> None:
-    """Measure from contacts to float32 readings over the same run for each skin."""
+    """Measure the time from contacts to float32 readings over the same run for each skin."""
     runs = {}
     for _, response, k in product(range(ROUNDS), RESPONSE_FUNCTIONS, range(len(skins))):
         run = runs.setdefault((response, k), {part: np.full(STEPS, np.inf) for part in PARTS})
@@ -82,7 +82,7 @@ def _run(simulation: Simulation, skins: list[Skin]) -> None:
 
 
 def _spend(simulation: Simulation, skin: Skin, response: str, least: dict[str, np.ndarray]) -> None:
-    """Reduce the times [s] of the parts of each step to those of a run from the start; also the loads."""
+    """Repeat the run and lower the minimum time [s] of each part in each step; also record the loads."""
     engine, clock = simulation.engine, time.perf_counter
     simulation.reset()
     for step in range(WARM_UP + STEPS):
@@ -113,7 +113,7 @@ def _spend(simulation: Simulation, skin: Skin, response: str, least: dict[str, n
 
 
 def _one_state(simulation: Simulation, skins: list[Skin]) -> None:
-    """Measure parts on one state repeatedly, with data in the CPU caches."""
+    """Measure the parts repeatedly on a single state, with the data in the CPU caches."""
     engine = simulation.engine
     engine.forward()
     poses = engine.body_positions, engine.body_rotations
@@ -131,7 +131,7 @@ def _one_state(simulation: Simulation, skins: list[Skin]) -> None:
 
 
 def _parts(skin: Skin, contacts: Contacts, poses: tuple[np.ndarray, np.ndarray]) -> dict[str, float]:
-    """Return times [µs] by part."""
+    """Return the time [µs] of each part."""
     loads, shares = skin.loads(contacts, *poses), skin.shares(skin.loads(contacts, *poses))
     parts: dict[str, Callable[[], object]] = {"contacts to loads": lambda: skin.loads(contacts, *poses)}
     for response in RESPONSE_FUNCTIONS:
@@ -147,7 +147,7 @@ def _parts(skin: Skin, contacts: Contacts, poses: tuple[np.ndarray, np.ndarray])
 
 
 def _flat_box() -> None:
-    """Measure each response function where all taxels of a face are pressed, beside a step of physics."""
+    """Measure each response function with all taxels of a face pressed, and a physics step for comparison."""
     spec = mujoco.MjSpec.from_string("""<mujoco><option cone="elliptic"/><worldbody>
         <body name="plate" pos="0 0 -.01"><geom type="box" size=".05 .05 .01"/></body>
         <body pos="0 0 .01"><freejoint/><geom type="box" size=".06 .06 .01" mass="1"/></body>

@@ -1,7 +1,7 @@
-"""Time of the parts of one step of ``infant``: physics, contacts, skin, messages.
+"""Measure the parts of a step of ``infant``: physics, contacts, skin and messages.
 
-Run as ``python bench/step.py``. Values are means over the built-in motion of one run on one machine; compare
-the ratios.
+Run as ``python bench/step.py``. Values are means over one run with the built-in motion. Compare the ratios,
+since absolute times depend on the machine.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Cost of the web view for the physics of ``infant``, and update rate of 20,000 taxels in the browser.
+"""Measure how much the web view slows down ``infant``, and the update rate of 20,000 taxels in the browser.
 
-Run as ``python bench/view.py``. The browser is a headless Chromium with software rendering; that part is
-skipped if Chromium is not installed. The measured time is that of the physics thread at real time, on a core
-that the view and the browser do not use, since software rendering occupies all of the others.
+Run as ``python bench/view.py``. The browser is a headless Chromium with software rendering; parts that need
+it are skipped if Chromium is not installed. The cost is the CPU time of the physics thread in real time. This
+thread has a core to itself, since software rendering occupies all others.
 """
 
 from __future__ import annotations
@@ -38,14 +38,14 @@ FLAGS = ("--no-sandbox", "--headless=new", "--use-angle=swiftshader", "--ignore-
 SECONDS = 4.0
 ROUNDS = 8
 TAXELS = 20_000
-FINER = 1.02  # margin, so that the skin has at least TAXELS taxels
+FINER = 1.02  # a margin, so that the skin has at least TAXELS taxels
 SETTLE = 5000.0  # ms until the scene is loaded
 CORES = sorted(os.sched_getaffinity(0))
 OWN, OTHERS = set(CORES[:1]), set(CORES[1:] or CORES)
 
 
 class Browser:
-    """A Chromium that displays a view, controlled by a process that counts received messages."""
+    """A Chromium that displays a view, controlled by a process that counts the messages received."""
 
     def __init__(self, address: str):
         self._process = subprocess.Popen(
@@ -54,11 +54,11 @@ class Browser:
         self._process.stdout.readline()
 
     def begin(self, seconds: float) -> None:
-        """Start counting for a time [s]."""
+        """Start counting messages for a duration [s]."""
         print(seconds, file=self._process.stdin, flush=True)
 
     def counts(self) -> dict[str, int]:
-        """Return the number of colour updates of each taxel cloud in that time."""
+        """Return the number of colour updates of each taxel cloud in that duration."""
         return json.loads(self._process.stdout.readline())
 
     def close(self) -> None:
@@ -67,7 +67,7 @@ class Browser:
 
 
 def browse(address: str) -> None:
-    """Run the browser process; each line of its input is a time to count [s]."""
+    """Run the browser process; each line of its input is a duration for which to count [s]."""
     from playwright.sync_api import sync_playwright
 
     counts: Counter[str] = Counter()
@@ -95,7 +95,7 @@ def browse(address: str) -> None:
 
 
 def cpu_of_steps(runner: Runner, watch: Callable[[], None]) -> float:
-    """Return the CPU time [s] of this thread per step over some seconds of the built-in motion."""
+    """Return the CPU time [s] per step of this thread over some seconds of the built-in motion."""
     simulation = runner.simulation
     simulation.reset()
     runner.watch = watch
@@ -108,7 +108,7 @@ def cpu_of_steps(runner: Runner, watch: Callable[[], None]) -> float:
 
 
 def physics(console: Console) -> None:
-    """Compare steps without a view, with a view without browsers, and with one browser."""
+    """Compare the cost of steps without a view, with a view, and with a view open in a browser."""
     simulation = Simulation(config.load("infant"))
     view = ViewPublisher.open(simulation, Endpoint(port=0))
     runner = Runner(simulation, Terminal())
@@ -136,7 +136,7 @@ def physics(console: Console) -> None:
 
 
 def updates(console: Console) -> None:
-    """Count the updates that a browser receives of a fine skin whose readings all change in each frame."""
+    """Count the updates that a browser receives from a fine skin whose readings all change in each frame."""
     os.sched_setaffinity(0, CORES)
     settings = config.load("infant")
     simulation = Simulation(settings)
@@ -169,7 +169,7 @@ def updates(console: Console) -> None:
 def main() -> None:
     """Measure and print all results."""
     console = Console()
-    os.sched_setaffinity(0, OTHERS)  # inherited by all child processes
+    os.sched_setaffinity(0, OTHERS)  # all child processes inherit this
     physics(console)
     if CHROMIUM:
         updates(console)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generate the figures of docs/bags.md: python tools/bag_figures.py. Requires ROS and EGL, no display.
 
-Records bags of the infant and, for feelers, of the worm, and saves the output of `tactile_sim plot` in
+Records a bag of the infant and, to show feelers, one of the worm. Saves the output of `tactile_sim plot` in
 docs/images.
 """
 
@@ -19,23 +19,23 @@ from PIL import Image
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 FIGURES = ("forces", "raster", "peak", "contacts")
 DURATION, STILL = 4.0, 1.6
-"""Length of the bag, and time of the frame from its video [s]."""
+"""Duration of the infant's bag, and time of the video frame that is saved [s]."""
 FALL = 1.0
-"""Length of the worm's bag [s]."""
+"""Duration of the worm's bag [s]."""
 WITHOUT = ("--ros-args", "-p", "rates.images:=0.0", "-p", "rates.points:=0.0")
-"""Turn off topics that no figure uses."""
+"""Arguments that turn off the topics that no figure uses."""
 COLORS = 256
-"""Number of colours in PNG files, to reduce their size."""
+"""Number of colours in PNG files, limited to reduce their size."""
 QUIET = {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
 
 
 def command(*arguments: str) -> None:
-    """Run `tactile_sim`."""
+    """Run `tactile_sim` with the specified arguments."""
     subprocess.run([sys.executable, "-m", "tactile_sim", *arguments], check=True, env=os.environ | QUIET)
 
 
 def still(video: Path, time: float) -> Image.Image:
-    """Return the frame of a video at a time [s]."""
+    """Return the first frame of a video at or after the specified time [s]."""
     with av.open(str(video)) as container:
         return next(frame.to_image() for frame in container.decode(video=0) if frame.time >= time)
 

@@ -84,7 +84,7 @@ def page() -> str:
 
 
 def _keys() -> Iterator[Key]:
-    """Yield all plain keys; those of this package's engines are at the end."""
+    """Yield all keys outside records and tables; those of the shipped engines come last."""
     yield from KEYS.values()
     for engine in ENGINES:
         yield from engine_keys(engine).values()

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Render the figures of docs/feelers.md.
 
-Without a display: MUJOCO_GL=egl python tools/feelers_figures.py
+On a machine without a display: MUJOCO_GL=egl python tools/feelers_figures.py
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ DPI = 100
 SIZE = (900, 720)
 """Size of a rendered scene [pixels]."""
 FREE = np.array([0.55, 0.62, 0.70, 0.35])
-"""Colour of a free feeler; covered ones have a colour of the colour map."""
+"""Colour of feelers that touch nothing; the others are coloured by the colour map."""
 
 PRIMITIVES = {
     "box": 'type="box" size=".06 .045 .03"',
@@ -48,7 +48,7 @@ SPACING = 0.008
 def state(
     scene: str, seconds: float, moved: dict[str, tuple[float, float, float]]
 ) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """Return a shipped scene some time after its start, with free bodies moved to positions (3,) [m]."""
+    """Simulate a shipped scene for a time [s], starting with free bodies moved to positions (3,) [m]."""
     _, model = load_scene(scene)
     data = mujoco.MjData(model)
     while data.time < seconds:
@@ -67,7 +67,10 @@ def compose(
     maps: list[Path],
     camera: mujoco.MjvCamera,
 ) -> Figure:
-    """Draw map, scene and tactile image side by side; one row for each body, the scene spans all rows."""
+    """Draw feeler maps, scene and tactile images side by side.
+
+    Each body has a row of its own; the scene spans all rows.
+    """
     feelers = Feelers(model, placed)
     free = feelers.read(data)
     rows = len(placed)
@@ -117,7 +120,7 @@ def scene_image(
 
 
 def view(lookat: tuple, distance: float, azimuth: float, elevation: float) -> mujoco.MjvCamera:
-    """Return a camera; arguments in m and degrees."""
+    """Return a free camera; lengths in m and angles in degrees."""
     camera = mujoco.MjvCamera()
     camera.lookat[:], camera.distance, camera.azimuth, camera.elevation = lookat, distance, azimuth, elevation
     return camera
@@ -146,7 +149,7 @@ def worm() -> Figure:
 
 
 def nets() -> Figure:
-    """Draw the maps of the primitives with evenly spread feelers and with a skin."""
+    """Draw, for each primitive, the map of evenly spread feelers and an image of its skin."""
     fig = plt.figure(figsize=(12.0, 4.6), facecolor="white", layout="constrained")
     axes = fig.subplots(2, len(PRIMITIVES), height_ratios=(1, 1))
     for column, (name, geom) in enumerate(PRIMITIVES.items()):

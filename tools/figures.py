@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Generate the figures of docs/plots.md and docs/skin.md: python tools/figures.py. Requires no display.
+"""Generate the figures of docs/plots.md and docs/skin.md: python tools/figures.py. It needs no display.
 
-For docs/plots.md, each code block of the page is executed, and its figure is saved as the image that follows.
+It executes each code block of docs/plots.md and saves the resulting figure as the image that follows the
+block.
 """
 
 from __future__ import annotations
@@ -49,9 +50,9 @@ SPACING = 0.01
 ELEVATION, AZIMUTH = 25.0, -50.0
 
 PATCH_SPACING, PRESSED = 0.0025, np.array([0.0007, 0.0004])
-"""Distance between taxels of the patch, and point of contact between taxels [m]."""
+"""Spacing of the taxels on the patch, and position of the contact point [m]."""
 FORCE, BALL = 2.0, 0.03
-"""Contact force [N], and radius of the pressing ball [m]."""
+"""Contact force [N] and radius of the pressing ball [m]."""
 
 
 def plots_page() -> None:
@@ -64,7 +65,7 @@ def plots_page() -> None:
 
 
 def placements() -> Figure:
-    """Draw both placements on the primitives and on a body of several geoms."""
+    """Draw both taxel placements on primitives and on a body of several geoms."""
     with plt.rc_context(axes.STYLE):
         fig = plt.figure(figsize=(11.0, 4.2), facecolor="white")
         for row, placement in enumerate(PLACEMENTS):
@@ -91,7 +92,7 @@ def placements() -> Figure:
 
 
 def responses() -> Figure:
-    """Draw the same contact with each response function for single loads: a ball on a flat patch."""
+    """Draw the readings of a flat patch pressed by a ball for each response function for single loads."""
     model = mujoco.MjModel.from_xml_string(
         f"""
         <mujoco><worldbody>
@@ -151,8 +152,8 @@ def save(fig: Figure, image: str, colours: int = 0) -> None:
 
     Args:
         fig: The figure.
-        image: Path of the file in docs/.
-        colours: Maximum number of colours, to reduce the file size; 0: unlimited.
+        image: Path of the image file, relative to docs/.
+        colours: Maximum number of colours, which limits the file size. With 0, it is unlimited.
     """
     path = DOCS / image
     path.parent.mkdir(exist_ok=True)

@@ -3,9 +3,9 @@
     python tools/fuzz.py --yaml 5000 --scenes 2000 --bags 1000 --seed 0
     python tools/fuzz.py --replay fuzz_failures/yaml-0-17
 
-Each case depends only on its kind, the seed and its number. It runs in a forked process with limits of time
-and memory. Tracebacks, signals, hangs, unreadable messages and exit codes other than 0 and 2 are failures.
-Their files are kept, and the exit code is 1.
+Each case depends only on its kind, the seed and its number. It runs in a forked process with limited time and
+memory. Tracebacks, signals, hangs, unreadable messages and exit codes other than 0 and 2 are failures. The
+input files of failed cases are kept, and the exit code is then 1.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from fuzzing import runner  # noqa: E402
 
 KINDS = {"yaml": "configurations", "scenes": "scenes", "bags": "bags"}
 ARGUMENTS = "arguments.json"
-"""The file in the folder of a kept case that holds the command's arguments."""
+"""Name of the file that stores the command's arguments in the folder of a failed case."""
 
 
 def make(kind: str, seed: int, number: int, folder: Path) -> list[str]:
@@ -51,7 +51,7 @@ def warm_up(kinds: list[str]) -> None:
 
 
 def fuzz(kind: str, count: int, seed: int, keep: Path, limits: runner.Limits) -> Counter[str]:
-    """Run the cases of one kind, print failures and a summary, and count the failures by fault."""
+    """Run the cases of one kind, print failures and a summary, and return the number of failures by fault."""
     faults: Counter[str] = Counter()
     codes: Counter[int] = Counter()
     slowest = largest = 0.0
@@ -84,7 +84,7 @@ def _summary_line(output: str) -> str:
 
 
 def _keep(kind: str, seed: int, number: int, folder: Path) -> None:
-    """Write the files of a failed case once more, as the command may have changed them."""
+    """Write the files of a failed case again, because the command may have changed them."""
     subprocess.run(["rm", "-rf", str(folder)], check=True)
     folder.mkdir(parents=True)
     argv = make(kind, seed, number, folder)
@@ -92,7 +92,7 @@ def _keep(kind: str, seed: int, number: int, folder: Path) -> None:
 
 
 def replay(folder: Path, limits: runner.Limits) -> int:
-    """Run a kept case once more and print its output."""
+    """Run a stored case again and print its output."""
     argv = json.loads((folder / ARGUMENTS).read_text())
     with tempfile.TemporaryDirectory(prefix="fuzz") as made:
         subprocess.run(["cp", "-a", "--sparse=always", f"{folder}/.", made], check=True)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generate the shapes of the scene imprint in scenes/assets, and their picture: python tools/imprint.py."""
+"""Generate the meshes of the imprint scene in scenes/assets, and its figure: python tools/imprint.py."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ ROOT = Path(__file__).resolve().parent.parent
 HEIGHT = 0.008
 """Height of the shapes [m]."""
 LETTER = 24.0
-"""Size of the font [mm]."""
+"""Font size of the letters [mm]."""
 PRESSED = 2.0
-"""Time at which the stamp presses with all its force [s]."""
+"""Time at which the stamp presses with its full force [s]."""
 
 
 def shapes() -> dict[str, CrossSection]:
-    """Return the outlines of the shapes, each around the origin [mm]."""
+    """Return the outlines of the shapes, each centred on the origin [mm]."""
     turns = np.radians(90 + 36 * np.arange(10))
     radii = np.where(np.arange(10) % 2 == 0, 12.0, 5.5)
     star = np.stack([radii * np.cos(turns), radii * np.sin(turns)], axis=1)
@@ -43,17 +43,17 @@ def shapes() -> dict[str, CrossSection]:
 
 
 def disc(radius: float, center: tuple[float, float] = (0.0, 0.0)) -> CrossSection:
-    """Return a disc."""
+    """Return the outline of a disc."""
     return CrossSection.circle(radius, 64).translate(center)
 
 
 def bar(left: float, right: float, low: float, high: float) -> CrossSection:
-    """Return a rectangle."""
+    """Return the outline of a rectangle."""
     return CrossSection.square((right - left, high - low)).translate((left, low))
 
 
 def glyph(letter: str) -> CrossSection:
-    """Return a letter around the origin."""
+    """Return the outline of a letter, centred on the origin."""
     path = TextPath((0, 0), letter, size=LETTER, prop=FontProperties(family="DejaVu Sans", weight="bold"))
     section = CrossSection([points[:-1] for points in path.to_polygons()], FillRule.EvenOdd)
     x0, y0, x1, y1 = section.bounds()
@@ -61,7 +61,7 @@ def glyph(letter: str) -> CrossSection:
 
 
 def save_mesh(name: str, section: CrossSection) -> None:
-    """Extrude an outline along z, from 0 to the height, and save it."""
+    """Extrude an outline along z from 0 to `HEIGHT` and save it as a mesh."""
     mesh = Manifold.extrude(section.scale((1e-3, 1e-3)), HEIGHT).to_mesh()
     lines = ["# A shape of the scene imprint, made by tools/imprint.py."]
     lines += [f"v {x:.6f} {y:.6f} {z:.6f}" for x, y, z in mesh.vert_properties[:, :3]]
@@ -72,7 +72,7 @@ def save_mesh(name: str, section: CrossSection) -> None:
 
 
 def picture() -> None:
-    """Draw the pressed pad under each response function."""
+    """Draw the readings of the pressed pad for each response function."""
     simulation = Simulation(config.load("imprint"))
     simulation.step(round(PRESSED / simulation.engine.timestep))
     simulation.engine.forward()

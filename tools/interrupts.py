@@ -1,11 +1,11 @@
-"""Interrupt the start-up of commands at random times and check that they end cleanly.
+"""Interrupt commands at random times during start-up and check that they end cleanly.
 
     python tools/interrupts.py 100 --seed 1 --cold 0.3
 
 Each case starts a command in its own environment and sends it SIGINT, SIGTERM or SIGHUP at a random time
 before it is ready. It checks that the command ends in time, without a traceback or a crash, and leaves no
-process, no shared memory and no temporary file. The same seed gives the same cases; ``--only`` repeats one of
-them.
+process, shared memory or temporary file behind. The same seed generates the same cases; ``--only`` repeats
+one of them.
 """
 
 from __future__ import annotations
@@ -32,17 +32,17 @@ COMMANDS = {
     "record": (["record", "bag"], "recording"),
     "demo": (["demo", "touch_cube"], "topics:"),
 }
-"""Arguments of each command, and text in its output at the end of the start-up."""
+"""Arguments of each command, and a text that it prints when its start-up is over."""
 SIGNALS = (signal.SIGINT, signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 FAULTS = ("Traceback", "Exception ignored", "Segmentation", "terminate called", "Fatal", "error:")
 BOOT = 60.0
-"""Maximum time until Python runs the program [s]."""
+"""Maximum time until Python starts to run the program [s]."""
 READY = 300.0
-"""Maximum time of a start-up [s]."""
+"""Maximum duration of a start-up [s]."""
 MARK = "TACTILE_SIM_INTERRUPTED"
 SHARED_MEMORY = Path("/dev/shm")
 LASTING = "lttng-ust-wait"
-"""Prefix of permanent files in shared memory, which are created by ROS tracing."""
+"""Prefix of the files that ROS tracing creates in shared memory and never removes."""
 
 
 @dataclass
@@ -54,7 +54,7 @@ class Case:
     cold: bool
     signal: signal.Signals
     fraction: float
-    """Time of the signal, relative to the duration of the start-up."""
+    """Time of the signal as a fraction of the duration of the start-up."""
     exit_time: float = 0.0
     """Time from the signal to the end of the command [s]."""
     faults: list[str] = field(default_factory=list)
@@ -93,7 +93,7 @@ class Start:
         self._await_program()
 
     def _await_program(self) -> None:
-        """Wait until our code runs, because the interpreter itself prints a traceback after SIGINT."""
+        """Wait until our code runs; before that, the interpreter itself prints a traceback on SIGINT."""
         caught = False
         end = time.monotonic() + BOOT
         while time.monotonic() < end and self.process.poll() is None:
@@ -141,7 +141,7 @@ class Start:
         case.faults += [f"left {path}" for path in sorted(left)]
 
     def _processes(self) -> dict[int, str]:
-        """Return the processes of this command that still run, with their command lines."""
+        """Return the processes of this command that are still running, with their command lines."""
         mark = f"{MARK}={self.name}".encode()
         found = {}
         for folder in Path("/proc").glob("[0-9]*"):
@@ -154,7 +154,7 @@ class Start:
 
 
 def cases(count: int, seed: int, cold: float, commands: list[str]) -> list[Case]:
-    """Return the test cases that a seed generates."""
+    """Generate the test cases of a seed."""
     draw = random.Random(seed)
     return [
         Case(i, draw.choice(commands), draw.random() < cold, draw.choice(SIGNALS), draw.random())
@@ -163,11 +163,11 @@ def cases(count: int, seed: int, cold: float, commands: list[str]) -> list[Case]
 
 
 def check(case: Case, ready: dict[tuple[str, bool], float], limit: float) -> None:
-    """Start a command, interrupt it and record faults.
+    """Start a command, interrupt it and record faults in the case.
 
     Args:
         case: The case.
-        ready: Measured duration of start-ups [s] by command and cold start.
+        ready: Measured start-up durations [s] by command and cold start; extended by missing ones.
         limit: Maximum time until the command ends [s].
     """
     kind = case.command, case.cold
@@ -201,7 +201,7 @@ def isolate() -> None:
 
 
 def main() -> int:
-    """Run the cases; return 1 if one failed."""
+    """Run the cases; return 1 if any failed."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n\n")[0])
     parser.add_argument("count", type=int, help="number of cases")
     parser.add_argument("--seed", type=int, default=0, help="seed of the random numbers; 0 by default")
@@ -224,7 +224,7 @@ def main() -> int:
     parser.add_argument("--only", type=int, metavar="NUMBER", help="run only this case of the seed")
     args = parser.parse_args()
     isolate()
-    # The commands would inherit that nohup ignores SIGHUP, and a shell's background job SIGINT.
+    # nohup ignores SIGHUP, and background jobs of a shell ignore SIGINT. The commands would inherit this.
     for number in SIGNALS:
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
     ready = {(name, cold): args.ready for name in COMMANDS for cold in (True, False) if args.ready}

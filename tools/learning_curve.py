@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Draw the learning curves of docs/learning.md: python tools/learning_curve.py [--train].
 
-With --train it trains all policies first, with the script in examples/, and stores the results in
-learning_curve.csv. Runs that are in that file are skipped.
+With --train, all policies are first trained by examples/train_balance.py, and the results are stored in
+learning_curve.csv. Runs that are already in this file are skipped.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(__file__).with_name("learning_curve.csv")
 SEEDS = range(3)
 ITERATIONS, EVERY = 30, 5
-"""Iterations, and those between two values of a curve."""
+"""Number of iterations, and interval between two points of a curve [iterations]."""
 TOUCH = {"none": "#8a8f98", "contact": "#d9822b", "center_of_pressure": "#2b6cb0", "taxels": "#0fa697"}
 
 
 def runs() -> dict[tuple[str, int], np.ndarray]:
-    """Return the stored curves [s] by observation and seed."""
+    """Return the stored learning curves [s] by observation and seed."""
     if not DATA.exists():
         return {}
     with DATA.open(newline="") as file:
@@ -51,7 +51,7 @@ def train() -> None:
 
 
 def draw() -> None:
-    """Draw the mean of the seeds, and their range."""
+    """Draw the mean and the range over the seeds."""
     figure, axes = plt.subplots(figsize=(7.4, 3.2), layout="constrained")
     curves = runs()
     for touch, color in TOUCH.items():

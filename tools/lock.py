@@ -23,16 +23,17 @@ EXTRAS_HEADER = """\
 ROS = "# Only where no ROS is sourced:\n"
 LISTS = ("core", "analysis", "motrix", "robots", "learning", "dev")
 ALONE = ("trifinger",)
-"""Lists of packages that are installed without their dependencies."""
+"""Requirement lists whose packages are installed without their dependencies."""
 DOCS = Path(__file__).parents[1] / "docs"
 PYTHONS = ("3.11", "3.12", "3.13")
 MACHINES = ("x86_64", "aarch64")
 
 
 def resolved(lists: Sequence[str], *options: str) -> dict[str, list[dict[str, Any]]]:
-    """Return the packages that these lists require by name, in the format of PEP 751.
+    """Resolve requirement lists into packages by name, as entries of a PEP 751 lock file.
 
-    A package has several entries if versions of Python need different ones; their markers exclude each other.
+    A package has several entries, with mutually exclusive markers, if Python versions require different
+    versions of it.
     """
     command = ["uv", "pip", "compile", "--quiet", "--universal", "--python-version", PYTHONS[0], *options]
     command += ["--format", "pylock.toml", *(str(FOLDER / f"{name}.txt") for name in lists)]
@@ -46,7 +47,7 @@ def resolved(lists: Sequence[str], *options: str) -> dict[str, list[dict[str, An
 
 
 def needed(marker: str | None) -> bool:
-    """Return whether a marker is true on any of the supported machines."""
+    """Return whether an environment marker holds on any supported machine."""
     linux = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
     return marker is None or any(
         Marker(marker).evaluate(
@@ -59,7 +60,7 @@ def needed(marker: str | None) -> bool:
 
 
 def fits(wheel: str) -> bool:
-    """Return whether a wheel can be installed on any of the supported machines."""
+    """Return whether a wheel can be installed on any supported machine."""
     pythons = {"py3", *(f"cp{version.replace('.', '')}" for version in PYTHONS)}
     return any(
         (tag.interpreter in pythons or tag.abi == "abi3")
@@ -72,7 +73,7 @@ def fits(wheel: str) -> bool:
 
 
 def hashes(package: dict[str, Any]) -> Iterator[str]:
-    """Yield the SHA-256 of a package's source and of its wheels for the supported machines."""
+    """Yield the SHA-256 hashes of a package's source archive and of its wheels for supported machines."""
     for wheel in package.get("wheels", []):
         if fits(wheel["url"].rpartition("/")[2]):
             yield wheel["hashes"]["sha256"]
@@ -90,7 +91,7 @@ def lines(packages: dict[str, list[dict[str, Any]]]) -> Iterator[str]:
 
 
 def lock_docs() -> None:
-    """Pin what builds the documentation, which `make docs` installs beside the rest."""
+    """Pin the packages that build the documentation; `make docs` adds them to the environment."""
     command = ["uv", "pip", "compile", "--quiet", "--universal", "--python-version", PYTHONS[0]]
     command += ["--generate-hashes", "--no-annotate", "--custom-compile-command", "python tools/lock.py"]
     command += ["requirements.in", "--output-file", "requirements.txt"]
@@ -98,9 +99,9 @@ def lock_docs() -> None:
 
 
 def lock_extras() -> None:
-    """Pin what `make test-extras` installs, in the versions of the other lock where they are in both.
+    """Pin the packages that `make test-extras` installs, in the same versions as the main lock if possible.
 
-    RLlib requires an older Gymnasium. mjlab requires an older MuJoCo, so it has an environment of its own.
+    RLlib requires an older Gymnasium. mjlab requires an older MuJoCo, so it has a separate environment.
     """
     with tempfile.NamedTemporaryFile("w", suffix=".txt") as same:
         same.writelines(line for line in LOCK.open() if not line.startswith("gymnasium=="))
@@ -114,7 +115,7 @@ def lock_extras() -> None:
 
 
 def main() -> None:
-    """Write the locks."""
+    """Write all lock files."""
     lock_docs()
     everything = resolved([*LISTS, "ros"]) | resolved(ALONE, "--no-deps")
     common = resolved(LISTS).keys() | resolved(ALONE, "--no-deps").keys()

@@ -65,7 +65,7 @@ TOPICS = (
     ("/clock", "rosgraph_msgs/msg/Clock", "clock", "simulation time"),
     ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "diagnostics", "status of the node"),
 )
-"""Name, type, key of ``rates`` (once: latched) and description of each topic."""
+"""Name, type, key in ``rates`` ("once" for latched topics) and description of each topic."""
 
 
 def page() -> str:
@@ -78,21 +78,21 @@ def page() -> str:
 
 
 def _places(name: str) -> str:
-    """Return the topics or the service name of an interface."""
+    """Return the topics that use a message type, or the name of a service."""
     places = [topic for topic, kind, *_ in TOPICS if kind.endswith(f"/{name}")]
     places += [f"~/{action.name}" for action in ACTIONS.values() if action.service.endswith(f"/{name}")]
     return f": {', '.join(f'`{place}`' for place in places)}" if places else ""
 
 
 def _topics() -> Iterator[str]:
-    """Return the table of the topics."""
+    """Return the table of topics."""
     yield "\n## Topics\n\n| topic | type | `rates` | |\n|---|---|---|---|"
     for name, kind, stream, meaning in TOPICS:
         yield f"| `{name}` | {f'`{kind}`' if kind else ''} | {stream} | {meaning} |"
 
 
 def _services() -> Iterator[str]:
-    """Return the table of the services."""
+    """Return the table of services."""
     yield "\n## Services\n\n| service | type | |\n|---|---|---|"
     for action in ACTIONS.values():
         if action.service:
@@ -121,7 +121,7 @@ def _part(text: str, title: str) -> Iterator[str]:
 
 
 def _prose(comment: list[str]) -> Iterator[str]:
-    """Yield a comment's lines, with tables in columns as code blocks."""
+    """Yield the lines of a comment, with aligned tables as code blocks."""
     columns = False
     for line in ["", *comment]:
         if ("  " in line.strip()) != columns:

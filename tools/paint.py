@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generate scenes/assets: the worm's meshes, and the feeler maps of shipped scenes: python tools/paint.py."""
+"""Generate the worm's meshes and the feeler maps in scenes/assets: python tools/paint.py."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from PIL import Image
 ASSETS = Path(__file__).resolve().parent.parent / "scenes" / "assets"
 
 FACE, BORDER = 20, 1
-"""Pixels along an edge of the cube, and width of the black border of each face."""
+"""Edge length of the cube and width of the black border of each face [pixels]."""
 
 AROUND, RINGS = 32, 24
 """Number of faces of a worm segment around its axis and along its outline."""
@@ -20,13 +20,13 @@ LENGTH, RADIUS, TIP = 0.2, 0.03, 0.018
 MAP = (128, 160)
 """Width and height of a segment's map [pixels]."""
 SPARSE, DENSE = 0.010, 0.003
-"""Distance between feelers in general and at the tip [m]."""
+"""Spacing of the feelers in general and at the tip [m]."""
 DENSE_PART, BARE_PART = 0.06, 0.07
-"""Lengths of the tip and of the neck without feelers, from the poles of the upper segment [m]."""
+"""Lengths of the dense tip and of the neck without feelers, along the upper segment from its poles [m]."""
 
 
 def cube() -> np.ndarray:
-    """Return the unfolded faces of a cube with a feeler in each pixel except at the borders."""
+    """Return the map of a cube, with a feeler in each pixel except at the borders of the unfolded faces."""
     image = np.zeros((3 * FACE, 4 * FACE), np.uint8)
     for row, column in ((1, 0), (1, 1), (1, 2), (1, 3), (0, 1), (2, 1)):
         face = image[row * FACE : (row + 1) * FACE, column * FACE : (column + 1) * FACE]
@@ -35,20 +35,20 @@ def cube() -> np.ndarray:
 
 
 def outline(upper_radius: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return height and radius (k,) of a segment's outline from pole to pole, and the arc length (k,) [m]."""
+    """Return height, radius and arc length (k,) along a segment's outline from pole to pole [m]."""
     quarter = np.linspace(0.0, np.pi / 2, 7)
     low = np.stack([RADIUS * (1 - np.cos(quarter)), RADIUS * np.sin(quarter)])
     high = np.stack([LENGTH - upper_radius * (1 - np.cos(quarter)), upper_radius * np.sin(quarter)])[:, ::-1]
     z, r = np.concatenate([low, high], axis=1)
     way = np.r_[0.0, np.cumsum(np.hypot(np.diff(z), np.diff(r)))]
-    # Equal steps along the straight part; the vertices of the rounded ends are kept.
+    # Divide the straight part evenly; keep the vertices of the rounded ends.
     straight = np.linspace(way[6], way[7], RINGS - 12 + 1)[1:-1]
     steps = np.sort(np.r_[way, straight])
     return np.interp(steps, way, z), np.interp(steps, way, r), steps
 
 
 def segment(upper_radius: float) -> str:
-    """Return an OBJ of a segment along z from its lower pole; u runs around it, v along its outline."""
+    """Return the OBJ text of a segment along z from its lower pole; u runs around it, v along its outline."""
     z, r, way = outline(upper_radius)
     lines = ["# A segment of the worm, made by tools/paint.py."]
     turn = 2 * np.pi * np.arange(AROUND) / AROUND
@@ -59,7 +59,7 @@ def segment(upper_radius: float) -> str:
     rings = len(z) - 2
     for share in way[1:-1] / way[-1]:
         lines += [f"vt {u / AROUND:.6f} {share:.6f}" for u in range(AROUND + 1)]
-    # Each face at a pole has its own texture coordinate there, in the middle of its side.
+    # At a pole, each face has a separate texture coordinate, in the middle of its side.
     lines += [f"vt {(u + 0.5) / AROUND:.6f} {v}" for v in (0, 1) for u in range(AROUND)]
 
     def corner(ring: int, step: int) -> str:
@@ -79,7 +79,7 @@ def segment(upper_radius: float) -> str:
 
 
 def worm(upper_radius: float, dense_part: float, bare_part: float) -> np.ndarray:
-    """Return the map of a segment: rings of white pixels, dense at the tip and sparse elsewhere."""
+    """Return the feeler map of a segment: rings of white pixels, dense at the tip and sparse elsewhere."""
     _, r, way = outline(upper_radius)
     width, height = MAP
     image = np.zeros((height, width), np.uint8)

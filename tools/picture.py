@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Generate docs/images/skins.png, the figure of the README: three scenes with readings of their skins.
+"""Generate docs/images/skins.png, the figure in README.md: three scenes with the readings of their skins.
 
     MUJOCO_GL=egl python tools/picture.py
 
-Each dot is a taxel, coloured by its force; loaded taxels on the far side shine through. Green arrows are the
+Each dot is a taxel, coloured by its force; loaded taxels on the far side shine through. Green arrows show the
 contact forces on the skin.
 """
 
@@ -28,7 +28,7 @@ OUTPUT = Path(__file__).resolve().parent.parent / "docs" / "images" / "skins.png
 HEIGHT = 560
 SUPERSAMPLING = 2
 FORCES = (0.001, 0.01, 0.1, 1.0, 10.0)
-"""Forces [N] from the darkest to the brightest colour; taxels with less force stay grey."""
+"""Forces [N] on the colour scale, from dark to bright; taxels with less force stay grey."""
 ARROW_SCALE = 0.012
 """Length of force arrows [m/N]."""
 UNLOADED = (0.50, 0.58, 0.70, 1.0)
@@ -73,7 +73,7 @@ class Throw:
 
 @dataclass(frozen=True)
 class View:
-    """One panel: a shipped configuration at a time [s], with the camera."""
+    """One panel: a shipped configuration, the time [s] at which it is drawn, and the camera."""
 
     config: str
     time: float
@@ -84,7 +84,7 @@ class View:
     elevation: float
     throw: Throw | None = None
     forces: tuple[float, ...] = FORCES
-    """Forces of the darkest to the brightest colour [N]."""
+    """Forces on the colour scale, from dark to bright [N]."""
     unloaded: tuple[float, float, float, float] = UNLOADED
     """Colour of taxels with less force."""
 
@@ -122,7 +122,7 @@ VIEWS = [
 
 
 def simulate(view: View) -> Snapshot:
-    """Run a shipped configuration with its built-in motion until the time of the view."""
+    """Run the view's configuration with its built-in motion until the time of the view."""
     simulation = Simulation(config.load(view.config))
     engine = simulation.engine
     thrown = view.throw is None
@@ -140,13 +140,13 @@ def simulate(view: View) -> Snapshot:
 
 
 def colours(brightness: np.ndarray) -> np.ndarray:
-    """Return colours (n, 3) for brightness (n,) from 0 to 1, dark violet to light yellow."""
+    """Return colours (n, 3) from dark violet to light yellow for brightness (n,) from 0 to 1."""
     place = brightness * (len(INFERNO) - 1)
     return np.stack([np.interp(place, range(len(INFERNO)), c) for c in INFERNO.T / 255], axis=1)
 
 
 class Taxels:
-    """The taxels of a snapshot as small discs on the skin."""
+    """Draws the taxels of a snapshot as small discs on the skin."""
 
     def __init__(self, snapshot: Snapshot, view: View):
         skin, engine = snapshot.simulation.skin, snapshot.simulation.engine
@@ -194,7 +194,7 @@ def add(
 
 
 def draw_forces(scene: mujoco.MjvScene, snapshot: Snapshot) -> None:
-    """Add an arrow for the force on the skin at each contact."""
+    """Draw the force on the skin at each contact as an arrow."""
     contacts = snapshot.contacts
     for position, wrench in zip(contacts.position, contacts.wrench_world, strict=True):
         arrow = add(scene, mujoco.mjtGeom.mjGEOM_ARROW, np.zeros(3), position, np.eye(3), ARROW)
@@ -207,9 +207,9 @@ class Panel:
     """Renders snapshots of a simulation: the scene with the blurred glow of loaded taxels.
 
     Args:
-        view: Width and camera.
-        simulation: The simulation.
-        height: Height [pixels].
+        view: The view, with its width and camera.
+        simulation: Simulation of the view's configuration.
+        height: Height of the panel [pixels].
     """
 
     def __init__(self, view: View, simulation: Simulation, height: int = HEIGHT) -> None:
@@ -232,7 +232,7 @@ class Panel:
             sys.exit(NO_OPENGL)
 
     def render(self, snapshot: Snapshot) -> Image.Image:
-        """Render a snapshot of the present state."""
+        """Render the current state of the simulation with the readings of a snapshot."""
         renderer, taxels = self._renderer, Taxels(snapshot, self._view)
         renderer.update_scene(snapshot.simulation.engine.data, self._camera)
         scene = renderer.scene
@@ -240,7 +240,7 @@ class Panel:
         taxels.draw(scene, np.arange(len(taxels.radius)))
         draw_forces(scene, snapshot)
         image = renderer.render().astype(float)
-        # Render the same taxels without light: only their emission.
+        # Render the same taxels without lights, so that only their emission remains.
         scene.ngeom = scene.nlight = 0
         taxels.emission[:] = 1.0
         taxels.draw(scene, taxels.felt, grow=1.15)
@@ -266,7 +266,7 @@ def render(view: View) -> Image.Image:
 
 
 def legend(image: Image.Image) -> None:
-    """Draw the colour scale at the lower left of the second panel."""
+    """Draw the colour scale in the lower left corner of the second panel."""
     draw = ImageDraw.Draw(image)
     font = ImageFont.load_default(size=14)
     width, height = 180, 8

@@ -13,7 +13,7 @@ START, END = "<!-- presets -->\n", "<!-- end of presets -->"
 
 
 def page() -> str:
-    """Return the page with the present table."""
+    """Return the page with an up-to-date table."""
     before, rest = PAGE.read_text(encoding="utf-8").split(START)
     after = rest.split(END)[1]
     return f"{before}{START}{table()}{END}{after}"
@@ -39,7 +39,7 @@ def _shown(figure: presets.Figure) -> str:
 
 
 def _linked(source: str) -> str:
-    """Return a source with its address as a link."""
+    """Return a source with its URL as a Markdown link."""
     found = re.fullmatch(r"(?:(?P<text>.*), )?(?P<address>https://\S+)", source)
     if not found:
         return source

@@ -2,13 +2,13 @@
 
 Run with a Python that has trifinger_simulation 2.0.0: ``PEER_PYTHON tools/record_trifinger.py FOLDER``.
 
-free_motion.npz: For each finger type, one second of desired torques and positions, each held for HOLD steps,
-and the resulting joint positions. Sequences with a contact or a joint at its limit are discarded. The
-light links of the types One and Edu reach Bullet's speed limit.
+free_motion.npz contains, for each finger type, one second of desired torques and positions, each held for
+HOLD steps, and the resulting joint positions. Sequences with a contact or with a joint at its limit are
+discarded. The light links of TriFingerOne and TriFingerEdu reach Bullet's speed limit.
 
-demo_goals.npz: For the seeds SEEDS, goals of the peer's demo_trifinger_platform.py without an object, each
-held for GOAL_STEPS steps, and the joint positions at the end of each. Fingers touch each other, the table and
-the border.
+demo_goals.npz contains, for each of SEEDS, the goals of demo_trifinger_platform.py in trifinger_simulation
+without an object, each held for GOAL_STEPS steps, and the joint positions reached. The fingers touch each
+other, the table and the border.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from trifinger_simulation import finger_types_data
 
 COMMANDS, HOLD = 20, 50
 AWAY = 0.05
-"""Distance from a joint's limits [rad]."""
+"""Minimum distance from the joint limits [rad]."""
 SEEDS, GOALS, GOAL_STEPS = (1, 3), 18, 250
 
 
@@ -36,7 +36,7 @@ def main() -> None:
 
 
 def demo_goals() -> dict[str, np.ndarray]:
-    """Return goals and positions (seeds, goals, 9) of a TriFingerPro that goes from goal to goal [rad]."""
+    """Return goals and reached positions (seeds, goals, 9) of a TriFingerPro [rad]."""
     low, high = [-1, -1, -2] * 3, [1, 1, 2] * 3
     goals, positions = np.empty((2, len(SEEDS), GOALS, 9), np.float32)
     for row, seed in enumerate(SEEDS):
@@ -52,7 +52,7 @@ def demo_goals() -> dict[str, np.ndarray]:
 
 
 def free_motions() -> dict[str, np.ndarray]:
-    """Return the recordings of all types."""
+    """Return the recordings of all finger types."""
     random = np.random.default_rng(0)
     recorded = {}
     for finger_type in finger_types_data.get_valid_finger_types():
@@ -65,7 +65,7 @@ def free_motions() -> dict[str, np.ndarray]:
 
 def record(finger_type: str, random: np.random.Generator) -> dict[str, np.ndarray] | None:
     """Return one sequence, or None if the motion was not free."""
-    # Above its stage, so that it has room.
+    # Raise the robot far above its stage, so that it touches nothing.
     finger = trifinger_simulation.SimFinger(finger_type, robot_position_offset=(0, 0, 0.5))
     client = finger._pybullet_client_id
     limits = np.array(

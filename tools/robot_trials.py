@@ -1,4 +1,4 @@
-"""Try a model of a robot: load it, let it hold its pose under gravity, and weigh it by its own skin."""
+"""Test a robot model: load it, let it hold its pose under gravity, and weigh it with its own skin."""
 
 from __future__ import annotations
 
@@ -17,41 +17,41 @@ from tactile_sim.config.scales import colliding_areas
 from tactile_sim.scenes.drives import EFFORT, POSITION
 
 TAXELS = 20_000
-"""Greatest number of taxels, roughly."""
+"""Approximate maximum number of taxels."""
 SETTLING, WEIGHING, ROCKING = 30.0, 2.0, 10.0
-"""Longest time in which a robot may come to rest, and time for which it is weighed at rest or moving [s]."""
+"""Maximum time for a robot to come to rest, and time to weigh it at rest and while it still moves [s]."""
 
 
 @dataclasses.dataclass
 class Trial:
-    """Results for one model; None for what does not apply."""
+    """Results for one model; results that do not apply are None."""
 
     load: float
     """Time to load the model with actuators and skin [s]."""
     bodies: int
     joints: int
     driven: int
-    """Number of joints that take a position."""
+    """Number of joints that accept a position command."""
     taxels: int
     repairs: int
     drift: float | None = None
-    """Largest displacement after 10 s of a joint with a default servo [rad or m]."""
+    """Largest error after 10 s among the joints with a default servo [rad or m]."""
     sag: float | None = None
-    """The same of a joint with a servo from an MJCF, which has a stiffness of its own."""
+    """Largest error after 10 s among the joints with a servo defined in the MJCF [rad or m]."""
     speed: float | None = None
-    """Largest speed of a driven joint after 10 s [rad/s or m/s]."""
+    """Largest speed among the driven joints after 10 s [rad/s or m/s]."""
     weak: bool = False
-    """True if the actuator of a joint that is displaced by more than 10 mrad or 10 mm is at its limit."""
+    """Whether a joint with an error above 10 mrad or 10 mm has an actuator at its limit."""
     weight: float | None = None
-    """Vertical force of the ground on the skin over the weight; of several bodies, the worst ratio."""
+    """Vertical ground force on the skin, divided by the weight; the worst ratio of several bodies."""
 
 
 def attempt(file: Path, packages: Path) -> Trial:
-    """Load a model and try it.
+    """Load a model and measure how well it works.
 
     Args:
         file: A URDF or MJCF file.
-        packages: Folder with packages.
+        packages: Folder with the ROS packages that the file refers to.
     """
     repairs: list[str] = []
     handler = logging.Handler()
@@ -78,7 +78,7 @@ def attempt(file: Path, packages: Path) -> Trial:
 
 
 def default_control(simulation: Simulation) -> dict[str, dict[str, str]]:
-    """Return the configuration that gives default position servos to joints that only have motors."""
+    """Return settings that add default position servos to joints that have only motors."""
     table, names = simulation.commander.drives, simulation.commander.joint_names
     servos = set(table.joint[table.field == POSITION].tolist())
     motors = set(table.joint[~table.servo].tolist())
@@ -88,12 +88,12 @@ def default_control(simulation: Simulation) -> dict[str, dict[str, str]]:
 def covered(
     settings: dict[str, Any], model: mujoco.MjModel, spec: mujoco.MjSpec | None = None
 ) -> Simulation | None:
-    """Return a simulation with taxels on all bodies that collide, None if no body does.
+    """Return a simulation with taxels on all colliding bodies, or None if no body collides.
 
     Args:
         settings: The configuration.
         model: The compiled scene.
-        spec: Scene built in Python, instead of a file.
+        spec: Scene to use in place of the configured file.
     """
     area = float(colliding_areas(model)[1:].sum())
     if not area:
@@ -103,7 +103,7 @@ def covered(
 
 
 def hold(simulation: Simulation, trial: Trial) -> None:
-    """Command the initial pose for 10 s and fill in how well it is held."""
+    """Command the initial pose for 10 s and record in the trial how well it is held."""
     commander, engine = simulation.commander, simulation.engine
     table, names, data = commander.drives, commander.joint_names, engine.data
     driven = np.flatnonzero(table.takes["position"])
@@ -125,10 +125,10 @@ def hold(simulation: Simulation, trial: Trial) -> None:
 
 
 def weigh(settings: dict[str, Any], model: mujoco.MjModel) -> float | None:
-    """Return the vertical force of the ground on the skin of a robot that lies on it, over its weight.
+    """Return the vertical ground force on the skin of a robot that lies on it, divided by its weight.
 
-    All bodies that the world carries get a free base and lie side by side on the ground, without the rest of
-    the scene. Of their ratios, the one farthest from 1 counts.
+    All bodies attached to the world get a free base and lie side by side on the ground. The rest of the scene
+    is removed. If there are several such bodies, the ratio farthest from 1 is returned.
     """
     settings = settings | {"ground": True}
     simulation = None
@@ -166,7 +166,7 @@ def weigh(settings: dict[str, Any], model: mujoco.MjModel) -> float | None:
 
 
 def freed(settings: Settings) -> mujoco.MjSpec:
-    """Return a scene's robots and objects with free bases, without the world around them."""
+    """Return only the robots and objects of a scene, with free bases."""
     spec, model = configured_scene(settings)
     areas = np.zeros(model.nbody)
     np.add.at(areas, model.body_rootid, colliding_areas(model))

@@ -1,7 +1,7 @@
-"""Generate docs/robots.md, robots that were tried: python tools/robots_table.py NAME=FOLDER ...
+"""Generate docs/robots.md, the list of tested robots: python tools/robots_table.py NAME=FOLDER ...
 
-Each URDF and each complete MJCF below a folder is loaded, with taxels 2 cm apart on all bodies, holds its
-initial pose for 10 s, and lies or stands on the ground until it rests (`robot_trials.py`).
+Each URDF and each complete MJCF below a folder is loaded, with taxels 2 cm apart on all bodies. The robot
+holds its initial pose for 10 s and is then placed on the ground until it comes to rest (`robot_trials.py`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from robot_trials import attempt
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "robots.md"
 STEADY, STILL, EXACT = 0.01, 0.01, 0.01
-"""Limits of a model that passes: drift [rad or m], speed [rad/s or m/s], relative error of the weight."""
+"""Limits for a model to pass: drift [rad or m], speed [rad/s or m/s], relative error of the weight."""
 HEAD = """# Robots that were tried
 
 Written by `tools/robots_table.py` from the models of Python packages, below the folders that the headings name. Taxels
@@ -48,7 +48,7 @@ COLUMNS = """\
 |---|---|---|---|---|---|---|---|---|
 """
 PATIENCE = 400.0
-"""Time for a model [s]."""
+"""Maximum time to test a model [s]."""
 
 
 def models(folder: Path) -> list[Path]:
@@ -71,7 +71,7 @@ def _worker(connection: Any, file: Path, packages: Path) -> None:
 
 
 def measured(file: Path, packages: Path) -> dict[str, Any]:
-    """Return the results for a model, from a process of its own, or the error."""
+    """Test a model in a separate process and return its results, or the error."""
     context = multiprocessing.get_context("fork")
     receiver, sender = context.Pipe(duplex=False)
     process = context.Process(target=_worker, args=(sender, file, packages))
@@ -87,12 +87,12 @@ def measured(file: Path, packages: Path) -> dict[str, Any]:
 
 
 def counted(found: dict[str, Any]) -> bool:
-    """Return whether a model has geometry that collides, or does not load."""
+    """Return whether a model counts: it has colliding geometry or fails to load."""
     return "error" in found or found["taxels"] > 0
 
 
 def holds(found: dict[str, Any]) -> bool:
-    """Return whether a model loads and keeps its driven joints in their pose."""
+    """Return whether a model loads and its driven joints hold their pose."""
     return (
         "error" not in found
         and (found["drift"] or 0.0) <= STEADY
@@ -102,12 +102,12 @@ def holds(found: dict[str, Any]) -> bool:
 
 
 def feels(found: dict[str, Any]) -> bool:
-    """Return whether a model loads and feels its weight."""
+    """Return whether a model loads and its skin measures its weight correctly."""
     return found.get("weight") is not None and abs(found["weight"] - 1.0) <= EXACT
 
 
 def row(name: str, found: dict[str, Any]) -> str:
-    """Return a row of the table."""
+    """Return the table row of a model."""
     if "error" in found:
         return f"| {name} | {found['error'][:200].replace('|', '/')} | | | | | | | no |\n"
     drift = "" if found["drift"] is None else f"{found['drift'] * 1e3:.1f}"
@@ -122,7 +122,7 @@ def row(name: str, found: dict[str, Any]) -> str:
 
 
 def summary(everything: dict[str, dict[str, dict[str, Any]]]) -> str:
-    """Return the table of how many models pass."""
+    """Return the table with the number of models that pass."""
     text = "| models of | files | counted | load | hold their pose | feel their weight | pass |\n"
     text += "|---|---|---|---|---|---|---|\n"
     all_found = [found for results in everything.values() for found in results.values()]
@@ -141,7 +141,7 @@ def summary(everything: dict[str, dict[str, dict[str, Any]]]) -> str:
 
 
 def main() -> None:
-    """Measure the models and write the page."""
+    """Test the models and write the page."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folders", nargs="+", metavar="NAME=FOLDER")
     parser.add_argument(

@@ -23,15 +23,15 @@ ROOT = Path(__file__).resolve().parent.parent
 CONFIG = "touch_cube"
 PICTURE = ROOT / "docs" / "images" / f"rviz_{CONFIG}.png"
 WINDOW = "1200x846x24"
-"""Size as in the display file, and colour depth."""
+"""Window size of the display configuration, and colour depth."""
 PATIENCE = 60.0
-"""Time for the node to start, which may include compiling kernels [s]."""
+"""Maximum time for the node to start, which may include compiling kernels [s]."""
 SETTLE = 10.0
-"""Time for the cube to come to rest and RViz to render it in software [s]."""
+"""Time for the cube to come to rest and for RViz to render it in software [s]."""
 
 
 def start(stack: ExitStack, *command: str, **options: int) -> subprocess.Popen[str]:
-    """Start a program that is terminated with the stack."""
+    """Start a program and terminate it when the stack closes."""
     process = stack.enter_context(subprocess.Popen(command, text=True, **options))
     stack.callback(process.terminate)
     return process

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generate the figure of docs/signal_chain.md: python tools/signal_chain.py. Requires no display.
+"""Generate the figure of docs/signal_chain.md: python tools/signal_chain.py. It needs no display.
 
 It shows the response of each stage to one press on one taxel.
 """
@@ -25,7 +25,7 @@ SCENE = (
     '<mujoco><worldbody><body name="pad"><geom type="box" size=".05 .05 .01"/></body></worldbody></mujoco>'
 )
 TIMESTEP = 0.002
-"""Timestep [s]."""
+"""Time step of the simulated readings [s]."""
 BLOCKS: dict[str, dict[str, Any]] = {
     "cross_talk": {"share": 0.4},
     "hysteresis": {"fraction": 0.15},

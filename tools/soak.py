@@ -1,12 +1,12 @@
-"""Run a node for simulated hours and check that nothing grows, gets lost or runs backwards.
+"""Run a node for simulated hours and check for growing memory, lost messages and time running backwards.
 
 Run as ``python tools/soak.py touch_cube --hours 24``. The node is paused and driven by ``~/step``. This
 process subscribes to every topic and requests the next steps only when all messages of the last ones have
-arrived. The node then runs as fast as both processes can, and each lost message is a fault even on a busy
-machine. At random times, which depend only on the seed, the tool throws balls, moves bodies, sets parameters,
-and tares and resets the scene.
+arrived. The simulation then runs as fast as both processes allow, and every lost message is a fault even on a
+busy machine. At random times, which depend only on the seed, the tool throws balls, moves bodies, sets
+parameters, tares the skin and resets the scene.
 
-Exit codes: 0 success, 1 something grew, got lost or ran backwards, 2 invalid arguments.
+Exit codes: 0 for success, 1 for faults, 2 for invalid arguments.
 """
 
 from __future__ import annotations
@@ -37,27 +37,27 @@ from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.sender import MAX_WAITING
 
 MESSAGES_AT_ONCE = 8
-"""Maximum number of messages of a topic per call of ``~/step``, besides that of the last step.
+"""Maximum number of messages of a topic per call of ``~/step``, not counting the message of the last step.
 
-The node keeps `DEPTH` messages for a subscriber that is late.
+The node keeps `DEPTH` messages for a slow subscriber.
 """
 SAMPLE_EVERY, MOST_SAMPLES = 5.0, 512  # s of wall time between two samples, at first
 LOG_EVERY = 60.0  # s of wall time
 WARM_UP = 0.1  # of all samples, which are not compared
 MEMORY = "anonymous [KiB]"
 TOLERANCE = {MEMORY: 1024.0, "descriptors": 0.0, "threads": 0.0, "/dev/shm [KiB]": 1024.0}
-"""Maximum growth from the first to the last third of the samples, by quantity.
+"""Allowed growth from the first to the last third of the samples, by quantity.
 
-The node's message buffers come on top, see `BUFFERED`. RSS and PSS are only reported. They include pages of
-files, which the system drops and reads again at any time.
+The node may also grow by its message buffers, see `BUFFERED`. RSS and PSS are only reported, because they
+include file pages, which the system can drop and read again at any time.
 """
 BUFFERED = (DEPTH + 1) + (MAX_WAITING + 2)
-"""Maximum number of messages of a topic in the memory of the node, except for latched topics.
+"""Maximum number of messages of a topic that the node keeps in memory, except for latched topics.
 
 Fast DDS keeps a buffer for each message that a subscriber has not acknowledged, up to the queue depth, and
 one for the message that is being published. A buffer is allocated when it is first needed, grows to the
-largest message that it ever held, and is never freed. The node's own queue holds up to `MAX_WAITING` + 1
-messages of a topic, besides the one that is being published.
+largest message that it has ever held, and is never freed. The node's own queue holds up to `MAX_WAITING` + 1
+messages of a topic in addition to the one that is being published.
 """
 
 Row = dict[str, float]
@@ -65,11 +65,11 @@ Row = dict[str, float]
 SharedFile = tuple[str, int]
 """Path and inode of a file in shared memory."""
 SEGMENT = re.compile(r"/fastrtps_[0-9a-f]{16}$")
-"""Shared memory files of a single DDS participant; port files are shared by all participants."""
+"""Pattern of shared memory files owned by one DDS participant; port files are shared by all participants."""
 
 
 class Usage:
-    """Samples of the resources used by processes."""
+    """Samples the resources that processes use."""
 
     def __init__(self) -> None:
         self._segments: set[SharedFile] = set()
@@ -87,7 +87,7 @@ class Usage:
         if now < self._due:
             return
         if any(len(rows) == MOST_SAMPLES for rows in self.rows.values()):
-            # This process must not grow by its own samples.
+            # The samples must not make this process grow.
             self.rows = {name: rows[::2] for name, rows in self.rows.items()}
             self._interval *= 2.0
         self._due = now + self._interval
@@ -97,7 +97,7 @@ class Usage:
             self.rows.setdefault(name, []).append({"time": simulated, **sample(pid, files)})
 
     def left(self) -> list[str]:
-        """Return the shared memory segments that ended processes have not removed."""
+        """Return the shared memory segments that were not removed when their processes ended."""
         return sorted(path for path, inode in self._segments if blocks((path, inode)))
 
 
@@ -117,7 +117,7 @@ def steps_at_once(rates: Iterable[float], timestep: float) -> int:
 
 
 def sample(pid: int, shared: set[SharedFile]) -> Row:
-    """Return the resources that a process uses now."""
+    """Return the resources that a process currently uses."""
     folder = Path(f"/proc/{pid}")
     rollup = (folder / "smaps_rollup").read_text()
     memory = {name: float(size) for name, size in re.findall(r"^(\w+): +(\d+) kB", rollup, re.M)}
@@ -132,13 +132,13 @@ def sample(pid: int, shared: set[SharedFile]) -> Row:
 
 
 def shared_files(pid: int) -> set[SharedFile]:
-    """Return the files in /dev/shm that a process has mapped, without those of the system's tracing."""
+    """Return the files in /dev/shm that a process has mapped, except those of the system's tracing."""
     maps = Path(f"/proc/{pid}/maps").read_text()
     return {(path, int(inode)) for inode, path in re.findall(r"(\d+) +(/dev/shm/(?!lttng)\S+)", maps)}
 
 
 def blocks(file: SharedFile) -> int:
-    """Return the blocks of 512 bytes of a file; 0 if it is gone."""
+    """Return the size of a file in blocks of 512 bytes, or 0 if it no longer exists."""
     try:
         status = os.stat(file[0])
     except FileNotFoundError:
@@ -147,7 +147,7 @@ def blocks(file: SharedFile) -> int:
 
 
 def main() -> int:
-    """Run, print the tables and return the exit code."""
+    """Run the test, print the tables and return the exit code."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else None)
     parser.add_argument("config", help="shipped name or path of a parameter file")
     parser.add_argument("--hours", type=float, default=24.0, help="simulated time (default %(default)s)")
@@ -252,7 +252,7 @@ def message_buffers(topics: Iterable[Topic]) -> float:
 
 
 def judge(rows: list[Row], buffers: float = 0.0) -> Iterator[tuple[str, float, float, float, float]]:
-    """Yield for each quantity what is needed to decide whether it grows.
+    """Yield the figures that decide whether a quantity grows.
 
     Args:
         rows: Samples of a process.

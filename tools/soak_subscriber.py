@@ -1,4 +1,4 @@
-"""ROS node that subscribes to all topics of a simulation, checks their messages and steps it; see soak.py."""
+"""A ROS node for soak.py that subscribes to all topics of a simulation, checks the messages and steps it."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ from tactile_sim.ros.definitions import message_class
 from tactile_sim.wire.sources import of_class
 from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
 
-PATIENCE = 60.0  # s of wall time for an answer or a message, on a machine that others use too
-START_PATIENCE = 600.0  # s of wall time; the first start compiles kernels
-MOST_FAULTS = 10  # then the run ends
-# Mean simulated time [s] between two disturbances of a kind.
+PATIENCE = 60.0  # maximum wall time [s] to wait for a response or a message, on a shared machine
+START_PATIENCE = 600.0  # maximum wall time [s] of the start, which may compile kernels
+MOST_FAULTS = 10  # the run ends after this many faults
+# Mean simulated time [s] between two disturbances of the same kind.
 EVERY = {"throw": 5.0, "set_body_state": 60.0, "set_parameters": 120.0, "tare": 300.0, "reset": 300.0}
 
 
 class Fault(Exception):
-    """The run must end: several responses or messages are missing, or the node has ended."""
+    """The run cannot continue because responses or messages are missing, or because the node has ended."""
 
 
 @dataclass
 class Topic:
-    """A subscription and what is known about its messages."""
+    """A subscription with statistics of the messages received."""
 
     subscription: Any
     message_type: Any
@@ -54,13 +54,13 @@ class Topic:
     """Size of the largest message [bytes]."""
     layout_ids: set[int] = field(default_factory=set)
     contents: set[bytes] = field(default_factory=set)
-    """Different messages of a latched topic, without their stamps."""
+    """Distinct messages of a latched topic, without their stamps."""
 
     def __post_init__(self) -> None:
         self.kind = of_class(self.message_type)
-        # Diagnostics are published in wall time while the simulation is stopped, with the stamp of the state.
+        # While the simulation is paused, diagnostics are published in wall time with an unchanged stamp.
         self.in_wall_time = self.kind.name.startswith("diagnostic_msgs/")
-        # Transforms are published with every state, and never without one.
+        # Transforms are published whenever a state is published, and only then.
         always = counts_before_stamp(self.kind) == 0 or self.kind.name == "tf2_msgs/msg/TFMessage"
         self.stamped = always and not self.latched
 
@@ -84,7 +84,7 @@ class Topic:
             self.backwards += stamp < self.stamp or (stamp == self.stamp and not self.in_wall_time)
             self.stamp = stamp
         if self.has_layout_id:
-            frame_id = 16 + struct.unpack_from("<I", data, 12)[0]  # the end of the header's frame_id
+            frame_id = 16 + struct.unpack_from("<I", data, 12)[0]  # end of the header's frame_id
             self.layout_ids.add(struct.unpack_from("<I", data, frame_id + -frame_id % 4)[0])
 
 
@@ -101,13 +101,13 @@ class Subscriber:
         self.refused: Counter[str] = Counter()
         self.faults: list[str] = []
         self.longest_pause = 0.0
-        """The longest time [s] for which the machine did not let this process run.
+        """Longest time [s] during which the machine did not schedule this process.
 
-        DDS forgets a participant that it has not heard of for 20 s, with all that is on its way to it.
+        DDS drops a participant after 20 s of silence, together with all messages in transit to it.
         """
 
     def subscribe(self) -> None:
-        """Subscribe to every topic, when the node is ready and its topics have not changed for 2 s."""
+        """Wait until the node is ready and its topics are unchanged for 2 s, then subscribe to all."""
         ready = self._client(Step, "step").service_is_ready
         if not self.wait(ready, "service ~/step", patience=START_PATIENCE):
             raise Fault("the node does not start")
@@ -131,7 +131,7 @@ class Subscriber:
 
     def _topic(self, name: str, type_name: str) -> Topic:
         (publisher, *_) = self._node.get_publishers_info_by_topic(name)
-        # /rosout is transient local too, but a stream.
+        # /rosout is also transient local, but it is a stream.
         latched = publisher.qos_profile.durability == DurabilityPolicy.TRANSIENT_LOCAL and name != "/rosout"
         durability = DurabilityPolicy.TRANSIENT_LOCAL if latched else DurabilityPolicy.VOLATILE
         kind = message_class(type_name)
@@ -145,7 +145,7 @@ class Subscriber:
         return {name: topic.contents for name, topic in self.topics.items() if topic.latched}
 
     def latched_again(self) -> dict[str, set[bytes]]:
-        """Return the messages that a new subscriber to the latched topics receives."""
+        """Subscribe to the latched topics again and return the messages received."""
         topics = {
             name: self._topic(name, topic.kind.name) for name, topic in self.topics.items() if topic.latched
         }
@@ -201,7 +201,7 @@ class Subscriber:
         topics: Iterable[Topic] | None = None,
         patience: float = PATIENCE,
     ) -> bool:
-        """Read messages until a condition is true; record a fault and return False after a timeout."""
+        """Read messages until a condition holds; after a timeout, record a fault and return False."""
         began = now = time.monotonic()
         while now - began < patience:
             for topic in self.topics.values() if topics is None else topics:
@@ -228,10 +228,9 @@ class Subscriber:
 
 
 class Disturbances:
-    """Requests at random simulated times, which depend only on the seed.
+    """Sends requests at random simulated times, which depend only on the seed.
 
-    One request of each kind is made at the start, so that the kernels it needs are loaded before memory is
-    compared.
+    One request of each kind is sent at the start, so that its kernels are loaded before memory is measured.
     """
 
     def __init__(self, subscriber: Subscriber, seed: int, bodies: list[str]):
@@ -240,7 +239,7 @@ class Disturbances:
         self._due = dict.fromkeys(EVERY, 0.0)
 
     def act(self, now: float) -> None:
-        """Make the requests that are due.
+        """Send the requests that are due.
 
         Args:
             now: Simulated time [s].
@@ -248,7 +247,7 @@ class Disturbances:
         for name in [name for name, due in self._due.items() if due <= now]:
             self._due[name] = now + self._random.exponential(EVERY[name])
             getattr(self, f"_{name}")()
-            # The state is published after a request. The node keeps only a few messages until they arrive.
+            # Each request publishes the state. The node keeps only a few messages until they are received.
             self._subscriber.step(1)
 
     def _throw(self) -> None:

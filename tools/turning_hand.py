@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Generate docs/images/hand.webp, the moving picture of the README: a hand that turns a ball.
+"""Generate docs/images/hand.webp, the animation in README.md: a hand that turns a ball.
 
     MUJOCO_GL=egl python tools/turning_hand.py
 
-The fingertips glow where they are touched. The strip below shows the force on each finger over time.
+The fingertips glow where they are touched. The strip below plots the force on each finger over time.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from tactile_sim.simulation import Simulation
 
 OUTPUT = Path(__file__).resolve().parent.parent / "docs" / "images" / "hand.webp"
 START, DURATION, RATE = 2.8, 3.6, 10.0
-"""Simulation time of the first image [s], length [s] and images per second."""
+"""Simulation time of the first frame [s], duration [s] and frames per second."""
 VIEW = View(
     config="hand",
     time=START,
@@ -33,11 +33,11 @@ VIEW = View(
     unloaded=(0.30, 0.35, 0.43, 1.0),
 )
 HEIGHT, STRIP, LEGEND, MARGIN = 380, 110, 24, 14
-"""Heights of scene, strip and legend in the strip, and width of the margin [pixels]."""
+"""Heights of the scene, the strip and its legend, and width of the margin [pixels]."""
 
 
 def strip(forces: np.ndarray, names: list[str], end: float, now: int) -> Image.Image:
-    """Draw forces (n, fingers) [N] over time, up to image ``now``, with their colours and present values."""
+    """Plot forces (n, fingers) [N] up to frame ``now``, with a legend of the current values."""
     image = Image.new("RGB", (VIEW.width, STRIP), DARK.data)
     pen, font = ImageDraw.Draw(image), ImageFont.load_default(size=14)
     x = np.linspace(MARGIN, VIEW.width - MARGIN, len(forces))

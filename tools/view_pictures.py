@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Generate the figures of docs/view.md: python tools/view_pictures.py. Requires Chromium, no display."""
+"""Generate the figures of docs/view.md: python tools/view_pictures.py. It needs Chromium, but no display."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from tactile_sim.child import Child
 IMAGES = Path(__file__).resolve().parent.parent / "docs" / "images"
 SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 HINTS = ".mantine-Notifications-root { display: none }"
-"""Hides the notification about the missing GPU."""
+"""Style sheet that hides the notification about the missing GPU."""
 SIZE = {"width": 1200, "height": 760}
 PATIENCE = 240.0
-"""Timeout [s]."""
+"""Maximum time to wait for the browser [s]."""
 SETTLE = 4000
 """Time to render the scene in software [ms]."""
 
@@ -41,12 +41,11 @@ PICTURES: dict[str, tuple[str, int, Callable[[Page], None]]] = {
     "view_hand": ("hand", 2700, plain),
     "view_transparent": ("touch_cube", 600, transparent),
 }
-"""Configuration, number of steps from the start, and function that prepares the page, by name of the figure.
-"""
+"""Configuration, number of time steps and function that prepares the page, by name of the figure."""
 
 
 def take(page: Page, steps: int, prepare: Callable[[Page], None]) -> Image.Image:
-    """Return a screenshot of the browser a number of steps after the start."""
+    """Return a screenshot of the page after a number of time steps."""
     press = page.get_by_role("button")
     press.filter(has_text=re.compile("^Pause$")).click()
     page.get_by_text("paused").wait_for()

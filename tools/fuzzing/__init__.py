@@ -1,1 +1,1 @@
-"""Generators of invalid input for `tools/fuzz.py`, and the runner of one case."""
+"""Generators of invalid input for `tools/fuzz.py`, and the runner for a single case."""

@@ -1,4 +1,4 @@
-"""Invalid bags: types, messages, times, names, metadata and bytes."""
+"""Generate bags with invalid types, messages, times, names, metadata or bytes."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ TIMES = (0, 1, 10**9, 2**31, 2**63 - 1, 2**63, 2**64 - 1)
 
 @dataclass
 class Topic:
-    """A topic to be written."""
+    """A topic to write into a bag."""
 
     name: str
     type_name: str
@@ -71,7 +71,7 @@ class Topic:
 
 
 def make(random: Random, folder: Path) -> list[str]:
-    """Write a bag into a folder; return the arguments of the command that reads it."""
+    """Write a random bag into a folder and return the arguments of the command that reads it."""
     topics = [_topic(name) for name in _VALUES]
     topics = random.sample(topics, random.choice([1, 2, len(topics)]))
     for topic in topics:
@@ -102,7 +102,7 @@ def make(random: Random, folder: Path) -> list[str]:
 
 
 def warm_up(command: Callable[[list[str]], int]) -> None:
-    """Import and load everything the cases need."""
+    """Import all modules and load all kernels that the cases need."""
     import contextlib
 
     with tempfile.TemporaryDirectory() as made, contextlib.redirect_stdout(io.StringIO()):
@@ -160,7 +160,7 @@ _VALUES: dict[str, tuple[str, list[dict[str, Any]]]] = {
 
 @cache
 def _definition(name: str) -> str:
-    """Return the text of a type, followed by those that it uses."""
+    """Return the definition of a message type, followed by the types that it uses."""
     found: dict[str, str] = {}
     waiting = [name]
     while waiting:
@@ -185,7 +185,7 @@ def _topic(name: str) -> Topic:
 
 
 def _change(random: Random, topic: Topic) -> None:
-    """Make one thing of a topic invalid."""
+    """Make one property of a topic invalid."""
     kind = random.randrange(9)
     if kind == 0:
         topic.name = random.choice(
@@ -235,14 +235,14 @@ def _nested(depth: int) -> str:
 
 
 def _widening() -> str:
-    """Return a type of 2^40 numbers in 40 lines."""
+    """Return a short type definition that expands to 2^40 numbers."""
     return "A0 a" + "".join(f"{SEPARATOR}MSG: std_msgs/A{k}\nA{k + 1} a\nA{k + 1} b" for k in range(40)) + (
         f"{SEPARATOR}MSG: std_msgs/A40\nint8 x"
     )  # fmt: skip
 
 
 def _written(random: Random, topics: list[Topic]) -> bytes:
-    """Return an MCAP file of the topics."""
+    """Return the content of an MCAP file with these topics."""
     file = io.BytesIO()
     compression = random.choice([CompressionType.NONE, CompressionType.LZ4, CompressionType.ZSTD])
     writer = Writer(file, chunk_size=random.choice([100, 1 << 20]), compression=compression)
@@ -269,7 +269,7 @@ def _storable(text: str) -> str:
 
 
 def _described(random: Random, file: str, corrupt: bool) -> bytes:
-    """Return a bag's metadata, often invalid."""
+    """Return the content of a bag's metadata file, usually invalid if ``corrupt``."""
     information: dict[str, Any] = {
         "version": 9, "storage_identifier": "mcap", "relative_file_paths": [file], "message_count": 1,
         "duration": {"nanoseconds": 1}, "starting_time": {"nanoseconds_since_epoch": 0}, "files": [],

@@ -1,4 +1,4 @@
-"""Invalid configurations: values, keys, text and files."""
+"""Generate configurations with invalid values, keys, text or files."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ _NUMERIC = (
     *(f"skin.sensor.cube.{leaf}" for leaf in RECORDS["skin.sensor"]),
     *(name for name, key in KEYS.items() if isinstance(key.default, int | float)),
 )
-"""Keys that take a number."""
+"""Keys whose value is a number."""
 _EXTREME = (
     "0",
     "1",
@@ -88,12 +88,12 @@ _EXTREME = (
     "1e9",
     "1e15",
 )
-"""Numbers that many keys accept."""
+"""Very small and very large numbers that many keys accept."""
 _NAMES = ("cube", "*", "left.*", "left.arm", "left.hand", "body4", "bare", "elbow", "wrist", "touch", "world")
 
 
 def make(random: Random, folder: Path) -> list[str]:
-    """Write a configuration into a folder; return the arguments of the command that reads it."""
+    """Write a random configuration into a folder and return the arguments of the command that reads it."""
     (folder / "scene.xml").write_text(SCENE)
     _image(random, folder / "map.png")
     path = folder / random.choice(["my.yaml"] * 9 + ["my", "my.yml", "my.xml"])
@@ -122,7 +122,7 @@ def _image(random: Random, path: Path) -> None:
 
 
 def _text(random: Random, corrupt: bool) -> str:
-    """Return a parameter file with some invalid entries, or a valid one to be damaged."""
+    """Return the text of a parameter file, with some invalid entries if ``corrupt``."""
     chosen: dict[str, str] = {"scene": "scene.xml", "skin.scales.cube": "0.03"}
     for key in random.sample(list(USUAL), random.randrange(5)):
         chosen[key] = random.choice(USUAL[key])
@@ -137,7 +137,7 @@ def _text(random: Random, corrupt: bool) -> str:
 
 
 def _key(random: Random) -> str:
-    """Return a key of the schema, with a valid or unusual name at user-defined levels."""
+    """Return a key of the schema; user-defined levels have a valid or an unusual name."""
     kind = random.random()
     if kind < 0.4:
         return random.choice(list(KEYS))
@@ -153,7 +153,7 @@ def _key(random: Random) -> str:
 
 
 def _value(random: Random) -> str:
-    """Return a value as YAML."""
+    """Return a random value as YAML."""
     kind = random.random()
     if kind < 0.5:
         return random.choice(values.NUMBERS)
@@ -180,7 +180,7 @@ def _nested(entries: dict[str, str]) -> str:
 
 
 def _levels(key: str) -> list[str]:
-    """Split a key into its levels; names of bodies may have dots."""
+    """Split a key into its levels; body names may contain dots."""
     for table in [*TABLES, *RECORDS]:
         if key.startswith(f"{table}."):
             rest = key[len(table) + 1 :]
@@ -207,7 +207,7 @@ def _dotted(entries: dict[str, str]) -> str:
 
 
 def warm_up(command: Callable[[list[str]], int]) -> None:
-    """Import and load everything the cases need."""
+    """Import all modules and load all kernels that the cases need."""
     import tactile_sim.engines.motrix.engine  # noqa: F401  (not run: its threads would be missing in forked processes)
 
     with tempfile.TemporaryDirectory() as made, contextlib.redirect_stdout(io.StringIO()):

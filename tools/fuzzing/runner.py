@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import BinaryIO
 
 LONGEST_LINE = 1500
-"""Maximum length of a readable line of an error message [characters]."""
+"""Maximum line length of a readable error message [characters]."""
 MOST_LINES = 40
-"""Maximum number of lines on standard error."""
+"""Maximum number of lines that a command may write to standard error."""
 
 
 @dataclass(frozen=True)
@@ -29,21 +29,21 @@ class Limits:
     cpu: int = 10
     """Processor time [s]."""
     wall: float = 60.0
-    """Wall time [s]; larger than ``cpu`` because other processes share the machine."""
+    """Wall time [s]; larger than ``cpu``, since other processes share the machine."""
     memory: int = 2 << 30
-    """Address space beyond that of the parent process [bytes]."""
+    """Address space in addition to that of the parent process [bytes]."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """Result of a case. For exit codes 0 and 2 with a readable message, ``fault`` is None."""
+    """Result of a case; ``fault`` is None if the command ended as it should."""
 
     fault: str | None
     code: int
     output: str
     seconds: float
     memory: int
-    """Largest resident memory [bytes]."""
+    """Peak resident memory [bytes]."""
 
 
 def run(command: Callable[[list[str]], int], argv: list[str], folder: Path, limits: Limits) -> Outcome:
@@ -126,7 +126,7 @@ def _text(file: BinaryIO) -> str:
 
 
 def _fault(code: int, out: str, err: str) -> str | None:
-    """Return the fault in an exit code and its output, or None."""
+    """Return a description of what is wrong with an exit code and its output, or None."""
     if code < 0:
         return f"signal {signal.Signals(-code).name}"
     if "Traceback (most recent call last)" in out + err:

@@ -1,4 +1,4 @@
-"""Invalid scenes: MJCF and URDF with changed elements, attributes, text, references and meshes."""
+"""Generate invalid scenes: MJCF and URDF with changed elements, attributes, text, references and meshes."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ _WORDS = (
 
 
 def make(random: Random, folder: Path) -> list[str]:
-    """Write a scene and its configuration into a folder; return the command's arguments."""
+    """Write a random scene and its configuration into a folder and return the command's arguments."""
     urdf = random.random() < 0.25
     _meshes(random, folder)
     texts = {
@@ -140,7 +140,7 @@ def make(random: Random, folder: Path) -> list[str]:
 
 
 def _changed(random: Random, text: str) -> bytes:
-    """Return the XML with some elements and attributes changed."""
+    """Return the XML text with some elements and attributes changed."""
     root = ElementTree.fromstring(text)
     for _ in range(random.choice([1, 1, 1, 2, 3, 6])):
         elements = list(root.iter())
@@ -179,7 +179,7 @@ def _changed(random: Random, text: str) -> bytes:
 
 
 def _change_attribute(random: Random, element: ElementTree.Element) -> None:
-    """Change the value of an attribute; of several numbers, often change only one."""
+    """Change the value of an attribute; if it has several numbers, often only one of them."""
     name = random.choice(list(element.attrib))
     words = element.attrib[name].split()
     if words and random.random() < 0.5:
@@ -202,7 +202,7 @@ def _attribute(random: Random) -> str:
 
 
 def _meshes(random: Random, folder: Path) -> None:
-    """Write the meshes and the image that the scenes name, some of them damaged."""
+    """Write the meshes and the image that the scenes refer to, some of them damaged."""
     (folder / "meshes").mkdir()
     corners = [(0, 0, 0), (0.1, 0, 0), (0, 0.1, 0), (0, 0, 0.1)]
     faces = [(0, 2, 1), (0, 1, 3), (0, 3, 2), (1, 2, 3)]

@@ -1,4 +1,4 @@
-"""Invalid values, names, addresses and files that all generators share."""
+"""Generate invalid values, names, addresses and files, used by all generators."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ ADDRESSES = (
     "fifo", "loop", "dangling", "folder", "sparse", "empty", "noise",
 )  # fmt: skip
 SPECIAL = ("fifo", "loop", "dangling", "zero", "full", "folder", "sparse", "empty", "noise")
-"""Names for `special_file`."""
+"""Kinds of files that `special_file` creates."""
 
 
 def special_file(random: Random, path: Path, kind: str) -> None:
-    """Create a special file: a FIFO, a link to a device, a sparse file, ..."""
+    """Create a special file, such as a FIFO, a link to a device or a sparse file."""
     path.unlink(missing_ok=True)
     if kind == "fifo":
         os.mkfifo(path)
@@ -48,7 +48,7 @@ def special_file(random: Random, path: Path, kind: str) -> None:
 
 
 def text(random: Random) -> str:
-    """Return an unusual text."""
+    """Return an unusual string."""
     kind = random.random()
     if kind < 0.6:
         return random.choice(TEXTS)
@@ -60,7 +60,7 @@ def text(random: Random) -> str:
 
 
 def damaged(random: Random, data: bytes) -> bytes:
-    """Return the bytes with a few random changes: flips, cuts, repetitions, insertions."""
+    """Return the data with a few random changes: flipped, removed, repeated or inserted bytes."""
     changed = bytearray(data)
     for _ in range(random.choice([1, 1, 1, 2, 5])):
         start = random.randrange(len(changed) + 1)
