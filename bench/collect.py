@@ -79,7 +79,7 @@ def main() -> None:
             each = (long.processor - short.processor) / (many - few)
             start = short.processor - few * each
             single = single or (each, long.rate)
-            # Workers start in parallel; each of them and the command start an interpreter.
+            # Workers start in parallel; the workers and the command each start an interpreter.
             wall = MANY * each / processes + start / (processes + 1)
             ratio = MANY * single[0] / wall if processes > 1 else 1.0
             table.add_row(

@@ -47,8 +47,8 @@ REACHED = 1e-6
 OUTSIDE = 1e-6
 """Distance from the convex hull beyond which a centre of pressure is out of reach [spacings]."""
 CAUSES = "reached", "no reach", "one taxel", "missed"
-"""Classes of moments: reproduced, centre of pressure out of reach, torsional on a single pressed taxel, or
-missed for another reason."""
+"""Classes of moments: reproduced; out of reach of the centre of pressure; torsional on a single pressed
+taxel; or missed for another reason."""
 FAR = 0.5
 """Distance from a point inside another geom at which its ray starts [m]."""
 

@@ -1,4 +1,4 @@
-"""Keep the ball of the configuration balance on its tray, by touch alone, with a policy of train_balance.py.
+"""Keep the ball of the balance configuration on its tray by touch alone, with a policy from train_balance.py.
 
 tactile_sim run balance &  python examples/balance_controller.py
 """
@@ -17,12 +17,12 @@ from tactile_sim.srv import Reset
 from tactile_sim.control.linear_policy import LinearPolicy
 from tactile_sim.ros import subscribe
 
-PERIOD, REACH = 0.02, 0.2  # between two actions [s]; angle of the action 1 [rad]
-LOST = 1.0  # time without a contact after which the ball is put back [s]
+PERIOD, REACH = 0.02, 0.2  # time between two actions [s]; joint angle for an action of 1 [rad]
+LOST = 1.0  # time without contact after which the scene is reset [s]
 
 
 class Balance(Node):
-    """Commands the joints of the tray at each message of the skin."""
+    """Commands the joints of the tray whenever a skin message arrives."""
 
     def __init__(self) -> None:
         super().__init__("balance")
@@ -43,10 +43,10 @@ class Balance(Node):
             self._reset.call_async(Reset.Request())
             self._policy.reset()
             self._target, self._felt = np.zeros(2), now
-        elif now > self._acted + PERIOD - 1e-6:  # in lock-step there is a message at each time step
+        elif now > self._acted + PERIOD - 1e-6:  # in lock-step, a message arrives after each time step
             self._target = REACH * self._policy(np.concatenate([self._target, contact]))
             self._acted = now
-        # In lock-step each command takes a step, whether it is new or not.
+        # In lock-step, each command triggers a step, even if it is unchanged.
         self._commands.publish(JointState(name=["tilt_x", "tilt_y"], position=self._target.tolist()))
 
 

@@ -1,8 +1,8 @@
-"""Find how far the shipped hand must close to hold its ball, with 64 hands at once.
+"""Find out how far the shipped hand must close to hold its ball, with 64 hands at once.
 
-Run as ``python examples/batch.py [hands]``. Each hand closes to another degree, between the keyframes
-"around" and "grasp" and beyond. Then twice its weight pulls the ball up, as gravity would in a hand that is
-turned upside down, and the ball stays in the hands that hold it.
+Run as ``python examples/batch.py [hands]``. Each hand closes to a different degree, from the keyframe
+"around" to "grasp" and beyond. An upward force of twice its weight then acts on the ball, which has the same
+effect as turning the hand upside down. Only hands that are closed far enough keep the ball.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ CONTROL_STEPS, SUBSTEPS = 100, 5
 
 
 def main() -> None:
-    """Close the hands, pull the balls and print what the hands felt."""
+    """Close the hands, pull the balls and print the forces and which balls were held."""
     hands = int(sys.argv[1]) if len(sys.argv) > 1 else 64
     model = Simulation("hand").engine.model
     around, grasp = model.key("around").ctrl, model.key("grasp").ctrl

@@ -1,4 +1,4 @@
-"""Contact sensors, as MuJoCo's <contact> sensors, added to a scene by name."""
+"""Add named contact sensors to a scene, equivalent to MuJoCo's <contact> sensors."""
 
 from tactile_sim import engines
 

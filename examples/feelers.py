@@ -1,4 +1,4 @@
-"""Feelers sense what is near, before anything touches."""
+"""Read feelers, which detect obstacles before they touch the skin."""
 
 import tactile_sim
 

@@ -1,4 +1,4 @@
-"""Lock-step with ROS: physics waits for each step, so results do not depend on how fast this program is.
+"""Run in lock-step over ROS: physics waits for requests, so results do not depend on this program's speed.
 
 tactile_sim run touch_cube --ros-args -p lockstep:=true &  python examples/lock_step.py
 """
@@ -16,7 +16,7 @@ frames = []
 subscribe(node, TactileFrame, "tactile/frame", frames.append)
 step = node.create_client(Step, "/tactile_sim/step")
 step.wait_for_service()
-while not frames:  # a new subscriber gets the present state at once
+while not frames:  # a new subscriber receives the current state immediately
     rclpy.spin_once(node)
 for _ in range(50):
     answer = step.call_async(Step.Request(steps=10))  # 20 ms

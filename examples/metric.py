@@ -1,20 +1,20 @@
-"""A metric for tactile_sim sweep: how well the taxels reproduce the net force of their pads.
+"""A metric for tactile_sim sweep: how well taxels reproduce the net force on their pads.
 
 tactile_sim sweep gripper --over skin.thickness=0.001:0.005:5 --over sensor.noise.std=0,0.01 \
     --metric examples/metric.py
 
-It needs a touch function whose readings are forces, such as force_vector.
+It requires a touch function whose readings are forces, such as force_vector.
 """
 
 import numpy as np
 
 
 def metric(episodes, simulation):
-    """Return the error of the net force, the largest force and the largest reading of a taxel.
+    """Return the error of the net force, the largest net force and the largest reading of a taxel.
 
     Args:
-        episodes: For each episode, the columns of tactile_sim collect: arrays (rows, ...) by name.
-        simulation: The scene in which they were recorded: pads, taxels and settings.
+        episodes: The columns recorded by tactile_sim collect for each episode: arrays (rows, ...) by name.
+        simulation: The simulation in which they were recorded, with its pads, taxels and settings.
     """
     errors, forces, peaks = [], [], []
     for columns in episodes:

@@ -1,4 +1,4 @@
-"""MIMo's own environments with this package's touch, compared with MIMo's touch in the same states."""
+"""Run MIMo's environments with this package's touch and compare it with MIMo's touch in the same states."""
 
 import argparse
 import sys
@@ -21,23 +21,24 @@ try:
 except ImportError as error:
     parser.error(f"mimo: must be a checkout of MIMo, got {args.mimo!r}, with its requirements: {error}")
 
-# Repair 1: Gymnasium expects this method to return model and data, which it sets as attributes afterwards.
+# Repair 1: Gymnasium expects this method to return model and data and then sets them as attributes.
 load, initialize = MujocoEnv._initialize_simulation, mimo_env.MIMoEnv._initialize_simulation
 MujocoEnv._initialize_simulation = lambda env: vars(env).update(
     zip(("model", "data"), load(env), strict=True)
 )
 mimo_env.MIMoEnv._initialize_simulation = lambda env: initialize(env) or (env.model, env.data)
-# Repair 2: the joint types of a model are NumPy integers, which are not equal to MuJoCo's enums.
+# Repair 2: joint types in a model are NumPy integers, which are not equal to MuJoCo's enums.
 for table in (utils.MUJOCO_JOINT_SIZES, utils.MUJOCO_DOF_SIZES):
     for kind in list(table):
         table[int(kind)] = table.pop(kind)
-# Repair 3: MuJoCo no longer looks up a body by an array with one id.
+# Repair 3: MuJoCo no longer accepts an array with one id to look up a body.
 find = mujoco.MjModel.body
 mujoco.MjModel.body = lambda model, key: find(model, key.item() if isinstance(key, np.ndarray) else key)
-# Repair 4: a model has only the initial states of its equalities, which a reset copies to the data.
+# Repair 4: a model contains only the initial state of its equality constraints; a reset copies it to the
+# data.
 mujoco.MjModel.eq_active = property(lambda model: model.eq_active0)
 
-peer, mimo_env.TrimeshTouch = mimo_env.TrimeshTouch, TrimeshTouch  # the environments feel with our touch
+peer, mimo_env.TrimeshTouch = mimo_env.TrimeshTouch, TrimeshTouch  # the environments use our touch
 for name in ("Reach", "Standup", "SelfBody", "Catch"):
     feels = {"touch_params": mimo_env.DEFAULT_TOUCH_PARAMS} if name in ("Reach", "Standup") else {}
     env = getattr(envs, f"MIMo{name}Env")(**feels)
@@ -50,7 +51,7 @@ for name in ("Reach", "Standup", "SelfBody", "Catch"):
             begin = time.perf_counter()
             assert touch.get_touch_obs().size == obs.size
             seconds[k].append(time.perf_counter() - begin)
-            env.data.contact.frame[:] = frames  # MIMo's touch turns them around
+            env.data.contact.frame[:] = frames  # MIMo's touch reverses them
         for contact, body, force in env.touch.contact_tuples:
             differences.append(np.abs(both[1].touch_function(contact, body) - force).max())
             env.data.contact.frame[:] = frames

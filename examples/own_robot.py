@@ -1,4 +1,4 @@
-"""Cover a robot that is made in Python with skin, without any file: a gripper closes on a ball."""
+"""Build a robot in Python, without any files, and cover it with skin: a gripper closes on a ball."""
 
 import mujoco
 
@@ -29,7 +29,7 @@ ROBOT = """
 """
 
 robot = mujoco.MjSpec.from_string(ROBOT)
-for jaw, side in (("left", 0.006), ("right", -0.006)):  # pads, added to the robot in Python
+for jaw, side in (("left", 0.006), ("right", -0.006)):  # pads that are added to the robot in Python
     robot.body(jaw).add_geom(type=mujoco.mjtGeom.mjGEOM_BOX, size=[0.001, 0.02, 0.02], pos=[side, 0, 0])
 simulation = Simulation(robot, {"skin": {"scales": {"left": 0.004, "right": 0.004}}})
 simulation.command_joints(effort={"left_slide": 5.0, "right_slide": 5.0})

@@ -1,6 +1,6 @@
-"""A learning task of your own: the shipped hand squeezes its ball with 0.5 N at each fingertip.
+"""A custom learning task: the shipped hand squeezes its ball with 0.5 N at each fingertip.
 
-Prints the reward of random actions in 8 environments, beside that of the grasp of the scene.
+It prints the mean reward of random actions in 8 environments and, for comparison, that of the scene's grasp.
 """
 
 import gymnasium
@@ -17,13 +17,13 @@ class Squeeze(Task):
     episode_steps = 100
 
     def reward(self, batch, seen, action):
-        """Return the negative sum of the errors of the five forces [N]."""
+        """Return the negative sum of the force errors of the five fingertips [N]."""
         forces = np.linalg.norm(seen.wrenches[:, :, :3], axis=2)  # (num_envs, pads) [N]
         tips = forces[:, [name.endswith("_tip") for name in seen.pads]]
         return -np.abs(tips - 0.5).sum(axis=1)
 
     def randomize(self, batch, envs, random):
-        """Start with joints that differ by about 0.01 rad."""
+        """Perturb the initial joint positions by about 0.01 rad."""
         joints = batch.simulation.commander.qpos
         batch.qpos[envs[:, None], joints] += random.normal(0.0, 0.01, (len(envs), len(joints)))
 

@@ -1,4 +1,4 @@
-"""A touch function of one's own: the power that friction turns into heat at each taxel."""
+"""A custom touch function: the power that friction dissipates as heat at each taxel."""
 
 from tactile_sim import Simulation
 from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction
@@ -6,7 +6,7 @@ from tactile_sim.skin.loads import friction, slip
 
 
 def heat(loads):
-    """Return the heat of m loads (m, 1) [W]: force of friction times speed of slip."""
+    """Return the frictional heat of m loads (m, 1) [W]: friction force times slip velocity."""
     return abs((friction(loads) * slip(loads)).sum(axis=1, keepdims=True))
 
 

@@ -1,4 +1,4 @@
-"""Read a bag as arrays: which body was pressed most, when, and how hard.
+"""Read a bag as arrays and find which body was pressed hardest, when, and with how much force.
 
 tactile_sim run hand --record hand_bag --duration 5 && python examples/read_bag.py hand_bag
 """

@@ -1,4 +1,4 @@
-"""A grasp reflex for the shipped hand: each finger closes until its tip feels the ball, and holds on gently.
+"""A grasp reflex for the shipped hand: each finger closes until its tip touches the ball and holds it gently.
 
 tactile_sim run hand &  python examples/reflex.py
 """
@@ -15,16 +15,16 @@ from tactile_sim.msg import TactileFrame
 from tactile_sim.ros import subscribe
 
 FINGERS = ("thumb", "index", "middle", "ring", "little")
-# The joints of each finger, and their shares of its bending.
+# Joints of each finger and the ratio of their angles to the bend of the finger.
 BENDS = {finger: {f"{finger}_1": 1.0, f"{finger}_2": 1.2, f"{finger}_tip": 0.6} for finger in FINGERS}
 BENDS["thumb"] = {"thumb_oppose": 0.46, "thumb_1": 0.34, "thumb_2": 1.27, "thumb_tip": 0.27}
-CLOSED = 1.3  # [rad]
-SPEED = 0.8  # of closing and opening [rad/s]
-ENOUGH, TOO_MUCH = 0.1, 0.6  # force at which a finger stops closing, and at which it opens again [N]
+CLOSED = 1.3  # maximum bend [rad]
+SPEED = 0.8  # speed of closing and opening [rad/s]
+ENOUGH, TOO_MUCH = 0.1, 0.6  # force at which a finger stops closing, and above which it opens [N]
 
 
 class Reflex(Node):
-    """Commands the joints of the fingers at each message of the skin."""
+    """Commands the finger joints whenever a skin message arrives."""
 
     def __init__(self) -> None:
         super().__init__("reflex")

@@ -1,4 +1,4 @@
-"""The reflex of reflex.py without ROS: each finger of the hand closes until its tip feels the ball."""
+"""The grasp reflex of reflex.py without ROS: each finger closes until its tip touches the ball."""
 
 import numpy as np
 
@@ -7,9 +7,9 @@ import tactile_sim
 FINGERS = ("thumb", "index", "middle", "ring", "little")
 BENDS = {finger: {f"{finger}_1": 1.0, f"{finger}_2": 1.2, f"{finger}_tip": 0.6} for finger in FINGERS}
 BENDS["thumb"] = {"thumb_oppose": 0.46, "thumb_1": 0.34, "thumb_2": 1.27, "thumb_tip": 0.27}
-"""Joints of a finger, and how much of its bending falls on each."""
-SPEED, CLOSED = 0.8, 1.3  # [rad/s], [rad]
-ENOUGH, TOO_MUCH = 0.1, 0.6  # force at which a finger stops closing, and at which it opens again [N]
+"""Joints of each finger and the ratio of their angles to the bend of the finger."""
+SPEED, CLOSED = 0.8, 1.3  # speed of closing and opening [rad/s], maximum bend [rad]
+ENOUGH, TOO_MUCH = 0.1, 0.6  # force at which a finger stops closing, and above which it opens [N]
 
 simulation = tactile_sim.load("hand")
 pads = {pad.name: pad for pad in simulation.skin.pads}

@@ -2,8 +2,8 @@
 
 python examples/rllib_balance.py [none|contact|center_of_pressure|taxels] [iterations]
 
-A worker process steps 64 environments as one batch. Prints for each iteration the mean sum of rewards of the
-episodes that ended, of at most 500.
+A worker process steps 64 environments as one batch. For each iteration, the program prints the mean return of
+the episodes that ended, which is at most 500.
 """
 
 import sys
@@ -16,7 +16,7 @@ def train(touch="contact", iterations=5):
     """Yield the mean return of each iteration."""
     config = (
         PPOConfig()
-        # The worker imports the module before the colon, which registers the tasks.
+        # The worker process imports the module before the colon, which registers the tasks.
         .environment("tactile_sim.learning:tactile_sim/BallBalance-v0", env_config={"touch": touch})
         .env_runners(
             num_env_runners=1, num_envs_per_env_runner=64, gym_env_vectorize_mode="vector_entry_point"

@@ -1,4 +1,4 @@
-"""Real sensors are not ideal: compare measured readings with true ones."""
+"""Model imperfect sensors and compare their readings with the true ones."""
 
 import numpy as np
 

@@ -1,10 +1,11 @@
-"""Train the policy of balance_controller.py by random search, on the processor, with NumPy alone.
+"""Train the policy for balance_controller.py by random search, with NumPy alone and on the CPU.
 
 python examples/train_balance.py [none|contact|center_of_pressure|taxels] [seed] [iterations]
 
-Each iteration tries 32 random directions with both signs, and moves the weights along their mean, weighted by
-the difference in reward. Prints how long balls stay on the tray (at most 10 s). Source: H. Mania et al.,
-"Simple random search provides a competitive approach to reinforcement learning", 2018.
+Each iteration changes the weights in 32 random directions with both signs, and then moves them along the mean
+of these directions, weighted by the difference in reward. The program prints how long the balls stay on the
+tray, at most 10 s. Source: H. Mania et al., "Simple random search provides a competitive approach to
+reinforcement learning", 2018.
 """
 
 import sys
@@ -19,10 +20,10 @@ TRIED, HORIZON = 32, 300
 
 
 def roll_out(environments, policy, steps=500, seed=None):
-    """Return sums of rewards (n,), numbers of steps (n,) and observations (t, m) of one episode."""
+    """Return the total rewards (n,), numbers of steps (n,) and observations (t, m) of one episode."""
     observation, _ = environments.reset(seed=seed)
     state = environments.unwrapped.batch.worlds.state
-    state[TRIED:] = state[:TRIED]  # both directions of a change begin in the same state
+    state[TRIED:] = state[:TRIED]  # both signs of a direction start in the same state
     policy.reset()
     rewards, running, seen = np.zeros((2, len(state))), np.ones(len(state), bool), []
     while running.any() and len(seen) < steps:
@@ -34,12 +35,12 @@ def roll_out(environments, policy, steps=500, seed=None):
 
 
 def train(touch="contact", seed=0, iterations=30):
-    """Yield the mean time on the tray [s] and the policy before the first and after each fifth iteration."""
+    """Yield the mean time on the tray [s] and the policy, at the start and after every fifth iteration."""
     random = np.random.default_rng(seed)
     environments = gymnasium.make_vec("tactile_sim/BallBalance-v0", num_envs=2 * TRIED, touch=touch)
     width = environments.single_observation_space.shape[0]
     policy = LinearPolicy(np.zeros((2 * width + 1, 2)), np.zeros(width), np.ones(width))
-    change_by = 0.6 / np.sqrt(len(policy.weights))  # actions change by about 0.6
+    change_by = 0.6 / np.sqrt(len(policy.weights))  # a direction changes actions by about 0.6
     seen = roll_out(environments, policy, 1, seed)[2]
     for k in range(iterations + 1):
         if k % 5 == 0:

@@ -1,4 +1,4 @@
-"""TriFinger: three fingers press on the floor of their platform; only the import differs."""
+"""Press three TriFinger fingers on the floor of their platform; only the import differs from the original."""
 
 import numpy as np
 

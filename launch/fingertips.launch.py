@@ -7,7 +7,7 @@ from launch.actions import IncludeLaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return the launch description, for ``ros2 launch``."""
+    """Return the launch description for ``ros2 launch``."""
     sim = str(Path(__file__).with_name("sim.launch.py"))
     arguments = {"config": "fingertips"}
     return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments=arguments.items())])

@@ -1,4 +1,4 @@
-"""Publish the readings of real sensors in place of the simulation.
+"""Publish the readings of real sensors in place of simulated ones.
 
 For example: ros2 launch tactile_sim hardware.launch.py config:=gripper
 """
@@ -29,12 +29,12 @@ ARGUMENTS = (
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return the launch description, for ``ros2 launch``."""
+    """Return the launch description for ``ros2 launch``."""
     return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=start)])
 
 
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Return the node; when it ends, launch shuts down."""
+    """Return the node; launch shuts down when it ends."""
     given = context.launch_configurations
     config = Path(given["config"]).expanduser()
     files = [config.resolve() if config.is_file() else share.find("config", given["config"])]

@@ -1,4 +1,4 @@
-"""Shapes that are pressed on a soft pad: sim.launch.py with config:=imprint and its other arguments."""
+"""Shapes pressed on a soft pad: sim.launch.py with config:=imprint and its other arguments."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from launch.actions import IncludeLaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return what `ros2 launch` runs."""
+    """Return the launch description for ``ros2 launch``."""
     sim = str(Path(__file__).with_name("sim.launch.py"))
     arguments = {"config": "imprint"}
     return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments=arguments.items())])

@@ -24,13 +24,13 @@ RECORDING = (
     "--use-sim-time",
     "--disable-keyboard-controls",
 )
-RECORDER_PATIENCE = "30"  # s for the recorder to write its cache before launch kills it
+RECORDER_PATIENCE = "30"  # time for the recorder to write its cache before launch kills it [s]
 
 
 def argument(
     name: str, default: str, description: str, choices: tuple[str, ...] | None = None
 ) -> DeclareLaunchArgument:
-    """Return a launch argument; an empty default means the configured value."""
+    """Return a launch argument; an empty default stands for the configured value."""
     return DeclareLaunchArgument(name, default_value=default, description=description, choices=choices)
 
 
@@ -59,12 +59,12 @@ ARGUMENTS = (
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return the launch description, for ``ros2 launch``."""
+    """Return the launch description for ``ros2 launch``."""
     return LaunchDescription([*ARGUMENTS, OpaqueFunction(function=start)])
 
 
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
-    """Return the processes that the arguments select."""
+    """Return the processes selected by the launch arguments."""
     given = {each.name: context.launch_configurations[each.name] for each in ARGUMENTS}
     recorders = [recorder(given)] if given["record"] == "true" else []
     recorded = any(isinstance(action, ExecuteProcess) for action in recorders)
@@ -73,7 +73,7 @@ def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
 
 
 def parameter_files(given: dict[str, str]) -> list[Path]:
-    """Return the parameter files in the order in which they apply.
+    """Return the parameter files in the order in which they are applied.
 
     Raises:
         ConfigError: A file does not exist.
@@ -105,7 +105,7 @@ def existing(name: str, given: dict[str, str]) -> Path:
 
 
 def simulation(given: dict[str, str], recorded: bool) -> Node:
-    """Return the node; when it ends, launch shuts down.
+    """Return the simulation node; launch shuts down when it ends.
 
     Args:
         given: Values of all launch arguments.
@@ -161,7 +161,7 @@ def number(name: str, text: str) -> float:
 
 
 def rviz(given: dict[str, str]) -> LaunchDescriptionEntity:
-    """Return RViz, with topics in the namespace and the configured world as fixed frame."""
+    """Return the RViz node, with topics in the namespace and the configured world frame as fixed frame."""
     if not installed("rviz2"):
         return LogInfo(msg="rviz:=true: RViz is not installed; sudo apt install ros-$ROS_DISTRO-rviz2")
     prefix = "/".join(["", *given["namespace"].strip("/").split("/")]).rstrip("/")
@@ -188,12 +188,14 @@ def rviz(given: dict[str, str]) -> LaunchDescriptionEntity:
 
 
 def display(given: dict[str, str], settings: dict[str, object], base: Path) -> tuple[Path, list[str]]:
-    """Return RViz's configuration, made for the scene unless one is given, and the images in it.
+    """Return the path of RViz's configuration and the image topics in it.
+
+    The configuration is generated for the scene unless ``rviz_config`` is set.
 
     Args:
         given: Values of all launch arguments.
         settings: Parameters of the node.
-        base: Folder of relative paths in them.
+        base: Folder that relative paths in the parameters refer to.
     """
     if given["rviz_config"]:
         return existing("rviz_config", given), []
@@ -207,9 +209,9 @@ def display(given: dict[str, str], settings: dict[str, object], base: Path) -> t
 
 
 def recorder(given: dict[str, str]) -> LaunchDescriptionEntity:
-    """Return ``ros2 bag record`` of all topics; when it ends, launch shuts down.
+    """Return a ``ros2 bag record`` process for all topics; launch shuts down when it ends.
 
-    It uses simulation time and therefore subscribes only when the clock runs. The node waits for it.
+    It uses simulation time and therefore subscribes only once the clock runs. The node waits for it.
     """
     for package, debian in (("ros2bag", "ros2bag"), ("rosbag2_storage_mcap", "rosbag2-storage-mcap")):
         if not installed(package):

@@ -1,4 +1,4 @@
-"""The TriFingerEdu and a cube: sim.launch.py with config:=trifingeredu and its other arguments."""
+"""The TriFingerEdu that lifts a cube: sim.launch.py with config:=trifingeredu and its other arguments."""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from launch.actions import IncludeLaunchDescription
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return the launch description, for ``ros2 launch``."""
+    """Return the launch description for ``ros2 launch``."""
     sim = str(Path(__file__).with_name("sim.launch.py"))
     arguments = {"config": "trifingeredu"}
     return LaunchDescription([IncludeLaunchDescription(sim, launch_arguments=arguments.items())])

@@ -14,7 +14,7 @@ CONTROLLERS = ["joint_state_broadcaster", "touch_broadcaster", "lift_controller"
 
 
 def generate_launch_description() -> LaunchDescription:
-    """Return the launch description, for ``ros2 launch``."""
+    """Return the launch description for ``ros2 launch``."""
     lockstep = LaunchConfiguration("lockstep")
     flag = ParameterValue(lockstep, value_type=bool)
     controllers = str(CONFIG / "controllers.yaml")

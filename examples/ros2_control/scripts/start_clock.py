@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Step the simulation until the controller manager commands it.
+"""Step the simulation until the controller manager sends commands.
 
 In lock-step, the clock stays at 0 until the first command, but a controller manager with use_sim_time sends
 no command until the clock runs.

@@ -2,8 +2,8 @@
 //
 // The service ~/close (std_srvs/SetBool) closes the gripper, or opens it with data: false. Without contact, a
 // joint moves with `velocity` towards `closed_position`. A joint whose pad is in contact stops. When all pads are
-// in contact, each joint moves in proportion to the missing force until its pad has `force`; with force 0, the
-// default, the gripper stays as it stopped. A joint whose pad has no valid state (NaN) does not move.
+// in contact, each joint moves in proportion to the force error until its pad measures `force`. With the default
+// of 0, the gripper stays where it stopped. A joint whose pad has no valid state (NaN) does not move.
 
 #include <algorithm>
 #include <atomic>
@@ -23,7 +23,7 @@ using controller_interface::interface_configuration_type;
 using controller_interface::return_type;
 using std_srvs::srv::SetBool;
 
-/// State interfaces of each pad, before those of the joints.
+/// State interfaces of each pad; they precede those of the joints.
 const std::vector<std::string> PAD_INTERFACES = {"contact", "force.x", "force.y", "force.z"};
 
 class GripController : public controller_interface::ControllerInterface

@@ -1,11 +1,11 @@
-// Pads as state interfaces of ros2_control, from the topics tactile/<pad>/state.
+// Exposes pads as state interfaces of ros2_control; the data comes from the topics tactile/<pad>/state.
 //
 // Each <sensor> of the <ros2_control> block is a pad. Its state interfaces are fields of
 // tactile_sim/msg/TactileState, with .x, .y and .z for vectors; booleans are 0 or 1. They are NaN without a
 // recent message. Parameters of the hardware:
-//   timeout  age from which a state is NaN [s of wall time], 0.5 by default
-//   wait     longest time to wait in each cycle for the state of this cycle [s of wall time], which is NaN if it does
-//            not come; 0, the default, to use the last one. Only with use_sim_time.
+//   timeout  age [s of wall time] at which a state becomes NaN, 0.5 by default
+//   wait     maximum time [s of wall time] to wait in each cycle for its state, which is NaN if it does not arrive;
+//            0, the default, uses the latest state. Requires use_sim_time.
 // Parameter of a sensor: topic, tactile/<pad>/state by default.
 
 #include <algorithm>

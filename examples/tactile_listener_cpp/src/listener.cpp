@@ -1,4 +1,4 @@
-// Hears the whole skin and says once a second which body is touched most.
+// Subscribes to the whole skin and logs once per second which body is touched hardest.
 
 #include <cmath>
 #include <cstddef>
