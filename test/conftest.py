@@ -14,30 +14,30 @@ from types import ModuleType
 import pytest
 from support.falling_bag import fall, make_bag
 
-__all__ = ["fall", "make_bag"]  # fixtures
+__all__ = ["fall", "make_bag"]  # imported as fixtures
 
 NO_MOTRIX = pytest.mark.skipif(
     find_spec("motrixsim") is None, reason="motrixsim is not installed: make setup brings it"
 )
 
-# A background job of a shell ignores SIGINT, and a program after nohup SIGHUP. Child processes inherit this,
-# but the tested programs must get both signals.
+# Background jobs of a shell ignore SIGINT, and programs started with nohup ignore SIGHUP. Child processes
+# inherit this, but the tested programs must receive both signals.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 LONG = ("test/ros/", "test/view/", "test/trifinger/")
-"""Folders with long files."""
+"""Folders with files that take long to run."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run long files first, because at the end they would leave cores idle."""
+    """Run long files first, because they would leave cores idle if they ran last."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
 @pytest.fixture
 def without_progress() -> Callable[[str], str]:
-    """Return a function that removes the progress of compiling kernels from standard error."""
+    """Return a function that removes the progress report of kernel compilation from standard error."""
     return lambda text: "".join(line for line in text.splitlines(True) if "compiling kernels" not in line)
 
 
@@ -55,7 +55,7 @@ def mimo() -> Callable[[str], ModuleType]:
         pytest.skip("TACTILE_SIM_MIMO names no checkout of MIMo to compare with")
     sys.path.append(checkout)
     try:
-        import_module("mimoEnv")  # must be first, because MIMo's packages import each other
+        import_module("mimoEnv")  # must come first, because MIMo's packages import each other
     except ImportError as error:
         pytest.skip(f"MIMo cannot be imported from {checkout}: {error}")
     return import_module
@@ -63,7 +63,7 @@ def mimo() -> Callable[[str], ModuleType]:
 
 @pytest.fixture
 def third_party(tmp_path) -> dict[str, str]:
-    """Return an environment in which the package of test/third_party is installed, with entry points."""
+    """Return an environment in which the package in test/third_party and its entry points are installed."""
     source = Path(__file__).with_name("third_party") / "press_engine.py"
     (tmp_path / source.name).write_text(source.read_text())
     info = tmp_path / "press_engine-1.0.dist-info"

@@ -1,1 +1,1 @@
-"""Modules shared by tests of several folders."""
+"""Modules shared by tests in several folders."""

@@ -49,7 +49,7 @@ MS = 1_000_000
 
 
 class Writing:
-    """A bag to which values are written instead of serialized messages."""
+    """A bag writer that accepts values instead of serialized messages."""
 
     def __init__(self, folder: Path) -> None:
         self.bag = BagWriter(folder)

@@ -1,4 +1,4 @@
-"""Scenes of the tests of batches, and their comparison with single simulations."""
+"""Scenes for the tests of batches, and a comparison with single simulations."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def singles_of(count: int, settings: dict | None = None) -> list[Simulation]:
 
 
 def assert_equal(batch: Batch, singles: list[Simulation]) -> None:
-    """Compare everything that both can observe, bit for bit."""
+    """Assert that all observations of a batch and of single simulations have equal bits."""
     seen = batch.observe()
     for k, single in enumerate(singles):
         snapshot = single.observe()

@@ -1,4 +1,4 @@
-"""A view in headless Chromium with software rendering, and what its page shows.
+"""Helpers that operate a view in headless Chromium with software rendering and inspect its page.
 
 Screenshots are written to the folder TACTILE_SIM_SCREENSHOTS, if it is set.
 """
@@ -20,13 +20,13 @@ from tactile_sim.view.content import ViewFrame
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
 WIDTH, HEIGHT, PANEL = 720, 440, 324
-"""Size of the window and of the panel [px], small because of software rendering."""
+"""Size of the window and width of the panel [px], small because of software rendering."""
 PATIENCE = 90_000
 """Timeout of all waits [ms]."""
 
 
 def screenshot(page, name):
-    """Return the scene without the panel, (height, width, 3) uint8."""
+    """Return an image of the scene without the panel, (height, width, 3) uint8."""
     taken = page.screenshot()
     if folder := os.environ.get("TACTILE_SIM_SCREENSHOTS"):
         Path(folder).mkdir(parents=True, exist_ok=True)
@@ -35,7 +35,7 @@ def screenshot(page, name):
 
 
 def drawn(page, name):
-    """Return a `screenshot` of a scene that is drawn and has not changed for half a second."""
+    """Wait until the scene is drawn and unchanged for half a second; return its `screenshot`."""
     shots = [screenshot(page, name)]
 
     def settled():
@@ -49,20 +49,23 @@ def drawn(page, name):
 
 
 def active_pixels(pixels):
-    """Return the number of bright orange and yellow pixels: hundreds if taxels touch, else none."""
+    """Return the number of bright orange and yellow pixels: hundreds during contact, otherwise none."""
     red, _, blue = np.moveaxis(pixels.astype(int), 2, 0)
     return int(((red > 170) & (red > blue + 60)).sum())
 
 
 def luminance(pixels):
-    """Relative luminance of sRGB pixels, https://www.w3.org/TR/WCAG22/#dfn-relative-luminance."""
+    """Return the relative luminance of sRGB pixels.
+
+    Source: https://www.w3.org/TR/WCAG22/#dfn-relative-luminance.
+    """
     share = pixels / 255.0
     linear = np.where(share <= 0.04045, share / 12.92, ((share + 0.055) / 1.055) ** 2.4)
     return linear @ [0.2126, 0.7152, 0.0722]
 
 
 def contrast(lit, unlit):
-    """Number of pixels that readings change, and the upper quartile of their contrast ratio (WCAG)."""
+    """Return how many pixels the readings change, and the upper quartile of their WCAG contrast ratio."""
     changed = np.abs(lit.astype(int) - unlit).max(axis=2) > 12
     ratio = (luminance(lit[changed]) + 0.05) / (luminance(unlit[changed]) + 0.05)
     return int(changed.sum()), float(np.percentile(ratio, 75)) if changed.any() else 1.0

@@ -1,4 +1,4 @@
-"""Run the command line without ROS."""
+"""Run the command line in processes without ROS."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def command_without_ros(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def commands_without_ros(*commands: Sequence[str]) -> list[tuple[int, str, str]]:
-    """Return the exit code, output and errors of commands, run in one process that cannot import rclpy."""
+    """Run commands in one process that cannot import rclpy; return exit code, output and errors of each."""
     done = subprocess.run(
         [sys.executable, "-c", SEVERAL, json.dumps(commands)], capture_output=True, text=True, timeout=120
     )

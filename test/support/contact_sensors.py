@@ -1,4 +1,4 @@
-"""A sledge with all kinds of contact sensors, and their expected readings, computed contact by contact."""
+"""A sledge with all kinds of contact sensors, and the expected readings computed contact by contact."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SUBSETS = [[*s] for n in range(1, 8) for s in itertools.combinations(FIELDS, n)]
 
 
 def sledge(feet: int, sensors: str = "") -> str:
-    """Return a body that slides and spins on the floor on up to eight balls, which belong to its child."""
+    """Return a scene in which a body slides and spins on up to eight balls, which belong to its child."""
     balls = "".join(
         f'<geom name="foot{k}" size="{0.02 + 0.002 * k}"'
         f' pos="{0.1 * np.cos(k)} {0.09 * np.sin(k)} {0.002 * k}"/>'
@@ -50,13 +50,13 @@ def sledge(feet: int, sensors: str = "") -> str:
 
 
 def tag(name: str, pair: dict[str, str], data: list[str], num: int, reduce: str) -> str:
-    """Return a ``<contact>`` sensor as MJCF."""
+    """Return the MJCF of a ``<contact>`` sensor."""
     objects = " ".join(f'{key}="{value}"' for key, value in pair.items())
     return f'<contact name="{name}" {objects} data="{" ".join(data)}" num="{num}" reduce="{reduce}"/>'
 
 
 def table() -> dict[str, tuple[dict[str, str], list[str], int, str]]:
-    """Return the cases: every pair with every reduction and number, and every subset of the fields."""
+    """Return the test cases: every pair with every reduction and number, and every subset of the fields."""
     cases = {}
     for number, (pair, reduce, num) in enumerate(itertools.product(PAIRS, REDUCTIONS, NUMS)):
         data = SUBSETS[number % len(SUBSETS)]
@@ -87,11 +87,11 @@ def sliding(feet: int, tmp: str, engine_name: str = "mujoco") -> Engine:
     return engine
 
 
-# -- the independent computation -------------------------------------------------------------------------
+# -- independent computation of the readings -------------------------------------------------------------
 
 
 def is_of(model: mujoco.MjModel, geom: int, key: str | None, name: str | None) -> bool:
-    """Return whether a geom belongs to the object that a key and a name select."""
+    """Return whether a geom belongs to the object selected by a key and a name."""
     if key is None or key == "site":
         return True
     if key.startswith("geom"):
@@ -144,7 +144,7 @@ def raw_contacts(engine: Engine, pair: dict[str, str]) -> list[dict]:
 
 
 def reduced(contacts: list[dict], num: int, reduce: str) -> list[dict]:
-    """Return the contacts that a sensor keeps."""
+    """Return the contacts that a sensor keeps after its reduction."""
     if reduce == "netforce":
         return [net(contacts)] if contacts else []
     if reduce == "mindist":
@@ -155,9 +155,9 @@ def reduced(contacts: list[dict], num: int, reduce: str) -> list[dict]:
 
 
 def net(contacts: list[dict]) -> dict:
-    """Return the sum of contacts as one contact with world axes."""
+    """Return the net contact, with world axes."""
     weights = np.array([np.linalg.norm(contact["force"]) for contact in contacts])
-    # If all forces are zero, MuJoCo reports the origin.
+    # If all forces are zero, MuJoCo reports the origin as position.
     pos = weights @ [contact["pos"] for contact in contacts] / max(weights.sum(), 1e-300)
     levers = [np.cross(contact["pos"] - pos, contact["force"]) for contact in contacts]
     return {

@@ -1,4 +1,4 @@
-"""Assertions about errors that leave the wording free."""
+"""Assertions about errors that do not depend on the wording."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 @contextmanager
 def raises(error: type[Exception], *facts: str) -> Iterator[pytest.ExceptionInfo]:
-    """Expect an error in one line that names all facts: the key, the value, the nearest name."""
+    """Expect a one-line error that contains all facts, such as the key, the value and the nearest name."""
     with pytest.raises(error) as info:
         yield info
     text = str(info.value)

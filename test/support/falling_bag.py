@@ -1,4 +1,4 @@
-"""A bag with known contents: a cube of 1 kg falls, lands after 0.2 s and rests on a table."""
+"""Bags with known contents: a cube of 1 kg falls, lands after 0.2 s and rests on a table."""
 
 from __future__ import annotations
 
@@ -39,13 +39,13 @@ TYPES = {
 MS = 1_000_000
 STEP, COUNT = 20 * MS, 51
 LANDING = 10
-"""Index of the message at landing; messages are 20 ms apart."""
+"""Index of the message at the time of landing; messages are 20 ms apart."""
 WEIGHT, IMPACT = 9.81, 3 * 9.81
-"""Forces [N]."""
+"""Force on the cube at rest and at landing [N]."""
 HALF = 0.1
-"""Half the length of the cube's edge [m]."""
+"""Half the edge length of the cube [m]."""
 GRID = 5
-"""Taxels along an edge; the lower face has the first ones."""
+"""Number of taxels along an edge. The taxels of the lower face come first."""
 LAYOUT = 7
 FEELER = 0.05
 """Length of a feeler [m]."""
@@ -55,7 +55,7 @@ RAMP = np.array([[0.2, 0, 0], [0.4, 0, 0], [0.4, 0.2, 0.1], [0.2, 0, 0], [0.4, 0
 
 
 def definition(name: str) -> str:
-    """Return the definition of a type, followed by those of all types it uses."""
+    """Return the definition of a message type, followed by those of all types that it uses."""
     found, waiting = {}, [name]
     while waiting:
         current = waiting.pop()
@@ -70,7 +70,7 @@ def definition(name: str) -> str:
 
 
 class Making:
-    """Writes values to a bag instead of bytes."""
+    """A bag writer that accepts values instead of bytes."""
 
     def __init__(self, folder: Path) -> None:
         self.bag = BagWriter(folder)
@@ -88,17 +88,17 @@ class Making:
 
 @dataclass
 class Cube:
-    """Data of a falling cube; ``without`` omits some of its topics."""
+    """Data of a falling cube; ``without`` lists topics to omit."""
 
     namespace: str = ""
     without: Sequence[str] = ()
     bodies: Sequence[str] = ("cube",)
-    """With several bodies, the load of body k is 1/(k + 1) of that of the first."""
+    """Names of the bodies; body k has 1/(k + 1) of the load on the first one."""
     images: bool = False
     feelers: bool = False
-    """If true, the first body has a feeler at each taxel."""
+    """Whether the first body has a feeler at each taxel."""
     surface: bool = False
-    """If true, the layout has the triangles between the taxels of the lower face."""
+    """Whether the layout contains the triangles between the taxels of the lower face."""
     count: int = COUNT
     positions: np.ndarray = field(init=False)
     normals: np.ndarray = field(init=False)
@@ -128,11 +128,11 @@ class Cube:
 
     @staticmethod
     def cover(index: int) -> float:
-        """Return the covered share of the lower feelers."""
+        """Return the covered fraction of the lower feelers."""
         return max(0.0, 1 - (Cube.height(index) - HALF) / FEELER)
 
     def forces(self, index: int) -> np.ndarray:
-        """Return the forces (bodies x taxels, 3); the lower face shares the force of the table."""
+        """Return the forces (bodies x taxels, 3) [N]; the lower face carries the table's force evenly."""
         one = np.zeros((len(self.positions), 3))
         one[: GRID**2, 2] = self.force(index) / GRID**2
         return np.concatenate([one / (k + 1) for k in range(len(self.bodies))])
@@ -234,7 +234,7 @@ def lower_triangles() -> np.ndarray:
 
 
 class Bags:
-    """Creates bags, each in its own folder."""
+    """Creates bags, each in a new folder."""
 
     def __init__(self, folders: Callable[[str], Path]) -> None:
         self._folders = folders
@@ -244,7 +244,7 @@ class Bags:
         return self._folders("bags") / name
 
     def __call__(self, *cubes: Cube) -> Path:
-        """Write a bag of these cubes, by default of one with all topics."""
+        """Write a bag of these cubes; by default, of one cube with all topics."""
         making = Making(self.folder("fall"))
         for cube in cubes or (Cube(),):
             cube.write(making)
@@ -254,11 +254,11 @@ class Bags:
 
 @pytest.fixture(scope="session")
 def make_bag(tmp_path_factory) -> Bags:
-    """Return a factory of bags."""
+    """Return a factory for bags."""
     return Bags(tmp_path_factory.mktemp)
 
 
 @pytest.fixture(scope="session")
 def fall(make_bag) -> Path:
-    """Return a shared bag of one cube; do not modify it."""
+    """Return a bag of one cube. It is shared by all tests, so they must not modify it."""
     return make_bag()

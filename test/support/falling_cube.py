@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 LENGTH, HEIGHT, HALF, GRAVITY = 0.05, 0.2, 0.1, 9.81
-"""Length of the feelers, height of the lower side above the floor, half the side [m]; gravity [m/s2]."""
+"""Length of the feelers, initial height of the lower face, half the edge length [m]; gravity [m/s2]."""
 
 
 def mjcf(timestep: float) -> str:
-    """Return the scene with a time step [s]."""
+    """Return the MJCF of the scene with the specified time step [s]."""
     return f"""
 <mujoco>
   <option timestep="{timestep}" gravity="0 0 -{GRAVITY}"/>

@@ -1,4 +1,4 @@
-"""Models with a single body, for tests of feeler placement."""
+"""Models with a single body for tests of feeler placement."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import mujoco
 import numpy as np
 
 VISUAL = 'contype="0" conaffinity="0"'
-"""Attributes of a visual geom; its mesh may be flat, because it needs no convex hull."""
+"""Attributes of a visual geom, whose mesh may be flat because it needs no convex hull."""
 
 
 def numbers(array: np.ndarray) -> str:
@@ -15,7 +15,7 @@ def numbers(array: np.ndarray) -> str:
 
 
 def inline(corners: np.ndarray, uv: np.ndarray | None = None, name: str = "m") -> str:
-    """Return a mesh asset of triangles (t, 3, 3) with u and v (t, 3, 2), v upwards as opposed to MJCF."""
+    """Return a mesh asset of triangles (t, 3, 3) with u and v (t, 3, 2); unlike in MJCF, v points up."""
     coordinates = "" if uv is None else f'texcoord="{numbers(uv * [1, -1] + [0, 1])}"'
     faces = np.arange(3 * len(corners))
     return (
@@ -25,7 +25,7 @@ def inline(corners: np.ndarray, uv: np.ndarray | None = None, name: str = "m") -
 
 
 def scene(assets: str, geoms: str, folder: str = "") -> mujoco.MjModel:
-    """Return a model with one body, whose id is 1, away from the world's origin and rotated."""
+    """Return a model with one body of id 1, which is rotated and away from the world's origin."""
     compiler = f'<compiler meshdir="{folder}"/>' if folder else ""
     return mujoco.MjModel.from_xml_string(
         f"<mujoco>{compiler}<asset>{assets}</asset><worldbody>"
@@ -34,7 +34,7 @@ def scene(assets: str, geoms: str, folder: str = "") -> mujoco.MjModel:
 
 
 def one_mesh(corners: np.ndarray, uv: np.ndarray | None = None) -> mujoco.MjModel:
-    """Return a model whose body has one geom `skin` with a mesh of these triangles."""
+    """Return a model whose body has one geom, `skin`, with a mesh of these triangles."""
     geom = f'<geom name="skin" type="mesh" mesh="m" pos=".1 -.2 .3" euler="10 -20 70" {VISUAL}/>'
     return scene(inline(corners, uv), geom)
 

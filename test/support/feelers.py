@@ -1,4 +1,4 @@
-"""Feelers at given positions, and scenes rotated as a whole."""
+"""Feelers at specified positions, and rotations of a whole scene."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LENGTH = 0.1
 
 
 def feelers_at(body: int, positions, normals, lengths=LENGTH) -> Placed:
-    """Return feelers of a body at positions (n, 3) along unit vectors (n, 3) or (3,), without an image."""
+    """Return feelers at positions (n, 3) along unit vectors (n, 3) or (3,) on a body, without an image."""
     positions = np.atleast_2d(np.asarray(positions, float))
     n = len(positions)
     return Placed(
@@ -43,7 +43,7 @@ def load(world: str, asset: str = "", rest: str = "") -> tuple[mujoco.MjModel, m
 
 
 def turned(data: mujoco.MjData, count: int = 4, far: float = 3.0) -> Iterator[None]:
-    """Yield with the scene as it is, then `count` times with the whole scene rotated and translated."""
+    """Yield first with the original poses, then `count` times with the whole scene rotated and moved."""
     poses = (data.xpos, data.xmat), (data.geom_xpos, data.geom_xmat)
     first = [(positions.copy(), rotations.copy()) for positions, rotations in poses]
     rng = np.random.default_rng(0)
@@ -70,5 +70,5 @@ def numbers(array) -> str:
 
 
 def mesh(name: str, vertices, faces) -> str:
-    """Return a mesh asset."""
+    """Return the MJCF of a mesh asset."""
     return f'<mesh name="{name}" vertex="{numbers(vertices)}" face="{numbers(faces)}"/>'

@@ -1,4 +1,4 @@
-"""Store the messages of a topic as bytes, with their times."""
+"""Store the messages of a topic as bytes with their times."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class Listener:
 
     @property
     def sent(self) -> dict[int, int]:
-        """Time of sending by stamp."""
+        """Time of sending of each message [ns], by stamp."""
         return {cdr.stamp(self.kind, data): sent for data, sent, _ in list(self.received)}
 
     def by_stamp(self) -> dict:
@@ -44,7 +44,7 @@ class Listener:
 
 
 def step_to(ros: Ros, listeners: list[Listener], stamps: range) -> None:
-    """Step from stamp to stamp [ns] with 2 ms per step, waiting each time until all topics have arrived."""
+    """Step through the stamps [ns] in time steps of 2 ms; at each one, wait for messages on all topics."""
     for t in stamps:
         ros.step(stamps.step // 2_000_000)
         wait_for(lambda t=t: all(listener.last == t for listener in listeners), f"{t} ns")

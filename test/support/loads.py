@@ -1,4 +1,4 @@
-"""Skins of one geom, and loads on them."""
+"""Skins on a single geom, and loads on them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tactile_sim.skin import Loads, Skin
 
 
 def one_geom(attributes, spacing):
-    """A skin on one free geom at the origin."""
+    """Return a skin on a free geom at the origin."""
     model = mujoco.MjModel.from_xml_string(
         f"<mujoco><worldbody><body><freejoint/><geom {attributes}/></body></worldbody></mujoco>"
     )
@@ -17,7 +17,7 @@ def one_geom(attributes, spacing):
 
 
 def loads_at(points, normals, forces=None):
-    """Loads on the first body of a skin; by default a newton along each normal."""
+    """Return loads on the first body of a skin; the default is 1 N along each normal."""
     points, normals = np.atleast_2d(points).astype(float), np.atleast_2d(normals).astype(float)
     forces = normals if forces is None else np.atleast_2d(forces).astype(float)
     loads = Loads.empty(len(points))

@@ -1,4 +1,4 @@
-"""A scene and a loader for the tests of motrixsim."""
+"""A scene and a loader for the tests of MotrixSim."""
 
 import mujoco
 
@@ -20,7 +20,7 @@ MACHINE = """<mujoco><option timestep="0.001"/><worldbody>
   <motor joint="twisted" gear="2" forcerange="-1 1"/></actuator>
 <keyframe><key name="bent" qpos=".3 .05  .8 .6 0 0  4 0 2 0 1 0 0  .1 .2" ctrl=".1 .2"/></keyframe>
 </mujoco>"""
-"""Joints of all types with damping, springs, limits and actuators, at arbitrary angles."""
+"""A scene with joints of all types at arbitrary angles, with damping, springs, limits and actuators."""
 
 
 def of(text: str, engine_name: str = "motrix") -> Engine:

@@ -9,7 +9,7 @@ from tactile_sim.simulation import Simulation
 
 PITCH = 0.00425, 0.0047
 PAD_GEOM = '<geom type="box" size=".0113 .0123 .00275" pos="0 0 -.00275"/>'
-"""A body of the size of a uSPa 44; the origin is in the middle of its face."""
+"""A body with the size of a uSPa 44; its origin is the centre of the sensing face."""
 
 
 def simulation(xml: str, pads: dict, **skin) -> Simulation:
@@ -18,7 +18,7 @@ def simulation(xml: str, pads: dict, **skin) -> Simulation:
 
 
 def readings(made: Simulation, points, forces, touch="force_vector_taxel", response="spread_linear"):
-    """Readings of contacts with body 1 at points (m, 3) with forces (m, 3) on it, world frame."""
+    """Return the readings of contacts at points (m, 3) with forces (m, 3) on body 1, in the world frame."""
     return made.skin.feel(contacts_at(points, forces), *poses(made), touch, response)
 
 

@@ -1,4 +1,4 @@
-"""A small scene, touch objects with given readings, and access to what a plot shows."""
+"""A small scene, touch objects with specified readings, and access to the contents of a plot."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ SCENE = """
   </worldbody>
 </mujoco>"""
 SCALES = {"arm": 0.02, "tip": 0.02, "block": 0.02}
-# Poses in the scene above, by hand. post: half a turn about z. arm: followed by a quarter turn about x.
+# Poses in the scene above, calculated by hand. post: half a turn about z. arm: another quarter turn about x.
 POST, ARM, TIP = np.array([1, 2, 3.0]), np.array([1, 2, 3.5]), np.array([0.7, 2, 3.5])
 HALF_TURN = np.diag([-1.0, -1, 1])
 ARM_IN_POST = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
 ARM_IN_WORLD = HALF_TURN @ ARM_IN_POST
 FORCES = {3: [0, 0, -2.0], 10: [1.0, 0, 0], 17: [0, 3.0, 0]}
-"""Forces [N] on some sensors."""
+"""Forces on some sensors [N], by index."""
 
 
 def made(env, kind=TrimeshTouch, touch="force_vector", **bodies):
-    """Return a touch object with the given readings by part name; all other readings are zero."""
+    """Return a touch object with the specified readings by part name; all other readings are zero."""
     made = kind(env, {"scales": SCALES, "touch_function": touch, "response_function": "nearest"})
     outputs = {part: np.zeros_like(output) for part, output in made.sensor_outputs.items()}
     for name, forces in bodies.items():
@@ -47,7 +47,7 @@ def made(env, kind=TrimeshTouch, touch="force_vector", **bodies):
 
 
 def drawn(ax, label):
-    """Return the artist with a label, or None."""
+    """Return the artist with the specified label, or None."""
     found = [artist for artist in ax.collections if artist.get_label() == label]
     assert len(found) <= 1
     return found[0] if found else None

@@ -1,4 +1,4 @@
-"""Bodies at rest on a plate with skin, and single loads that press a shape into it."""
+"""Bodies at rest on a plate with skin, and single loads that press a shape into skin."""
 
 from __future__ import annotations
 
@@ -41,24 +41,31 @@ def on_plate(
 
 
 def block(pos: str = "0 0 .01", euler: str = "0 0 0", weight_at: str = "0 0 0") -> str:
-    """Return a box of 40 mm whose centre of mass may be off its centre."""
+    """Return a box of 40 mm whose centre of mass may differ from its centre."""
     return f"""<body pos="{pos}" euler="{euler}"><freejoint/>
         <geom type="box" size=".02 .02 .01" mass="1e-4"/>
         <geom size=".001" pos="{weight_at}" mass="1" contype="0" conaffinity="0"/></body>"""
 
 
 def overlap(simulation: Simulation, pressure) -> float:
-    """Return 1 - 0.5 sum|reading / F - truth / F| for a pressure over (x, y) on the plate."""
+    """Return how well the readings match a pressure p(x, y) on the plate; see `overlap_with`."""
     return overlap_of(simulation.skin, simulation.observe().taxels[:, 0], pressure)
 
 
 def at(skin: Skin, height: float) -> np.ndarray:
-    """Return the mask (n,) of the taxels at a height in the frame of their body [m]."""
+    """Return a mask (n,) of the taxels at a height [m] in the frame of their body."""
     return np.abs(skin.positions[:, 2] - height) < 1e-9
 
 
 def overlap_of(skin: Skin, reading: np.ndarray, pressure, face: np.ndarray | None = None) -> float:
-    """Return the same for a reading (n,) of any skin on a face: a mask (n,), by default the plate's top."""
+    """Return how well readings (n,) match a pressure p(x, y) on a face, by default the top of the plate.
+
+    Args:
+        skin: Any skin.
+        reading: Its readings (n,).
+        pressure: Function of x and y.
+        face: Mask (n,) of the taxels of the face.
+    """
     points = (np.arange(1000) + 0.5) / 1000 * 2 * HALF - HALF
     x, y = (values.ravel() for values in np.meshgrid(points, points))
     top = np.flatnonzero(at(skin, TOP) if face is None else face)
@@ -69,7 +76,10 @@ def overlap_of(skin: Skin, reading: np.ndarray, pressure, face: np.ndarray | Non
 
 
 def overlap_with(truth: np.ndarray, reading: np.ndarray) -> float:
-    """Return 1 - 0.5 sum|reading / F - truth / F| for readings (n,) proportional to the truth (n,)."""
+    """Return the overlap of readings (n,) and true forces (n,): 1 - 0.5 sum|reading / F - truth / F|.
+
+    Each is divided by its sum F, so proportional readings have an overlap of 1.
+    """
     return 1 - 0.5 * np.abs(reading / reading.sum() - truth / truth.sum()).sum()
 
 
@@ -84,25 +94,25 @@ def pressed(
     pads: Sequence[PadPlan] = (),
     **layer,
 ) -> tuple[Skin, Loads]:  # fmt: skip
-    """Return a skin and the one load of a geom whose origin touches it at a point.
+    """Return a skin and a single load, caused by a geom whose origin touches the skin at a point.
 
     Args:
-        geom: attributes of the geom; its own origin is the point of contact.
-        force: (3,) on the skin [N].
-        body: geoms of the body with skin; by default the plate, with its top TOP above the origin.
-        spacing: of the taxels [m].
-        quat: orientation of the geom.
-        at: point of contact in the frame of the body [m].
-        assets: of the scene.
-        pads: on body 1, in place of an even skin.
-        layer: stiffness [Pa] and thickness [m].
+        geom: MJCF attributes of the geom; its origin is the point of contact.
+        force: Force on the skin (3,) [N].
+        body: Geoms of the body with skin; by default the plate, whose top is TOP above its origin.
+        spacing: Spacing of the taxels [m].
+        quat: Orientation of the geom.
+        at: Point of contact (3,) in the frame of the body [m].
+        assets: MJCF assets of the scene.
+        pads: Pads on body 1 that replace an even skin.
+        layer: Stiffness [Pa] and thickness [m] of the skin.
     """
     body = body or f'<geom type="box" size="{HALF} {HALF} {TOP}"/>'
     model = mujoco.MjModel.from_xml_string(f"""<mujoco><asset>{assets}</asset><worldbody>
         <body>{body}</body><body><geom {geom}/></body></worldbody></mujoco>""")
     skin, loads = Skin(model, {} if pads else {1: spacing}, pads=pads, **layer), Loads.empty(1)
     other = model.ngeom - 1
-    # MuJoCo centres meshes: where the mesh lies in the geom's frame.
+    # MuJoCo moves a mesh to its centre of mass; geom_pos and geom_quat are its pose in the original frame.
     turn, own = Rotation.from_quat(quat, scalar_first=True).as_matrix(), np.empty(9)
     mujoco.mju_quat2Mat(own, model.geom_quat[other])
     loads.point[:], loads.force[:], loads.force_world[:] = at, force, force

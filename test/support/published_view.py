@@ -1,4 +1,4 @@
-"""A running simulation that publishes frames for a view, whose process the test replaces."""
+"""A running simulation that publishes frames for a view; the test takes the place of the view's process."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SCENE = """
 
 
 class FakeProcess:
-    """Replaces the view's process."""
+    """Stands in for the view's process."""
 
     url = "http://fake"
 
@@ -66,7 +66,7 @@ class FrameReader:
 
 
 class Output(Terminal):
-    """Output of the loop that records warnings and errors."""
+    """An output of the loop that records warnings and errors."""
 
     def __init__(self):
         self.lines: list[str] = []

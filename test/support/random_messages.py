@@ -1,4 +1,4 @@
-"""Random ROS messages, and their contents as dicts and lists to compare."""
+"""Random ROS messages, and their contents as dicts and lists for comparisons."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Serialize messages with rclpy, for comparison."""
+"""Serialize messages with rclpy to compare them with ours."""
 
 from __future__ import annotations
 
@@ -24,9 +24,10 @@ while True:
 
 @cache
 def _serializer() -> subprocess.Popen:
-    """Start a process that serializes messages; it ends with this process.
+    """Start a process that serializes messages and ends when this process ends.
 
-    rclpy leaves padding uninitialised. In the process fresh memory is zero, and so is the padding.
+    rclpy leaves padding uninitialised. In that process, glibc fills new memory, and thus the padding, with
+    zeros.
     """
     environment = {**os.environ, "GLIBC_TUNABLES": "glibc.malloc.tcache_count=0:glibc.malloc.perturb=255"}
     return subprocess.Popen(
@@ -35,7 +36,7 @@ def _serializer() -> subprocess.Popen:
 
 
 def rclpy_bytes(messages: list[Any]) -> list[bytes]:
-    """Return the bytes of each message, with zeros as padding."""
+    """Return the bytes of each message, with zeros in the padding."""
     process = _serializer()
     assert process.stdin is not None and process.stdout is not None
     pickle.dump(messages, process.stdin)

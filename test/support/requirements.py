@@ -1,4 +1,4 @@
-"""Read the files of `requirements/` and the distributions that they need."""
+"""Read the files in `requirements/` and find the distributions that they need."""
 
 from importlib.metadata import distribution
 from pathlib import Path

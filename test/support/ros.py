@@ -1,4 +1,4 @@
-"""Run a node in a second process on its own ROS domain, and subscribe to it in this process."""
+"""Run a node in a second process on a separate ROS domain, and subscribe to it in this process."""
 
 from __future__ import annotations
 
@@ -39,7 +39,8 @@ class Ros:
     def __init__(self, folder: Path):
         self.folder = folder
         clear_dead_ports()
-        # Each test worker begins in its own third of the domains: two could find the same one free.
+        # Each test worker searches its own third of the domains, because two workers could find the same free
+        # one.
         worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
         self.domain = free_domain(10 + 30 * (worker % 3) + next(_count) % 30)
         self.environment = os.environ | {
@@ -69,7 +70,7 @@ class Ros:
         return path
 
     def start(self, *arguments: str | Path, program: Path | None = None) -> subprocess.Popen:
-        """Start ``tactile_sim``, or another Python program, with these arguments."""
+        """Start ``tactile_sim`` or another Python program with these arguments."""
         command = [str(program)] if program else ["-m", "tactile_sim"]
         process = subprocess.Popen(
             [sys.executable, *command, *map(str, arguments)],
@@ -106,7 +107,7 @@ class Ros:
         return received
 
     def _client(self, service_type: type, name: str) -> Client:
-        """Return the client of a service, created once because a new one must be discovered first."""
+        """Return the client for a service; it is kept, because a new one must first be discovered."""
         if name not in self._clients:
             self._clients[name] = self.node.create_client(service_type, name)
         return self._clients[name]
@@ -114,7 +115,7 @@ class Ros:
     def call(self, service_type: type, name: str, /, **fields):
         """Call a service with these request fields and return its response."""
         client = self._client(service_type, name)
-        wait_for(client.service_is_ready, f"the service {name}")  # rclpy's wait polls only every 0.25 s
+        wait_for(client.service_is_ready, f"the service {name}")  # rclpy's own wait polls only every 0.25 s
         future = client.call_async(service_type.Request(**fields))
         wait_for(future.done, f"a response of {name}")
         return future.result()
@@ -122,8 +123,9 @@ class Ros:
     def step(self, count: int, *topics: list, at_once: int | None = None) -> int:
         """Step a paused node and return the stamp reached [ns].
 
-        Waits until the last message in each of the lists ``topics`` has this stamp. A publisher keeps only 10
-        messages, so ``at_once`` is the number of steps that publish at most 10 messages on any topic.
+        This waits until the last message in each of the lists ``topics`` has this stamp. A publisher keeps
+        only 10 messages, so ``at_once`` must not be larger than the number of steps that publish 10 messages
+        on a topic.
         """
         end = 0
         for done in range(0, count, at_once or count):
@@ -137,7 +139,8 @@ class Ros:
     def close(self) -> None:
         """End all processes and this node."""
         for process in self.processes:
-            # Interrupted first, because a killed process leaves its shared memory behind, perhaps locked.
+            # Interrupt processes first, because a killed one leaves its shared memory behind, which may be
+            # locked.
             if process.poll() is None:
                 process.send_signal(signal.SIGCONT)
                 process.send_signal(signal.SIGINT)
@@ -167,7 +170,7 @@ def arrived(*publishers) -> None:
 
 
 def kept(folder: Path) -> Counter[str]:
-    """Return the number of messages by topic in a bag's metadata, also while the bag is being written."""
+    """Return the number of messages by topic from a bag's metadata, even while the bag is being written."""
     if not (folder / "metadata.yaml").exists():
         return Counter()
     information = yaml.safe_load((folder / "metadata.yaml").read_text())["rosbag2_bagfile_information"]
@@ -176,7 +179,7 @@ def kept(folder: Path) -> Counter[str]:
 
 
 def stamp(message) -> int:
-    """Return the stamp of a decoded message, or of its first element if only elements have stamps [ns]."""
+    """Return the stamp of a decoded message [ns], or of its first element if only elements have stamps."""
     if hasattr(message, "clock"):
         return int(cdr.nanoseconds(message.clock.sec, message.clock.nanosec))
     for parts in ("transforms", "markers"):

@@ -1,8 +1,8 @@
-"""Checks that RViz and tf2 apply to messages, as lists of complaints; an empty list means no warning.
+"""Checks that RViz and tf2 apply to messages. They return complaints, an empty list for valid messages.
 
 Sources (jazzy): rviz_default_plugins, displays/marker/marker_common.cpp and displays/marker/markers,
 displays/pointcloud/point_cloud2_display.cpp and point_cloud_common.cpp; tf2, buffer_core.cpp. A few checks
-are stricter than RViz where RViz draws nothing without a warning: alpha 0, empty lists, a negative scale.
+also report markers that RViz silently does not draw: alpha 0, empty lists, a negative scale.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from visualization_msgs.msg import Marker
 from tactile_sim.ros import cdr
 
 FLAT = {Marker.LINE_LIST: 1, Marker.LINE_STRIP: 1, Marker.POINTS: 2}
-"""Number of scale components that are used, for types that do not use all."""
+"""Number of scale components used by each marker type that does not use all of them."""
 PRIMITIVES = (Marker.CUBE, Marker.SPHERE, Marker.CYLINDER)
 LISTS = (Marker.LINE_LIST, Marker.LINE_STRIP, Marker.POINTS, Marker.SPHERE_LIST, Marker.CUBE_LIST)
 SIZES = {PointField.UINT16: 2, PointField.UINT32: 4, PointField.FLOAT32: 4}
@@ -25,7 +25,7 @@ SIZES = {PointField.UINT16: 2, PointField.UINT32: 4, PointField.FLOAT32: 4}
 
 
 def each(array) -> list[SimpleNamespace]:
-    """Return the markers of a decoded MarkerArray, one object for each."""
+    """Return the markers of a decoded MarkerArray as separate objects."""
     return [row(array.markers, k) for k in range(len(array.markers.id))]
 
 
@@ -113,7 +113,7 @@ def cloud_complaints(cloud) -> list[str]:
 
 
 def transform_complaints(messages: Iterable) -> list[str]:
-    """Return the reasons for which tf2 ignores transforms in TFMessages, given in the order of arrival."""
+    """Return why tf2 ignores transforms in TFMessages, which are in the order of arrival."""
     complaints = set()
     for message in messages:
         transforms = message.transforms

@@ -1,4 +1,4 @@
-"""A skin of two bodies, and signal chains for the first of them."""
+"""A skin on two bodies, and signal chains for the first one."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ ALL = {
     "contact": {"above": 0.05, "below": 0.02},
     "history": {"samples": 4},
 }
-"""One block per stage, with and without memory."""
+"""One block of parameters per stage; the stages include stateful and stateless ones."""
 
 
 def sensor(seed=0, **stages):
@@ -49,13 +49,13 @@ def sensor(seed=0, **stages):
 
 
 def held(value, channels=3):
-    """Return equal readings of all taxels along (2, 3, 6) / 7, or of one channel."""
+    """Return equal readings of all taxels, with one channel or with three along (2, 3, 6) / 7."""
     direction = np.array([2.0, 3.0, 6.0]) / 7.0 if channels == 3 else np.ones(1)
     return np.full((TAXELS, 1), value) * direction
 
 
 def first_reading(made, value, step, channels=3):
-    """Return the first taxel's output for such readings, along their direction."""
+    """Return the first taxel's output for the readings of `held`, along their direction."""
     reading = held(value, channels)
     return float(made.read(step, reading)[0] @ held(1.0, channels)[0])
 

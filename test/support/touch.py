@@ -11,11 +11,11 @@ from tactile_sim.touch import DiscreteTouch, TrimeshTouch
 
 CLASSES = (TrimeshTouch, DiscreteTouch)
 WEIGHT = 9.81
-"""Weight [N] of the body of 1 kg that is at rest in most scenes."""
+"""Weight of the body of 1 kg that is at rest in most scenes [N]."""
 
 
 def env_of(*bodies, floor='<geom name="floor" type="plane" size="0 0 .1"/>', steps=0, asset=""):
-    """Return an env of a floor and bodies after ``steps`` and mj_forward; with 0 steps, without either."""
+    """Return an env with a floor and bodies, after mj_forward unless ``steps`` is 0."""
     model = mujoco.MjModel.from_xml_string(
         f'<mujoco><option cone="elliptic"/>{asset}<worldbody>{floor}{"".join(bodies)}</worldbody></mujoco>'
     )
@@ -27,7 +27,7 @@ def env_of(*bodies, floor='<geom name="floor" type="plane" size="0 0 .1"/>', ste
 
 
 def free(name, *geoms, pos="0 0 .1", more=""):
-    """Return a free body of 1 kg."""
+    """Return the MJCF of a free body of 1 kg."""
     inertial = '<inertial pos="0 0 0" mass="1" diaginertia=".01 .01 .01"/>'
     return f'<body name="{name}" pos="{pos}" {more}><freejoint/>{inertial}{"".join(geoms)}</body>'
 
@@ -37,7 +37,7 @@ def touching(cls, env, scales, touch="force_vector", response="spread_linear", *
 
 
 def sum_in_world(touch, part):
-    """Return the sum (3,) of a part's vectors in the world frame."""
+    """Return the sum (3,) of the readings of a body or geom in the world frame."""
     rotation = touch.m_data.xmat if isinstance(touch, TrimeshTouch) else touch.m_data.geom_xmat
     return rotation[part].reshape(3, 3) @ touch.sensor_outputs[part].sum(axis=0, dtype=float)
 
@@ -45,11 +45,11 @@ def sum_in_world(touch, part):
 BALL = '<geom name="ball" type="sphere" size=".1"/>'
 BOX = '<geom name="box" type="box" size=".1 .1 .1"/>'
 TABLE = '<geom name="table" type="box" size="1 1 .1" pos="0 0 -.1"/>'
-"""For spheres: MuJoCo lists these before boxes and after planes."""
+"""A table for spheres. In contacts, MuJoCo lists spheres before boxes, but after planes."""
 
 
 def pile():
-    """Return a pile of five bodies with many contacts, some between two sensing bodies."""
+    """Return an env with a pile of five bodies and many contacts, some between two bodies with sensors."""
     kinds = [
         '<geom type="box" size=".05 .04 .03"/><geom type="sphere" size=".03" pos=".06 0 0"/>',
         '<geom type="capsule" size=".03 .05" euler="20 30 40"/>',

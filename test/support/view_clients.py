@@ -1,4 +1,4 @@
-"""Clients of a view that speak its protocol over real sockets, as a browser or an attacker."""
+"""Clients that speak a view's protocol over real sockets, like a browser or an attacker."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ FRAME = ViewFrame(0.0, np.zeros((2, 3)), np.array([[1.0, 0.0, 0.0, 0.0]] * 2), c
 
 
 class Recorder:
-    """Records the requests of users."""
+    """Records the requests that users make."""
 
     def __init__(self):
         self.requests = []
@@ -77,7 +77,7 @@ class Recorder:
 
 
 class Browser:
-    """A client that speaks viser's protocol as its page does."""
+    """A client that speaks viser's protocol like its web page."""
 
     def __init__(self, viewer, **options):
         url = viewer.url.replace("http", "ws")
@@ -114,7 +114,7 @@ class Browser:
                     self.contents.append(str(message["updates"].get("content")))
 
     def shows(self, text):
-        """Return whether the panel showed a text."""
+        """Return whether the panel has shown a text."""
         return any(text in content for content in self.contents)
 
     def close(self):
@@ -127,7 +127,7 @@ def place(viewer):
 
 
 def status_of(viewer, path="/", **headers):
-    """Return the status of the response to a request, and its headers."""
+    """Return the status and the headers of the response to a request."""
     with closing(http.client.HTTPConnection(place(viewer), timeout=PATIENCE)) as connection:
         connection.request("GET", path, headers=headers)
         response = connection.getresponse()
@@ -146,9 +146,9 @@ def pads_scene(bodies, parents, pads, **others):
 
     Args:
         bodies: Names of the bodies.
-        parents: Index of each body's parent, or nothing.
-        pads: Name of the body of each pad.
-        others: Other fields of the scene.
+        parents: Index of each body's parent; may be empty.
+        pads: Name of each pad's body, by pad.
+        others: Additional fields of the scene.
     """
     count = len(pads)
     return ViewScene(

@@ -9,7 +9,7 @@ PATIENCE = 120.0
 
 
 def wait_until(condition):
-    """Call a function until it returns a true value."""
+    """Call a function repeatedly until it returns a true value."""
     end = time.monotonic() + PATIENCE
     while not condition():
         assert time.monotonic() < end
