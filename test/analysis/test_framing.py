@@ -1,4 +1,4 @@
-"""The camera of a video shows the skin and moving objects near it, but not distant or large ones."""
+"""The camera of a video shows the skin and moving objects nearby, but no distant or large objects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LOW, HIGH = np.full(3, -1.0), np.full(3, 1.0)
 
 
 def box_with(*way: tuple[float, float, float], radius: float) -> tuple[list[float], list[float]]:
-    """Return the region around a box of 2 m and a sphere on its path."""
+    """Return the region around a box of 2 m and a sphere that moves along a path."""
     low, high = around(LOW, HIGH, np.array(way)[:, None], np.array([radius]))
     return low.tolist(), high.tolist()
 
@@ -48,7 +48,7 @@ def test_spheres_enclose_shapes_in_their_frames():
         points=[np.zeros((0, 3)), np.zeros((0, 3)), corners],
     )
     poses = Poses()
-    quarter = [0, 0, np.sqrt(0.5), np.sqrt(0.5)]  # about z: x to y
+    quarter = [0, 0, np.sqrt(0.5), np.sqrt(0.5)]  # rotation about z from x to y
     moved = SimpleNamespace(
         header=SimpleNamespace(frame_id=["world", "world"]),
         child_frame_id=["hand", "ball"],

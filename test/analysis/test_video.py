@@ -1,4 +1,4 @@
-"""The video of a bag has its duration, and both halves show the landing."""
+"""The video of a bag has the duration of the bag, and both halves show the landing."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_video_has_the_duration_of_the_bag_and_both_halves_change_at_landing(fal
         left = slice(0, SCENE) if half == "scene" else slice(SCENE, WIDTH)
         return np.mean(np.abs(frames[first][100:600, left] - frames[second][100:600, left]).max(axis=2) > 40)
 
-    landed = LANDING * STEP / 1e9 * rate  # the frame of the impact
+    landed = LANDING * STEP / 1e9 * rate  # the frame at the impact
     before, after = int(landed) - 1, int(landed) + 1
     assert differ(0, before, "scene") > 0.02, "the cube falls"
     assert differ(after, after + 5, "scene") < 0.002, "the cube is at rest"

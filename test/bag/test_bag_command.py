@@ -1,4 +1,4 @@
-"""Test ``tactile_sim bag info|repair|export``: output and errors."""
+"""Test the output and errors of ``tactile_sim bag info|repair|export``."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from tactile_sim.cli import main
 
 
 def bad_bag(folder: Path, what: str) -> Path:
-    """Return the path of something that is not a valid bag."""
+    """Create an invalid bag of a kind and return its path."""
     if what == "nothing":
         return folder / "absent"
     if what == "empty folder":
@@ -48,7 +48,7 @@ BAD = {
     "nothing": "absent", "empty folder": ".mcap", "text": "MCAP", "empty file": "MCAP", "sqlite3": "sqlite3",
     "other yaml": "metadata.yaml", "missing file": "b_0.mcap",
 }  # fmt: skip
-"""Fact that the error must contain."""
+"""Fact that the error must contain, by kind of invalid bag."""
 REPAIRABLE = ("repair", "other yaml")
 
 
@@ -112,13 +112,13 @@ def test_info_wraps_long_lists_between_bodies(make_bag, capsys):
     output = capsys.readouterr().out
     assert max(map(len, output.splitlines())) <= 160
     assert all(f"{body} 150" in output for body in bodies)
-    assert output.count("MB") == 2  # unpacked, and on disk
+    assert output.count("MB") == 2  # uncompressed size, and size on disk
 
 
 def foreign_bag(path, message_encoding, schema_encoding):
-    """Write a bag with a topic of another encoding and a ROS 2 topic.
+    """Write a bag with a ROS 2 topic and a topic with another encoding.
 
-    The first topic has no schema if ``schema_encoding`` is empty.
+    The latter has no schema if ``schema_encoding`` is empty.
     """
     with open(path, "wb") as file:
         writer = Writer(file)
@@ -173,7 +173,7 @@ def test_export_accepts_relative_paths_inside_the_bag(tmp_path, monkeypatch):
 
 
 def test_a_signal_during_a_command_leaves_no_partial_output(tmp_path):
-    """The signal is sent when the new file appears; the command may also finish before it arrives."""
+    """The signal is sent when the new file appears; the command may finish before it arrives."""
     bag = tmp_path / "b"
     write_frames(bag, 30_000)
     os.truncate(file_of(bag), file_of(bag).stat().st_size - 20)

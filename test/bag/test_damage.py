@@ -1,4 +1,4 @@
-"""Damage to some bytes of a bag loses only the messages in the affected chunks."""
+"""Damage to some bytes of a bag affects only the messages in the damaged chunks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ DAMAGES = 100
 
 
 class Whole:
-    """A bag of numbered messages on two topics in many chunks, with the chunk of each message."""
+    """An intact bag of numbered messages on two topics in many chunks, and the chunk of each message."""
 
     def __init__(self, folder: Path) -> None:
         writing = Writing(folder)
@@ -39,7 +39,7 @@ class Whole:
         assert [number for number, _ in self.messages] == list(range(COUNT))
 
     def outside(self, start: int, stop: int) -> list[tuple[int, str]]:
-        """Return the messages of chunks without a byte from start to stop."""
+        """Return the messages in chunks that do not overlap the bytes from start to stop."""
         lost = {
             number
             for chunk in self.chunks
@@ -49,13 +49,13 @@ class Whole:
         return [message for message in self.messages if message[0] not in lost]
 
     def check(self, folder: Path, data: bytes, start: int, stop: int) -> None:
-        """Check what is read from a damaged bag, and that it can be repaired.
+        """Check which messages are read from a damaged bag, and that it can be repaired.
 
         Args:
             folder: The bag's folder.
-            data: The damaged content of its file.
-            start: First damaged byte.
-            stop: End of the damaged bytes.
+            data: Damaged content of its file.
+            start: Index of the first damaged byte.
+            stop: Index after the last damaged byte.
         """
         self.file.write_bytes(data)
         found = read(folder)
@@ -76,7 +76,7 @@ class Whole:
 
 
 def read(folder: Path) -> list[tuple[int, str]]:
-    """Return number and text of all messages by log time. Each number is on one topic only."""
+    """Return the numbers and texts of all messages by log time. Each number appears on only one topic."""
     with warnings.catch_warnings(action="ignore"):
         topics = bag.read(folder).values()
     found = [
@@ -105,7 +105,7 @@ def test_changed_bytes_lose_only_their_chunk(tmp_path, whole):
 
 
 def test_a_wrong_byte_in_any_record_header_loses_only_its_chunk(tmp_path, whole):
-    """Headers of the file, of a chunk, of its index, and of the records after the last chunk."""
+    """Covers the headers of the file, of a chunk, of its index, and of the records after the last chunk."""
     third = whole.chunks[2]
     after = third.chunk_start_offset + third.chunk_length
     last = whole.chunks[-1]

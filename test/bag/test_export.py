@@ -49,7 +49,7 @@ def test_counts_give_the_lengths_of_varying_fields(tmp_path):
 
 
 def large(folder, topics=10, messages=8) -> dict[str, np.ndarray]:
-    """Write a bag of incompressible topics with 4 MB each; return their data."""
+    """Write a bag of topics with 4 MB of incompressible data each; return the data."""
     random = np.random.default_rng(0)
     writing, sent = Writing(folder), {}
     for topic in range(topics):

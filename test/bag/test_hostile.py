@@ -1,4 +1,4 @@
-"""Invalid bags give one error line and exit code 2, or their valid part is read."""
+"""Invalid bags cause a one-line error and exit code 2, or their valid part is read."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tactile_sim.cli import main
 from tactile_sim.errors import LONGEST_MESSAGE
 
 HELLO = b"\0\1\0\0" + struct.pack("<I", 3) + b"hi\0"
-"""A std_msgs/String in CDR."""
+"""A serialized std_msgs/String (CDR)."""
 
 
 def write(
@@ -35,7 +35,7 @@ def write(
 
 
 def rejected(capsys, *command):
-    """Return the only error line of a command that rejects its bag."""
+    """Run a command that must reject its bag; return its one-line error."""
     capsys.readouterr()
     assert main([*map(str, command)]) == 2
     _, err = capsys.readouterr()

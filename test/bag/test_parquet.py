@@ -1,4 +1,4 @@
-"""Parquet files have the same content as ``bag.read``, with names and units."""
+"""Parquet files have the same content as the result of ``bag.read``, with names and units."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test that our reader and an independent one read the messages that were written."""
+"""Test that our reader and an independent one return the messages that were written."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_every_kind_of_field_is_read(tmp_path):
     assert read.names == [value["names"] for value in expected]
     assert read.level == [value["level"] for value in expected]
     assert read.header.frame_id == [f"f{i}" for i in range(7)]
-    # The length varies, so the field is a list with one entry per message.
+    # The length varies between messages, so the field is a list with one entry per message.
     assert [len(things) for things in read.things] == list(range(7))
     for things, value in zip(read.things, expected, strict=True):
         assert things.name == [thing["name"] for thing in value["things"]]

@@ -32,7 +32,7 @@ def test_the_index_finds_messages_by_time_and_topic(tmp_path, monkeypatch):
         assert all(
             force.tobytes() == m.data[-240:] for force, (_, _, m) in zip(forces[39:59], found, strict=True)
         )
-    # rosbag2_storage_mcap expects the record to have the content below the key of metadata.yaml.
+    # rosbag2_storage_mcap expects the content of metadata.yaml in the record, without the top-level key.
     beside = yaml.safe_load((tmp_path / "b/metadata.yaml").read_text())
     assert beside == {"rosbag2_bagfile_information": embedded_metadata(tmp_path / "b")}
 
@@ -53,14 +53,14 @@ def test_metadata_exists_from_the_start_and_counts_messages(tmp_path, monkeypatc
     assert now["starting_time"]["nanoseconds_since_epoch"] == 5 * MS
     [topic] = now["topics_with_message_count"]
     assert topic["topic_metadata"]["offered_qos_profiles"] == TRANSIENT
-    # A bag without an end is readable and reported as damaged.
+    # A bag that was not closed is readable, but reported as damaged.
     with pytest.warns(UserWarning, match=r"0 bytes lost"):
         open_bag = bag.read(tmp_path / "b")
     assert open_bag["s"].data == ["x", "y"] and "writer was stopped" in open_bag.damage
 
 
 def test_every_chunk_has_a_message_index(tmp_path, monkeypatch):
-    """The mcap C++ library, and thus ros2 bag play, rejects a file whose first chunk has none."""
+    """The mcap C++ library, and thus ros2 bag play, rejects a file whose first chunk has no index."""
     monkeypatch.setattr("tactile_sim.bag.writer.INTERVAL", 0.0)
     writing = Writing(tmp_path / "b")
     for topic in ("/silent", "/late"):
@@ -88,7 +88,7 @@ def test_large_chunks_end_early(tmp_path):
 
 
 def test_a_full_disk_raises_and_keeps_earlier_messages(tmp_path, monkeypatch):
-    """The file accepts 60 kB and then only the index."""
+    """After 60 kB, the emulated disk has only enough space for the index."""
     monkeypatch.setattr("tactile_sim.bag.mcap_writer.CHUNK_SIZE", 2000)
     writing = Writing(tmp_path / "b")
     inner = writing.bag._file._file

@@ -1,4 +1,4 @@
-"""Faults, reductions and bad input of batches."""
+"""Faults, reductions and invalid input of batches."""
 
 from __future__ import annotations
 

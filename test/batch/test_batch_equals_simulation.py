@@ -1,4 +1,4 @@
-"""A batch against single simulations: equal bits."""
+"""A batch has bit-identical results to single simulations."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def test_functions_sampling_and_motion_equal_single_simulations(skin):
         if steps == 7:
             batch.reset([1], "left")
             singles[1].reset("left")
-        if steps == 130:  # ends built-in motion there
+        if steps == 130:  # ends the built-in motion in that environment
             batch.ctrl[2] = 0.5
             singles[2].command_controls(np.full(2, 0.5))
     assert batch.observe().truth.any()

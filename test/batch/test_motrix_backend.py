@@ -45,7 +45,7 @@ def test_batch_equals_single_simulations_until_a_partial_reset():
 
     def compare(envs):
         seen = batch.observe()
-        undisturbed.observe()  # as it takes a step, it affects later ones in single precision
+        undisturbed.observe()  # it takes a step internally, which affects later ones in single precision
         for k in envs:
             snapshot = singles[k].observe()
             for many, one in (
@@ -79,7 +79,7 @@ def test_batch_equals_single_simulations_until_a_partial_reset():
 def test_resting_box_feels_its_weight_in_each_environment():
     batch = motrix_batch(settings={"skin": SKIN})
     batch.qpos[:, 0] += [0.0, 0.02, 0.04, -0.3]
-    batch.ctrl[:, 0] = 1.0  # turns the arm away
+    batch.ctrl[:, 0] = 1.0  # the arm turns away
     batch.step(500)
     seen = batch.observe(["box"])
     np.testing.assert_allclose(seen.wrenches[:, 0, 2], 9.81, rtol=0.01)

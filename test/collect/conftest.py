@@ -1,4 +1,4 @@
-"""A configuration whose episodes are quick."""
+"""A configuration with short episodes."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ CONFIG = """/**:
 
 @pytest.fixture
 def config(tmp_path):
-    """Return a configuration with a box at rest, whose gain is a range, and a motor."""
+    """Return a configuration with a box at rest, a gain stage with a range, and a motor."""
     (tmp_path / "scene.xml").write_text(SCENE)
     (tmp_path / "box.yaml").write_text(CONFIG)
     return tmp_path / "box.yaml"

@@ -1,4 +1,4 @@
-"""Bags that are exported as datasets of LeRobot: `bag export --format lerobot`."""
+"""Export of bags as LeRobot datasets: `bag export --format lerobot`."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
 
 RATE = 50
 KINDS = (("out", "a"), ("out", "b"), ("another", "c"))
-"""Datasets and repeated digits of the names of temporary folders."""
+"""Names of datasets, and repeated characters in the names of temporary folders."""
 LATE = 20
-"""Index of the message at which commands begin."""
+"""Index of the message at which the commands begin."""
 TYPES |= {
     "sensor_msgs/JointState": "std_msgs/Header header\nstring[] name\nfloat64[] position\n"
     "float64[] velocity\nfloat64[] effort",
@@ -29,7 +29,7 @@ assert MESSAGES.exists() and definition("sensor_msgs/JointState")
 
 @pytest.fixture
 def robot_bag(make_bag):
-    """Return a bag with joint states at 100 Hz, and wrenches and late commands at 50 Hz."""
+    """Return a bag with joint states at 100 Hz, wrenches at 50 Hz, and commands at 50 Hz that begin late."""
     making, cube = Making(make_bag.folder("robot")), Cube()
     cube.write_static(making)
     for index in range(COUNT):
@@ -60,7 +60,7 @@ def test_rows_have_the_last_message_of_each_topic(robot_bag, tmp_path):
         main(["bag", "export", str(robot_bag), "--format", "lerobot", "-o", str(out), "--task", "fall"]) == 0
     )
     table, info, (episode,) = exported(out)
-    count = COUNT - LATE  # rows begin when all topics have a message
+    count = COUNT - LATE  # the first row is at the time when every topic has a message
     assert table.num_rows == count == info["total_frames"] == episode["length"]
     assert info["codebase_version"] == "v3.0" and info["fps"] == RATE and episode["tasks"] == ["fall"]
     assert set(table.column_names) == set(info["features"])

@@ -1,4 +1,4 @@
-"""Datasets that are collected: their content, resuming after kills, and bad input."""
+"""Collected datasets: content, resuming after a kill, and invalid input."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ def test_kill_and_resume_give_the_dataset_of_an_undisturbed_run(config, tmp_path
     process.communicate()
     kept = {file: file.stat().st_mtime_ns for file in shards(killed)}
     assert len(kept) < 8
-    (killed / "data/chunk-000/file-007.parquet.new").write_bytes(b"cut")  # what a killed worker leaves
+    (killed / "data/chunk-000/file-007.parquet.new").write_bytes(b"cut")  # left by a killed worker
     assert main(arguments(config, killed, *more)) == 0
     assert {file: file.stat().st_mtime_ns for file in kept} == kept
     assert digest(killed) == digest(whole)

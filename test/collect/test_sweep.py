@@ -1,4 +1,4 @@
-"""Sweeps over a grid of keys: the table, resuming after kills, and bad input."""
+"""Sweeps over a grid of keys: the table, resuming after a kill, and invalid input."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ OVER = ["--over", "sensor.gain.value=0.5:1.5:3", "--over", "skin.scales.box=0.1,
 
 @pytest.fixture
 def metric(tmp_path):
-    """Return the file of a metric."""
+    """Return the path of a file that defines a metric."""
     (tmp_path / "own.py").write_text(METRIC)
     return tmp_path / "own.py"
 
@@ -86,7 +86,7 @@ def test_table_has_a_row_for_each_point_of_the_grid(config, metric, tmp_path):
 
 
 def test_points_have_the_same_random_numbers(config, metric, tmp_path):
-    over = ["--over", "skin.touch_function=normal,force_vector"]  # normal: magnitude; the gain is a range
+    over = ["--over", "skin.touch_function=normal,force_vector"]  # normal is a magnitude; gain has a range
     (metric.parent / "own.py").write_text(METRIC.replace("[-1].sum()", "[-1, :, -1].sum()"))
     assert main(arguments(config, metric, tmp_path / "sweep.csv", *over)) == 0
     with open(tmp_path / "sweep.csv") as file:

@@ -1,4 +1,4 @@
-"""Invalid pads: one error that names the key and what is wrong."""
+"""Invalid pads cause one error that names the key and the fault."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TAXELS = "x,y,z,nx,ny,nz\n0,0,0,0,0,1\n.004,0,0,0,0,1\n"
 
 
 def refused(folder, pads, **keys) -> str:
-    """The one line with which pads are refused."""
+    """Return the one-line error for invalid pads."""
     (folder / "scene.xml").write_text(SCENE)
     with pytest.raises(ConfigError) as error:
         Simulation(

@@ -1,4 +1,4 @@
-"""Contact sensors of many environments."""
+"""Contact sensors in many environments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Contact sensors against an independent computation, contact by contact."""
+"""Contact sensors, compared contact by contact with an independent computation."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ def test_sensors_equal_the_computation_from_raw_contacts(feet, folder, engine_na
         )
         magnitude = engine.get_contact_force_magnitude(name)
         np.testing.assert_allclose(magnitude, [np.linalg.norm(total)], atol=1e-9, err_msg=name)
-    # The cases include no foot, one, all, and those in the site's volume.
+    # The cases include no foot, one foot, all feet, and the feet inside the site.
     assert {0, feet} <= counts and (feet < 3 or len(counts) > 3)
 
 

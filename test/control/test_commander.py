@@ -1,4 +1,4 @@
-"""Commands become controls, with which joints reach their targets."""
+"""Commands are converted to controls that move joints to their targets."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def command(name, position=(), velocity=(), effort=()):
     return JointCommand(name, np.array(position, float), np.array(velocity, float), np.array(effort, float))
 
 
-# -- what controls do to a joint: 2 kg on a rail that points up, with and without gravity --------------------
+# -- controls of a joint: 2 kg on a vertical rail, with and without gravity ----------------------------------
 
 RAIL = """
 <mujoco><option gravity="0 0 {gravity}" integrator="implicitfast"/><worldbody>
@@ -45,7 +45,7 @@ RAIL = """
 
 
 def on_rail(actuator: str, steps: int, gravity: float = 0.0, damping: float = 0.0, **target) -> mujoco.MjData:
-    """The rail after some steps of 2 ms with one target."""
+    """Return the simulated rail after some steps of 2 ms with one target."""
     model = mujoco.MjModel.from_xml_string(RAIL.format(actuator=actuator, gravity=gravity, damping=damping))
     commander, data = Commander(model, Names(model)), mujoco.MjData(model)
     commander.accept(
@@ -57,7 +57,7 @@ def on_rail(actuator: str, steps: int, gravity: float = 0.0, damping: float = 0.
 
 AFFINE = '<general {} biastype="affine" gainprm="{}" biasprm="{}"/>'
 SERVOS = {  # actuator: stiffness on the rail [N/m]
-    AFFINE.format('joint="rail"', "500", "0 -200 0"): 200,  # Adroit's arm
+    AFFINE.format('joint="rail"', "500", "0 -200 0"): 200,  # the arm of Adroit
     AFFINE.format('joint="rail" ctrllimited="true" ctrlrange="0 255"', "0.3137", "0 -100 -10"): 100,
     AFFINE.format('joint="rail" gear="-3"', "40", "7 -50 -1"): 50 * 3**2,
     AFFINE.format('joint="rail" dyntype="filterexact" dynprm=".01"', "20", "0 -100 0"): 100,

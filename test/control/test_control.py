@@ -1,4 +1,4 @@
-"""Actuators made from ``control``, URDFs and defaults: stable, limited, holding; on every engine."""
+"""Actuators created from ``control``, URDFs and defaults: stability, limits and holding on every engine."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ARM = """<robot name="arm"><link name="base"/>
     <inertia ixx="1e-6" iyy="1e-6" izz="1e-6" ixy="0" ixz="0" iyz="0"/></inertial></link></robot>"""
 GAINS = {"*": {"kp": 200.0, "kd": 10.0}}
 SAG = 0.25 * G / 200.0
-"""Distance of the arm below its target [m]."""
+"""Distance by which the arm stays below its target [m]."""
 
 
 @pytest.fixture
@@ -36,7 +36,7 @@ def simulate(tmp_path):
 
 
 def go(simulation: Simulation, seconds: float = 2.0, **targets) -> np.ndarray:
-    """Command joints, simulate, and return the greatest effort of each joint."""
+    """Command joints, simulate, and return the maximum effort of each joint."""
     if targets:
         names = simulation.commander.joint_names
         arrays = (np.array(targets.get(field, []), float) for field in ("position", "velocity", "effort"))
@@ -52,7 +52,7 @@ def go(simulation: Simulation, seconds: float = 2.0, **targets) -> np.ndarray:
 def test_gains_of_the_documentation_are_stable_and_within_the_effort_of_the_urdf(simulate, engine_name):
     simulation = simulate(engine=engine_name)
     efforts = go(simulation, position=[0.05, 0.5])
-    # From the first step on the wrist wants 100 N m.
+    # From the first step on, the wrist's servo requests 100 N m, which is above its limit.
     np.testing.assert_allclose(efforts, [200 * 0.05, 2.0], rtol=1e-5)
     data = simulation.engine.data
     np.testing.assert_allclose(data.qpos, [0.05 - SAG, 0.5], atol=1e-5)
@@ -67,7 +67,7 @@ def test_joints_with_gains_hold_their_pose_until_a_command_comes(simulate, engin
     )
     simulation.engine.data.qvel[1] = 0.2
     go(simulation)
-    # Nothing holds the wrist: it turns on, about its center of mass.
+    # Nothing holds the wrist, so it continues to turn about its center of mass.
     np.testing.assert_allclose(simulation.engine.data.qpos, [-SAG, 0.2 * 2.0], atol=1e-4)
     simulation.reset()
     go(simulation, position=[0.05, np.nan])
@@ -90,7 +90,7 @@ def test_actuators_of_the_scene_come_first_and_keyframes_are_held(simulate):
         "pushed": {"kp": 1e5, "kd": 1e3},
     }
     simulation = simulate(MIXED, "xml", control)
-    names = ["actuator0", "motor", "control/body2/joint0", "control/pushed"]  # `own` has a servo of its own
+    names = ["actuator0", "motor", "control/body2/joint0", "control/pushed"]  # `own` already has a servo
     assert simulation.names.actuators == names
     simulation.reset("up")
     np.testing.assert_allclose(simulation.engine.data.ctrl, [0.2, 0.0, 0.3, 0.4])
@@ -98,7 +98,7 @@ def test_actuators_of_the_scene_come_first_and_keyframes_are_held(simulate):
     np.testing.assert_allclose(
         simulation.engine.data.qpos, [0.2 - G / 100, 0.3 - G / 400, 0.5 - G / 1e5], atol=1e-5
     )
-    assert efforts[2] == pytest.approx(50.0)  # as much as the motor could: its gear times its control
+    assert efforts[2] == pytest.approx(50.0)  # maximum of the motor: gear times control limit
 
 
 def test_pattern_leaves_out_a_joint_that_follows_another(simulate):
@@ -118,7 +118,7 @@ def test_pattern_leaves_out_a_joint_that_follows_another(simulate):
 def test_velocity_without_position_is_tracked_and_a_position_holds_again(simulate):
     simulation = simulate(control={"lift": {"kp": 200.0, "kd": 100.0}, "wrist": {"kd": 0.1}})
     go(simulation, 1.0, velocity=[0.02, 0.5])
-    # The damping carries the weight, and is slower by m g / kd.
+    # The damping carries the weight, so the velocity is lower by m g / kd.
     np.testing.assert_allclose(simulation.engine.data.qvel, [0.02 - 0.25 * G / 100, 0.5], atol=1e-6)
     go(simulation, 7.0, position=[0.03, np.nan])
     assert simulation.engine.data.qpos[0] == pytest.approx(0.03 - SAG, abs=1e-6)
@@ -132,7 +132,7 @@ def test_raw_controls_and_the_timeout_end_commands(simulate):
     go(simulation, 0.4)
     go(simulation, 0.3, effort=[0.25 * G, 0.0])
     assert simulation.engine.data.qpos[0] == pytest.approx(0.05, abs=1e-3)
-    go(simulation, 2.0)  # and back to where it was held after the reset
+    go(simulation, 2.0)  # and back to the position at which it is held after the reset
     assert simulation.engine.data.qpos[0] == pytest.approx(-SAG, abs=1e-3)
 
 
@@ -144,7 +144,7 @@ JOINT = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child 
 
 
 def chain(effort: float = 300.0, lower: float = -3.0, more: str = "") -> str:
-    """A horizontal arm of 1 m with a heavy and a light link, the second also turning about the vertical."""
+    """Return a horizontal arm of 1 m: a heavy link, a light link, and a wrist with a vertical axis."""
     links = [("upper", 0.6, 5.0), ("fore", 0.4, 0.5), ("hand", 0.0, 0.001)]
     parts = ['<robot name="chain"><link name="base"/>']
     for name, length, mass in links:
@@ -165,9 +165,9 @@ def test_default_control_holds_the_pose_under_gravity(simulate, engine_name):
     simulation = simulate(chain(), engine=engine_name, control={})
     assert simulation.names.actuators == ["control/shoulder", "control/elbow", "control/turn"]
     go(simulation, 10.0)
-    assert abs(simulation.engine.data.qpos).max() <= 0.005 + 1e-4  # 4 mrad, as the elbow sags, too
+    assert abs(simulation.engine.data.qpos).max() <= 0.005 + 1e-4  # 4 mrad, because the elbow sags, too
     np.testing.assert_allclose(simulation.engine.data.qvel, 0.0, atol=1e-5)
-    # One that is too weak gives way, and does no more than it can.
+    # A servo that is too weak gives way at its effort limit.
     weight = (5.0 * 0.3 + 0.5 * 0.8 + 0.001 * 1.0) * G
     efforts = go(simulate(chain(effort=0.5 * weight), engine=engine_name, control={}), 0.5)
     assert efforts.max() == pytest.approx(0.5 * weight, rel=1e-5)
@@ -185,7 +185,7 @@ def test_default_control_of_light_joints_that_lead_others_rests(simulate):
     simulation = simulate("".join([*parts, "</robot>"]), control={})
     go(simulation, 2.0)
     data = simulation.engine.data
-    assert abs(data.qvel).max() < 1e-3 and abs(data.qpos).max() < 0.05  # else it whirls at 100 rad/s
+    assert abs(data.qvel).max() < 1e-3 and abs(data.qpos).max() < 0.05  # otherwise it spins at 100 rad/s
 
 
 def test_light_joints_that_follow_one_another_keep_their_pose(simulate):
@@ -213,7 +213,7 @@ LEGS = "".join(
 )
 WALKER = f"""<robot name="walker"><link name="base"><inertial><mass value="1"/>
     <inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" ixz="0" iyz="0"/></inertial></link>{LEGS}</robot>"""
-"""A base of 1 kg that falls on four legs of 1 g each, whose servos have no effort limit."""
+"""A base of 1 kg that falls on four legs of 1 g each. The servos of the legs have no effort limit."""
 
 
 def test_default_control_of_light_legs_bears_a_heavy_base(simulate):
@@ -224,7 +224,7 @@ def test_default_control_of_light_legs_bears_a_heavy_base(simulate):
     for _ in range(5):
         go(simulation, 1.0)
         highest = max(highest, simulation.engine.data.qpos[2])
-    # Servos whose damping only the integrator knows of throw the base into the air.
+    # Servos would throw the base into the air if only the integrator took their damping into account.
     assert highest < 0.12 and abs(simulation.engine.data.qpos[7:]).max() < 0.0005 + 1e-4
     assert abs(simulation.engine.data.qvel).max() < 1e-3
 
@@ -237,13 +237,13 @@ PROP = """<mujoco>
     </body></worldbody>
   <actuator><motor joint="hip"/></actuator>
 </mujoco>"""
-"""A base of 10 kg that slides along the vertical and stands on a horizontal leg of 0.4 m and 2 kg."""
+"""A base of 10 kg that slides vertically and is supported by a horizontal leg of 0.4 m and 2 kg."""
 
 
 def test_default_control_of_a_leg_bears_a_base_that_slides_freely(simulate):
     simulation = simulate(PROP, "xml", {"hip": {"mode": "position"}})
     go(simulation, 3.0)
-    # Gains for the leg alone would let it sag by 20 mrad.
+    # With gains for the leg alone, it would sag by 20 mrad.
     assert simulation.engine.data.qpos[1] == pytest.approx(-0.004 * 10 / 12, rel=0.05)
 
 

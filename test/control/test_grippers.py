@@ -1,4 +1,4 @@
-"""Grippers: limits of effort and velocity, stalls, and commands beside them."""
+"""Grippers: limits of effort and velocity, stalls, and simultaneous other commands."""
 
 import numpy as np
 import pytest
@@ -21,7 +21,7 @@ SCENE = """
   <geom name="wall" type="box" size=".01 1 .1"/></worldbody>
 <actuator><position joint="left" kp="1000"/></actuator></mujoco>"""
 TOUCH = 0.03
-"""Position of the finger at which its sphere touches the wall [m]."""
+"""Finger position at which its sphere touches the wall [m]."""
 
 
 @pytest.fixture
@@ -32,7 +32,7 @@ def simulation(tmp_path):
 
 
 class Goal:
-    """A goal of the finger, which records its outcomes."""
+    """A goal for the finger that records its outcomes."""
 
     def __init__(self, simulation, *command, **settings):
         self.outcomes = []
@@ -77,7 +77,7 @@ def test_goal_ends_when_reached_or_stalled(simulation):
     assert stalled.outcomes == [Outcome.STALLED]
     assert simulation.time - moved == pytest.approx(0.5, abs=0.01)
     simulation.step(1000)
-    assert simulation.engine.joint_efforts[0] == pytest.approx(2.0, rel=1e-3)  # it goes on to hold
+    assert simulation.engine.joint_efforts[0] == pytest.approx(2.0, rel=1e-3)  # it continues to hold
 
 
 @pytest.mark.parametrize("end", ["command", "goal", "trajectory", "controls", "reset", "cancel"])
@@ -143,7 +143,7 @@ def test_invalid_commands_are_rejected(simulation):
 
 
 def test_gripper_closes_on_the_block_and_holds_it_lifted():
-    """Until contact, with 8 N, then 0.08 m up within 2 s, and there for 10 s."""
+    """The gripper closes with 8 N, lifts the block by 0.08 m within 2 s and holds it there for 10 s."""
     simulation = tactile_sim.load("gripper")
     block = simulation.names.bodies.index("block")
     simulation.command_gripper("gripper", 0.044, 8.0)
@@ -165,5 +165,5 @@ def test_gripper_closes_on_the_block_and_holds_it_lifted():
         np.testing.assert_allclose(
             np.linalg.norm(simulation.observe().wrenches[:, :2], axis=1), 8.0, rtol=0.02
         )
-    # MuJoCo's friction is soft: what it holds sinks slowly.
+    # MuJoCo's friction is soft, so objects held by it sink slowly.
     assert simulation.engine.body_positions[block, 2] == pytest.approx(height, abs=3e-3)

@@ -1,4 +1,4 @@
-"""Forces of a user on bodies: numbers from the motion of a critically damped oscillator."""
+"""Forces that a user applies to bodies, compared with the motion of a critically damped oscillator."""
 
 from __future__ import annotations
 

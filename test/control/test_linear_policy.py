@@ -1,4 +1,4 @@
-"""The linear policy, and the one that is shipped for the configuration balance."""
+"""Linear policies, and the one shipped for the balance configuration."""
 
 from __future__ import annotations
 

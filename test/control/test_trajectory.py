@@ -1,4 +1,4 @@
-"""Trajectories of joints: interpolation, tracking, and what ends them."""
+"""Joint trajectories: interpolation, tracking, and how they end."""
 
 import numpy as np
 import pytest
@@ -42,7 +42,7 @@ def test_points_are_joined_by_polynomials_that_their_derivatives_allow():
 
 
 def test_servos_follow_a_trajectory_of_five_seconds(simulation):
-    """With the default control, under gravity, within 0.01 rad at all times and at the end."""
+    """With default control and gravity, the error stays within 0.01 rad at all times."""
     times = np.linspace(0.5, 5.0, 10)
     amplitude, phase = np.array([0.8, -1.2]), np.pi * times[:, None] / 5.0
     simulation.command_trajectory(
@@ -65,7 +65,7 @@ def test_a_new_trajectory_continues_and_a_command_ends_it(simulation):
     np.testing.assert_allclose(simulation.engine.data.qpos, 0.5, atol=0.02)
     simulation.command_trajectory(trajectory([1.0], [[0.0]], joints=["elbow"]), delay=0.5)
     simulation.step(250)
-    np.testing.assert_allclose(simulation.engine.data.qpos, 0.5, atol=0.02)  # it waits where it was
+    np.testing.assert_allclose(simulation.engine.data.qpos, 0.5, atol=0.02)  # it waits at its position
     simulation.step(250)
     np.testing.assert_allclose(simulation.engine.data.qpos, [0.5, 0.25], atol=0.02)
     simulation.command_joints({"elbow": 0.3})
@@ -102,7 +102,7 @@ def test_wrong_joints_are_refused(simulation):
 
 
 class Goal:
-    """A goal of the simulation's shoulder, which records its outcome and largest position error."""
+    """A goal for the shoulder that records its outcome and the largest position error."""
 
     def __init__(self, simulation, *points, path=0.0, goal=0.0, patience=0.0, joint="shoulder"):
         self.outcomes, self.error = [], 0.0

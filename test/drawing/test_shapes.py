@@ -1,4 +1,4 @@
-"""Colours of geoms that are drawn in one colour each."""
+"""Colours of geoms that are each drawn in a single colour."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The skin as a sensor of mjlab, in a scene of mjlab: run by `make test-extras`."""
+"""The skin as a sensor in a scene of mjlab. `make test-extras` runs this file."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Datasets collected by Ray on this machine: run by `make test-extras`."""
+"""Datasets collected by Ray on this machine. `make test-extras` runs this file."""
 
 import os
 import signal
@@ -24,7 +24,7 @@ def files(out: Path) -> dict[str, bytes]:
 
 
 def parent(pid: int) -> int:
-    """Return the parent of a process, or 0."""
+    """Return the process id of the parent of a process, or 0."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     except OSError:
@@ -32,7 +32,7 @@ def parent(pid: int) -> int:
 
 
 def workers(driver: int) -> list[int]:
-    """Return the processes of Ray that make shards for a driver."""
+    """Return the Ray processes that write shards for a driver."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

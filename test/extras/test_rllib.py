@@ -1,4 +1,4 @@
-"""RLlib trains on the vector environments: run by `make test-extras`."""
+"""RLlib trains on the vector environments. `make test-extras` runs this file."""
 
 import subprocess
 import sys
@@ -16,4 +16,4 @@ def test_ppo_of_rllib_learns_on_a_batch():
         [sys.executable, EXAMPLE, "contact", "1"], stdout=subprocess.PIPE, text=True, check=True
     )
     (mean,) = map(float, done.stdout.split())
-    assert 10.0 < mean < 60.0  # a ball rolls off a tray that does not move in 1.3 s, thus 65 steps
+    assert 10.0 < mean < 60.0  # a ball rolls off a tray that does not move within 1.3 s, which is 65 steps

@@ -1,4 +1,4 @@
-"""Learning environments work with Stable-Baselines3: run by `make test-extras`."""
+"""Learning environments work with Stable-Baselines3. `make test-extras` runs this file."""
 
 import gymnasium
 import numpy as np

@@ -1,4 +1,4 @@
-"""Batches on MuJoCo Warp, on Warp's processor device: run by `make test-extras`."""
+"""Batches on MuJoCo Warp with Warp's CPU device. `make test-extras` runs this file."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def copy_state(source: Batch, target: Batch) -> None:
 
 @pytest.fixture(scope="module")
 def moved() -> Batch:
-    """Return a batch of MuJoCo whose environments differ and touch."""
+    """Return a MuJoCo batch whose environments differ and have contacts."""
     batch = batch_on("mujoco")
     random = np.random.default_rng(0)
     for _ in range(4):
@@ -43,7 +43,7 @@ def moved() -> Batch:
 
 
 def assert_close(values: np.ndarray, expected: np.ndarray) -> None:
-    """Compare to 1e-5 of the largest value."""
+    """Assert that the difference is at most 1e-5 of the largest value."""
     assert values.shape == expected.shape
     np.testing.assert_allclose(values, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 

@@ -1,4 +1,4 @@
-"""`elastic_foundation` on Warp's CPU device, at the contacts of MuJoCo: run by `make test-extras`."""
+"""`elastic_foundation` on Warp's CPU device with MuJoCo's contacts. `make test-extras` runs this file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ ROUND = {
     "box": 'type="box" size=".02 .015 .01"',
     "mesh": 'type="mesh" mesh="gem"',
 }
-"""Geoms that fall on a plate with skin each."""
+"""Geoms, each of which falls on a plate with skin."""
 PLATES = "".join(
     f'<body name="{name}" pos="{0.2 * k} 0 .1"><geom type="box" size=".04 .04 .01"/></body>'
     f'<body pos="{0.2 * k} 0 .135"><freejoint/><geom {geom} mass=".3"/></body>'
@@ -45,11 +45,11 @@ SCENE = f"""<mujoco><asset>
   <body name="plane" pos="2 0 -.02"><freejoint/><geom type="box" size=".04 .04 .02" mass=".3"/></body>
   {PLATES}</worldbody></mujoco>"""
 KINDS = [*ROUND, "hfield", "plane"]
-"""Bodies with skin, named after the kind of geom that they touch."""
+"""Names of the bodies with skin, which are the types of geoms that they touch."""
 
 
 class Felt:
-    """Readings of a response function on Warp and on the CPU from the same contacts, rounded to float32."""
+    """Readings from Warp and from the CPU for the same contacts, rounded to float32."""
 
     def __init__(self, batch: Batch, response: str = "elastic_foundation"):
         self.response = response
@@ -94,7 +94,7 @@ class Felt:
         )
 
     def assert_equal(self, touch: str = "force_vector") -> None:
-        """Compare the taxels of each pad to 1e-5 of the load on it, or for pressures of the largest."""
+        """Compare taxels with a tolerance of 1e-5 of the load on their pad or of the largest pressure."""
         seen, wanted = self.on_warp(touch), self.on_cpu(touch)
         scaled = TOUCH_FUNCTIONS[touch].factor is not None
         for pad in self.skin.pads:
@@ -107,7 +107,7 @@ class Felt:
 
 @pytest.fixture(scope="module")
 def felt() -> Felt:
-    """Return the contacts of each kind of geom with a skin, some tilted and in motion."""
+    """Return readings in contacts of each type of geom with skin; some geoms are tilted or in motion."""
     skin = {"scales": dict.fromkeys(KINDS, SPACING), "response_function": "elastic_foundation"}
     batch = Batch(mujoco.MjSpec.from_string(SCENE), ENVS, settings={"skin": skin})
     batch.qvel[:] = np.random.default_rng(0).normal(0, 0.3, batch.qvel.shape)

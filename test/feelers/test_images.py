@@ -21,7 +21,7 @@ def test_free_feelers_are_black_and_covered_feelers_white():
     placed = place(scene("", CUBE), 1, image=painted, length=0.1)
     free = np.array([0.1, 0.04, 0.01, 0.0])
     expected = np.zeros((3, 4), np.uint8)
-    expected[1] = 0, 153, 128, 255  # 255 · (1 − free / length), the third is 20 mm long
+    expected[1] = 0, 153, 128, 255  # 255 · (1 − free / length); the third feeler is 20 mm long
     assert (image(placed, free) == expected).all()
 
 

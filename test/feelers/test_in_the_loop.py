@@ -24,7 +24,7 @@ SCENE = mjcf(TIMESTEP)
 
 
 def simulation(folder: Path, scene: str = SCENE, **keys) -> Simulation:
-    """Return a simulation of a scene with the given keys of a configuration."""
+    """Return a simulation of a scene with the specified configuration keys."""
     (folder / "scene.xml").write_text(scene)
     return Simulation(config.from_mapping({"scene": "scene.xml", **keys}, folder, "my.yaml"))
 
@@ -40,7 +40,7 @@ def falling(tmp_path) -> Simulation:
 
 
 def bottom(falling: Simulation) -> np.ndarray:
-    """Return which feelers point down (f,)."""
+    """Return a mask (f,) of the feelers that point down."""
     return falling.feelers.normals[:, 2] < -0.99
 
 
@@ -83,14 +83,14 @@ def test_image_of_a_falling_cube_turns_from_black_to_white(falling):
     white = tactile_image.make(falling.observe())
     assert np.count_nonzero(white == 255) == bottom(falling).sum()
     [placed] = [body.placed for body in falling.feelers.bodies]
-    # Each pixel shows its own feeler.
+    # Each feeler is shown by its own pixel.
     assert (white.ravel()[placed.pixels] == np.where(bottom(falling), 255, 0)).all()
 
 
 def test_force_image_changes_at_the_lower_face(falling):
     images = tactile_images(falling)
     by_name = {image.name: image for image in images}
-    assert set(by_name) == {"image", "force_image"}  # the feelers of a body with both have the plain name
+    assert set(by_name) == {"image", "force_image"}  # the body's feelers have the plain name
     assert [image.name for image in images] == list(by_name)  # it can be iterated again
     free = by_name["force_image"].make(falling.observe())
     falling.step(2000)
@@ -128,7 +128,8 @@ def test_maps_of_several_geoms_are_separate_images_and_one_stacked_image(tmp_pat
     )
     made = {image.name: image.make(paw.observe()) for image in tactile_images(paw)}
     assert set(made) == {"image", "left_pad/image", "right/image"}
-    # The ceiling is 20 mm above one tile and 10 mm above the other: 60 and 80 % of the lengths are covered.
+    # The ceiling is 20 mm above one tile and 10 mm above the other, so 60 and 80 % of the lengths are
+    # covered.
     assert (made["left_pad/image"] == np.full((4, 6), 153)).all()
     assert (made["right/image"] == np.full((2, 3), 204)).all()
     whole = made["image"]

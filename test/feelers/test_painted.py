@@ -1,4 +1,4 @@
-"""Images of painted feelers in different formats."""
+"""Feeler maps in different image formats."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ SHEER_WHITE, SHEER_RED, GREY_51 = [255, 255, 255, 254], [255, 0, 0, 0], [51, 51,
         ([RED, GREEN, BLUE, WHITE], None, [0, 0, 0, 1]),
         ([RED, NEARLY_WHITE, SHEER_WHITE, GREY_51], None, [0, 0, 0, 0]),
         ([RED, GREEN, BLUE, WHITE], False, [0.299, 0.587, 0.114, 1]),
-        # Without visible colours the image is grey and keeps its levels in any mode.
+        # Without visible colours, the image is grey and keeps its levels in any mode.
         ([GREY_51, WHITE, SHEER_WHITE, SHEER_RED], None, [0.2, 1, 254 / 255, 0]),
         ([GREY_51, WHITE, SHEER_WHITE, SHEER_RED], True, [0, 1, 0, 0]),
     ],

@@ -136,7 +136,7 @@ def test_grey_pixels_are_shorter_feelers_and_black_pixels_none():
 
 
 def test_only_white_pixels_of_a_coloured_map_are_feelers():
-    """Cortex: "The colors of the faces are irrelevant; only the white pixels specify feelers."."""
+    """Quote from Cortex: "The colors of the faces are irrelevant; only the white pixels specify feelers."."""
     model = scene("", KINDS["box"])
     image = np.zeros((24, 24, 3), np.uint8)
     image[..., 0], image[:, 12:] = 255, [0, 0, 255]  # red on the left, blue on the right
@@ -147,7 +147,7 @@ def test_only_white_pixels_of_a_coloured_map_are_feelers():
     }
     assert (placed.lengths == 0.05).all()
     assert len(place(model, 1, image=image, white_only=False).pixels) > 200
-    with raises(ConfigError, "white_only"):  # the remedy
+    with raises(ConfigError, "white_only"):  # the remedy in the error
         place(model, 1, image=image[:9])
 
 
@@ -157,7 +157,7 @@ def test_white_pixels_outside_the_map_are_ignored():
 
 
 HALF = np.array([[[0, 0], [1, 0], [0, 1]], [[0, 0], [0, 0], [0, 0]]])
-"""UV coordinates of two triangles: the lower left half of the map, and a single point."""
+"""UV coordinates of two triangles: one covers the lower left half of the map, the other is a single point."""
 TWO_MESHES = inline(np.asarray(TORUS.vertices[TORUS.faces])[:2], HALF, "a")
 TWO_MESHES += TWO_MESHES.replace('name="a"', 'name="b"')
 TWO_GEOMS = (

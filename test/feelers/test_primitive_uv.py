@@ -56,7 +56,7 @@ def in_geom(model: mujoco.MjModel, vectors: np.ndarray, origin: np.ndarray) -> n
 
 
 def feelers(kind: str, **how) -> tuple[np.ndarray, np.ndarray, object]:
-    """Return positions and normals in the geom's frame, and the result of `place`."""
+    """Place feelers; return their positions and normals in the geom's frame, and the result of `place`."""
     model = model_of(kind)
     placed = place(model, 1, **how)
     positions = in_geom(model, placed.positions, model.geom_pos[0])
@@ -73,7 +73,7 @@ def test_feelers_are_on_the_surface_and_point_outward(kind, how):
     assert np.abs(outside(kind, positions)).max() < 1e-9
     step = 1e-6
     assert np.linalg.norm(normals, axis=1) == pytest.approx(1, abs=1e-12)
-    # The normal is the gradient: a step along it increases the distance by the step.
+    # The normal is the gradient of the distance, so a step along it increases the distance by the step.
     assert outside(kind, positions + step * normals) == pytest.approx(step, rel=1e-3)
 
 
@@ -82,7 +82,7 @@ def test_all_pixels_have_the_same_area_on_the_surface(kind):
     _, _, coarse = feelers(kind, spacing=0.008)
     image = np.ones((8 * coarse.height, 8 * coarse.width), bool)
     positions, _, _ = feelers(kind, image=image)
-    # Size of the map on the surface, and so the area of a pixel.
+    # Size of the map on the surface, which determines the area of a pixel.
     a, b, c = SIZES[kind]
     width, height = {
         "box": (4 * (a + b), 2 * c + 4 * b),
@@ -92,7 +92,7 @@ def test_all_pixels_have_the_same_area_on_the_surface(kind):
     }[kind]
     pixel = width * height / image.size
     assert len(positions) * pixel == pytest.approx(area(kind), rel=0.01)
-    # Any plane divides painted feelers as it divides evenly spread ones.
+    # Any plane divides painted feelers in the same ratio as evenly spread ones.
     dense, _, _ = feelers(kind, spacing=0.002)
     for direction in np.random.default_rng(1).normal(size=(6, 3)):
         cut = np.quantile(dense @ direction, [0.25, 0.5, 0.75])
@@ -107,7 +107,7 @@ def test_map_shows_each_point_of_the_surface_once(kind):
     positions, _, painted = feelers(kind, image=image)
     anywhere, _, _ = feelers(kind, spacing=0.003)
     assert cKDTree(positions).query(anywhere)[0].max() < 0.004
-    # Distant pixels of the map are close on the surface only across a cut.
+    # Pixels that are distant on the map but close on the surface are on opposite sides of a cut.
     pairs = cKDTree(positions).query_pairs(1e-6, output_type="ndarray")
     assert len(pairs) <= 2 * (coarse.width + coarse.height)
 
@@ -128,7 +128,7 @@ def test_faces_of_a_box_are_arranged_as_documented():
 
 @pytest.mark.parametrize("kind", SIZES)
 def test_map_is_seen_from_outside(kind):
-    """Right and up on the map and the outward normal are a right-handed system everywhere."""
+    """Right and up on the map and the outward normal form a right-handed system everywhere."""
     positions, normals, placed = feelers(kind, image=np.ones((150, 120), bool))
     index = np.full((151, 121), -1)
     rows, columns = np.divmod(placed.pixels.astype(int), 120)

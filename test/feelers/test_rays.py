@@ -1,4 +1,4 @@
-"""Random rays against all types of geoms, compared with MuJoCo's rays and with inside tests by formula."""
+"""Random rays against all types of geoms, compared with MuJoCo's rays and with formulas for the inside."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ASSETS = (
 
 
 def scene(kinds, seed: int) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """Return geoms at random poses around a small ball that has the feelers, some across it."""
+    """Return a small ball for the feelers, and geoms at random poses that surround or intersect it."""
     rng = np.random.default_rng(seed)
     bodies = '<body><freejoint/><geom size=".001"/></body>'
     for kind in kinds:
@@ -44,7 +44,7 @@ def scene(kinds, seed: int) -> tuple[mujoco.MjModel, mujoco.MjData]:
 
 
 def random_feelers(seed: int, count: int = 800):
-    """Return feelers at random positions and in random directions, not on the surface of the body."""
+    """Return feelers with random positions and directions, which are not on the surface of the body."""
     rng = np.random.default_rng(seed)
     normals = rng.normal(size=(count, 3))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
@@ -74,7 +74,7 @@ def test_readings_equal_mujoco_rays_and_are_zero_inside(kinds):
 
 
 def _inside(model, data, geom: int, points: np.ndarray) -> np.ndarray:
-    """Return whether world points are in a geom, by its equation or its triangles' solid angles."""
+    """Return which world points are inside a geom, from its equation or the solid angles of its triangles."""
     p = (points - data.geom_xpos[geom]) @ data.geom_xmat[geom].reshape(3, 3)
     size, kind = model.geom_size[geom], mujoco.mjtGeom(model.geom_type[geom])
     if kind == mujoco.mjtGeom.mjGEOM_PLANE:
@@ -104,7 +104,7 @@ def _inside(model, data, geom: int, points: np.ndarray) -> np.ndarray:
 
 
 def _in_hills(model, p: np.ndarray) -> np.ndarray:
-    """Return whether points are above the base and below the plane of the triangle under them."""
+    """Return which points are above the base and below the plane of the triangle at their position."""
     rows, columns = model.hfield_nrow[0], model.hfield_ncol[0]
     x, y, height, base = model.hfield_size[0]
     i, j = (p[:, 0] + x) / (2 * x) * (columns - 1), (p[:, 1] + y) / (2 * y) * (rows - 1)
@@ -130,7 +130,7 @@ def test_readings_are_invariant_to_the_pose_of_the_scene():
 
 
 def test_readings_do_not_depend_on_the_tree():
-    """Feelers that each have a tree of their own read the same."""
+    """Readings are the same if each feeler has a separate tree."""
     model, data = scene(list(KINDS), 6)
     placed = random_feelers(6, 300)
     free = Feelers(model, [placed]).read(data)
@@ -141,7 +141,7 @@ def test_readings_do_not_depend_on_the_tree():
 
 
 def test_rays_through_edges_and_corners_of_a_mesh_hit_once():
-    """Feelers through the vertices and edges of a subdivided cube, from inside and outside."""
+    """Feelers pass through the vertices and edges of a subdivided cube, from inside and outside."""
     block = trimesh.creation.box((0.25, 0.25, 0.25)).subdivide().subdivide()
     model, data = load(
         '<body><geom type="mesh" mesh="block"/></body>'

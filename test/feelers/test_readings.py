@@ -1,4 +1,4 @@
-"""Free lengths against closed forms, from free to covered, at any pose of the scene."""
+"""Free lengths from free to covered, compared with closed forms at various poses of the scene."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from tactile_sim.errors import ConfigError
 from tactile_sim.feelers import Feelers
 
 ATOL = 1e-7
-"""Accuracy of float32 meshes, which MuJoCo rotates into the inertial frame, and height fields [m]."""
+"""Accuracy of height fields and of float32 meshes, which MuJoCo rotates into the inertial frame [m]."""
 INSIDE = 0.2 * LENGTH
 BLOCK = trimesh.creation.box((0.25, 0.25, 0.25))
 
 
 def read(model, data, placed, **options) -> np.ndarray:
-    """Return free lengths, after checking that they do not depend on the pose of the whole scene."""
+    """Check that free lengths do not depend on the pose of the whole scene, and return them."""
     feelers = Feelers(model, [placed], **options)
     free = feelers.read(data)
     for _ in turned(data):
@@ -47,7 +47,7 @@ def test_plane_against_feelers_of_a_box(tilt):
     placed = box_feelers(1, 0.1)
     roots, along = [rows @ data.xmat[1].reshape(3, 3).T for rows in (placed.positions, placed.normals)]
     seen = set()
-    for height in np.linspace(0.401, -0.399, 33):  # no root lies just in the plane
+    for height in np.linspace(0.401, -0.399, 33):  # no root is exactly in the plane
         data.qpos[2] = height
         mujoco.mj_kinematics(model, data)
         above = roots[:, 2] + height
@@ -83,7 +83,7 @@ def test_capsule_against_feelers_of_a_mesh():
         f'<body><freejoint/><geom type="capsule" size="{radius} {half}"/></body>',
         mesh("block", BLOCK.vertices, BLOCK.faces),
     )
-    grid = np.linspace(-0.12, 0.12, 24)  # none just grazes the capsule
+    grid = np.linspace(-0.12, 0.12, 24)  # no feeler just grazes the capsule
     places = np.stack([np.full((24, 24), 0.125), *np.meshgrid(grid, grid)], -1).reshape(-1, 3)
     beyond = np.maximum(np.abs(places[:, 2] - 0.06) - half, 0)
     rest = radius**2 - places[:, 1] ** 2 - beyond**2
@@ -204,22 +204,22 @@ def test_open_mesh_is_a_sheet_and_hulls_do_not_count():
     within = read(model, data, feelers_at(4, 0.03125 * axes, axes))
     walls = np.where(within < LENGTH, 0.09375, LENGTH)
     np.testing.assert_allclose(within, walls, rtol=0, atol=ATOL)
-    assert 4 <= np.sum(within < LENGTH) <= 6  # one of twelve triangles is missing
+    assert 4 <= np.sum(within < LENGTH) <= 6  # one of the twelve triangles is missing
 
 
 def test_obstacle_behind_a_thin_body_does_not_cover_its_front():
-    """The rays on the back of a 5 mm finger on a table start at its middle, not inside the table."""
+    """Rays on the back of a 5 mm thick finger on a table start at its middle, not inside the table."""
     model, data = load('<geom type="box" size="1 1 1" pos="0 0 -1"/><body pos="0 0 .0025"><freejoint/>'
                        '<geom type="box" size=".05 .01 .0025"/></body>')  # fmt: skip
     placed = feelers_at(1, [[0, 0, 0.0025], [0, 0, -0.0025]], [[0, 0, 1], [0, 0, -1]])
     np.testing.assert_array_equal(read(model, data, placed), [LENGTH, 0])
-    data.qpos[2] -= 0.001  # pressed in a little
+    data.qpos[2] -= 0.001  # slightly pressed in
     mujoco.mj_kinematics(model, data)
     np.testing.assert_array_equal(read(model, data, placed), [LENGTH, 0])
 
 
 def test_thickness_includes_all_geoms_of_the_body():
-    """Stacked boxes are one body; a sheet deeper than its middle does not cover its feelers."""
+    """Stacked boxes form one body; a sheet below the middle of the stack does not cover its feelers."""
     layers = [f'<geom type="box" size=".1 .1 .005" pos="0 0 {z}"/>' for z in (-0.005, -0.015, -0.025, -0.035)]
     sheet = '<geom type="box" size="1 1 .0001" pos="0 0 -.0148"/>'
     for count, expected in ((1, LENGTH), (2, LENGTH), (3, 0), (4, 0)):

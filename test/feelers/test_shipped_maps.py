@@ -1,4 +1,4 @@
-"""Maps and meshes of the shipped scenes."""
+"""Feeler maps and meshes of the shipped scenes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_assets_match_the_script(tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {
         path.name
         for path in shipped.iterdir()
-        if not path.name.startswith("imprint_")  # of tools/imprint.py
+        if not path.name.startswith("imprint_")  # from tools/imprint.py
     }
     for made in tmp_path.glob("*.obj"):
         assert made.read_text() == (shipped / made.name).read_text(), "run python tools/paint.py"
@@ -46,7 +46,7 @@ def test_cube_has_a_grid_of_feelers_on_each_face():
             face = placed.positions[placed.normals[:, axis] * side > 0.99]
             assert len(face) == 18**2
             assert face[:, axis] == pytest.approx(side * 0.1, abs=1e-12)
-            # 1 cm apart, the outermost 1.5 cm from the edges.
+            # Feelers are 1 cm apart, and the outermost ones 1.5 cm from the edges.
             across = np.unique(np.round(np.delete(face, axis, axis=1), 9))
             assert across == pytest.approx(np.linspace(-0.085, 0.085, 18), abs=1e-9)
 
@@ -55,7 +55,7 @@ def test_worm_feelers_are_dense_at_the_tip_and_absent_in_the_neck():
     upper = painted("worm", "worm_upper", "worm_upper").positions
     lower = painted("worm", "worm_lower", "worm_lower").positions
     tip = upper[:, 2] > 0.15
-    # Spacings of 3 mm and 1 cm: eleven times as many per area.
+    # With spacings of 3 mm and 1 cm, there are eleven times as many per area.
     around = 2 * np.pi * np.hypot(upper[:, 0], upper[:, 1])
     dense = np.count_nonzero((upper[:, 2] > 0.16) & (upper[:, 2] < 0.18)) / (0.02 * around[tip].mean())
     sparse = np.count_nonzero((lower[:, 2] > 0.06) & (lower[:, 2] < 0.14)) / (0.08 * 2 * np.pi * 0.03)

@@ -18,7 +18,7 @@ WIDTH, HEIGHT = 97, 61
 
 
 def soup(side: int = 12) -> tuple[np.ndarray, np.ndarray]:
-    """Return random triangles, each in a separate cell of the map; half of them are mirrored there."""
+    """Return random triangles, each in a separate cell of the map, on which half of them are mirrored."""
     corners = RNG.normal(size=(side**2, 3, 3)) * 0.1
     cell = np.stack(np.meshgrid(np.arange(side), np.arange(side)), axis=-1).reshape(-1, 1, 2)
     return corners, (cell + RNG.random((side**2, 3, 2))) / side
@@ -45,7 +45,7 @@ def _inside(triangle: np.ndarray, x: Fraction, y: Fraction) -> bool:
 
 
 def compiled_uv(model: mujoco.MjModel) -> np.ndarray:
-    """Return u and v (t, 3, 2) of the only mesh, v upwards."""
+    """Return u and v (t, 3, 2) of the only mesh; v points up."""
     uv = model.mesh_texcoord[model.mesh_facetexcoord].astype(float)
     return np.stack([uv[..., 0], 1.0 - uv[..., 1]], axis=-1)
 
@@ -82,14 +82,14 @@ def test_each_white_pixel_in_a_triangle_is_a_feeler():
 
 
 def test_feelers_are_uniform_on_a_uniform_map():
-    # A square of 0.2 m on half of the map: each of 40 x 20 pixels is 0.2² / 800 m².
+    # A square of 0.2 m covers half of the map, so each of its 40 x 20 pixels has an area of 0.2² / 800 m².
     uv = np.array([[[0, 0], [1, 0], [1, 0.5]], [[0, 0], [1, 0.5], [0, 0.5]]], float)
     corners = np.array([[[0, 0, 0], [0.2, 0, 0], [0.2, 0, 0.2]], [[0, 0, 0], [0.2, 0, 0.2], [0, 0, 0.2]]])
     placed = place(one_mesh(corners, uv), 1, image=np.ones((40, 40), bool))
     assert len(placed.positions) == 800
     assert placed.spacing == pytest.approx(0.2 / 40, rel=1e-6)
     for share in (0.25, 0.5, 0.75):
-        # A vertical line divides the feelers as it divides the map.
+        # A vertical line divides the feelers in the same ratio as the map.
         assert np.mean(placed.uv[:, 0] < share) == pytest.approx(share, abs=0.02)
 
 
@@ -157,7 +157,7 @@ def test_whole_repeats_of_the_image_do_not_change_feelers(how):
 
 
 def test_triangles_across_the_border_continue_at_the_opposite_side():
-    # A square of 1 m, on the map from (0.5, -0.25) to (1.5, 0.75): as large as the image.
+    # A square of 1 m extends on the map from (0.5, -0.25) to (1.5, 0.75), so it is as large as the image.
     square = np.array([[0, 0], [1, 0], [1, 1], [0, 1]], float)
     faces = [[0, 1, 2], [0, 2, 3]]
     corners = np.concatenate([square, np.zeros((4, 1))], axis=1)[faces]
@@ -166,7 +166,7 @@ def test_triangles_across_the_border_continue_at_the_opposite_side():
     model = one_mesh(corners, square[faces])
     unmoved = place(model, 1, image=np.ones((8, 8), bool))
     expected = unmoved.positions.reshape(8, 8, 3)
-    # Half a map to the left, and a quarter up.
+    # It is moved by half a map to the left and a quarter up.
     expected = np.roll(expected, (2, 4), axis=(0, 1)).reshape(-1, 3)
     assert placed.positions == pytest.approx(expected, abs=1e-6)
 
@@ -175,7 +175,7 @@ def test_triangle_that_spans_the_image_twice_overlaps_itself():
     corners, uv = soup(2)
     uv[2] = [[0, 0], [3, 0], [0, 3]]
     image = np.zeros((8, 8), bool)
-    image[0, 0] = True  # the corner where the other triangles are not
+    image[0, 0] = True  # the corner that the other triangles do not cover
     with raises(SceneError, "triangles 2 and 2", "'m'"):
         place(one_mesh(corners, uv), 1, image=image)
     uv[2] *= 1e30
@@ -188,7 +188,7 @@ SIDES = ["0132", "4675", "0451", "2376", "0264", "1573"]
 
 
 def brick_obj() -> str:
-    """Return an OBJ far from its origin; each side fills one of 3 x 2 cells of the map."""
+    """Return the OBJ of a box far from its origin; each side fills one of 3 x 2 cells of the map."""
     lines = [f"v {x} {y} {z}" for x, y, z in BRICK]
     faces = []
     for k, side in enumerate(SIDES):
@@ -219,7 +219,7 @@ def test_feelers_on_an_obj_are_where_the_file_maps_them(tmp_path, scale):
 
 
 def test_inline_mesh_has_row_0_at_v_0():
-    # As for textures in MuJoCo, v of texcoord in MJCF counts downwards.
+    # As for textures in MuJoCo, v of texcoord in MJCF points down.
     corners = np.array([[[0, 0, 0], [1, 0, 0], [1, 0, 1]], [[0, 0, 0], [1, 0, 1], [0, 0, 1]]], float)
     down = np.array([[[0, 1], [1, 1], [1, 0]], [[0, 1], [1, 0], [0, 0]]], float)
     model = scene(inline(corners, down * [1, -1] + [0, 1]), f'<geom type="mesh" mesh="m" {VISUAL}/>')

@@ -1,4 +1,4 @@
-"""A cube with eight taxels, and recordings of it."""
+"""A cube with eight taxels, and recordings of its readings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCENE = (
 
 @pytest.fixture
 def pad(tmp_path):
-    """Return the settings and the reference of the pad with some stages."""
+    """Return a function that creates the settings and the reference of the pad with some stages."""
     (tmp_path / "pad.xml").write_text(SCENE)
 
     def make(stages, seed=3):
@@ -29,7 +29,7 @@ def pad(tmp_path):
 
 @pytest.fixture
 def record(pad):
-    """Return a recording of the pad with some stages, and its reference."""
+    """Return a function that records the pad with some stages; it returns recording and reference."""
 
     def make(stages, taxels=range(5), hold=0.4, rate=50.0, distort=None, seed=3):
         settings, reference = pad(stages, seed)

@@ -1,4 +1,4 @@
-"""Contact parameters from presses with a sphere and from impacts."""
+"""Contact parameters fitted to presses with a sphere and to impacts."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SCENE = """<mujoco><option timestep="0.001"/><worldbody>
   <body name="tip"><geom type="box" size=".012 .012 .006"/></body></worldbody></mujoco>"""
 RADIUS, PITCH, SIDE = 0.01, 0.002, 5
 FOUNDATION = 5e8
-"""Stiffness / thickness [Pa/m]: 8 N press a patch of 3.7 mm radius."""
+"""Stiffness divided by thickness [Pa/m]; 8 N press a patch with a radius of 3.7 mm."""
 
 
 def configuration(foundation: float, sensor: str = "") -> str:
@@ -54,7 +54,7 @@ def patch(folder):
 
 
 def pressed(force: float) -> np.ndarray:
-    """Return the loads (25,) of a sphere on the middle taxel: K max(0, depth - gap) integrated over cells."""
+    """Return the loads (25,) of a sphere on the middle taxel: K max(0, depth - gap) per cell, integrated."""
     line = (np.arange(SIDE) - SIDE // 2) * PITCH
     inside = ((np.arange(60) + 0.5) / 60 - 0.5) * PITCH
     x = (line[:, None] + inside).ravel()

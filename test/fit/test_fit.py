@@ -1,4 +1,4 @@
-"""Fits of recordings from known configurations."""
+"""Fits to recordings from known configurations."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ def test_identifiable_parameters_come_back(name, record):
         np.testing.assert_allclose(
             result.offsets[pressed], stages.get("offset", {"value": 0})["value"], atol=0.01
         )
-    # No stage that is not there comes back, and what cannot be known is named.
+    # No absent stage is found, and parameters that cannot be determined are named.
     shared = {"cross_talk", "hysteresis", "viscoelasticity", "slow_adaptation", "delay", "transfer"}
     assert fitted.keys() & shared == stages.keys() & shared
     assert any("gain.taxels[5, 6, 7]" in key for key in result.unidentifiable)
@@ -151,7 +151,7 @@ def test_presses_without_dynamics_do_not_identify_it(record, pad):
     result = fit(cut, reference)
     assert {"slow_adaptation.time_constant", "viscoelasticity.time_constant"} <= set(result.unidentifiable)
     SignalChain(Simulation(pad({})[0]).skin, {"tip": merged(result, reference)}, 0.002)  # nothing is missing
-    # Two levels of force, 0 and 5 N, say nothing about a curve, nor does one press about hysteresis.
+    # Two forces, 0 and 5 N, do not determine a curve, and a single press does not determine hysteresis.
     assert {"transfer.second", "hysteresis.fraction"} <= set(result.unidentifiable)
     assert result.gains[2] == pytest.approx(1.0, abs=0.01)
 

@@ -29,7 +29,7 @@ CONFIG = """
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """The working folder, with a configuration."""
+    """Return the working folder, which contains a configuration."""
     (tmp_path / "pad.xml").write_text(SCENE)
     (tmp_path / "pad.yaml").write_text(CONFIG)
     monkeypatch.chdir(tmp_path)

@@ -1,4 +1,4 @@
-"""Test the launched node with launch_testing.
+"""Test the node, started by a launch file, with launch_testing.
 
 Run ``launch_test test/launch/touch_cube.py`` or ``colcon test``.
 """
@@ -18,13 +18,13 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from tactile_sim.msg import TactileFrame
 
 SIM = Path(__file__).parents[2] / "launch/sim.launch.py"
-PATIENCE = 240.0  # s: the first start compiles kernels
+PATIENCE = 240.0  # seconds; the first start compiles kernels
 COUNT = 50
 
 
 @pytest.mark.launch_test
 def generate_test_description():
-    """Launch the cube."""
+    """Return a launch description that starts the node with the cube."""
     sim = IncludeLaunchDescription(
         PythonLaunchDescriptionSource(str(SIM)), launch_arguments={"config": "touch_cube"}.items()
     )
@@ -32,7 +32,7 @@ def generate_test_description():
 
 
 class TestWhileRunning(unittest.TestCase):
-    """Topics of the launched node."""
+    """Checks the topics of the launched node."""
 
     def test_frames_are_published_every_ten_milliseconds(self):
         rclpy.init()
@@ -55,7 +55,7 @@ class TestWhileRunning(unittest.TestCase):
 
 @launch_testing.post_shutdown_test()
 class TestAfterShutdown(unittest.TestCase):
-    """Exit codes of the processes."""
+    """Checks the exit codes of the processes."""
 
     def test_every_process_exits_with_0(self, proc_info):
         launch_testing.asserts.assertExitCodes(proc_info)

@@ -1,4 +1,4 @@
-"""Learning environments over batches."""
+"""Learning environments that use batches."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tactile_sim.learning import TOUCH, Task, TaskEnv, TaskVectorEnv, register  
 
 
 class Reach(Task):
-    """Press on the box with the arm."""
+    """A task in which the arm presses on the box."""
 
     config = mujoco.MjSpec.from_string(SCENE)
     settings = {"skin": SKIN | {"sensor": {"box": {"noise": {"std": 0.01}}}}}

@@ -1,4 +1,4 @@
-"""The shipped tasks: what they observe, reward and end."""
+"""The shipped tasks: observations, rewards and termination."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ GRAVITY = 9.81
 
 
 def place(environments, task, offsets):
-    """Put the balls at offsets (n, 2) [m] from the center of a level tray that is at rest."""
+    """Place the balls at offsets (n, 2) [m] from the center of a level tray at rest."""
     batch = environments.batch
     batch.reset()
     batch.qpos[:, :2] = batch.simulation.engine.model.qpos_spring[:2]
@@ -67,7 +67,7 @@ def test_ball_balance_reward_and_end_follow_from_the_position_of_the_ball():
     environments = TaskVectorEnv(task, 4)
     place(environments, task, offsets)
     seen = environments.batch.observe()
-    # The base is level to second order of its 0.05 rad only.
+    # The tray is level only up to second-order terms in the base's angle of 0.05 rad.
     np.testing.assert_allclose(task.ball_position(environments.batch)[:, :2], offsets, atol=5e-4)
     expected = 1.0 - (np.linalg.norm(offsets, axis=1) / 0.12) ** 2
     reward = task.reward(environments.batch, seen, None)
@@ -141,7 +141,7 @@ def test_gripped_block_is_held_crushed_or_slips(backend):
         action = np.array([[0.0], [1.0], [-1.0]])
         observation, reward, terminated, *_ = environments.step(np.where(ended[:, None], 0.0, action))
         if k == 50:
-            # Each pad carries half of the weight and of the load, which has its mean plus or minus 1 N.
+            # The pads together carry the weight and the load, which varies between 0 and 2 N.
             lift = observation[0, 1:].reshape(2, 6)[:, 2].sum()
             assert -0.2 * GRAVITY - 2.2 < lift < -0.2 * GRAVITY + 0.2
         assert 0.0 <= reward[0] <= 1.0 and not terminated[0]

@@ -20,7 +20,7 @@ def clock(monkeypatch):
 def test_waits_end_when_wall_time_reaches_simulation_time(clock, factor):
     pace = Pace(factor)
     for simulated in (0.002, 0.004, 0.5, 30.0):
-        clock[0] += 0.3 * pace.ahead(simulated)  # woken up too early
+        clock[0] += 0.3 * pace.ahead(simulated)  # wakes up too early
         clock[0] += pace.ahead(simulated)
         assert clock[0] == pytest.approx(100.0 + simulated / factor)
         assert pace.ahead(simulated) == pytest.approx(0.0, abs=1e-9)

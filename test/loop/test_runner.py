@@ -22,7 +22,7 @@ SCENE = """
 
 
 class FakeOutput(Terminal):
-    """An output with subscribers to the given streams, which stores what is published."""
+    """An output with subscribers to the specified streams that stores everything published."""
 
     def __init__(self, *streams: str):
         self.streams = set(streams)
@@ -112,7 +112,7 @@ def test_other_subscribers_do_not_change_the_messages(running):
 def test_time_runs_at_the_real_time_factor(running):
     began = time.monotonic()
     running(duration=0.5, real_time_factor=1.0)
-    assert time.monotonic() - began > 0.45  # not sooner; nor later: test_pace
+    assert time.monotonic() - began > 0.45  # not earlier; test_pace checks that it is not later
 
 
 def test_a_paused_state_is_published_once_and_to_new_subscribers(running):

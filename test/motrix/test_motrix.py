@@ -27,7 +27,7 @@ G = 9.81
 # -- statics, both engines -------------------------------------------------------------------------------
 
 SHARE = 0.01
-"""Relative deviation of both engines from analysis."""
+"""Maximum relative deviation of both engines from analytical results."""
 
 
 def test_skin_of_a_cube_at_rest_reads_its_weight(engine_name):
@@ -81,7 +81,7 @@ def test_sensors_of_a_lever_at_rest_read_weight_and_torque(engine_name):
     engine.step(750)
     upward, force, torque, touch, effort = (engine.get_sensor_data(f"sensor{k}")[0] for k in range(5))
     np.testing.assert_allclose(upward, [0, 0, G], atol=SHARE * G)
-    # Force and torque of the world on the lever in the site's frame balance the weight.
+    # Force and torque of the world on the lever, in the site's frame, balance the weight.
     np.testing.assert_allclose(force, [0, 0, 3 * G], atol=SHARE * 3 * G)
     np.testing.assert_allclose(torque, [0, -0.4 * 3 * G, 0], atol=SHARE * 1.2 * G)
     np.testing.assert_allclose(touch, G, rtol=SHARE)
@@ -200,7 +200,7 @@ def test_command_after_forward_acts_on_the_next_step():
             engine.data.ctrl[:] = 0.3 * np.sin(k), 1.0
             engine.data.qfrc_applied[-1] = 0.1 * k
             engine.step()
-    # The step that forward took is undone in single precision.
+    # The step that forward has taken is undone in single precision.
     np.testing.assert_allclose(looked.data.qpos, other.data.qpos, atol=1e-5)
 
 

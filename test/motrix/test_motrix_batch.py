@@ -33,7 +33,7 @@ SENSORS = {
 
 @pytest.fixture
 def pushed(tmp_path):
-    """Return a function that loads the scene with n environments."""
+    """Return a function that loads the scene into n environments."""
     (tmp_path / "scene.xml").write_text(PUSHED)
     return lambda n: load(tmp_path / "scene.xml", "motrix", n, contact_sensors=SENSORS)
 

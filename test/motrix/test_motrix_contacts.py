@@ -1,4 +1,4 @@
-"""Contacts of MotrixSim against Newton's and Euler's laws and against MuJoCo."""
+"""Contacts of MotrixSim, compared with Newton's and Euler's laws and with MuJoCo."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ GROUNDS = {"plane": 'type="plane" size="5 5 .1"', "box": 'type="box" size="1 1 .
 @pytest.mark.parametrize(("shape", "ground"), [*itertools.product(SHAPES, GROUNDS)])
 def test_contact_wrenches_explain_the_motion_of_a_tumbling_body(shape, ground, body_first):
     friction = 'condim="6" friction=".6 .02 .01"'
-    # In motrixsim's order, geoms of a child of a fixed body precede those of the parent.
+    # MotrixSim orders geoms of a child of a fixed body before those of the parent.
     parts = [
         f'<body name="b" pos="0 0 .13"><freejoint/><geom {SHAPES[shape]} mass="1" {friction}/></body>',
         f'<body><geom {GROUNDS[ground]} euler="5 3 0" {friction}/>'
@@ -51,7 +51,7 @@ def test_contact_wrenches_explain_the_motion_of_a_tumbling_body(shape, ground, b
         before, origin = data.qvel.copy(), data.xpos[body].copy()
         sign = np.where(contacts.bodies[:, 1] == body, 1.0, -1.0)[:, None]
         force, torque = np.split(sign * contacts.wrench_world, 2, axis=1)
-        # In motrixsim the force acts on the surface of each body, half the depth from the middle.
+        # In MotrixSim, the force acts on the surface of each body, half the depth from the contact point.
         points = contacts.position + 0.5 * sign * contacts.distance[:, None] * contacts.frame[:, 0]
         torque = torque + np.cross(points - centre, force)
         # Newton's and Euler's equations.
@@ -89,7 +89,7 @@ def test_same_geoms_collide_as_in_mujoco():
     # All spheres coincide, so each pair that may collide does.
     found = [{*map(frozenset, engine.data.contact.geom.tolist())} for engine in (mujocos, motrix)]
     assert found[0] == found[1] and len(found[0]) == 21
-    # motrixsim has no contacts besides these.
+    # MotrixSim has no other contacts.
     colliders = {
         collider: geom
         for geom in range(motrix.model.ngeom)
@@ -104,7 +104,7 @@ def test_same_geoms_collide_as_in_mujoco():
 def test_truncated_contacts_are_logged_once(caplog):
     engine = of("""<mujoco><worldbody><geom name="floor" type="plane" size="1 1 1"/>
       <body pos="0 0 .1"><freejoint/><geom name="drum" size=".1"/></body></worldbody></mujoco>""")
-    # No pair of shapes is known to have more than eight contacts, so the raw values are made up.
+    # No pair of shapes is known to have more than eight contacts, so this test uses artificial raw values.
     raw = np.zeros((1, WIDTH), np.float32)
     raw[0, 0] = 9
     for _ in range(2):

@@ -1,4 +1,4 @@
-"""Applied forces, actuators with a state and partial resets in MotrixSim, compared with MuJoCo."""
+"""Applied forces, stateful actuators and partial resets in MotrixSim, compared with MuJoCo."""
 
 from __future__ import annotations
 

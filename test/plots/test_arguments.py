@@ -1,4 +1,4 @@
-"""Invalid arguments of plots, and their imports."""
+"""Invalid arguments of plot functions, and the modules that they import."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plots show sensors and readings at the right positions, in the stated frame."""
+"""Plots show sensors and readings at the right positions and in the stated frame."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Overview of a subtree: centre and readings."""
+"""The overview plot of a subtree: centre and readings."""
 
 from __future__ import annotations
 
