@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the node."""
+"""Fixtures for the tests of the node."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SKIN = {"scales": {"arm": 0.03}}
 
 @pytest.fixture
 def ros(tmp_path):
-    """Yield a `Ros` with its own ROS domain, and end its processes afterwards."""
+    """Yield a `Ros` with a separate ROS domain and end its processes afterwards."""
     pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
     from support.ros import Ros
 
@@ -28,7 +28,7 @@ def ros(tmp_path):
 
 @pytest.fixture
 def parameters(ros):
-    """Return the parameters of a scene with a driven arm with skin, a slider and a ball."""
+    """Return the parameters of a scene with a driven arm that has skin, a slider and a ball."""
     path = ros.folder / "scene.xml"
     path.write_text(SCENE)
     return {"scene": str(path), "skin": SKIN}

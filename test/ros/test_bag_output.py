@@ -1,4 +1,4 @@
-"""Recordings that the view starts: bags without a node, their names and faults."""
+"""Recordings started from the view: bags without a node, their names, and faults."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def simulation(tmp_path_factory):
 
 @pytest.fixture
 def output(simulation, tmp_path):
-    """Yield an output with a list of its statuses."""
+    """Yield an output and the list of statuses that it reports."""
     output = BagOutput(Runner(simulation, Terminal()), tmp_path / "out")
     output.statuses = []
     output.on_status = output.statuses.append
@@ -44,7 +44,7 @@ def publish(output, simulation, steps):
 def test_bags_have_every_published_snapshot_and_names_of_their_own(output, simulation, tmp_path):
     assert output.subscribed() == set()
     stamps = []
-    for count in (3, 2):  # two recordings, usually in the same second
+    for count in (3, 2):  # two recordings, usually within the same second
         output.record(True)
         assert output.new_subscribers() and "tactile" in output.subscribed()
         with pytest.raises(CommandError, match="record"):
@@ -65,12 +65,12 @@ def test_bags_have_every_published_snapshot_and_names_of_their_own(output, simul
         output.record(False)
 
 
-@pytest.mark.filterwarnings("ignore:.*writer was stopped")  # if there is no space for the index
+@pytest.mark.filterwarnings("ignore:.*writer was stopped")  # if there is no space for the index either
 def test_full_disk_ends_the_recording_with_a_readable_bag(output, simulation):
     """A file size limit emulates a full disk."""
     output.record(True)
     publish(output, simulation, 3)
-    wait_until(lambda: output.statuses[-1].size > 1000)  # the first chunk is on the disk
+    wait_until(lambda: output.statuses[-1].size > 1000)  # the first chunk has been written
     size = output.statuses[-1].size
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (size + 20_000, before[1]))

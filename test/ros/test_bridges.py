@@ -1,4 +1,4 @@
-"""Bridged messages equal the node's own messages of the same stamp."""
+"""Bridged messages equal the node's messages with the same stamp."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def touched(tmp_path_factory):
 
 @pytest.fixture
 def at_rest(touched):
-    """Return a function that returns the last message of each topic, all of one stamp."""
+    """Return a function that returns the last message of each topic, all with the same stamp."""
 
     def last_of(**topics):
         received = {name: touched.listen(kind, topic) for name, (kind, topic) in topics.items()}
@@ -62,7 +62,7 @@ def at_rest(touched):
 
 @pytest.fixture
 def layouts(touched):
-    """Return the layouts of the two bodies."""
+    """Return the layouts of both bodies."""
     received = {
         body: touched.listen(TactileLayout, f"tactile/{body}/layout", lasting=True)
         for body in ("box", "slope")
@@ -104,7 +104,7 @@ def test_tactile_contacts_sum_contacts_of_body(at_rest):
     np.testing.assert_allclose(rotation @ found.wrench.force[0], -on_box, atol=0.02)
     np.testing.assert_allclose(found.normal[0], [0, 0, 1], atol=1e-3)
     np.testing.assert_allclose(found.normal[1], [0, 0, -1], atol=1e-3)
-    # Below the box's centre of mass, and so off the middle of its lower face on the slope.
+    # It is below the box's centre of mass, so on the slope it is not in the middle of the lower face.
     assert found.position[1][2] == pytest.approx(-0.1, abs=1e-3)
     assert found.position[1][0] == pytest.approx(0.1 * np.tan(TILT), rel=0.05)
 
@@ -131,7 +131,7 @@ def test_gazebo_contacts_equal_contacts_with_sensor_first(at_rest, body, other):
         np.testing.assert_allclose(found.normals[k][0], turned[k] * contacts.normal[k])
         np.testing.assert_allclose(found.positions[k][0], contacts.position[k])
         assert found.depths[k] == pytest.approx([-contacts.distance[k]])
-    # The normal is that of the force on the sensor, so it points up for the box.
+    # The normal has the direction of the force on the sensor, so it points up for the box.
     assert np.sign(found.normals[0][0][2]) == (1 if body == "box" else -1)
 
 

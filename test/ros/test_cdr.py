@@ -61,7 +61,7 @@ def test_omitted_fields_have_ros_defaults(message_type):
 
 
 def test_nested_defaults_apply_in_sequences():
-    """A transform with only a frame has the unit quaternion."""
+    """A transform in which only the frame is set has a unit quaternion."""
     data = cdr.encode(TFMessage, {"transforms": [{"child_frame_id": name} for name in ("a", "bc")]})
     assert data == cdr.encode(
         TFMessage, TFMessage(transforms=[TransformStamped(child_frame_id=name) for name in ("a", "bc")])
@@ -83,7 +83,7 @@ def test_decoded_messages_can_be_encoded_again():
 
 @pytest.mark.parametrize("frame", ["", "a", "ab", "abc", "abcd", "abcde", "abcdef", "abcdefg"])
 def test_arrays_are_aligned_at_every_offset(frame):
-    """Strings of eight lengths make the points start at every offset modulo 8."""
+    """With strings of eight lengths, the points start at every offset modulo 8."""
     points = np.arange(15.0).reshape(5, 3)
     message = Marker(points=[Point(x=x, y=y, z=z) for x, y, z in points.tolist()], text=frame, ns=frame)
     message.header.frame_id = frame
@@ -93,7 +93,7 @@ def test_arrays_are_aligned_at_every_offset(frame):
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
 def test_first_element_with_different_alignment(count):
-    """Elements of 25 bytes with 4-byte numbers: all but the first follow three bytes of padding."""
+    """Elements have 25 bytes and 4-byte numbers, so all but the first follow three bytes of padding."""
     stamps = np.arange(count) * 1_500_000_000
     identities = np.arange(16 * count, dtype=np.uint8).reshape(count, 16)
     message, goals = GoalStatusArray(), []
@@ -111,7 +111,7 @@ def test_first_element_with_different_alignment(count):
 
 
 def test_sequence_of_nested_uniform_structs_accepts_an_array():
-    """22 numbers: force and torque, the wrench, and the distance in column 12."""
+    """The 22 numbers of an element include the force in columns 6 to 8 and the distance in column 12."""
     slots = np.zeros((3, 22))
     slots[:, 6:9], slots[:, 12] = 1.0, np.arange(3.0)
     data = cdr.encode(ContactSensor, {"name": "abc", "slots": slots})

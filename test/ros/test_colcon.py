@@ -1,4 +1,4 @@
-"""Build the package with ``colcon build`` and use it after ``source install/setup.bash`` alone."""
+"""Build the package with ``colcon build`` and use it after only ``source install/setup.bash``."""
 
 import os
 import signal
@@ -54,7 +54,7 @@ def workspace(tmp_path_factory):
         [sys.executable, "-m", "colcon", "build", "--symlink-install", "--base-paths", ROOT, folder / "user",
          "--cmake-args", f"-DPython3_EXECUTABLE={sys.executable}", "-DBUILD_TESTING=OFF"],
         cwd=folder, capture_output=True, text=True, check=False,
-        env=os.environ | {"MAKEFLAGS": "-j2"},  # colcon's own flags wait while the machine is busy
+        env=os.environ | {"MAKEFLAGS": "-j2"},  # by default, it waits while the machine is busy
     )  # fmt: skip
     assert result.returncode == 0, result.stdout + result.stderr
     (package,) = folder.glob("install/tactile_sim/**/site-packages/tactile_sim")
@@ -63,7 +63,7 @@ def workspace(tmp_path_factory):
 
 
 def sourced(workspace, command):
-    """Return a shell command that sources the workspace, without other paths to our package."""
+    """Return a shell command that sources the workspace and has no other path to our package."""
     environment = {
         "HOME": str(workspace),
         "PATH": os.defpath,

@@ -1,4 +1,4 @@
-"""Commands, invalid requests and faults: rejected with a reason, and the node continues."""
+"""Commands, invalid requests and faults: the node rejects them with a reason and continues."""
 
 from __future__ import annotations
 
@@ -130,7 +130,7 @@ def test_thrown_ball_hits_skin(ros, parameters):
     assert answer.success
     assert "'ball'" in answer.message
     while not any(np.abs(array.data).max() > 0.1 for array in arrays):
-        assert ros.step(50, arrays) < 5 * 10**9  # in steps, as the hit is short
+        assert ros.step(50, arrays) < 5 * 10**9  # step by step, because the impact is short
 
 
 def test_broken_physics_stops_and_is_reported_until_reset(ros, parameters):
@@ -173,7 +173,7 @@ def test_stopped_subscriber_does_not_delay_physics(ros):
     wait_for(lambda: frames)
 
     def two_seconds() -> float:
-        """Return the wall time of 200 frames [s]."""
+        """Measure the wall time until 200 frames have arrived [s]."""
         start = time.monotonic()
         ros.step(1000, frames, at_once=50)
         return time.monotonic() - start
@@ -183,7 +183,7 @@ def test_stopped_subscriber_does_not_delay_physics(ros):
     subscriber.send_signal(signal.SIGSTOP)
     while_stopped = two_seconds()
     subscriber.send_signal(signal.SIGCONT)
-    # If DDS waited for the stopped reader, 200 frames at 0.1 s each would take 20 s.
+    # If DDS waited 0.1 s per frame for the stopped reader, 200 frames would take 20 s.
     assert while_stopped < max(5 * while_running, 15.0)
     assert {stamp(frame) for frame in frames} == set(range(0, 4 * 10**9 + 1, 10**7))
 
@@ -246,7 +246,7 @@ def test_a_trajectory_is_followed_and_a_wrong_one_refused(ros, parameters):
     )
     rail = np.array([message.position[1] for message in list(joints)])
     moving = np.flatnonzero(rail > 1e-4)[0]
-    # It turns at the first point, 1.5 s after the start, having gone straight there.
+    # It moves straight to the first point, reaches it after 1.5 s and turns there.
     assert rail.max() == pytest.approx(0.3, abs=0.01)
     assert (np.argmax(rail) - moving) / 500 == pytest.approx(1.5, abs=0.1)
     assert rail[moving + 375] == pytest.approx(0.15, abs=0.02)

@@ -1,4 +1,4 @@
-"""The loader reads the same values from a parameter file as rcl."""
+"""Our loader reads the same values from a parameter file as rcl."""
 
 import math
 
@@ -57,7 +57,7 @@ other:
 
 @pytest.fixture(autouse=True)
 def alone(monkeypatch):
-    """Disable discovery of other nodes."""
+    """Disable the discovery of other nodes."""
     monkeypatch.setenv("ROS_AUTOMATIC_DISCOVERY_RANGE", "OFF")
 
 

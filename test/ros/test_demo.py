@@ -1,4 +1,4 @@
-"""The demo as a user runs it: tables in a pipe, keys in a terminal, no processes left at its end."""
+"""The demo as a user runs it: tables in a pipe, keys in a terminal, and no processes left at the end."""
 
 import fcntl
 import os
@@ -27,7 +27,7 @@ DEMO = [sys.executable, "-m", "tactile_sim", "demo"]
 
 @pytest.fixture
 def environment():
-    """Return an environment without ROS_DOMAIN_ID, so that the demo takes a free domain."""
+    """Return an environment without ROS_DOMAIN_ID, so that the demo selects a free domain."""
     return {name: value for name, value in os.environ.items() if name != "ROS_DOMAIN_ID"}
 
 
@@ -52,7 +52,7 @@ def is_gone(pid: int) -> bool:
 
 
 class Terminal:
-    """A demo in its own terminal."""
+    """A demo in a terminal."""
 
     def __init__(self, environment: dict[str, str]):
         ours, theirs = pty.openpty()
@@ -81,7 +81,7 @@ class Terminal:
             if select.select([self.fd], [], [], 0.1)[0]:
                 try:
                     new = os.read(self.fd, 65536).decode(errors="replace")
-                except OSError:  # the demo ended
+                except OSError:  # the demo has ended
                     break
                 self.text += re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", new)
             if found := next(filter(condition, re.finditer(pattern, self.text[start:])), None):
@@ -89,11 +89,11 @@ class Terminal:
         pytest.fail(f"{pattern!r} did not appear within {PATIENCE:g} s; last seen:\n{self.text[-1500:]}")
 
     def wait_for_peak(self, low: float, high: float) -> None:
-        """Wait until the cube's peak in a second is between two values [N]."""
+        """Wait until the displayed peak force of the cube within a second is between two values [N]."""
         self.wait_for(rf"cube +{N} +{N} +{N} ", lambda match: low < float(match[3]) < high)
 
     def step(self, since: float = 0.0) -> float:
-        """Press the step key and return the time reached, later than ``since`` [s]."""
+        """Press the step key and return the time reached, which is later than ``since`` [s]."""
         self.press("s")
         reached = float(self.wait_for(rf"step: now at {N} s", lambda match: float(match[1]) > since)[1])
         self.wait_for(rf"time {N} s   paused", lambda match: float(match[1]) == reached)
@@ -106,7 +106,7 @@ class Terminal:
         self.hang_up()
 
     def hang_up(self) -> None:
-        """Close the terminal like a lost connection."""
+        """Close the terminal, as when a connection is lost."""
         if self.fd >= 0:
             os.close(self.fd)
             self.fd = -1
@@ -121,7 +121,7 @@ def terminal(environment):
 
 @pytest.fixture
 def running(environment):
-    """Yield a demo without a view in a pipe after its first output, and its node's process id."""
+    """Yield a demo with output to a pipe and without a view, and its node's process id."""
     process = subprocess.Popen(
         [*DEMO, "touch_cube", "--no-web"],
         stdin=subprocess.DEVNULL,
@@ -148,7 +148,7 @@ def running(environment):
 
 
 def test_table_in_pipe_shows_weight_of_cube(environment, tmp_path, without_progress):
-    # A small load, so that the simulation runs in real time on a busy machine.
+    # A scene with little load, so that the simulation runs in real time on a busy machine.
     config = tmp_path / "light.yaml"
     config.write_text("/**: {ros__parameters: {scene: touch_cube.xml, skin: {scales: {cube: 0.1}}}}\n")
     started = time.monotonic()

@@ -1,4 +1,4 @@
-"""Topics of an engine from another package."""
+"""Topics of an engine that another package defines."""
 
 from __future__ import annotations
 

@@ -37,7 +37,7 @@ def test_reflex_holds_ball_with_gentle_fingertips(ros):
         )
 
     def held() -> bool:
-        """Return whether four fingers held the ball gently for 0.25 s of simulation time."""
+        """Return whether four fingers have held the ball gently for 0.25 s of simulation time."""
         if len(frames) < 25:
             return False
         recent = np.array([tips(frame) for frame in frames[-25:]])
@@ -74,7 +74,7 @@ def test_policy_keeps_ball_on_the_tray(ros):
         known = len(commands)
         reached = ros.step(5, frames)
         felt = reached if frames[-1].data.any() else felt
-        assert reached - felt < 10**9 // 2  # it may hop
+        assert reached - felt < 10**9 // 2  # the ball may hop
         wait_for(lambda known=known: len(commands) > known, "the next command")
     assert np.ptp([command.position for command in commands], axis=0).min() > 0.02
 

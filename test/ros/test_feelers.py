@@ -1,4 +1,4 @@
-"""Readings, layout, image and markers of feelers, received by a second process."""
+"""Readings, layouts, images and markers of feelers in a second process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TIMESTEP = 0.002
 
 @pytest.fixture(scope="module")
 def received(tmp_path_factory):
-    """Return the messages by topic of a cube with feelers that falls in lock-step."""
+    """Return the messages, by topic, of a cube with feelers that falls in lock-step."""
     ros = Ros(tmp_path_factory.mktemp("received"))
     try:
         (ros.folder / "scene.xml").write_text(mjcf(TIMESTEP))
@@ -53,7 +53,7 @@ def received(tmp_path_factory):
 
 
 def height(message) -> float:
-    """Return the height of the cube above the floor at a message's stamp [m], by semi-implicit Euler."""
+    """Return the cube's height above the floor at a message's stamp [m], from semi-implicit Euler."""
     steps = round(stamp(message) / (TIMESTEP * 1e9))
     return HEIGHT - GRAVITY * TIMESTEP**2 * steps * (steps + 1) / 2
 
@@ -135,7 +135,7 @@ def test_compressed_colour_images_equal_raw_ones(ros: Ros):
 
     wait_for(lambda: any(is_coloured(raw) for raw, _ in pairs()), "an image of a contact")
     assert all(same_pixels(*pair) for pair in pairs())
-    # The last word names the order in which OpenCV, which subscribers of this convention use, decodes a PNG.
+    # The last word is the channel order of a PNG decoded by OpenCV, which subscribers use for this format.
     assert {message.format for message in compressed} == {"rgb8; png compressed bgr8"}
 
 

@@ -21,9 +21,9 @@ Result = FollowJointTrajectory.Result
 
 @pytest.fixture(params=[{}])
 def send(ros, parameters, request):
-    """Run the node with a driven slider; return a function that sends a goal.
+    """Run the node with a driven slider and return a function that sends a goal.
 
-    The function returns the handle of the goal, and a list that collects its feedback.
+    The function returns the goal's handle and a list that collects its feedback.
     """
     ros.run(**parameters, control={"rail": {"mode": "position"}}, **request.param)
     client = ActionClient(ros.node, FollowJointTrajectory, "/tactile_sim/follow_joint_trajectory")
@@ -54,7 +54,7 @@ def duration(seconds):
 
 
 def result_of(handle):
-    """Wait for the result of a goal; return status and error code."""
+    """Wait for the result of a goal and return its status and error code."""
     future = handle.get_result_async()
     wait_for(future.done, "the result")
     return future.result().status, future.result().result.error_code

@@ -15,9 +15,9 @@ from support.ros import shipped, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileState  # noqa: E402
 
 HOLDS = 10.0
-"""Time for which the block must be held [s of simulation time]."""
+"""Simulation time for which the block must be held [s]."""
 CLOSED = 0.0245
-"""Position of a finger at which it touches the block [m]: 45 mm, less half a block of 40 mm, less 0.5 mm."""
+"""Finger position at contact with the block [m]: 45 mm, less half a block of 40 mm, less 0.5 mm."""
 
 
 @pytest.fixture
@@ -52,7 +52,7 @@ def client(ros, gripper):
 
 
 def result_of(handle):
-    """Wait for the result of a goal; return status and result."""
+    """Wait for the result of a goal and return its status and the result."""
     future = handle.get_result_async()
     wait_for(future.done, "the result")
     return future.result().status, future.result().result
@@ -64,7 +64,7 @@ def test_gripper_closes_on_the_block_until_contact_and_holds_it(ros, client):
     assert not any(state[-1].contact for state in states)
     handle, feedback = client(0.044, 8.0)
     status, result = result_of(handle)
-    assert status == GoalStatus.STATUS_SUCCEEDED  # it may stall
+    assert status == GoalStatus.STATUS_SUCCEEDED  # the gripper may stall
     assert (result.stalled, result.reached_goal) == (True, False)
     assert result.position == pytest.approx(CLOSED, abs=2e-3)
     assert result.effort == pytest.approx(8.0, rel=0.01)

@@ -1,4 +1,4 @@
-"""The node of real sensors, with the stream of a XELA server and with plain arrays."""
+"""The node for real sensors with the stream of a XELA server and with plain arrays."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ from tactile_sim.simulation import Simulation  # noqa: E402
 from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction  # noqa: E402
 
 STREAM = (Path(__file__).parent / "xela_stream.jsonl").read_text().splitlines()
-"""Messages in the format of XELA's server, made for this test: a greeting, a valid message, malformed ones,
-and the valid one again. Taxel k of sensor 1 reads (0.01 k, -0.02 k, 0.1 (k + 1)) N."""
+"""Messages in the format of XELA's server, written for this test: a greeting, a valid message, malformed
+messages, and the valid one again. Taxel k of sensor 1 reads (0.01 k, -0.02 k, 0.1 (k + 1)) N."""
 MALFORMED = len(STREAM) - 3
 EXPECTED = np.array([[0.01 * k, -0.02 * k, 0.1 * (k + 1)] for k in range(16)])
 
 
 class Server:
-    """A websocket server on this machine that sends what the test puts into its queue; None ends a client."""
+    """A local websocket server that sends the texts in its queue; None closes the connection."""
 
     def __init__(self, port: int = 0):
         self.messages: queue.Queue = queue.Queue()
@@ -57,7 +57,7 @@ class Server:
 
 
 def levels(received: list) -> dict[str, tuple[int, str]]:
-    """Return level and message by name of the newest status."""
+    """Return the level and message of the latest status, by name."""
     status = received[-1].status
     return {
         name.partition(": ")[2]: (int(level), text)
@@ -81,7 +81,7 @@ def test_xela_stream_is_published_as_the_simulated_pads(ros):
     left = slice(skin.pads[0].start, skin.pads[0].stop)
     np.testing.assert_allclose(np.reshape(layouts[0].positions, (-1, 3)), skin.positions[left], atol=1e-6)
     np.testing.assert_array_equal(layouts[0].ids, np.arange(16))
-    # Until the subscriptions have been discovered, messages are not published.
+    # Messages are not published until the subscriptions have been discovered.
     wait_for(
         lambda: server.messages.put(STREAM[1]) or (arrays and frames and wrenches and states), "readings"
     )
@@ -100,7 +100,7 @@ def test_xela_stream_is_published_as_the_simulated_pads(ros):
     np.testing.assert_allclose(np.reshape(frames[-1].data, (32, 3)), np.vstack([EXPECTED, right]), atol=1e-6)
     assert len(frames[-1].valid) == 0
 
-    # The forces in the frame of the body, by the axes of the layout; z of the message points inward.
+    # Forces in the frame of the body, from the axes of the layout. In the message, z points inward.
     turns = Rotation.from_quat(np.reshape(layouts[0].orientations, (16, 4)))
     forces, places = turns.apply(EXPECTED * [1, 1, -1]), skin.positions[left]
     force = wrenches[-1].wrench.force, wrenches[-1].wrench.torque
@@ -122,7 +122,7 @@ def test_xela_stream_is_published_as_the_simulated_pads(ros):
 
     wait_for(lambda: malformed() == MALFORMED, "the count of malformed messages")
     server.close()
-    # The timeout is 30 s, so this is the loss of the connection.
+    # The timeout is 30 s, so this status is due to the lost connection.
     wait_for(lambda: levels(reports)["left_pad"][0] == 2, "the report of the loss")
     assert levels(reports)["hardware"][0] == 2
     wait_for(lambda: len(frames[-1].valid) == 32 and not np.any(frames[-1].valid))
@@ -171,7 +171,7 @@ def test_arrays_in_another_order_are_tared_and_their_loss_is_reported(ros):
         )
 
     send(values)
-    # The pad has the axes of its body; z of the message points inward.
+    # The pad has the axes of its body. In the message, z points inward.
     expected = values[::-1] * 0.5 * [-1, 1, -1]
     np.testing.assert_allclose(np.reshape(arrays[-1].data, (16, 3)), expected, atol=1e-5)
     wait_for(lambda: frames or send(values), "a frame")

@@ -1,4 +1,4 @@
-"""Launch files, with the real ``launch`` where it is installed."""
+"""Launch files with the real ``launch``, if it is installed."""
 
 import os
 import signal
@@ -21,7 +21,7 @@ ARGUMENTS += ["rviz", "rviz_config", "web", "record", "bag_path", "log_level"]
 
 
 class TestWithLaunch:
-    """Tests that need ROS's launch, which has no wheels."""
+    """Tests that need ROS's launch package, which has no wheels."""
 
     @pytest.fixture(autouse=True)
     def _launch(self):
@@ -36,7 +36,7 @@ class TestWithLaunch:
         )
 
     def started(self, **arguments):
-        """Return the context and the actions that sim.launch.py starts with these arguments."""
+        """Run sim.launch.py with these arguments; return the context and the actions that it starts."""
         from launch import LaunchContext
 
         context = LaunchContext()
@@ -61,7 +61,7 @@ class TestWithLaunch:
         assert "real_time_factor" in [argument.name for argument in arguments]
 
     def words(self, action):
-        """Return the command line of a process as written in our launch file."""
+        """Return the command line of a process as specified in our launch file."""
         return [part.text for argument in action.cmd for part in argument if hasattr(part, "text")]
 
     def test_arguments_override_params_file_which_overrides_config(self, tmp_path):
@@ -76,7 +76,7 @@ class TestWithLaunch:
             ROOT / "config/infant.yaml",
             tmp_path / "mine.yaml",
         ]
-        # The section has the node's name, because rcl prefers it to a section for all nodes.
+        # The section has the node's name, because it takes precedence over a section for all nodes in rcl.
         [(section, given)] = yaml.safe_load(files[2].read_text()).items()
         assert section == "/left/tactile_sim"
         assert given == {"ros__parameters": {"scene": "hand", "real_time_factor": 0.1}}

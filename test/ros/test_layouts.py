@@ -1,4 +1,4 @@
-"""The shipped layouts of Foxglove and PlotJuggler name topics, fields and services that the node has."""
+"""The shipped layouts for Foxglove and PlotJuggler refer to existing topics, fields and services."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ LAYOUTS = Path(__file__).parents[2] / "layouts"
 
 @pytest.fixture(scope="module")
 def types() -> dict[str, Any]:
-    """Return the message class of each topic of the configuration that the layouts show."""
+    """Return the message class of each topic in the configuration that the layouts display."""
     return {f"/{topic.name}": topic.type for topic in simulation_topics(Simulation("touch_cube"))}
 
 

@@ -1,4 +1,4 @@
-"""Parameters of a running node, and what ROS arguments change at its start."""
+"""Parameters of a running node, and the effect of ROS arguments at its start."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def test_live_parameters_take_effect_and_others_are_rejected(ros, parameters):
     assert frames[-1].channels == 3
     assert set_parameter(ros, "skin.touch_function", "normal").successful
     wait_for(lambda: frames[-1].channels == 1 and frames[-1].quantity == "normal")
-    assert set_parameter(ros, "rates.tactile", 50).successful  # an integer for a float
+    assert set_parameter(ros, "rates.tactile", 50).successful  # an integer in place of a float
     wait_for(lambda: set(np.diff([stamp(frame) for frame in frames[-6:]])) == {20_000_000}, "50 Hz")
     for name, value, reason in (
         ("rates.tactile", -1.0, "rates.tactile"),
-        ("rates.tactile", 501, "rates.tactile"),  # the scene's physics takes 500 steps/s
+        ("rates.tactile", 501, "rates.tactile"),  # the physics takes 500 steps/s
         ("rates.tactile", 501.0, "rates.tactile"),
         ("skin.touch_function", "norml", "'normal'"),
         ("scene", "other.xml", ""),

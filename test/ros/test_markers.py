@@ -1,4 +1,4 @@
-"""RViz markers of contacts, compared with the contacts of the same stamp."""
+"""RViz markers for contacts, compared with the contacts of the same stamp."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ GREEN, RED, BLUE = (
     for color in (colors.MARKER_NORMAL, colors.MARKER_TANGENT1, colors.MARKER_TANGENT2)
 )
 LONGEST = {"touch_cube": 0.4, "infant": 0.45}
-"""Length of the longest arrow [m]: half of the extent of the scene."""
+"""Length of the longest arrow [m], which is half the extent of the scene."""
 SHORT = 1e-4
-"""Arrows shorter than this are left out [m]."""
+"""Length below which arrows are omitted [m]."""
 
 
 def time_of(array) -> int:
-    """Return the common stamp of all markers of a message [ns]."""
+    """Return the common stamp of all markers in a message [ns]."""
     stamps = array.markers.header.stamp
     [common] = set(cdr.nanoseconds(stamps.sec.astype(int), stamps.nanosec).tolist())
     return common
@@ -49,7 +49,7 @@ def run_stepwise(ros: Ros, config: str, chunk: int, chunks: int) -> tuple[dict, 
 
 @pytest.fixture(scope="module", params=["touch_cube", "infant"])
 def shown(request, tmp_path_factory):
-    """Return 1.5 s of a shipped configuration, as `run_stepwise`, and the length of its arrows [m]."""
+    """Return the result of `run_stepwise` for 1.5 s, and the maximum length of arrows [m]."""
     ros = Ros(tmp_path_factory.mktemp("shown"))
     try:
         return *run_stepwise(ros, request.param, chunk=50, chunks=15), LONGEST[request.param]
@@ -58,14 +58,14 @@ def shown(request, tmp_path_factory):
 
 
 def arrows(array, color) -> np.ndarray:
-    """Return start and end (n, 2, 3) of the contact arrows of one colour [m]."""
+    """Return the start and end points (n, 2, 3) of all contact arrows with a colour [m]."""
     found = [m.points for m in each(array) if m.type == Marker.ARROW and np.allclose(m.color[:3], color)]
-    found = [points for points in found if len(points)]  # DELETEALL has none
+    found = [points for points in found if len(points)]  # DELETEALL has no points
     return np.array(found).reshape(-1, 2, 3)
 
 
 def shortening(array, contacts, limit: float) -> float:
-    """Return the common factor of all arrows: 1, or less if the longest is then half as long as the scene."""
+    """Return the common scale of all arrows, which is below 1 if the longest arrow has to be shortened."""
     ends = np.array([m.points for m in each(array) if m.type == Marker.ARROW and len(m.points)])
     longest = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).max()
     assert longest <= limit + 1e-9
@@ -152,14 +152,15 @@ def test_skin_markers_light_the_triangles_under_a_cube(ros):
             [marker] = shown
             assert marker.type == Marker.TRIANGLE_LIST
             points, rgba = np.asarray(marker.points), np.asarray(marker.colors)
-            # All triangles with a corner on the bottom, and no others; the bottom is pressed evenly.
+            # These are all triangles with a corner on the bottom face, and no others; the face is pressed
+            # evenly.
             positions = np.asarray(layouts[0].positions).reshape(-1, 3)
             triangles = np.asarray(layouts[0].triangles).reshape(-1, 3)
             bottom = positions[:, 2] < -0.0999
             assert len(points) == len(rgba) == 3 * bottom[triangles].any(axis=1).sum()
             inside = (np.abs(points[:, :2]) < 0.085).all(axis=1)
             np.testing.assert_allclose(points[inside, 2], height - 0.1 - 0.05 * 0.02, atol=2e-4)
-            assert len(np.unique(rgba[inside], axis=0)) <= 2  # one step of the colour scale
+            assert len(np.unique(rgba[inside], axis=0)) <= 2  # at most one step of the colour scale
             assert (rgba[points[:, 2] > 0.01] == np.float32([*colors.unit_rgba(colors.NO_CONTACT)])).all()
 
 

@@ -1,4 +1,4 @@
-"""The node with motrixsim: the shipped cube at rest, and one controller on both engines."""
+"""The node with MotrixSim: the shipped cube at rest, and the same controller on both engines."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def test_controller_reaches_same_force_on_each_engine(ros, engine_name):
         return len(last) == 20 and np.allclose(last, [0, 0, -WANTED], atol=0.01 * WANTED)
 
     wait_for(settled, "the force")
-    # The floor supports the press and the object.
+    # The floor carries the press and the object.
     up = np.zeros(3)
     for contact in range(len(contacts[-1].contacts)):
         published = contacts[-1].contacts

@@ -1,4 +1,4 @@
-"""Pads on topics and in bags: names, layouts, and rates of their own."""
+"""Pads on topics and in bags: names, layouts and individual rates."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_another_process_gets_pads_with_their_layouts(ros):
     both = np.reshape(frame.data, (20, 3))
     np.testing.assert_array_equal(both[:4, :1].ravel(), pressure.data)
     np.testing.assert_array_equal(both[4:].ravel(), array.data)
-    assert both[:4, 0].all() and not both[:4, 1:].any()  # noise in the one channel only
+    assert both[:4, 0].all() and not both[:4, 1:].any()  # noise affects only this channel
     felt = np.reshape(array.data, (16, 3)).sum(axis=0)
     np.testing.assert_allclose(felt, [0, 0, 0.981], atol=0.01)
 

@@ -1,4 +1,4 @@
-"""The recorder as a separate process, and its bag after a signal, a kill or a full disk."""
+"""The recorder in a separate process, and its bag after a signal, a kill or a full disk."""
 
 import os
 import re
@@ -98,7 +98,7 @@ def test_bag_has_every_message_unchanged(ros, tmp_path):
     assert [len(contacts) for contacts in read["contacts"].contacts] == [k % 4 for k in range(100)]
     assert read["contacts"].contacts[7].wrench.force.tolist() == [[7.0] * 3] * 3
     assert read["tactile/cube/layout"].positions.tolist() == [np.eye(3).tolist()]
-    # A message without a stamp is logged at the latest stamp before it, a clock at its time.
+    # A message without a stamp is logged at the latest stamp before it, and a clock message at its time.
     assert read["words"].data == ["Käse"] and read["words"].log_times.tolist() == [1000 * MS]
     assert read["clock"].log_times.tolist() == [2000 * MS]
 
@@ -129,7 +129,7 @@ def test_killed_recorder_loses_at_most_one_second(ros, tmp_path):
     killed = time.monotonic()
     process.wait(PATIENCE)
     assert counts == sorted(counts) and counts[-1] > counts[0]
-    late = max(np.diff(talker.times))  # a delay of this process can also have delayed the recorder
+    late = max(np.diff(talker.times))  # a delay of this process may also have affected the recorder
     due = sum(sent < killed - 1.0 - late for sent in talker.times)
     damaged = bag.read(tmp_path / "b")
     assert due > 100 and len(damaged["tactile/frame"]) >= due
@@ -211,13 +211,13 @@ def test_messages_waiting_for_stamp_survive_kill(ros, tmp_path):
 
 
 def test_full_disk_ends_with_exit_code_2_and_readable_bag(ros, tmp_path):
-    """A file size limit of 120 kB (about 20 frames), set at run time, emulates a full disk."""
+    """A file size limit of 120 kB (about 20 frames), set while recording, emulates a full disk."""
     folder = tmp_path / "b"
     process = recording(ros, folder)
     resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (120_000, 120_000))
     talker = Talker(ros)
     talker.wait()
-    while process.poll() is None:  # one chunk each time; two leave room for the index
+    while process.poll() is None:  # one chunk at a time; after two, there is still space for the index
         talker.talk(8, every=0.0)
         wait_for(lambda: kept(folder)["/tactile/frame"] == len(talker.sent) or process.poll() is not None)
     output = process.stdout.read()

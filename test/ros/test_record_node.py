@@ -1,4 +1,4 @@
-"""Recordings of the node contain every message that a live subscriber received."""
+"""Recordings of the node contain every message that a live subscriber receives."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_recording_of_infant_has_every_message_unchanged(ros):
     rates = RATES | {f"tactile/{body}/{kind}": 100 for body in bodies for kind in ("array", "wrench")}
     for topic, rate in rates.items():
         stamps = recorded[topic].stamps
-        assert stamps[0] == 0, topic  # time starts when the recorder has subscribed to all
+        assert stamps[0] == 0, topic  # time starts when the recorder has subscribed to all topics
         assert abs(len(stamps) - rate * SECONDS) <= 1, topic
         assert (np.diff(stamps) > 0).all(), topic
         np.testing.assert_array_equal(stamps, recorded[topic].log_times)
@@ -92,7 +92,7 @@ def test_loss_of_recorder_is_reported_at_once(ros, end):
     stamps = np.unique(bag.read(ros.folder / "bag")["tactile/frame"].stamps)  # the first state is sent again
     np.testing.assert_array_equal(stamps, np.arange(len(stamps)) * 10**7)
     assert len(stamps) > 0
-    assert file.stat().st_size >= on_disk  # nothing on the disk was lost
+    assert file.stat().st_size >= on_disk  # nothing that had been written was lost
 
 
 def test_stopped_recorder_misses_nothing_when_node_ends(ros):

@@ -1,4 +1,4 @@
-"""Our bags in the real ``ros2 bag``, and its recorder with our node, where they are installed."""
+"""Our bags in the real ``ros2 bag``, and its recorder with our node, if they are installed."""
 
 import re
 import shutil
@@ -25,7 +25,7 @@ MS = 1_000_000
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """Return a bag of two seconds of the cube, not to be modified."""
+    """Return a bag with two seconds of the cube, which tests must not modify."""
     ros = Ros(tmp_path_factory.mktemp("bags"))
     process = ros.start("run", "touch_cube", "--duration", "2", "--record", "b")
     assert process.wait(PATIENCE) == 0

@@ -1,4 +1,4 @@
-"""``examples/ros2_control`` with the real controller manager, where it is installed."""
+"""``examples/ros2_control`` with the real controller manager, if it is installed."""
 
 import os
 import re
@@ -50,7 +50,7 @@ def prefix_of(package):
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory):
-    """Return the prefix of the example, which is built unless the workspace has it."""
+    """Return the install prefix of the example, which is built unless the workspace contains it."""
     missing = [package for package in PACKAGES if prefix_of(package) is None]
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)}")
@@ -128,7 +128,7 @@ def test_fingers_stop_in_the_cycle_of_contact_and_lift_the_block(ros, launch):
     lift = ros.node.create_publisher(Float64MultiArray, "/lift_controller/commands", 1)
     wait_for(lambda: lift.get_subscription_count() == 1)
     lifted = ros.listen(JointState, "joint_states")
-    for height in np.linspace(0.0, 0.05, 51):  # a step would pull the fingers off the block
+    for height in np.linspace(0.0, 0.05, 51):  # a sudden step would pull the fingers off the block
         lift.publish(Float64MultiArray(data=[height]))
         count = len(lifted)
         wait_for(lambda count=count: len(lifted) > count + 10)
@@ -154,12 +154,12 @@ def test_fingers_stop_on_contact_in_real_time(ros, launch):
     wait_for(lambda: len(commands) > count + 100)
     targets = [dict(zip(each.name, each.position, strict=True)) for each in commands[count:]]
     assert all(each[side] == targets[0][side] for each in targets for side in SIDES)
-    assert all(targets[0][side] < 0.044 for side in SIDES)  # where a gripper without an object stops
+    assert all(targets[0][side] < 0.044 for side in SIDES)  # an empty gripper stops there
     assert all(states[-1].contact for states in pads)
 
 
 def test_mimic_joints_need_no_values(ros):
-    """JointStateTopicSystem names mimic joints, but has commands only for the others."""
+    """JointStateTopicSystem names mimic joints in its commands, but sends values only for the others."""
     (ros.folder / "hand.urdf").write_text(MIMIC)
     ros.run(scene=str(ros.folder / "hand.urdf"), contacts="all", lockstep=True)
     joints = ros.listen(JointState, "joint_states")

@@ -30,7 +30,7 @@ from tactile_sim.ros import cdr  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 ALIKE = {"trifingeredu", "trifingerone"}
-"""Drawn like `trifinger`, with other meshes."""
+"""Configurations that are drawn like `trifinger`, but with different meshes."""
 SHIPPED = sorted({path.stem for path in (ROOT / "config").glob("*.yaml")} - ALIKE)
 FIXED_FRAME = yaml.safe_load((ROOT / "rviz/tactile_sim.rviz").read_text())["Visualization Manager"][
     "Global Options"
@@ -55,7 +55,7 @@ class Shown:
 
 @pytest.fixture(scope="module", params=SHIPPED)
 def shown(request, tmp_path_factory):
-    """Yield the first second of a shipped scene with everything that its configuration draws."""
+    """Yield the first second of a shipped scene with all markers and clouds of its configuration."""
     ros = Ros(tmp_path_factory.mktemp("rviz"))
     try:
         shown = Shown(ros, request.param)
@@ -101,15 +101,15 @@ def test_scene_is_published_again_after_frames(ros):
 
         ros.node.create_subscription(kind, topic, take, qos, raw=True)
     ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}}, start_paused=True)
-    # Compare times of sending, because topics can arrive in any order.
+    # Compare the times of sending, because messages on different topics can arrive in any order.
     wait_for(lambda: all(sent.values()) and max(sent["scene_markers"]) > min(sent["/tf"]), "the scene again")
-    # The first message must not be lost, either (a warning in RViz): a late subscriber gets both.
+    # The first message must not be lost either, because RViz would warn: a late subscriber gets both.
     late = ros.listen(MarkerArray, "scene_markers", lasting=True)
     wait_for(lambda: len(late) == 2, "both of them")
 
 
 def test_scene_is_published_a_third_time_after_settling(ros):
-    # RViz drops all frames when time jumps back, as after a restart of the node.
+    # RViz drops all frames when time jumps back, for example after a restart of the node.
     scenes = ros.listen(MarkerArray, "scene_markers", lasting=True)
     ros.listen(TFMessage, "/tf")
     ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}})
@@ -120,7 +120,7 @@ def test_readings_and_markers_agree_at_same_stamp(shown):
     assert len(shown.scene[0].markers.id) > 3
     drawn = {}
     for array in shown.markers:
-        first = each(array)[0]  # all markers of a message have one stamp
+        first = each(array)[0]  # all markers in a message have the same stamp
         drawn[stamp(first)] = {marker.type for marker in each(array) if marker.action == Marker.ADD}
     clouds = [cloud for cloud in shown.clouds if stamp(cloud) in drawn]
     assert len(clouds) >= 30
@@ -133,7 +133,7 @@ def test_readings_and_markers_agree_at_same_stamp(shown):
 
 
 def marker(kind: int, points: int, **changes) -> Marker:
-    """Return a marker that RViz accepts except for the changes."""
+    """Return a valid marker with some changes."""
     made = Marker(ns="test", type=kind, points=[Point(x=float(k)) for k in range(points)])
     made.header.frame_id = "world"
     made.pose.orientation.w = changes.get("w", 1.0)

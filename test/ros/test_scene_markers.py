@@ -13,8 +13,8 @@ from support.rviz_checks import each, marker_complaints  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
-# A wedge of unequal sides with a corner at the origin of the mesh. MuJoCo moves and rotates meshes to
-# their principal axes; the marker must be at the pose in the file.
+# A wedge with unequal sides and a corner at the origin of the mesh. MuJoCo moves and rotates meshes to
+# their principal axes, but the marker must have the pose in the file.
 WEDGE = np.array([[0, 0, 0], [0.3, 0, 0], [0, 0.2, 0], [0, 0, 0.1]])
 SCENE = f"""
 <mujoco>
@@ -41,7 +41,7 @@ SCENE = f"""
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
-    """Return the scene's markers for a late subscriber, the frames in TF, and the message."""
+    """Return the scene's markers and frames as a late subscriber receives them, and the message."""
     ros = Ros(tmp_path_factory.mktemp("drawn"))
     try:
         (ros.folder / "scene.xml").write_text(SCENE)
@@ -107,14 +107,14 @@ def test_top_of_plane_marker_is_the_plane(geoms):
 
 
 def triangles(marker) -> np.ndarray:
-    """Return corners (t, 3, 3) in the frame of the body [m]."""
+    """Return the corners (t, 3, 3) of a marker's triangles in the frame of the body [m]."""
     assert marker.type == Marker.TRIANGLE_LIST
     turn = Rotation.from_quat(marker.pose.orientation)
     return (turn.apply(np.asarray(marker.points) * marker.scale) + marker.pose.position).reshape(-1, 3, 3)
 
 
 def volume(corners: np.ndarray) -> float:
-    """Return the volume enclosed by triangles that are counter-clockwise seen from outside [m3]."""
+    """Return the volume enclosed by triangles that are counter-clockwise when seen from outside [m3]."""
     return np.einsum("ti,ti->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2])) / 6
 
 

@@ -1,4 +1,4 @@
-"""The scene for Foxglove has the geoms of the scene for RViz."""
+"""The Foxglove scene contains the same geoms as the RViz scene."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Publishing in a thread of its own."""
+"""Publishing in a separate thread."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Signal chain in ROS: truth next to readings, equal bytes for any subscribers, reset and tare."""
+"""Signal chains in ROS: true values next to readings, equal bytes for all subscribers, reset and tare."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ def start(ros):
 
 
 def run(ros, start, late_in_company: bool) -> tuple[list[bytes], list[list]]:
-    """Return the frames of 203 steps, and the messages of other topics.
+    """Run 203 steps; return the frames and the messages on other topics.
 
     Args:
-        ros: The fixture.
-        start: Starts the node.
-        late_in_company: Subscribe after 100 steps, and to other topics, too.
+        ros: The fixture ``ros``.
+        start: Function that starts the node.
+        late_in_company: Whether to subscribe only after 100 steps, and also to other topics.
     """
     process = start(rates={"contacts": 500.0})
     if late_in_company:
@@ -61,7 +61,7 @@ def run(ros, start, late_in_company: bool) -> tuple[list[bytes], list[list]]:
     }  # fmt: skip
     others = [ros.listen(kind, topic) for topic, kind in kinds.items()] if late_in_company else []
     wait_for(lambda: frames and all(others), "the present state")
-    # Frames are published at every fifth step and at the end of each call, at most 10 in a call.
+    # Frames are published at every fifth step and at the end of each call, so a call publishes at most 10.
     for steps in (50, 3, 47, 3) if late_in_company else (50, 50, 50, 3, 47, 3):
         end = ros.step(steps, *others)
         wait_for(lambda end=end: cdr.stamp(TactileFrame, frames[-1]) == end, "the last frame")

@@ -1,4 +1,4 @@
-"""``sensors/<name>``: the message of each type of MJCF sensor, in frames that TF has."""
+"""``sensors/<name>``: the message for each type of MJCF sensor, in frames that exist in TF."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tactile_sim.ros.publishers import Publishers  # noqa: E402
 from tactile_sim.ros.topics import sensors  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
-# A box of 2 kg at rest; an arm with 1 kg at its end and its hinge at its limit; range finders up and down.
+# A box of 2 kg at rest, an arm with 1 kg at its end and its hinge at a limit, range finders up and down.
 SCENE = """
 <mujoco><option timestep="0.002" magnetic="0 0 .5"/><worldbody><geom name="floor" type="plane" size="2 2 .1"/>
   <site name="gate" pos="0 0 1" zaxis="0 0 -1"/><site name="sky" pos="0 1 1"/>
@@ -58,7 +58,7 @@ HALF = np.sqrt(0.5)
 
 @pytest.fixture
 def last(ros):
-    """Return the last message of each sensor after one second, and all frames."""
+    """Return the last message of each sensor after one second, and all TF frames."""
     (ros.folder / "scene.xml").write_text(SCENE)
     received = {name: ros.listen(kind, f"sensors/{name}") for name, kind in KINDS.items()}
     moving = ros.listen(TFMessage, "/tf")
@@ -97,7 +97,7 @@ def test_each_sensor_has_analytic_value_in_frame_of_tf(last):
     assert (touch.quantity, touch.unit, touch.taxel_count, touch.channels) == ("normal", "N", 1, 1)
     assert touch.body == "box"
     near(touch.data, [2 * G], rtol=0.01)
-    # At rest an accelerometer measures the reaction of the floor: upwards, which is y of this site.
+    # At rest, an accelerometer measures the floor's reaction, which points up along y of this site.
     for name in ("acc", "gyro"):
         imu = published[name]
         near(imu.linear_acceleration, [0, G, 0], atol=0.02)
@@ -150,7 +150,7 @@ def test_each_sensor_has_analytic_value_in_frame_of_tf(last):
     np.testing.assert_allclose(place, [0.05, 0, 0], atol=1e-12)
     np.testing.assert_allclose(turn.apply([0, 0, 1]), [0, -1, 0], atol=1e-12)
     parent, place, turn = pose("gate")
-    # A Range is along x of its frame; MuJoCo measures along z of the site, here downwards.
+    # A Range is measured along x of its frame. MuJoCo measures along z of the site, here downwards.
     assert parent == "world"
     np.testing.assert_allclose(turn.apply([1, 0, 0]), [0, 0, -1], atol=1e-12)
     np.testing.assert_allclose(pose("gate_site")[2].apply([0, 0, 1]), [0, 0, -1], atol=1e-12)

@@ -1,4 +1,4 @@
-"""Services are created from the table of actions, and every call gets a response."""
+"""Services are created from the table of actions, and every call receives a response."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_hundreds_of_concurrent_calls_get_responses(ros):
         (SetBool, "pause", {"data": True}, True),
         (SetBodyState, "set_body_state", {"body": "nobody"}, False),
     ):
-        # By default, a client drops unread responses beyond 10.
+        # By default, a client keeps only 10 unread responses.
         client = ros.node.create_client(
             service_type, f"/tactile_sim/{name}", qos_profile=qos_profile_parameters
         )

@@ -39,7 +39,7 @@ UPRIGHT = Quaternion(w=1.0)
 
 
 def serving(folder):
-    """Start a paused node; return it and its process."""
+    """Start a paused node and return it with its process."""
     made = Ros(folder)
     scene = made.folder / "scene.xml"
     scene.write_text(SCENE)
@@ -48,7 +48,7 @@ def serving(folder):
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """Yield a node that is shared by all tests."""
+    """Yield a node shared by all tests."""
     made, _ = serving(tmp_path_factory.mktemp("served"))
     yield made
     made.close()
@@ -121,7 +121,7 @@ def test_body_set_to_one_metre_falls_freely(ros):
     after = get_entity_state(ros, "box")
     t, dt = seconds(after) - seconds(before), 0.002
     assert t == pytest.approx(0.2)
-    # With semi-implicit Euler the speed is exact and the distance is longer by g t dt / 2.
+    # With semi-implicit Euler, the speed is exact and the distance is larger by g t dt / 2.
     assert after.twist.linear.z == pytest.approx(-9.81 * t)
     assert after.pose.position.z == pytest.approx(1.0 - 9.81 / 2 * t * (t + dt))
     assert after.pose.position.y == pytest.approx(0.5 * t)

@@ -44,12 +44,12 @@ def test_interrupted_soak_reports_no_faults(tmp_path, number):
 
 
 def memory_of_publishers(sizes: np.ndarray, slots: int) -> np.ndarray:
-    """Return the total size of the buffers of publishers after each round of messages [KiB].
+    """Return the total size of the publishers' buffers after each round of messages [KiB].
 
-    Each buffer grows to the largest message that it held. Buffer k is first used in round 2^k.
+    Each buffer grows to the largest message that it has held. Buffer k is first used in round 2^k.
 
     Args:
-        sizes: (topics, rounds, slots) Sizes of the messages [bytes].
+        sizes: Sizes of the messages (topics, rounds, slots) [bytes].
         slots: Number of buffers per topic.
     """
     largest = np.maximum.accumulate(sizes, axis=1)
@@ -100,7 +100,7 @@ def test_clock_of_all_streams_fits_into_the_queue(tools, rates, steps):
 
 
 def frame(stamp: int, layout: int) -> bytes:
-    """Return the beginning of a TactileFrame: encapsulation, stamp [ns], frame_id "w", layout_id."""
+    """Return the first fields of a TactileFrame: encapsulation, stamp [ns], frame_id "w", layout_id."""
     return struct.pack("<IiII4sI", 0, stamp // 10**9, stamp % 10**9, 2, b"w", layout)
 
 

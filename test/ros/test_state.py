@@ -1,4 +1,4 @@
-"""The state of a pad on its topic, and in a bag."""
+"""The state of a pad on its topic and in a bag."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_state_has_contact_weight_and_center_of_pressure(ros: Ros):
 
 
 def test_gripper_closes_by_joint_commands_until_contact_and_holds(ros: Ros):
-    """The fingers close by 0.25 mm until both pads touch, and then hold the block."""
+    """The fingers close in steps of 0.25 mm until both pads touch, and then hold the block."""
     ros.run(**shipped("gripper"), real_time_factor=2.0)
     states = [ros.listen(TactileState, f"tactile/{side}_pad/state") for side in ("left", "right")]
     commands = ros.node.create_publisher(JointState, "joint_commands", 10)

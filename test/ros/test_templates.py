@@ -23,7 +23,7 @@ from tactile_sim.wire.types import PRIMITIVES, Sequence, String, Struct
 
 NOW = 2_000_000_005
 TEXTS = ["palm"[:n] if n < 5 else "fingertip"[:n] for n in range(9)]
-"""Strings of each length from 0 to 8, so that the next field starts at every offset modulo 8."""
+"""Strings of lengths from 0 to 8, so that the next field starts at every offset modulo 8."""
 COUNTS = (0, 1, 2, 7, 40)
 EVERY_COUNT = pytest.mark.parametrize("count", COUNTS)
 
@@ -33,7 +33,7 @@ def header(frame, stamp=STAMP):
 
 
 def same(message_type, made, value):
-    """Assert that a filled template equals the encoder's and rclpy's bytes for the value."""
+    """Assert that a filled template has the same bytes as the value encoded by our encoder and by rclpy."""
     assert made == cdr.encode(message_type, value)
     [expected] = rclpy_bytes([deserialize_message(made, message_type)])
     # rclpy always reserves alignment padding for an empty sequence of doubles.
@@ -93,7 +93,7 @@ def test_transforms_equal_encoder_output(count):
 @EVERY_COUNT
 @pytest.mark.parametrize("frame", TEXTS)
 def test_markers_equal_encoder_output(count, frame):
-    """The node's markers: DELETEALL, a sphere list, then arrows of two points each."""
+    """The markers are those of the node: DELETEALL, a sphere list, then arrows with two points each."""
     spaces, types = ["arrows", "points", ""], [Marker.ARROW, Marker.SPHERE_LIST, Marker.ARROW]
     actions, scales = [Marker.ADD, Marker.ADD, Marker.DELETEALL], 0.01 * np.arange(9.0).reshape(3, 3)
     marker = {
@@ -190,7 +190,7 @@ def test_wrenches_and_clocks_equal_encoder_output(frame):
 
 @EVERY_COUNT
 def test_fields_after_a_sequence_equal_encoder_output(count):
-    """Points of three float32, as Repeat and as Payload, followed by a list of channels."""
+    """Points of three float32, as Repeat and as Payload, precede a list of channels."""
     cloud = {"header": header("w"), "channels": [{"name": "force", "values": [1.0, 2.0]}, {"name": "a"}]}
     points = numbers(count, 4)
     value = cloud | {"header": header("w", NOW), "points": points[:, 1:]}
@@ -235,7 +235,7 @@ LOOSE = Struct(
         ("text", String(), ""),
     ),
 )
-"""A type whose field order puts numbers of every size at every alignment."""
+"""A type with numbers of every size at every alignment."""
 
 
 @pytest.mark.parametrize("size", range(17))

@@ -1,4 +1,4 @@
-"""Invalid templates and invalid arguments of fill."""
+"""Invalid templates and invalid arguments of `fill`."""
 
 import numpy as np
 import pytest

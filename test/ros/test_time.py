@@ -1,4 +1,4 @@
-"""Time: stamps and states, pause, step, reset, lock-step, and repeatable runs."""
+"""Simulation time: stamps and states, pause, step, reset, lock-step, and repeatable runs."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ def test_state_set_while_paused_has_new_stamp(ros):
 
 
 def closed_loop(ros, scene: str, crowd: bool) -> list[bytes]:
-    """Return the frames of 200 steps under a controller in this process.
+    """Run 200 steps with a controller in this process and return the frames.
 
     ``crowd`` adds subscribers to other topics.
     """
@@ -207,7 +207,7 @@ def test_lockstep_node_publishes_to_new_subscribers_and_rejects_commands_without
 
 
 def rejections(reports) -> int:
-    """Return the number of rejected commands in the last report."""
+    """Return the number of rejected commands in the latest report."""
     (values,) = reports[-1].status.values
     return int(dict(zip(values.key, values.value, strict=True))["refused_commands"])
 

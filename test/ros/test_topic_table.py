@@ -1,4 +1,4 @@
-"""The table of topics in docs/messages.md lists what is declared."""
+"""The table of topics in docs/messages.md lists all declared topics."""
 
 from __future__ import annotations
 

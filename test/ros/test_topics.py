@@ -1,4 +1,4 @@
-"""Content of the topics (forces, points, names), when they are published, and a killed recorder."""
+"""Topics: content (forces, points, names), times of publishing, and effect of a killed recorder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WEIGHT = 1.0 * 9.81
 
 @pytest.fixture(scope="module")
 def fall(tmp_path_factory):
-    """Return messages by topic and stamp of three seconds in which the cube falls, tumbles and rests."""
+    """Return messages, by topic and stamp, of three seconds in which the cube falls, tumbles and rests."""
     ros = Ros(tmp_path_factory.mktemp("fall"))
     try:
         kinds = {
@@ -90,7 +90,7 @@ def test_points_have_documented_fields(fall):
 
 
 def points_of(cloud) -> np.ndarray:
-    """Return the points as a structured array, decoded by the message's fields."""
+    """Decode the points into a structured array, according to the message's fields."""
     types = {PointField.FLOAT32: "<f4", PointField.UINT16: "<u2", PointField.UINT32: "<u4"}
     fields = cloud.fields
     dtype = np.dtype({
@@ -166,7 +166,7 @@ def test_each_state_change_publishes_every_topic_once(ros):
     def each_is_sent_once_more(since: dict[str, int]) -> int:
         """Wait for exactly one more message on each topic and return their common stamp."""
         wait_for(lambda: all(n > since[topic] for topic, n in counts().items()), "one more of each")
-        time.sleep(0.2)  # four of the paused loop's queries for subscribers
+        time.sleep(0.2)  # long enough for four queries for subscribers by the paused loop
         assert counts() == {topic: n + 1 for topic, n in since.items()}
         [common] = {listener.stamps[-1] for listener in listeners.values()}
         return common
@@ -195,7 +195,7 @@ def test_each_state_change_publishes_every_topic_once(ros):
         lambda: len({listener.stamps[-1] for listener in listeners.values()}) == 1, "the stamp of the pause"
     )
 
-    # New subscribers get the present state on their topics; others get nothing again.
+    # New subscribers receive the current state on their topics; nothing is published again on others.
     before = counts()
     late = {"markers": MarkerArray, "/diagnostics": DiagnosticArray}
     new = [Listener(ros, kind, topic) for topic, kind in late.items()]
@@ -253,13 +253,13 @@ def test_killed_recorder_of_infant_loses_at_most_one_second(ros, capsys):
     topics = {"tactile/frame": TactileFrame, "contacts": ContactWrenchArray, "tactile/points": PointCloud2}
     listeners = {topic: Listener(ros, kind, topic) for topic, kind in topics.items()}
     recorder = ros.start("record", folder)
-    # A busy machine can delay the recorder by more than the default queue of 10 messages.
+    # On a busy machine, the recorder can fall behind by more than the default queue of 10 messages.
     keep = [f"qos_overrides./{topic}.publisher.depth:=1000" for topic in topics]
     ros.start("run", "infant", "--ros-args", *(word for each in keep for word in ("-p", each)))
     wait_for(lambda: all(kept(folder)[f"/{topic}"] for topic in topics), "the topics in the bag")
 
     def late() -> float:
-        """A delay of this process can also have delayed the recorder."""
+        """Return the longest delay of this process [s], which may also have affected the recorder."""
         arrivals = [arrival for *_, arrival in listeners["tactile/frame"].received]
         return max(np.diff(arrivals), default=np.inf)
 
@@ -271,7 +271,7 @@ def test_killed_recorder_of_infant_loses_at_most_one_second(ros, capsys):
         ),
         "30 messages a second ago",
     )
-    # Reading the bag delays this process, so that it must not count as a delay of the recorder.
+    # Reading the bag delays this process; this must not count as a delay of the recorder.
     due = {topic: listener.until(time.monotonic() - 1.0 - late()) for topic, listener in listeners.items()}
     recorder.kill()
     recorder.wait(PATIENCE)
@@ -285,7 +285,7 @@ def test_killed_recorder_of_infant_loses_at_most_one_second(ros, capsys):
     for topic in listeners:
         for read in (damaged, repaired):
             stamps = read[topic].stamps
-            expected = [t for t in due[topic] if t >= stamps[0]]  # after the recorder's discovery
+            expected = [t for t in due[topic] if t >= stamps[0]]  # after the recorder has been discovered
             assert len(expected) >= 20
             assert set(expected) <= set(stamps.tolist())
             assert (np.diff(stamps) > 0).all()

@@ -1,4 +1,4 @@
-"""Forces, wrenches and contacts of one stamp in a second process, compared with statics."""
+"""Forces, wrenches and contacts of the same stamp in a second process, compared with statics."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def scene(ros):
 
 
 def by_stamp(*topics):
-    """Return tuples of messages with the same stamp, one of each topic."""
+    """Return tuples of messages with the same stamp, one from each topic."""
     tables = [{stamp(message): message for message in topic} for topic in topics]
     common = sorted(set(tables[0]).intersection(*tables[1:]))
     return [tuple(table[time] for table in tables) for time in common]
@@ -51,7 +51,7 @@ def skin_force(array):
 
 
 def settled(ros, scene, **more):
-    """Run a box at rest and return tuples (array, wrench, contacts, tf) of one stamp each."""
+    """Run a box at rest and return tuples (array, wrench, contacts, tf), each with a common stamp."""
     arrays = ros.listen(TactileArray, "tactile/box/array")
     wrenches = ros.listen(WrenchStamped, "tactile/box/wrench")
     contacts = ros.listen(ContactWrenchArray, "contacts")
@@ -121,7 +121,7 @@ def test_friction_opposes_sliding(ros, scene):
     assert len(slides) >= 3
     for slide in slides:
         assert (slide.relative_velocity[:, 0] > 0.3).all()
-        # Coulomb friction: against the motion, with the normal force times the coefficient 1.
+        # Coulomb friction acts against the motion; it is the normal force times the coefficient 1.
         force = np.asarray(slide.wrench.force).sum(axis=0)
         assert force[2] > 0
         assert force[0] == pytest.approx(-force[2], rel=0.05)

@@ -1,4 +1,4 @@
-"""TF: frames of bodies under their parents, free bodies only, or none."""
+"""TF publishes the frames of all bodies under their parents, of free bodies only, or none."""
 
 from __future__ import annotations
 

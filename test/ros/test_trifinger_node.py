@@ -1,4 +1,4 @@
-"""The TriFinger in ROS: a lock-step controller at 1 kHz; torques, sensors and frames on their topics."""
+"""The TriFinger in ROS: a lock-step controller at 1 kHz, and topics with torques, sensors and frames."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ GOAL = np.array([0.1, 1.1, -1.5] * 3)
 
 
 def loop(ros: Ros) -> tuple[list, list, list]:
-    """Run a closed loop with one command per step; return joint states, applied torques and tip readings."""
+    """Run a closed loop with a command per step; return joint states, applied torques and tip readings."""
     process = ros.run(
         engine="trifinger",
         lockstep=True,
@@ -58,7 +58,7 @@ def test_lockstep_controller_at_1_khz_is_reproducible(ros: Ros):
     assert [stamp(message) for message in states[-10:]] == [
         stamp(states[-1]) - 1_000_000 * k for k in range(9, -1, -1)
     ]
-    # Motor torques of the last command in the resulting state: clamped, damped by 0.08, 0.08 and
+    # Motor torques for the last command in the resulting state: clamped, damped by 0.08, 0.08 and
     # 0.04 N m s/rad, and clamped again.
     by_stamp = {stamp(message): message for message in torques}
     checked = 0

@@ -1,4 +1,4 @@
-"""The node with the browser view."""
+"""The node with the web view."""
 
 from __future__ import annotations
 

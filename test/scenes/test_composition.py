@@ -1,4 +1,4 @@
-"""Scenes made of robots, objects and a floor by the configuration alone."""
+"""Scenes that the configuration alone composes of robots, objects and a floor."""
 
 import mujoco
 import numpy as np

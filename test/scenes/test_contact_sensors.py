@@ -1,4 +1,4 @@
-"""Sensors of a scene and of a configuration, before the scene is compiled."""
+"""Contact sensors from a scene and from a configuration, before the scene is compiled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALL = "found force torque dist pos normal tangent"
 
 @pytest.fixture
 def scene(tmp_path):
-    """A function: the file of a box on a floor with these sensors."""
+    """Return a function that writes the file of a box on a floor with these sensors."""
 
     def write(sensors: str = "", option: str = ""):
         file = tmp_path / "scene.xml"

@@ -21,7 +21,10 @@ FINGER = '<mujoco>\n<body name="finger"><geom size=".1"/></body>\n</mujoco>'
 
 @pytest.fixture
 def refused(tmp_path):
-    """The one line that a scene is refused with, without its folder; files by their names."""
+    """Return a function that returns the one-line error for a scene, without its folder.
+
+    Its keyword arguments are the contents of files by name.
+    """
     (tmp_path / "parts").mkdir()
 
     def load(**files):

@@ -1,4 +1,4 @@
-"""The scene as URDF: its links are where the bodies are."""
+"""The scene as URDF: links have the poses of the bodies."""
 
 import xml.etree.ElementTree as ElementTree
 
@@ -61,7 +61,7 @@ def test_links_of_a_generated_urdf_move_as_the_bodies_do(tmp_path):
         2,
         0.1,
     )
-    # All but the endless floor; a mesh is a file.
+    # All geoms but the infinite floor; meshes become files.
     assert len(robot.findall(".//visual")) == model.ngeom - 1
     assert all(mesh.get("filename").startswith("file:///") for mesh in robot.iter("mesh"))
 

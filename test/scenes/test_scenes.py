@@ -38,7 +38,7 @@ def folder(tmp_path):
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
-    """A ROS package ``arm`` with a mesh 1 m long; its share folder."""
+    """Create a ROS package ``arm`` with a mesh that is 1 m long; return its share folder."""
     share = tmp_path / "prefix" / "share" / "arm"
     (share / "meshes").mkdir(parents=True)
     (share / "meshes" / "part.obj").write_text(MESH.format(1))
@@ -95,7 +95,7 @@ def test_an_mjcf_of_another_extension_finds_its_meshes(folder):
 def test_a_urdf_finds_its_meshes_by_any_kind_of_path(package, mesh):
     model = scenes.load_model(urdf(package, mesh.format(package)))
     assert model.nmesh == 2
-    # The tip's mesh is the base's at twice the size.
+    # The tip has the same mesh as the base, at twice the size.
     assert model.geom_aabb[2, 3:] == pytest.approx(2 * model.geom_aabb[0, 3:])
 
 
@@ -121,7 +121,7 @@ def test_a_urdf_written_for_mujocos_meshdir_is_read(package):
 
 
 def attaching(**files):
-    """A scene that attaches the link ``base`` of each file, with the file's key before the names."""
+    """Return a scene that attaches the link ``base`` of each file, with the file's key as prefix of names."""
     models = "".join(f'<model name="{key}" file="{file}"/>' for key, file in files.items())
     attached = "".join(f'<attach model="{key}" body="base" prefix="{key}_"/>' for key in files)
     return f"<mujoco><asset>{models}</asset><worldbody>{attached}</worldbody></mujoco>"
@@ -131,7 +131,7 @@ def test_attached_urdf_is_read_as_a_urdf_alone(folder, package):
     file = urdf(package, "package://arm/meshes/part.obj")
     alone = scenes.load_model(file)
     (folder / "deep").mkdir()
-    for other in (folder / "arm.urdf", folder / "deep" / "arm.urdf"):  # not the same under one name
+    for other in (folder / "arm.urdf", folder / "deep" / "arm.urdf"):  # different files with the same name
         other.write_text(file.read_text().replace("plate", f"plate_of_{other.parent.name}"))
     (folder / "scene.xml").write_text(attaching(a=file, b="arm.urdf", c="deep/arm.urdf"))
     (folder / "scene.mjcf").write_text(attaching(a="scene.xml").replace('"base"', '"c_base"'))

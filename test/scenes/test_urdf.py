@@ -1,4 +1,4 @@
-"""URDF files as they are found: each has one of the faults of real ones."""
+"""URDF files with typical faults of real files."""
 
 import logging
 import sys
@@ -92,7 +92,7 @@ def test_a_broken_mesh_is_refused_with_its_name(tmp_path, content):
 @pytest.mark.parametrize(
     ("tip", "mass", "moments"),
     [
-        # A + B >= C: the smaller ones grow by half of what is missing.
+        # To satisfy A + B >= C, the smaller moments each grow by half of the difference.
         (INERTIAL.format(mass=1, xx=0.01, yy=0.02, zz=0.05), 1, (0.02, 0.03, 0.05)),
         (INERTIAL.format(mass=1, xx=0, yy=0.01, zz=0.01), 1, (1e-6, 0.01, 0.01)),
         (INERTIAL.format(mass=2, xx=0, yy=0, zz=0), 2, (2e-4, 2e-4, 2e-4)),
@@ -145,7 +145,7 @@ def test_a_root_that_a_joint_holds_cannot_be_freed(tmp_path):
 def test_self_collision_by_option(tmp_path, mode, apart, overlap):
     third = f'<link name="third">{SOUND}{BALL}</link><joint name="k" type="prismatic"><parent link="tip"/>'
     third += '<child link="third"/><origin xyz="{}"/><limit lower="-5" upper="5"/></joint>'
-    for start, expected in (("-0.85 0 0", overlap), ("1 0 0", apart)):  # the base is at -1 from the tip
+    for start, expected in (("-0.85 0 0", overlap), ("1 0 0", apart)):  # the base is 1 m before the tip
         model = load(tmp_path, more=third.format(start), self_collision=mode)
         data = mujoco.MjData(model)
         data.qpos[model.joint("k").qposadr] += -0.85 - float(start.split()[0])
@@ -164,7 +164,7 @@ def test_packages_are_found_in_paths_of_the_configuration(tmp_path):
         load(tmp_path / "elsewhere", base=mesh)
     for path in (package, package.parent, tmp_path / "src"):
         assert load(tmp_path / "elsewhere", base=mesh, package_paths=(str(path),)).nmesh == 1
-    assert load(package, base=mesh).nmesh == 1  # a checkout finds itself
+    assert load(package, base=mesh).nmesh == 1  # a checkout is found by its own files
 
 
 def test_xacro_files_are_expanded_with_arguments(tmp_path, monkeypatch):
@@ -299,7 +299,7 @@ def test_limits_and_couplings_that_cannot_be_are_ignored_with_a_line_or_refused(
 @pytest.mark.parametrize(
     ("limit", "limited", "ends"),
     [
-        ('upper="2"', True, [0, 2]),  # the other one is 0 by the specification
+        ('upper="2"', True, [0, 2]),  # the other value is 0 according to the specification
         ('lower="-1"', True, [-1, 0]),
         ('lower="-inf" upper="inf" effort="inf"', False, [0, 0]),
         ('effort="0"', False, [0, 0]),
@@ -342,7 +342,7 @@ def test_other_errors_of_mujoco_name_the_joint_instead_of_a_line_of_the_rewritte
 
 def test_a_urdf_has_the_physics_options_of_a_composed_scene_unless_it_sets_them(tmp_path):
     def options(**parts):
-        load(tmp_path, **parts)  # writes r.urdf
+        load(tmp_path, **parts)  # this writes r.urdf
         model = scenes.load_model(tmp_path / "r.urdf")
         return model.opt.integrator, model.opt.cone, model.opt.impratio
 
@@ -366,7 +366,7 @@ def test_an_mjcf_keeps_its_physics_options_with_a_urdf_in_it(tmp_path, recwarn, 
     plain = mujoco.MjModel.from_xml_string("<mujoco/>").opt
     for option in (attached, added):
         assert (option.cone, option.impratio) == (plain.cone, plain.impratio)
-    assert attached.integrator == plain.integrator  # a servo that is added needs another one
+    assert attached.integrator == plain.integrator  # an added servo needs a different one
     assert not recwarn.list and not caplog.records
 
 
