@@ -145,7 +145,7 @@ def test_a_root_that_a_joint_holds_cannot_be_freed(tmp_path):
 def test_self_collision_by_option(tmp_path, mode, apart, overlap):
     third = f'<link name="third">{SOUND}{BALL}</link><joint name="k" type="prismatic"><parent link="tip"/>'
     third += '<child link="third"/><origin xyz="{}"/><limit lower="-5" upper="5"/></joint>'
-    for start, expected in (("-0.85 0 0", overlap), ("1 0 0", apart)):  # the base is 1 m before the tip
+    for start, expected in (("-0.85 0 0", overlap), ("1 0 0", apart)):  # the base is at x = -1 m
         model = load(tmp_path, more=third.format(start), self_collision=mode)
         data = mujoco.MjData(model)
         data.qpos[model.joint("k").qposadr] += -0.85 - float(start.split()[0])

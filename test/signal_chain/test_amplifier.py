@@ -1,4 +1,4 @@
-"""Material and amplifier: cross-talk kernels, viscoelasticity, gain, offset, drift, ranges of force."""
+"""Stages for material and amplifier: cross-talk, viscoelasticity, gain, offset, drift, force ranges."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def test_scatter_between_taxels_is_normal_and_constant(stage, mean):
     out = made.read(0, reading)[PALM]
     spread = 0.2 if stage == "gain" else 0.1
     drawn = (out - mean) / spread
-    if stage == "gain":  # one factor for all channels of a taxel
+    if stage == "gain":  # all channels of a taxel have the same factor
         np.testing.assert_array_equal(out[:, 0], out[:, 1])
         drawn = drawn[:, 0]
     assert drawn.mean() == pytest.approx(0.0, abs=4 / math.sqrt(drawn.size))

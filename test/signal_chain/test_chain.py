@@ -1,4 +1,4 @@
-"""Combination of stages: order, memory and invalid configurations."""
+"""Combinations of stages: order, memory and invalid configurations."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Converter and driver: smoothing, thresholds, counts, lost readings, contact bits, history, validity."""
+"""Stages of the converter and the driver, such as smoothing, thresholds, lost readings and contact bits."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ def test_valid_is_empty_without_marking_stages_and_late_by_the_delay():
         assert made.valid.dtype == np.uint8
         assert made.valid[TIP].all()
         valid.append(int(made.valid[0]))
-    assert valid == [0, 0, 1, 0, 1]  # nothing has arrived, nothing, 1.0, 3.0, 1.0
+    assert valid == [0, 0, 1, 0, 1]  # readings: none yet, none yet, 1.0, 3.0, 1.0
 
 
 def test_share_of_lost_readings():
@@ -110,10 +110,10 @@ def test_jitter_delays_uniformly_and_reports_the_newest_arrival():
     made = sensor(delay={"time": 0.01, "jitter": 0.02})
     ages = np.array([step - first_reading(made, float(step), step) for step in range(3000)][100:])
     assert (round(ages.min()), round(ages.max())) == (6, 15)
-    # A reading of age 5 + k has arrived with the probability k / 10; the newest one that has is reported.
+    # A reading of age 5 + k has arrived with probability k / 10; the newest arrived reading is reported.
     arrived = np.arange(11) / 10.0
     share = arrived * np.cumprod(np.append(1.0, 1.0 - arrived[:-1]))
-    # Successive ages are correlated: their mean has a standard deviation of 0.06.
+    # Successive ages are correlated, so their mean has a standard deviation of 0.06.
     assert ages.mean() == pytest.approx(5 + (np.arange(11) * share).sum(), abs=4 * 0.06)
 
 

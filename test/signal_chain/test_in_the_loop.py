@@ -1,4 +1,4 @@
-"""Signal chains in a running simulation: readings do not depend on subscribers."""
+"""Signal chains in a running simulation: readings do not depend on the subscribers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MEMORY = {
 
 
 class Subscriber:
-    """Subscribes to streams from a step on, and stores published readings by stamp."""
+    """Subscribes to streams from a step on and stores the published readings by stamp."""
 
     def __init__(self, *streams, since=0):
         self.streams, self.since, self.step = set(streams), since, 0
@@ -66,7 +66,7 @@ def run(tmp_path):
 
 
 def common(one, other):
-    """Return the readings that both received."""
+    """Return the readings that both subscribers received."""
     stamps = one.published.keys() & other.published.keys()
     return [one.published[stamp] for stamp in stamps], [other.published[stamp] for stamp in stamps]
 
@@ -136,7 +136,7 @@ def test_reset_draws_ranges_again_from_the_seed(run):
             for value in values
         ]
         assert 0.5 <= min(ratio) < max(ratio) - 0.01 <= 1.5
-    # A replica of the view starts at another reset, so it must get these readings.
+    # The view's replica starts at a different reset, so it must receive these readings.
     assert one.simulation.has_memory
 
 

@@ -1,4 +1,4 @@
-"""docs/signal_chain.md matches the stages."""
+"""docs/signal_chain.md is consistent with the stages."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_table_lists_all_stages_in_order_with_their_parameters():
         checked(block)
         for stage, parameters in block.items():
             fields = {field.name for field in dataclasses.fields(STAGES[stage])}
-            assert set(parameters) == fields - {"enabled"}  # the table lists what differs between stages
+            assert set(parameters) == fields - {"enabled"}  # the table lists only differences between stages
             assert " ".join(STAGES[stage].__doc__.split())[:25] in PAGE
 
 
@@ -63,7 +63,7 @@ def test_sharpa_example_is_the_pipeline_that_it_names(tmp_path):
         assert set(np.unique(out)) <= {0.0, 1.0}
         assert out[4] == 0.0
         differ.append([(bit > out).sum(), (bit < out).sum()])
-    # Bits are on with the probability p, independently: a held one is wrong with p (1 - p) each way.
+    # Bits are on independently with probability p, so a held bit is wrong with p (1 - p) in each direction.
     pairs = np.add.outer(*[np.minimum([0.0, 0.04, 0.07, 0.2, 9.0], 5.0) / 2] * 2)
     on = (pairs >= 0.05).mean()
     lost, added = np.sum(differ, axis=0) / (2000 * (taxels - 1))

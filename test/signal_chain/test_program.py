@@ -1,4 +1,4 @@
-"""Many environments in one program."""
+"""A compiled signal chain for many environments."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from support.signal_chain import ALL, PALM, RANDOM, TAXELS, sensor
 SEEDS = [3, 4, 5]
 NONE = np.empty((0, TAXELS, 3))
 LINE = 16
-"""Number of words in a line of the cache, at which the memory of each stage begins."""
+"""Number of 4-byte values in a cache line; the memory of each stage starts at a cache line."""
 
 
 def lines(words):
@@ -56,8 +56,8 @@ def test_memory_holds_readings_under_way_and_a_tare_only_after_it_was_taken(read
     chain = sensor(delay={"time": 0.02, "jitter": 0.005})
     program, workspace = chain.program(SEEDS, 3, rate=100.0), chain.workspace(3)
     palm = PALM.stop - PALM.start
-    slot = 2 + -(-palm // 4) + 3 * palm  # the arrival as int64, validity as bytes, values
-    # The newest reading, two that may be under way, and the newest that has arrived for certain.
+    slot = 2 + -(-palm // 4) + 3 * palm  # arrival times as int64, validity as bytes, values
+    # The newest reading, two that may be in transit, and the newest that has certainly arrived.
     size = lines(4 + 4 * (slot + slot % 2)) + LINE
     singles, output = [sensor(seed, delay={"time": 0.02, "jitter": 0.005}) for seed in SEEDS], None
     for k in range(60):

@@ -1,4 +1,4 @@
-"""Ranges [low, high] of parameters: drawn from the seed, again at each reset."""
+"""Parameters with a range [low, high]: drawn from the seed, and drawn again at each reset."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tactile_sim.signal_chain import STAGES, SignalChain
 
 
 def episodes(made, count):
-    """Return the outputs of some episodes of 8 steps."""
+    """Return the outputs of a number of episodes with 8 steps."""
     outputs = []
     for _ in range(count):
         outputs.append([made.read(step, held(1.0)) for step in range(8)])
@@ -68,7 +68,7 @@ def test_every_number_of_every_stage_may_be_a_range():
         assert ranges or stage in ("history",)
         fixed, drawn = sensor(**{stage: block}), sensor(**{stage: block | ranges})
         if stage in ("gain", "offset", "dead_taxels"):
-            continue  # their taxels are drawn again, which another test shows
+            continue  # their taxels are drawn again, which is another test
         for step in range(30):
             np.testing.assert_array_equal(drawn.read(step, held(1.0)), fixed.read(step, held(1.0)))
     assert set(ALL) == set(STAGES)
@@ -86,7 +86,7 @@ def test_10000_resets_do_not_grow():
 
     readings = held(1.0)
     before = resets(500)
-    assert resets(9500) - before < 2000  # kB; one array kept per reset would be 6 MB
+    assert resets(9500) - before < 2000  # kB; it would be 6 MB if each reset kept an array
 
 
 INVALID = {

@@ -1,4 +1,4 @@
-"""Stages that are switched off and on while a chain runs."""
+"""Stages that are switched off and on while the chain runs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tactile_sim import ConfigError, config
 from tactile_sim.signal_chain import STAGES
 
 OFF = range(10, 20)
-"""Readings at which the stage is off."""
+"""Indices of readings for which the stage is off."""
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -54,6 +54,6 @@ def test_stage_that_is_off_in_the_configuration_can_be_switched_on(readings):
     added = np.zeros((TAXELS, 3), np.float32)
     added[PALM] = 1.0
     np.testing.assert_array_equal(made.read(1, readings[0]), readings[0] + added)
-    made.forget()  # another touch function
+    made.forget()  # as after a change of the touch function
     np.testing.assert_array_equal(made.read(1, readings[0])[TIP], readings[0][TIP])
     np.testing.assert_array_equal(made.read(1, readings[0])[PALM], readings[0][PALM] + np.float32(1.0))

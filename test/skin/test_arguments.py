@@ -1,4 +1,4 @@
-"""Invalid arguments of the class `Skin` raise errors that name them."""
+"""Invalid arguments of `Skin` raise errors that name them."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def skin():
 
 @pytest.fixture(scope="module")
 def state():
-    """Contacts, positions and rotations of a box on a plane."""
+    """Return the contacts, positions and rotations of a box on a plane."""
     data = mujoco.MjData(MODEL)
     mujoco.mj_step(MODEL, data, 100)
     mujoco.mj_forward(MODEL, data)

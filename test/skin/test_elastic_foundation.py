@@ -1,4 +1,4 @@
-"""The response function `elastic_foundation` against pressures and sums known from statics."""
+"""The response function `elastic_foundation`, compared with pressures and sums known from statics."""
 
 from __future__ import annotations
 
@@ -44,12 +44,13 @@ FEET = """<body pos="0 0 .01"><freejoint/>
 
 
 def feet(x, y):
-    # A rigid body: the pressure is linear over both feet. With the loads 1:2 it is 1 + x / (3 * 20 mm).
+    # The body is rigid, so the pressure is linear over both feet. With loads of 1:2, it is 1 + x / (3 * 20
+    # mm).
     return (abs(y) < 0.015) * ((abs(x + 0.02) < 0.008) + (abs(x - 0.02) < 0.008)) * (1 + x / 0.06)
 
 
-# Off center by e, the pressure on a strip of length L is 1 + 12 e x / L^2 within the core, e < L / 6. Beyond,
-# it falls to zero over three times the distance of the load from the near edge.
+# If the load is off center by e, the pressure on a strip of length L is 1 + 12 e x / L^2 for e < L / 6. For a
+# larger e, it falls to zero over three times the distance of the load from the near edge.
 TRUTHS = {
     "flat punch": (block(), square),
     "turned punch": (block(euler="0 0 30"), turned_square),
@@ -68,10 +69,10 @@ TRUTHS = {
     "ring": ('<body pos="0 0 .0101"><freejoint/><geom type="mesh" mesh="ring" mass="1"/></body>', annulus),
     "two feet": (FEET, feet),
     "over the edge": (
-        block(pos=".045 0 .01", weight_at="-.01 0 0"),  # 25 mm rest on the plate, the load 2.5 mm off center
+        block(pos=".045 0 .01", weight_at="-.01 0 0"),  # 25 mm rest on the plate, loaded 2.5 mm off center
         lambda x, y: (abs(y) < 0.02) * (abs(x - 0.045) < 0.02) * (1 - 12 * 0.0025 * (x - 0.0375) / 0.025**2),
     ),
-    # A load P per length on a cylinder of radius R: p = K (a^2 - x^2) / 2R with P = 2 K a^3 / 3R.
+    # Load P per length on a cylinder of radius R: p = K (a^2 - x^2) / 2R with P = 2 K a^3 / 3R.
     "lying cylinder": (
         '<body pos="0 0 .01" euler="90 0 0"><joint type="slide" axis="0 1 0"/>'
         '<geom type="cylinder" size=".01 .02" mass="1"/></body>',

@@ -1,4 +1,4 @@
-"""`elastic_foundation` under shapes whose pressure is known, without a physics engine, and on each robot."""
+"""`elastic_foundation` under shapes with known pressure, without a physics engine, and on each robot."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def sense(skin, loads, touch="normal"):
     return skin.sense(loads, touch, "elastic_foundation")[:, 0]
 
 
-# A wedge whose sides rise by half a meter per meter: p = K (d - |x| / 2), over a half-width a = 2 d.
+# A wedge whose sides have a slope of 1/2: p = K (d - |x| / 2), over a half-width a = 2 d.
 WEDGE = trimesh.convex.convex_hull(
     [(x, y, z) for y in (-0.02, 0.02) for x, z in ((0, 0), (-0.03, 0.015), (0.03, 0.015))]
 )
@@ -49,13 +49,14 @@ def wedge(x, y):
 
 
 def corner(x, y):
-    # A cube on its corner: each of its faces rises by sqrt(2), in three directions 120 degrees apart.
+    # A cube on its corner: each of three faces has a slope of sqrt(2); their directions are 120 degrees
+    # apart.
     height = np.max([np.sqrt(2) * (np.cos(a) * x + np.sin(a) * y) for a in np.radians([0, 120, 240])], axis=0)
     return np.clip(0.016 - height, 0, None)
 
 
 def corner_down():
-    """Return the turn after which (-1, -1, -1) points down and the face -x leans towards +x."""
+    """Return the rotation after which (-1, -1, -1) points down and the face -x leans towards +x."""
     down = np.array([-1, -1, -1]) / np.sqrt(3)
     side = np.array([-1, 0, 0]) - (down @ [-1, 0, 0]) * down
     side /= np.linalg.norm(side)
@@ -127,7 +128,7 @@ def test_box_in_a_valley_presses_evenly_on_both_slopes(spacing, least):
 
 
 def paraboloid(radius_x, radius_y):
-    """Return the pressure of 10 N under a surface with these radii of curvature at its lowest point [m]."""
+    """Return the pressure for 10 N under a surface with these radii of curvature at its lowest point [m]."""
     depth = np.sqrt(10 * THICKNESS / STIFFNESS / (np.pi * np.sqrt(radius_x * radius_y)))
     return lambda x, y: np.clip(depth - x**2 / (2 * radius_x) - y**2 / (2 * radius_y), 0, None)
 
@@ -159,7 +160,7 @@ TWINS = {
         paraboloid(0.04**2 / 0.02, 0.03**2 / 0.02),
     ),
 }
-"""Primitive, mesh of the same shape about its center, height of the center above the ground [m], pressure."""
+"""Primitive, mesh of the same shape around its center, height of the center above ground [m], pressure."""
 
 
 @pytest.mark.parametrize(("spacing", "least"), [(0.004, 0.93), (0.001, 0.98)])
@@ -211,7 +212,7 @@ CENTERED = {
     "box": ('type="box" size=".009 .009 .005"', 0.005),
     "cylinder": ('type="cylinder" size=".01 .005"', 0.005),
 }
-"""Geom, and height of its center above its lowest point [m]."""
+"""Geom and height of its center above its lowest point [m]."""
 
 
 @pytest.mark.parametrize("shape", CENTERED)
@@ -267,13 +268,13 @@ def test_random_contacts_keep_the_force_and_the_moment_within_reach(engine_name)
     assert len(set(kinds)) == (33 if engine_name == "mujoco" else 14)
     assert max(force) < 1e-9
     assert np.mean(causes == "reached") > 0.7
-    # Pressures in the area of contact cannot produce the others, except for a few in deep overlaps.
+    # Pressures in the contact area cannot produce the other moments, except for a few in deep overlaps.
     assert np.mean(causes == "missed") < 0.05
 
 
 @pytest.mark.parametrize("pull", [5.0, 0.01 / np.tan(0.35), 0.0])
 def test_contacts_that_pull_together_lose_nothing(pull):
-    # Each pushes a little along its own normal; together, friction pulls at the skin.
+    # Each contact pushes slightly along its normal; in total, friction pulls at the skin.
     skin, loads = pressed('type="box" size=".02 .02 .02"', (0, 0, -1))
     both = loads[np.array([0, 0])]
     s, c = np.sin(0.35), np.cos(0.35)

@@ -39,7 +39,7 @@ def simulation(floor="ball", flex=TIP, pad=None, **skin) -> Simulation:
 
 
 def solver_force(made: Simulation) -> np.ndarray:
-    """Net contact force on the flex (3,) from the solver, world frame [N]."""
+    """Return the solver's net contact force (3,) on the flex in the world frame [N]."""
     model, data, force = made.engine.model, made.engine.data, np.zeros(6)
     total = np.zeros(3)
     for k in range(data.ncon):
@@ -78,7 +78,7 @@ def test_load_falls_where_a_ball_touches_and_taxels_move_with_the_vertices():
     assert np.abs(np.linalg.norm(moved[pressed] - ball, axis=1) - 0.004).max() < 0.0025
     indentation = moved[:, 2] - rest[:, 2]
     assert indentation[pressed].mean() > indentation[~pressed].mean() + 1e-4
-    # At rest the taxels are on the lower face, evenly.
+    # At rest, the taxels are spread evenly over the lower face.
     np.testing.assert_allclose(rest[:, 2], 0.075, atol=1e-9)
     spacing = np.sort(np.linalg.norm(rest[:, None] - rest, axis=2), axis=1)[:, 1]
     assert len(rest) == pytest.approx(0.02**2 / 0.003**2, rel=0.1) and spacing.min() > 0.0015
@@ -117,7 +117,7 @@ def test_several_environments_refuse_a_pad_on_a_flex():
 
 
 def test_scene_of_a_flex_alone_has_a_skin():
-    """Without any geom, ids of geoms in the skin's arrays must not be read: the process would crash."""
+    """Without geoms, reading geom ids in the skin's arrays would crash the process."""
     made = Simulation(mujoco.MjSpec.from_string(ALONE), {"skin": {"pads": {"p": ON_CLOTH}}})
     made.step(10)
     taxels = made.observe().taxels

@@ -1,4 +1,4 @@
-"""Touch and response functions, shipped ones and one's own: what of a load goes to which taxel."""
+"""Shipped and custom touch and response functions: how loads are distributed to taxels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_nearest_is_what_brute_force_finds(geom):
     skin = one_geom(geom, 0.012)
     rng = np.random.default_rng(3)
     taxel = rng.integers(len(skin.positions), size=400)
-    # Points on the skin, near it and far away; loads along the normal and at random.
+    # Points on the skin, near it and far away; loads along the normal and in random directions.
     points = skin.positions[taxel] + rng.normal(size=(400, 3)) * rng.choice([0.003, 0.02, 0.3], (400, 1))
     normals = -skin.normals[taxel] + rng.normal(size=(400, 3)) * rng.choice([0.1, 3], (400, 1))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)

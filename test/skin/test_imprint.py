@@ -1,4 +1,4 @@
-"""The configuration `imprint`: the pad shows the shapes that press on it, not the hulls that collide."""
+"""In the configuration `imprint`, the pad shows the shapes pressed on it, not their collision hulls."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def test_pad_shows_the_shapes_of_the_stamp():
     snapshot, skin = simulation.observe(), simulation.skin
     pressure = snapshot.taxels[:, 0]
     push = -snapshot.wrenches[0, 2]
-    assert 30 < push < 40  # of the motor, less the spring
+    assert 30 < push < 40  # force of the motor, less that of the spring
     assert pressure @ skin.areas == pytest.approx(push)
 
     x, y = skin.positions[:, :2].T
@@ -25,5 +25,5 @@ def test_pad_shows_the_shapes_of_the_stamp():
     assert (pressure[top & (radius > 0.0078) & (radius < 0.0102)] > 0.5 * pressure.max()).all()
     assert not pressure[top & (radius < 0.006)].any()
     assert not pressure[np.hypot(x - LETTER_O[0], y - LETTER_O[1]) < 0.003].any()
-    # Over the star's notches, inside of its hull.
+    # Above the notches of the star, which are inside its hull.
     assert not pressure[top & (np.hypot(x, y - 0.0145 + 0.0085) < 0.001)].any()

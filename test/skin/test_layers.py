@@ -1,4 +1,4 @@
-"""Stiffness and thickness of the skin per body, with the closed forms of an elastic foundation."""
+"""Stiffness and thickness of the skin per body, compared with closed forms for an elastic foundation."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ PLATE = '<geom type="box" size=".015 .015 .01" pos="0 0 -.01"/>'
 
 
 def depth_under_sphere(foundation):
-    """Depth [m] for which F = pi K R d^2."""
+    """Return the depth d [m] for which F = pi K R d^2."""
     return np.sqrt(FORCE / (np.pi * foundation * RADIUS))
 
 
 def pressed_radius(skin, pad, reading):
-    """Radius of a disc with the area of the pressed taxels [m]."""
+    """Return the radius of a disc with the same area as the pressed taxels [m]."""
     own = slice(skin.offsets[pad], skin.offsets[pad + 1])
     return np.sqrt(skin.areas[own][reading[own].any(axis=1)].sum() / np.pi)
 
@@ -45,7 +45,7 @@ def test_each_body_has_its_own_patch_and_depth_under_a_sphere():
 
 
 def two_skins(backwards=False, **skin):
-    """A ball at rest on a plate, both with skin; the bodies in either order."""
+    """Return a ball at rest on a plate, both with skin; ``backwards`` reverses the order of the bodies."""
     bodies = [
         f'<body name="plate">{PLATE}</body>',
         f'<body name="ball" pos="0 0 {RADIUS}"><freejoint/>'
@@ -76,7 +76,7 @@ def test_layers_of_two_skins_are_in_series(backwards):
 
 
 def test_hertz_between_two_skins_uses_both_moduli():
-    """Radius a = (3 F R / 4 E)^(1/3) with 1/E = 1/E1 + 1/E2."""
+    """The radius is a = (3 F R / 4 E)^(1/3) with 1/E = 1/E1 + 1/E2."""
     simulation = two_skins(
         response_function="hertz", touch_function="normal", stiffness={"plate": 1e5, "ball": 3e4}
     )

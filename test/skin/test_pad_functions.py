@@ -1,4 +1,4 @@
-"""Pads with a touch function, response function and sampling of their own."""
+"""Pads with individual touch functions, response functions and sampling."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def test_each_pad_reads_its_own_quantity_by_its_own_response():
     assert np.count_nonzero(a[:, 2]) > 1 and np.count_nonzero(b) == 1
     assert snapshot.taxels.shape == (48, 3) and not snapshot.taxels[16:, 1:].any()
     assert snapshot.outside[0].tolist() == [0, 0, 0]
-    # In newtons, whatever a pad measures.
+    # In newtons, regardless of the quantity that a pad measures.
     np.testing.assert_allclose(snapshot.viewed[:, 2].reshape(3, 16).sum(axis=1), -WEIGHT, rtol=0.01)
 
 
@@ -54,7 +54,7 @@ def test_peak_of_one_pad_leaves_the_last_reading_of_others():
     pads["c"]["sampling"] = "peak"
     made = simulation(pads)
     felt = []
-    for k, name in ((0, "ball_a"), (2, "ball_c")):  # falls for 19 steps
+    for k, name in ((0, "ball_a"), (2, "ball_c")):  # the object falls for 19 steps
         made.set_body_state(name, np.array([k, 0, 0.012]), np.eye(4)[0], np.zeros(3), np.zeros(3))
     for step in range(1, 31):
         made.step()
@@ -75,7 +75,7 @@ def test_stages_and_tare_act_on_the_channels_of_each_pad():
     made.step(400)
     snapshot = made.observe()
     assert snapshot.reading("a").any() and not snapshot.reading("b").any()
-    # The contact bit of one channel is 1 or 0; noise of other channels would make it a fraction.
+    # The contact bit of one channel is 1 or 0; noise from other channels would make it a fraction.
     assert set(np.unique(snapshot.reading("c"))) == {0.0, 1.0}
     assert not snapshot.taxels[16:, 1:].any()
 

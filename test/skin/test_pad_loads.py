@@ -1,4 +1,4 @@
-"""Readings of pads: loads, edges, shear and the taxels that take them."""
+"""Readings of pads: loads, edges, shear, and the taxels that share the loads."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Pads: taxels where a real sensor has them, in its order and along its axes."""
+"""Pads: taxels have the positions, order and axes of a real sensor."""
 
 from __future__ import annotations
 
@@ -185,7 +185,7 @@ def test_keys_of_a_pad_override_those_of_its_preset():
     assert made.skin.positions[1] - made.skin.positions[0] == pytest.approx([PITCH[0], 0, 0])
     assert len(made.skin.positions) == 6 and made.pad_rates == {"tactile/tip": 50.0}
     assert not made.skin.pads[0].ignores_outside
-    for reading, expected in ((10.0, 2.0), (0.0123, 0.012)):  # the preset's quantisation stays
+    for reading, expected in ((10.0, 2.0), (0.0123, 0.012)):  # the quantisation from the preset remains
         out = made.signal_chain.peek(0, np.tile([0, 0, reading], (6, 1)))
         np.testing.assert_allclose(out[:, 2], expected, atol=1e-12)
 

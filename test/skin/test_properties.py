@@ -1,7 +1,7 @@
-"""Properties of all shapes, placements and functions, checked over random scenes.
+"""Properties of all shapes, placements and functions, checked in random scenes.
 
-Bodies of one to three geoms of all kinds overlap and move at random. The readings are compared with
-the contacts of MuJoCo, one by one.
+Bodies of one to three geoms of all types overlap and move at random. The readings are compared with each of
+MuJoCo's contacts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SPACING = 0.013
 
 @cache
 def scene(seed):
-    """An engine in whose state bodies press and slide on each other; the seed turns the shapes round."""
+    """Return an engine in a state in which bodies press and slide on each other; the seed selects shapes."""
     rng = np.random.default_rng(seed)
     kinds = itertools.cycle(np.roll(list(SHAPES), seed))
     bodies = ""
@@ -75,7 +75,7 @@ def poses(engine):
 
 
 def felt_of(contacts, rotations, c, side):
-    """Return the value of each touch function for one side of a contact, from MuJoCo's frame and wrench."""
+    """Return each touch function's value for one side of a contact, from MuJoCo's frame and wrench."""
     sign = 1 if side else -1
     force, into = sign * contacts.wrench_world[c, :3], sign * contacts.frame[c, 0]
     to_body = rotations[contacts.bodies[c, side]].T
@@ -231,7 +231,7 @@ def test_spreading_along_the_surface_keeps_every_force_too(seed, distance):
 
 @pytest.mark.parametrize("seed", SEEDS)
 def test_slip_of_one_contact_is_its_tangential_velocity_on_every_taxel_it_touches(seed):
-    """Velocities as MuJoCo's own mj_objectVelocity has them."""
+    """The velocities are compared with mj_objectVelocity."""
     engine, skin = scene(seed), skin_of(seed, "even", "mesh")
     contacts, model, data = engine.contacts(), engine.model, engine.data
     loads = skin.loads(contacts, *poses(engine))

@@ -1,4 +1,4 @@
-"""Which taxels are near a place: against brute force over all of them."""
+"""Queries for the taxels near a point, compared with a brute-force search."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def skin_of(geoms, spacing=SPACING, **options):
 
 @pytest.fixture(scope="module")
 def dumbbell():
-    """Two balls on a bar, as one patch."""
+    """Return a skin that is one patch on a capsule, a ball and a box."""
     return skin_of(
         '<geom type="capsule" size=".015 .06" euler="20 70 0"/><geom size=".03" pos=".05 .02 .02"/>'
         '<geom type="box" size=".03 .02 .03" pos="-.05 0 0"/>'
@@ -32,7 +32,7 @@ def dumbbell():
 
 
 def points_about(skin, count, seed=0):
-    """On the skin, near it, in its middle and far away."""
+    """Return random points (count, 3) on the skin, near it, inside it and far away."""
     rng = np.random.default_rng(seed)
     start = skin.positions[rng.integers(len(skin.positions), size=count)]
     return start + rng.normal(size=(count, 3)) * rng.choice([0, 0.003, 0.02, 1], (count, 1))

@@ -1,4 +1,4 @@
-"""Response functions: Hertz against his closed forms, means, and user functions."""
+"""Response functions: `hertz` compared with closed forms, means, and user functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def skin_of(geoms, spacing=0.001, **options):
 
 
 def pressed(points, forces, radius=0.03, other_patch=-1):
-    """Loads on top of the plate, by these forces (m, 3) [N] along the axes of the plate."""
+    """Return loads at points on top of the plate with forces (m, 3) [N] in the frame of the plate."""
     points, forces = np.atleast_2d(points).astype(float), np.atleast_2d(forces).astype(float)
     loads = Loads.empty(len(points))
     loads.contact[:] = np.arange(len(points))
@@ -38,7 +38,7 @@ def pressed(points, forces, radius=0.03, other_patch=-1):
 
 class TestHertz:
     def test_the_pressure_of_a_ball_on_a_flat_skin_is_the_closed_form(self):
-        """p = p0 sqrt(1 - (r/a)²), a = (3 F R / 4 E)^(1/3), p0 = 3 F / 2 pi a²."""
+        """The closed form is p = p0 sqrt(1 - (r/a)²), a = (3 F R / 4 E)^(1/3), p0 = 3 F / 2 pi a²."""
         skin, force, radius = skin_of(PLATE, stiffness=3e5), 4.0, 0.03
         at = np.array([0.0023, -0.0011])
         felt = skin.sense(pressed(at, [0, 0, -force], radius), "normal", "hertz")[:, 0]
@@ -107,16 +107,16 @@ BALL_OF_BOX = np.sqrt(0.01**2 + 0.02**2 + 0.03**2)
         ('size=".02"', 'type="plane" size="1 1 1"', [0, 0, 1], 0.02),
         ('size=".02"', 'size=".03"', [0.6, 0, 0.8], 0.02 * 0.03 / 0.05),
         ('type="capsule" size=".02 .1"', 'type="plane" size="1 1 1"', [0, 0, 1], 0.02),
-        # A ball on the side of a pipe is curved 1/r one way and 1/r + 1/R the other.
+        # For a ball on the side of a pipe, the relative curvatures are 1/r and 1/r + 1/R.
         ('size=".02"', 'type="cylinder" size=".03 .1"', [1, 0, 0], (50 * (50 + 100 / 3)) ** -0.5),
         ('size=".02"', 'type="cylinder" size=".03 .1"', [0, 0, 1], 0.02),
-        # Crossed cylinders of one radius press as a ball of that radius on a plane.
+        # Crossed cylinders with the same radius press like a ball of this radius on a plane.
         ('type="capsule" size=".02 .1"', 'type="capsule" size=".02 .1" euler="90 0 0"', [1, 0, 0], 0.02),
-        # The radii of curvature at the end of the axis c are a²/c and b²/c.
+        # The radii of curvature at the end of the semi-axis c are a²/c and b²/c.
         ('type="ellipsoid" size=".03 .04 .05"', 'type="plane" size="1 1 1"', [0, 0, 1], 0.03 * 0.04 / 0.05),
         ('type="ellipsoid" size=".03 .04 .05"', 'type="plane" size="1 1 1"', [1, 0, 0], 0.04 * 0.05 / 0.03),
         ('type="ellipsoid" size=".03 .03 .03"', 'size=".02"', [0.6, 0, 0.8], 0.02 * 0.03 / 0.05),
-        # Straight both ways, and one way: the ball around the smaller geom.
+        # If a surface is straight in one or both directions, the ball around the smaller geom is used.
         ('type="box" size=".01 .02 .03"', 'type="plane" size="1 1 1"', [0, 0, 1], BALL_OF_BOX),
         ('type="box" size=".01 .02 .03"', 'type="box" size="1 1 1"', [0, 0, 1], BALL_OF_BOX),
         ('type="capsule" size=".02 .1"', 'type="plane" size="1 1 1"', [1, 0, 0], np.sqrt(0.02 * 0.12)),
@@ -145,7 +145,7 @@ def test_against_a_flex_the_own_curvature_counts():
 
 class TestSlip:
     def loads(self, forces, velocities):
-        """All at one place, so that each taxel feels all of them."""
+        """Return loads at the same point, so that each taxel feels all of them."""
         loads = pressed(np.zeros((len(forces), 2)), forces)
         loads.velocity[:] = velocities
         return loads
@@ -153,7 +153,7 @@ class TestSlip:
     @pytest.mark.parametrize("response", RESPONSE_FUNCTIONS)
     def test_it_is_the_mean_by_the_normal_force_on_each_taxel(self, response):
         skin = skin_of(PLATE)
-        # Friction and approach have no part in it.
+        # Friction and approach velocity have no effect.
         loads = self.loads([[5, 0, -1], [0, 0, -3]], [[0.4, 0, -9], [0, 0.8, 2]])
         weak, strong = (skin.sense(loads[m : m + 1], "normal", response)[:, 0] for m in (0, 1))
         touched = weak + strong > 0
@@ -172,7 +172,7 @@ class TestSlip:
         loads = self.loads([[0, 0, -1], [0, 0, -3]], [[0.4, 0.2, 0], [np.nan] * 3])
         np.testing.assert_array_equal(skin.sense(loads, "slip"), skin.sense(loads[:1], "slip"))
         assert not skin.sense(loads[1:], "slip").any()
-        # Its force is felt.
+        # The force is measured nevertheless.
         assert skin.sense(loads, "normal").sum() == pytest.approx(4)
 
     def test_a_box_that_slides_feels_the_floor_go_the_other_way(self):
@@ -235,7 +235,7 @@ class TestOnesOwn:
         assert not felt[1:].any()
 
     def test_a_wide_area_of_contact_finds_room(self):
-        """A soft skin of many taxels: far more of them than are expected around a load."""
+        """On a soft skin, a load presses far more taxels than arrays are initially sized for."""
         soft, wider = (skin_of(PLATE, 0.0004, stiffness=stiffness) for stiffness in (3e4, 2e4))
         loads = pressed([0, 0], [0, 0, -2])
         for skin in (soft, wider):
@@ -282,7 +282,7 @@ def test_physics_that_blew_up_does_not_spoil_what_follows(response, distance):
 
 
 def test_the_spread_along_the_surface_is_that_of_the_unfolded_edge():
-    """A load at 0.4 spacings from the edge of a box: straight distances cut the corner."""
+    """The load is 0.4 spacings from the edge of a box, so straight-line distances would cut the corner."""
     skin = skin_of('<geom type="box" size=".02 .02 .02"/>', distance="surface")
     loads = pressed([0, 0.0196], [0, 0, -1])
     loads.point[:, 2] = 0.02

@@ -1,4 +1,4 @@
-"""Readings of contacts: sums, places, sides and frames."""
+"""Readings of contacts: sums, positions, sides and frames."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def loads_of(engine, skin):
 
 
 def contacts_of(position, normal, distance, bodies, wrench):
-    """One contact; body 1 has geom 0, body 0 has none; the wrench (6,) is in the world, on the second."""
+    """Return a contact with a wrench (6,) on the second body, in the world frame; only body 1 has a geom."""
     tangent = np.cross(normal, [0.3, 0.5, -0.7])
     tangent /= np.linalg.norm(tangent)
     frame = np.stack([normal, tangent, np.cross(normal, tangent)])
@@ -86,10 +86,10 @@ def test_the_taxels_of_a_body_sum_to_its_loads(touch, response):
 
 @pytest.mark.parametrize("first", [True, False], ids=["sphere first", "sphere second"])
 def test_the_point_of_a_load_is_on_the_surface_of_the_body_that_feels_it(first):
-    """A sphere of radius 0.1 is 0.004 deep in a plane at z = 0; the contact is midway, at z = -0.002."""
+    """A sphere of radius 0.1 penetrates a plane at z = 0 by 0.004, so the contact is at z = -0.002."""
     skin = one_geom('size=".1"', 0.02)
     up = np.array([0.0, 0, 1])
-    # The normal leads from the first to the second; the force is on the second.
+    # The normal points from the first body to the second, and the force acts on the second.
     normal, force, bodies = (-up, -5 * up, (1, 0)) if first else (up, 5 * up, (0, 1))
     contacts = contacts_of([0, 0, -0.002], normal, -0.004, bodies, np.r_[force, 0, 0, 0])
     positions = np.array([[0, 0, 0], [0, 0, 0.096]])

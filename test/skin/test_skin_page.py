@@ -1,4 +1,4 @@
-"""docs/skin.md says what the skin does: its examples run."""
+"""The examples in docs/skin.md run as written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_the_functions_of_ones_own_and_the_queries_work_as_shown(monkeypatch):
     loads.point[:], loads.normal[:] = [0, 0, 0.01], [0, 0, -1]
     loads.force[:], loads.velocity[:] = [2, 0, -5], [0.5, 0, 0]
     felt = names["skin"].sense(loads, tables["power"], responses["gaussian"])
-    # Two newtons of friction over half a metre a second, widest felt right below.
+    # 2 N of friction at 0.5 m/s; the largest reading is directly below.
     np.testing.assert_allclose(felt.sum(), 1.0)
     assert names["skin"].nearest_taxels(0, loads.point)[0] == np.argmax(felt)
     assert 20 < np.count_nonzero(felt) < 40

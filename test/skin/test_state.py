@@ -49,7 +49,8 @@ def test_center_of_pressure_is_below_the_center_of_mass(tmp_path, response):
     plate = simulation(tmp_path, PLATE, scales={"plate": 0.004}, response_function=response)
     plate.step(1000)
     felt = plate.observe().contact_quantities
-    # 0.8 kg in the middle and 0.2 kg at (20, 10) mm: 4 and 2 mm off; the tenth of a spacing is 0.4 mm.
+    # 0.8 kg in the middle and 0.2 kg at (20, 10) mm: the center is at (4, 2) mm. A tenth of a spacing is 0.4
+    # mm.
     np.testing.assert_allclose(felt.center_of_pressure[0], [0.004, 0.002, 0.01], atol=4e-4)
     np.testing.assert_allclose(felt.force[0], [0, 0, -9.81], atol=1e-3)
     np.testing.assert_allclose(felt.normal[0], [0, 0, 1], atol=1e-6)
@@ -70,7 +71,7 @@ def test_friction_utilization_reaches_1_when_the_block_slides(tmp_path, pull, ut
 
 
 def test_contact_changes_once_for_each_tap_in_spite_of_noise(tmp_path):
-    # The noise of 140 taxels adds up to 0.24 N in their sum; the tip presses with up to 1.9 N.
+    # The noise of 140 taxels adds up to 0.24 N, and the tip presses with up to 1.9 N.
     state = {"tip": {"on": 1.0, "off": 0.4, "on_time": 0.006, "off_time": 0.01}}
     tip = simulation(
         tmp_path, TAPPING, scales={"tip": 0.003}, state=state, sensor={"tip": {"noise": {"std": 0.02}}}
@@ -88,7 +89,7 @@ def test_contact_changes_once_for_each_tap_in_spite_of_noise(tmp_path):
     assert (raw_changes == 1).sum() > 10
     in_contact, air = np.array(times).T
     assert ((in_contact > 0) & (air > 0)).sum() == 0
-    assert max(in_contact.max(), air.max()) < 0.21  # once tapping, neither lasts a whole period
+    assert max(in_contact.max(), air.max()) < 0.21  # while tapping, neither lasts a full period
 
 
 def test_delays_ignore_short_changes_and_are_exact():
@@ -99,7 +100,7 @@ def test_delays_ignore_short_changes_and_are_exact():
     for k, value in enumerate(force):
         state = state.advance(0.01 * k, np.array([value]), thresholds)
         contact.append(bool(state.contact[0]))
-    # On from 0.03 s above 1 N, which began at 0.03 s; off after 0.02 s below 0.5 N, which began at 0.10 s.
+    # On after 0.03 s above 1 N, which start at 0.03 s; off after 0.02 s below 0.5 N, which start at 0.10 s.
     assert contact == [False] * 6 + [True] * 6 + [False]
     assert state.since[0] == pytest.approx(0.12)
 

@@ -1,4 +1,4 @@
-"""Even taxels on single geoms, compared with each geom's geometry."""
+"""Evenly placed taxels on single geoms, compared with the geometry of each geom."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ HULL = ConvexHull(PEBBLE)
 
 
 def ellipsoid_area(size):
-    """Return the area by Knud Thomsen's formula, exact to 1.2 %."""
+    """Return the area from Knud Thomsen's formula, which is accurate to 1.2 %."""
     a, b, c = size**1.6075
     return 4 * np.pi * ((a * b + b * c + c * a) / 3) ** (1 / 1.6075)
 
@@ -26,7 +26,7 @@ def capsule_gap(p, size):
     return np.hypot(np.hypot(p[:, 0], p[:, 1]), p[:, 2] - along) - size[0]
 
 
-# kind: signed distance of points outside the surface in the geom's frame, area, volume
+# by type: function that returns the signed distance of points in the geom's frame, area, volume
 GEOMETRY = {
     "sphere": (
         lambda p, s: np.linalg.norm(p, axis=1) - s[0],
@@ -63,7 +63,7 @@ KINDS = sorted(GEOMETRY)
 
 
 def one_geom(kind, size, pose=True):
-    """Return a model of one body with one geom, rotated and translated in the body."""
+    """Return a model of one body with one geom, which is rotated and translated relative to the body."""
     place = 'pos=".1 -.2 .3" euler="20 50 -70"' if pose else ""
     vertices = " ".join(map(str, PEBBLE.ravel()))
     asset = f'<asset><mesh name="pebble" vertex="{vertices}"/></asset>' if kind == "mesh" else ""
@@ -75,7 +75,7 @@ def one_geom(kind, size, pose=True):
 
 
 def in_geom(model, positions):
-    """Transform points from the body's frame to the frame of the geometry above."""
+    """Transform points from the body's frame to the geom's frame used above."""
     rotation, position = np.empty(9), model.geom_pos[0]
     mujoco.mju_quat2Mat(rotation, model.geom_quat[0])
     points = (positions - position) @ rotation.reshape(3, 3)
@@ -98,7 +98,7 @@ def test_taxels_are_on_the_surface_with_outward_normals(kind, size, spacing):
     outside, _, _ = GEOMETRY[kind]
     model = one_geom(kind, size)
     skin = Skin(model, {1: spacing})
-    # Mesh vertices are float32 in the model.
+    # The model stores mesh vertices as float32.
     tolerance = 1e-8 if kind == "mesh" else 1e-9
     assert np.abs(outside(in_geom(model, skin.positions), size)).max() < tolerance
     np.testing.assert_allclose(np.linalg.norm(skin.normals, axis=1), 1)
@@ -134,7 +134,7 @@ def test_triangles_are_closed_and_wound_outward(kind, size, spacing):
     triangles = skin.pads[0].triangles.astype(int)
     sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     directed = set(map(tuple, sides))
-    # Closed: each side occurs once in each direction. Topology of a sphere: V - E + F = 2.
+    # In a closed mesh, each edge occurs once in each direction. A sphere has V - E + F = 2.
     assert len(directed) == len(sides)
     assert all((b, a) in directed for a, b in directed)
     assert len(skin.positions) - len(sides) // 2 + len(triangles) == 2

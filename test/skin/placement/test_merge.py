@@ -1,4 +1,4 @@
-"""Several geoms of one body as one skin."""
+"""Several geoms of a body that form one skin."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def in_box(points, half, centre=(0, 0, 0)):
 
 
 def neighbours(skin, taxel):
-    """Return the taxels within three spacings, connected along the surface."""
+    """Return the taxels within three spacings that are connected along the surface."""
     (around,) = skin.taxels_within(0, skin.positions[taxel], 3 * skin.spacings[0])
     return around[0]
 
@@ -90,7 +90,7 @@ def test_no_taxels_where_two_boxes_touch_face_to_face():
     in_plane = np.abs(skin.positions[:, 2] - 0.1) < 1e-9
     under_the_small_one = (np.abs(skin.positions[:, :2]) < 0.05 - 1e-6).all(axis=1)
     assert not (in_plane & under_the_small_one).any()
-    # Visible area: 6 faces minus one covered patch, plus 5 faces.
+    # Exposed area: 6 faces minus one covered patch, plus 5 faces.
     assert skin.areas.sum() == pytest.approx(6 * 0.04 - 0.01 + 5 * 0.01, rel=0.05)
 
 
@@ -98,7 +98,7 @@ def test_skin_is_connected_across_geoms():
     capsule = '<geom type="capsule" size=".05" fromto="0 0 0 {} 0 0"/>'
     skin = Skin(body_of(capsule.format(0.2) + '<geom type="sphere" size=".07" pos=".2 0 0"/>'), {1: 0.01})
     crossing = [t for t in range(len(skin.positions)) if len(set(skin.geom_index[neighbours(skin, t)])) == 2]
-    # The seam is a circle of about 2 pi 0.05, with 3 spacings on each side.
+    # The seam is a circle with a circumference of about 2 pi 0.05, with 3 spacings on each side.
     assert len(crossing) > 100
 
 

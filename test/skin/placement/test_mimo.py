@@ -1,4 +1,4 @@
-"""Placement `mimo`: taxels at the sensor positions of MIMo's library."""
+"""The placement `mimo` puts taxels at the sensor positions of MIMo's library."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def test_mesh_has_even_taxels_on_its_collision_shape():
 
 
 def felt(skin, point, normal, response):
-    """Return the readings (n,) of the only patch for 1 N at a point, along a normal into the body."""
+    """Return the readings (n,) of the only patch for 1 N at a point along an inward normal."""
     loads = Loads.empty(1)
     loads.point[:], loads.normal[:], loads.force[:] = point, normal, normal
     return skin.sense(loads, "normal", response)[:, 0]
@@ -133,7 +133,7 @@ def test_load_is_distributed_over_all_taxels_in_range_across_geoms():
     skin, _ = skin_of(
         '<geom type="capsule" size=".05 .1"/>', '<geom type="sphere" size=".06" pos="0 0 .12"/>', CENTRE
     )
-    # On the seam, where the sphere emerges from the capsule.
+    # On the seam at which the sphere emerges from the capsule.
     point = np.array([0.05, 0, 0.12 - np.sqrt(0.06**2 - 0.05**2)])
     distance = np.linalg.norm(skin.positions - point, axis=1)
     share = np.maximum(0, 1 - distance / (2 * SPACING))
@@ -160,7 +160,7 @@ def test_placement_mimo_can_be_configured():
 def test_25000_taxels_are_built_within_two_seconds():
     capsules = [f'<geom type="capsule" size=".1 .3" pos="{x} 0 0"/>' for x in (0, 0.1, 0.2)]
     skin_of(*capsules)
-    begin = time.process_time()  # independent of other processes
+    begin = time.process_time()  # not affected by other processes
     skin, _ = skin_of(*capsules, spacing=0.0059)
     assert time.process_time() - begin < 2
     assert len(skin.positions) > 25_000

@@ -1,4 +1,4 @@
-"""The closed skin of a body of several geoms, compared with geometry, and for random bodies."""
+"""The closed skin of bodies with several geoms, compared with geometry, also for random bodies."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def shapes_of(model):
 
 
 def random_body(seed, scale=1.0, move=0.0):
-    """Return a body of two to six random geoms of 1.5 to 8 spacings, some rotated, some on a grid."""
+    """Return a body of two to six random geoms that measure 1.5 to 8 spacings; some are on a grid."""
     rng = np.random.default_rng(seed)
     geoms, assets = [], []
     for k in range(rng.integers(2, 7)):
@@ -57,7 +57,7 @@ def text(values):
 
 
 def check_closed(skin, characteristic=None):
-    """Assert that each side of a triangle occurs once in each direction, and each taxel has a triangle."""
+    """Assert that each edge occurs once in each direction and that each taxel has a triangle."""
     triangles = skin.triangles.astype(int)
     sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     directed = set(map(tuple, sides))
@@ -74,7 +74,7 @@ def volume(skin):
 
 
 def on_triangles(skin, each=8):
-    """Return points on the triangles and the triangles' outward normals."""
+    """Return points on the triangles and the outward normals of these triangles."""
     corners = skin.positions[skin.triangles.astype(int)]
     weights = np.random.default_rng(0).dirichlet(np.ones(3), each)
     normals = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
@@ -115,7 +115,7 @@ def test_two_boxes_touching_face_to_face_form_an_l():
     check_closed(skin, characteristic=2)
     assert skin.areas.sum() == pytest.approx(8 * (0.006 + 0.0009) + 4 * 0.06 * 0.1, rel=2e-3)
     assert volume(skin) == pytest.approx(8 * (9e-5 + 4.5e-5), rel=2e-3)
-    # Normals are those of a face, or at an edge the mean, but not across the inner edge of the L.
+    # Normals are those of a face, or their mean at an edge, but not at the concave edge of the L.
     at_inner_edge = (np.abs(skin.positions[:, 0] - 0.04) < 1e-9) & (
         np.abs(skin.positions[:, 2] - 0.03) < 1e-9
     )
@@ -192,7 +192,7 @@ def test_random_body_has_one_even_closed_skin(seed):
     points, normals = on_triangles(skin)
     distance, taxel = cKDTree(skin.positions).query(points, k=12)
     assert distance[:, 0].max() < 1.1 * SPACING
-    # Near every point there is a taxel that faces the same way.
+    # Near every point, there is a taxel that faces the same direction.
     facing = np.einsum("ni,nki->nk", normals, skin.normals[taxel]) > -0.3
     assert np.where(facing, distance, np.inf).min(axis=1).max() < 2 * SPACING
 
