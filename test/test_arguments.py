@@ -1,4 +1,4 @@
-"""Invalid arguments of the Python interface raise errors of this package that name argument and value."""
+"""Invalid arguments of the Python API raise errors of this package that name the argument and the value."""
 
 from __future__ import annotations
 

@@ -107,7 +107,7 @@ def command(*arguments: str, **options) -> subprocess.CompletedProcess[str]:
     return subprocess.run(program, stderr=subprocess.PIPE, text=True, timeout=120, cwd=ROOT, **options)
 
 
-@pytest.mark.parametrize("arguments", [["presets"], ["info", "infant"]])  # less and more than a buffer
+@pytest.mark.parametrize("arguments", [["presets"], ["info", "infant"]])  # less and more than one buffer
 def test_output_to_a_full_disk_gives_one_error_line(arguments, without_progress):
     with open("/dev/full", "w") as full:
         done = command(*arguments, stdout=full)
@@ -124,9 +124,9 @@ def test_closed_output_gives_one_error_line():
 
 
 def test_ctrl_c_during_imports_shows_no_traceback(tmp_path):
-    """MuJoCo's import turns a KeyboardInterrupt into an ImportError.
+    """Importing MuJoCo turns a KeyboardInterrupt into an ImportError.
 
-    A module that does the same replaces it here.
+    In this test, a module with the same behaviour replaces MuJoCo.
     """
     (tmp_path / "mujoco.py").write_text(
         "import os, signal\n"
@@ -141,7 +141,7 @@ def test_ctrl_c_during_imports_shows_no_traceback(tmp_path):
 def test_a_command_does_not_import_others():
     program = "import sys; from tactile_sim.cli import main; main(['bag', 'info', 'none']);"
     program += "sys.exit('mujoco' in sys.modules)"
-    # MUJOCO_GL, which other tests of this process may have set, has MuJoCo imported to check it.
+    # If other tests in this process have set MUJOCO_GL, MuJoCo is imported to check its value.
     environment = {name: value for name, value in os.environ.items() if name != "MUJOCO_GL"}
     done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=120, env=environment)
     assert done.returncode == 0

@@ -1,4 +1,4 @@
-"""Invalid configurations and scenes: ``check`` and ``info`` give one error line and exit code 2."""
+"""``check`` and ``info`` report invalid configurations and scenes in one line and exit with code 2."""
 
 import os
 import subprocess
@@ -40,7 +40,7 @@ CASES = {
     "parameters of another node": ("pump:\n  ros__parameters: {a: 1}\n", ["/tactile_sim", "'pump'"]),
     "a key without a value": (parameters("seed:"), ["my.yaml", "line 5", "seed"]),
     "an empty mapping": (parameters("feelers: {}"), ["feelers"]),
-    # keys and values
+    # keys and values of the configuration
     "no scene": ("/**:\n  ros__parameters: {seed: 1}\n", ["'scene'"]),
     "an unknown key": (parameters("rate: 3"), ["my.yaml", "'rate'", "'rates'"]),
     "an unknown rate": (parameters("rates: {tactil: 3}"), ["'rates.tactil'", "'rates.tactile'"]),
@@ -114,12 +114,12 @@ CASES = {
     "an unreadable mesh": (parameters(scene="unreadable.xml"), ["unreadable.xml", "line 1", "'m'"]),
     "a flat mesh": (parameters(scene="flat.xml"), ["flat"]),
 }
-"""Configurations, and facts that their errors must name."""
+"""Configurations, and facts that their errors must contain."""
 
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Create scenes, all but the first one invalid."""
+    """Create scenes, of which only the first one is valid."""
     files = {
         "scene.xml": SCENE,
         "broken.xml": "<mujoco>\n<worldbody>\n",
@@ -132,7 +132,7 @@ def folder(tmp_path, monkeypatch):
     for name, text in files.items():
         (tmp_path / name).write_text(text)
     (tmp_path / "latin.xml").write_bytes("<mujoco model='é'/>".encode("latin-1"))
-    monkeypatch.chdir(tmp_path)  # for MuJoCo's log file
+    monkeypatch.chdir(tmp_path)  # because MuJoCo writes a log file
     return tmp_path
 
 

@@ -1,4 +1,4 @@
-"""Hostile configurations and scenes give one short error line and exit code 2, quickly."""
+"""Hostile configurations and scenes quickly cause a short one-line error and exit code 2."""
 
 import os
 import re
@@ -30,7 +30,7 @@ def parameters(*lines, scales="{cube: 0.02}", scene="scene.xml"):
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Create a folder with a valid scene and run the commands in it."""
+    """Create a folder with a valid scene and make it the working folder."""
     (tmp_path / "scene.xml").write_text(SCENE.format(assets="", bodies=""))
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -38,7 +38,7 @@ def folder(tmp_path, monkeypatch):
 
 @pytest.fixture
 def rejected(folder, capfd):
-    """Return a function that returns the only error line of `check` for my.yaml."""
+    """Return a function that returns the one-line error of `check` for my.yaml."""
 
     def check(text=None):
         if text is not None:
@@ -94,7 +94,7 @@ def test_long_values_are_shortened_in_errors(rejected):
 
 
 def test_mesh_without_a_hull_gives_one_line(folder, rejected):
-    """MuJoCo's qhull prints a page of text about it."""
+    """MuJoCo's qhull library prints a page of text in this case."""
     (folder / "flat.obj").write_text("v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nv 1e300 0 0\nf 1 2 3\nf 1 3 4\n")
     mesh = '<mesh name="flat" file="flat.obj"/>'
     geom = '<geom type="mesh" mesh="flat"/>'

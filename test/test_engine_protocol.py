@@ -1,4 +1,4 @@
-"""Packages above ``engines`` use an engine only by the names of its protocol, and never its MjData."""
+"""Packages above ``engines`` use only the protocol of an engine, and never its MjData."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from tactile_sim.simulation import Simulation
 PACKAGE = Path(__file__).resolve().parent.parent / "tactile_sim"
 EXCEPTIONS = (
     "engines/",  # implements the protocol
-    "trifinger/",  # its FingerPhysics is the inside of an engine; trifinger_simulation's names take MjData
-    "touch/",  # MIMo's names take an environment of the user with MjData
+    "trifinger/",  # FingerPhysics is internal to an engine; trifinger_simulation's API uses MjData
+    "touch/",  # MIMo's API accepts a user's environment with MjData
 )
 
 
 def sources():
-    """Yield the path below the package and the syntax tree of each module that must not use MjData."""
+    """Yield the relative path and the syntax tree of each module that must not use MjData."""
     for file in PACKAGE.rglob("*.py"):
         name = file.relative_to(PACKAGE).as_posix()
         if not name.startswith(EXCEPTIONS):
@@ -29,7 +29,7 @@ def sources():
 
 
 def is_engine(node: ast.expr, aliases: set[str]) -> bool:
-    """Return whether an expression is an engine by its last name, or by an assignment in the module."""
+    """Return whether an expression is an engine, judging by its name or by an assignment."""
     name = node.attr if isinstance(node, ast.Attribute) else getattr(node, "id", "")
     return name.strip("_") in ("engine", "worlds") or name in aliases
 
@@ -77,7 +77,7 @@ def test_only_feelers_of_a_model_without_an_engine_take_mjdata():
 
 
 class WithoutData:
-    """An engine whose data cannot be read, as one that computes on a GPU."""
+    """An engine whose data cannot be read, like that of an engine on a GPU."""
 
     def __init__(self, engine):
         self._engine = engine

@@ -1,4 +1,4 @@
-"""The programs in examples/ that need no ROS print what physics says."""
+"""The programs in examples/ that do not need ROS print values that agree with physics."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ import pytest
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 WITH_ROS = {"reflex", "lock_step", "read_bag", "balance_controller"}
-"""Run by test/ros/test_examples.py."""
+"""Programs that test/ros/test_examples.py runs."""
 FUNCTIONS = {"metric"}
-"""Run by the test of docs/collect.md."""
+"""Files that the test of docs/collect.md uses."""
 WITH_MIMO = {"mimo_environments"}
-"""Run below, on a checkout of MIMo."""
+"""Programs that a separate test below runs with a checkout of MIMo."""
 WITH_RAY = {"rllib_balance"}
-"""Run by test/extras/test_rllib.py."""
+"""Programs that test/extras/test_rllib.py runs."""
 PRINTED = {
     "first_skin": {r"weight (\S+) N": (9.81, 0.01)},
     "own_robot": {r"left: (\S+) N": (5.0, 0.05), r"right: (\S+) N": (5.0, 0.05)},
@@ -31,12 +31,12 @@ PRINTED = {
     "trifinger": {r"of a joint (\S+) rad": (0.0, 0.05)},
     "batch": {r"1.50     6 +(\S+)  held": (18.9, 1.0)},
     "own_task": {r"random: mean reward (\S+)": (-5.0, 2.0), r"grasp: mean reward (\S+)": (-1.25, 1.25)},
-    "train_balance": {r"(\S+) s": (1.2, 0.8)},  # a ball rolls off a tray that does not move
+    "train_balance": {r"(\S+) s": (1.2, 0.8)},  # a ball rolls off a motionless tray
     "mimo": {r"feel (\S+) N": (4.905, 0.01)},
 }
-"""Patterns of what each program prints, with the number that is expected and its tolerance."""
+"""Patterns in the output of each program, with the expected number and its tolerance."""
 ARGUMENTS = {"train_balance": ["contact", "0", "0"]}
-"""Arguments of programs; by default none."""
+"""Arguments of programs; there are none by default."""
 
 
 def test_every_program_is_run_by_a_test():
@@ -70,7 +70,7 @@ def run_mimo_environments(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=900)
 
 
-@pytest.mark.timeout(900)  # MIMo builds its touch in 16 s
+@pytest.mark.timeout(900)  # MIMo needs 16 s to build its touch
 def test_environments_of_mimo_feel_the_same_forces():
     checkout = os.environ.get("TACTILE_SIM_MIMO")
     if checkout is None:

@@ -1,4 +1,4 @@
-"""Test access to files named by users, and the text of errors."""
+"""Test access to files that users specify, and the errors."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from tactile_sim.files import check_file, read_file
 
 @pytest.fixture
 def special(tmp_path):
-    """Return files that are not regular files of at most 100 bytes, with the error of opening them."""
+    """Return files that are special or larger than 100 bytes, with the expected error for each."""
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "device").symlink_to("/dev/zero")
     (tmp_path / "folder").mkdir()

@@ -1,4 +1,4 @@
-"""The fuzzer detects each kind of failure, and a short run finds none."""
+"""The fuzzer detects each kind of failure, and a short run finds no failures."""
 
 import os
 import signal
@@ -14,7 +14,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 @pytest.fixture
 def outcome(monkeypatch, tmp_path):
-    """Return a function that runs a command as a case and returns the fault found."""
+    """Return a function that runs a command as a fuzzing case and returns the fault that it finds."""
     monkeypatch.syspath_prepend(ROOT / "tools")
     from fuzzing import runner
 

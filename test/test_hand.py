@@ -1,4 +1,4 @@
-"""The hand holds its globe, turns it, and measures the contact forces."""
+"""The hand holds and turns its globe and measures the contact forces."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ RADIUS = 0.028
 
 
 def advance(simulation: Simulation, seconds: float) -> None:
-    """Advance as the node does, including the built-in motion."""
+    """Advance by a time [s] like the node, including the built-in motion."""
     for _ in range(round(seconds / simulation.engine.timestep)):
         simulation.step()
 
 
 def globe(simulation: Simulation) -> tuple[np.ndarray, np.ndarray]:
-    """Return position (3,) [m] and rotation (3, 3) of the globe in the palm's frame."""
+    """Return the position (3,) [m] and rotation (3, 3) of the globe in the palm's frame."""
     engine, names = simulation.engine, simulation.names
     palm, held = names.body_id("palm"), names.body_id("globe")
     to_palm = engine.body_rotations[palm].T
@@ -33,13 +33,13 @@ def globe(simulation: Simulation) -> tuple[np.ndarray, np.ndarray]:
 
 
 def tip_forces(simulation: Simulation) -> dict[str, np.ndarray]:
-    """Return the force (3,) on each fingertip's contact sensor in the world [N]."""
+    """Return the force (3,) on each fingertip's contact sensor in the world frame [N]."""
     engine = simulation.engine
     return {finger: engine.get_contact_sensor(f"{finger}_tip").wrench[0, 0, :3] for finger in FINGERS}
 
 
 def on_globe(simulation: Simulation) -> dict[str, np.ndarray]:
-    """Return the contact force (3,) of each body on the globe in the world [N], from the contacts."""
+    """Return the contact force (3,) of each body on the globe in the world frame [N], from the contacts."""
     contacts, names = simulation.observe().contacts, simulation.names
     held = names.body_id("globe")
     forces: dict[str, np.ndarray] = {}
@@ -59,7 +59,7 @@ def turn(before: np.ndarray, after: np.ndarray) -> float:
 
 @pytest.fixture
 def hand() -> Simulation:
-    """Return the hand at the start: open, with the globe in it."""
+    """Return the hand in its initial state: open, with the globe in it."""
     return Simulation(config.load("hand"))
 
 

@@ -1,4 +1,4 @@
-"""The import graph of the package, with imports inside functions and for type checking."""
+"""Test the package's import graph, including imports inside functions and for type checking."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ ROOT = Path(__file__).resolve().parent.parent
 
 
 def modules() -> dict[str, Path]:
-    """Return the files of all modules by name."""
+    """Return the files of all modules by module name."""
     files = (ROOT / "tactile_sim").rglob("*.py")
     names = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in files}
     return {name.removesuffix(".__init__"): file for name, file in names.items()}
 
 
 def unit(module: str) -> str:
-    """Return the package or top-level module to which a module belongs."""
+    """Return the package or top-level module that a module belongs to."""
     return module.split(".")[1] if "." in module else module
 
 
 def imports() -> Iterator[tuple[str, str]]:
-    """Yield importing and imported module for each import of one unit by another."""
+    """Yield the importing and the imported module for each import across packages."""
     known = modules()
     for name, file in known.items():
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
@@ -38,7 +38,7 @@ def imports() -> Iterator[tuple[str, str]]:
 
 
 def table() -> list[list[str]]:
-    """Return the packages of each row in the table of CONTRIBUTING.md."""
+    """Return the packages in each row of the table in CONTRIBUTING.md."""
     text = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| ((?:`[\w/]+/`(?:, )?)+)", text, re.MULTILINE)
     return [re.findall(r"`([\w/]+)/`", row) for row in rows]

@@ -1,4 +1,4 @@
-"""The commands info, check and presets, without ROS."""
+"""Test the commands info, check and presets, without ROS."""
 
 import json
 
@@ -21,7 +21,7 @@ def test_info_as_json_has_the_contents_in_si_units(capsys):
     [cube] = contents["pads"]
     assert (cube["pad"], cube["topic"], cube["spacing"]) == ("cube", "tactile/cube", 0.02)
     assert cube["area"] == pytest.approx(6 * 0.2**2, rel=0.01)
-    assert cube["taxels"] == pytest.approx(cube["area"] / 0.02**2, rel=0.25)  # about a spacing squared each
+    assert cube["taxels"] == pytest.approx(cube["area"] / 0.02**2, rel=0.25)  # about spacing² per taxel
     assert cube["ids"] == [0, cube["taxels"] - 1]
     masses = {body["body"]: body["mass"] for body in contents["bodies"]}
     assert masses["cube"] == pytest.approx(1.0)
@@ -33,7 +33,7 @@ def test_short_info_of_the_infant_lists_only_its_pads(capsys):
     summary, skin = capsys.readouterr().out.split("pads\n")
     rows = [line.split() for line in skin.splitlines()[2:] if line and not line.startswith(" ")]
     assert len(rows) >= 22
-    taxels = sum(int(row[3]) for row in rows)  # after pad, topic and body
+    taxels = sum(int(row[3]) for row in rows)  # the columns after pad, topic and body
     assert taxels == pytest.approx(7000, rel=0.2)
     assert str(taxels) in summary
 

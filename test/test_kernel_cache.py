@@ -1,4 +1,4 @@
-"""Test compiled kernels on disk: outdated, damaged, and not writable."""
+"""Test the cache of compiled kernels: outdated or damaged files, and a cache that is not writable."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ FIRST = {"offset": 100, "fields": "first: int\n    second: int", "addend": 0}
 
 
 class Package:
-    """Two modules with kernels, each run in a new process."""
+    """Two modules with kernels; each run is a new process."""
 
     def __init__(self, folder: Path):
         self.folder, self.cache = folder, folder / "cache"
@@ -66,9 +66,9 @@ class Package:
         os.utime(self.folder / "inner.py", (1, 1))
 
     def run(self, program: str = PROGRAM, cache: Path | None = None, **options) -> tuple[str, str]:
-        """Return the output of a program, from both streams."""
+        """Run a program and return its standard output and standard error."""
         own = {"PYTHONPATH": f"{self.folder}:{ROOT}", "NUMBA_CACHE_DIR": str(cache or self.cache)}
-        own["PYTHONDONTWRITEBYTECODE"] = "1"  # Python's own cache compares only time and size
+        own["PYTHONDONTWRITEBYTECODE"] = "1"  # Python's bytecode cache compares only time and size
         options = {"stderr": subprocess.PIPE} | options
         done = subprocess.run(
             [sys.executable, "-c", program],
@@ -95,10 +95,10 @@ def test_kernels_are_reused_until_their_sources_change(package):
     _, said = package.run("import inner; inner.add(1)")
     assert "compiling" in said
     answer, said = package.run()
-    assert answer == "101.0 10" and "compiling" in said  # although another kernel was there already
+    assert answer == "101.0 10" and "compiling" in said  # although the cache already contains another kernel
     kept = package.files
     assert package.run() == (answer, "")
-    # A kernel that is called by others, a constant of another module, and the order of fields.
+    # Change a kernel called by others, a constant in another module, and the order of fields.
     package.write(addend=1, offset=200, fields="second: int\n    first: int")
     assert package.run()[0] == "202.0 21"
     assert kept.keys() <= package.files.keys()
@@ -134,7 +134,7 @@ def test_progress_is_shown_on_a_terminal(package):
     shown = os.read(ours, 1 << 16).decode()
     os.close(ours)
     assert shown.count("\r\x1b[K") > 2
-    assert shown.endswith("\r\x1b[K")  # nothing stays in the way of what comes next
+    assert shown.endswith("\r\x1b[K")  # the line is empty again
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_read_only_package_uses_the_folder_of_the_user(variables, expected, monk
         monkeypatch.delenv(name, raising=False)
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
-    if not variables:  # the user is not in /etc/passwd, either
+    if not variables:  # and the user is not in /etc/passwd
         monkeypatch.setattr(os.path, "expanduser", lambda path: path)
     assert [str(folder.parent) for folder in kernel_cache.folders()] == expected
 

@@ -1,4 +1,4 @@
-"""Test the state and the layout of the demo's table, without ROS and without a terminal."""
+"""Test the state and the layout of the demo's table, without ROS and a terminal."""
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from tactile_sim.live_table import State, View, forces
 
 
 def example_state(now: float = 0.0, push: float = 3.0) -> State:
-    """Return a state: a palm pressed from two sides with ``push`` [N], a thumb with 4 N and 3 N."""
+    """Return a state in which a palm is pressed from two sides with ``push`` [N], a thumb with 4 and 3 N."""
     state = State(time=1.5, contacts=4)
     data = np.array([0, 0, push, 0, 0, -push, 4, 0, 0, 0, 3, 0, 0, 0, 0], np.float32)
     state.add_frame(now, ["palm", "thumb"], np.array([2, 3], np.uint32), data, 3)
@@ -39,7 +39,7 @@ def test_peak_stays_visible_for_one_second():
 
 def test_rates_are_averaged_over_two_seconds():
     state = State()
-    for i in range(51):  # five seconds: ten ticks a second, time at half speed, three messages a tick
+    for i in range(51):  # 5 s with 10 ticks/s at half speed, with three messages per tick
         state.time, state.frames = 0.05 * i, 3 * i
         state.tick(0.1 * i)
     assert state.real_time_factor == pytest.approx(0.5)

@@ -1,4 +1,4 @@
-"""Mocap bodies and equality constraints are set while a simulation runs."""
+"""Mocap bodies and equality constraints can be set while a simulation runs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Test names of elements, including unnamed ones, and topic names."""
+"""Test names of elements, including generated ones, and topic names."""
 
 from types import SimpleNamespace
 

@@ -1,4 +1,4 @@
-"""Test the package as installed by pip, without ROS: core, command and shared files."""
+"""Test the package after an installation with pip and without ROS: core, command and shared files."""
 
 import os
 import re
@@ -33,7 +33,7 @@ HIDDEN = (
 def top_level(dist):
     """Return the top-level files and folders of a distribution.
 
-    Debian's packages have no list of all their files.
+    Debian packages contain no list of all files.
     """
     if dist.files is None:
         return (dist.read_text("top_level.txt") or dist.name).split()
@@ -73,7 +73,7 @@ def installed(tmp_path_factory, source_distribution):
 
 
 def run(command, **options):
-    """Run a command as if neither ROS nor another tactile_sim were installed; return the finished process."""
+    """Run a command as if neither ROS nor another tactile_sim were installed; return its result."""
     environment = {key: value for key, value in os.environ.items() if key not in HIDDEN}
     options.setdefault("check", False)
     result = subprocess.run(command, capture_output=True, text=True, env=environment, **options)
@@ -219,7 +219,7 @@ def test_versions_agree():
     for manifest in ("package.xml", "interfaces/tf2_msgs/package.xml"):
         assert ElementTree.parse(ROOT / manifest).findtext("version") == released
     present = Version(tactile_sim.__version__)
-    if "Forthcoming" in text:  # as bloom wants it: package.xml keeps the last release until the next one
+    if "Forthcoming" in text:  # bloom expects the last release in package.xml until the next one
         assert present.is_devrelease and present > Version(released)
     else:
         assert present == Version(released)

@@ -1,4 +1,4 @@
-"""Check the pages in docs/: links are valid, and their code and commands work."""
+"""Check the pages in docs/: links are valid, and code and commands work."""
 
 from __future__ import annotations
 
@@ -24,19 +24,19 @@ def text(page: str) -> str:
 
 
 def blocks(page: str, language: str) -> list[str]:
-    """Return the code blocks of one language in a page."""
+    """Return the code blocks in a language on a page."""
     return re.findall(rf"^```{language}\n(.*?)^```", text(page), re.DOTALL | re.MULTILINE)
 
 
 def write_files(page: str, folder: Path) -> None:
-    """Write the files of a page: code blocks that follow a name such as `arm.yaml`:"""
+    """Write the files shown on a page: code blocks that follow a name such as `arm.yaml`:"""
     pattern = r"^`([\w.]+)`:(?:(?!```).)*?^```\w+\n(.*?)^```"
     for name, content in re.findall(pattern, text(page), re.DOTALL | re.MULTILINE):
         (folder / name).write_text(content)
 
 
 def anchors(file: Path) -> set[str]:
-    """Return the anchors of a page."""
+    """Return the anchors on a page."""
     heads = re.findall(r"^#+ (.*)$", file.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 
@@ -87,7 +87,7 @@ def test_own_robot_page_works(tmp_path, monkeypatch, capsys):
     names: dict = {}
     exec(code, names)
     measured = [names["left"][1], names["right"][1]]
-    # The inner faces of the fingers are 39 mm from the centre, the cup 20 mm; the contact is slightly soft.
+    # The inner faces of the fingers are 39 mm from the centre; the cup's radius is 20 mm; contact is soft.
     np.testing.assert_allclose(measured, [100 * (0.04 - 0.019), -100 * (0.04 - 0.019)], rtol=0.05)
     applied = names["simulation"].engine.data.actuator_force
     np.testing.assert_allclose(measured, [applied[0], -applied[1]], rtol=1e-3)

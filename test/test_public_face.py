@@ -1,4 +1,4 @@
-"""Test the attributes of `import tactile_sim`, and `Simulation` without ROS."""
+"""Test the attributes of `tactile_sim`, and `Simulation` without ROS."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ STAGES = {
 
 
 class Listener(Terminal):
-    """Collect the readings of the tactile topics by stamp."""
+    """Collects the readings on the tactile topics by stamp."""
 
     def __init__(self):
         self.readings = {}
@@ -136,7 +136,7 @@ def test_step_and_observe_give_what_the_topics_publish(stage, sampling):
     published = simulate(**skin)
     Runner(published, listener).run(0.4)
     simulation = simulate(**skin)
-    for steps in (0, 5, 15, 80, 35):  # 10 ms is a tick: five steps
+    for steps in (0, 5, 15, 80, 35):  # one tick is 10 ms, which is five steps
         simulation.step(steps)
         np.testing.assert_array_equal(
             simulation.observe().taxels32, listener.readings[simulation.stamp], err_msg=f"{simulation.stamp}"

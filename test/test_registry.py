@@ -1,4 +1,4 @@
-"""Engines by name: those of this package, and those of other packages, by entry points."""
+"""Engines by name: those of this package, and those of other packages through entry points."""
 
 import json
 import subprocess
@@ -63,7 +63,7 @@ def test_engine_of_another_package_runs(third_party, tmp_path):
     told = json.loads(process.stdout)
     assert (told["engine"], told["commander"], told["motion"]) == ("PressEngine", "PressCommander", "Push")
     assert told["skin"] == ["scale"]
-    # The weight of the ball and the push of its motion.
+    # The weight of the ball and the force of its built-in motion.
     assert told["force"] == pytest.approx([0, 0, -(0.5 * 9.81 + 2)], abs=1e-3)
     assert (told["mass"], told["loaded"], told["mujoco"]) == (0.5, "press", "MujocoEngine")
     kinds, texts = zip(*told["errors"], strict=True)

@@ -1,4 +1,4 @@
-"""Test that all requirements are pinned and that package.xml declares those of ROS."""
+"""Test that all requirements are pinned and that package.xml declares the ROS requirements."""
 
 import re
 from pathlib import Path
@@ -58,7 +58,7 @@ def test_all_dependencies_of_the_core_are_pinned(pins):
 def test_package_xml_declares_packages_found_by_cmake():
     commands = re.findall(r"find_package\((\w+)", (ROOT / "CMakeLists.txt").read_text())
     assert set(commands) - set(dependencies("buildtool_", "build_", "test_", "")) == set()
-    # Without the messages of ROS at build time, a copy of them would be installed.
+    # If the ROS messages were missing at build time, a copy of them would be installed.
     assert "tf2_msgs" in dependencies("")
 
 
@@ -73,7 +73,7 @@ def test_package_xml_declares_python_packages_of_rosdep():
 def dependencies(*kinds):
     """Return the packages that package.xml declares with ``<KINDdepend>``.
 
-    ``""`` is a dependency of every kind except ``test_``.
+    An empty kind stands for a dependency of every kind except ``test_``.
     """
     manifest = ElementTree.parse(ROOT / "package.xml").getroot()
     return [element.text for kind in kinds for element in manifest.findall(f"{kind}depend")]

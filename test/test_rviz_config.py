@@ -1,4 +1,4 @@
-"""Test RViz's display configuration of each shipped scene: its displays, camera and sizes."""
+"""Test RViz's display configuration for each shipped scene: displays, camera and sizes."""
 
 from __future__ import annotations
 
@@ -26,20 +26,20 @@ TOPICS = {
 FIELD_OF_VIEW = np.radians(45.0)
 """Vertical field of view of RViz's camera."""
 ASPECT = 1.1
-"""Minimum aspect ratio of the image, next to the panel on the left."""
+"""Minimum aspect ratio of the image beside the panel."""
 AXIS = 0.2
 """Length of the axes of a frame, in marker scales (rviz_default_plugins, tf_display.cpp)."""
 
 
 class Shown:
-    """What RViz shows of a shipped scene.
+    """RViz's configuration for a shipped scene, and properties of the scene.
 
     Attributes:
         manager: RViz's settings.
-        displays: Its displays, by the first word of their names.
-        taxels: (n, 3) positions in the world [m].
-        spacing: Least distance of two taxels of a pad [m].
-        images: Topics of the tactile images.
+        displays: RViz's displays by the first word of their names.
+        taxels: Positions (n, 3) in the world frame [m].
+        spacing: Minimum distance between two taxels of a pad [m].
+        images: Topics of tactile images.
     """
 
     def __init__(self, name: str):
@@ -72,7 +72,7 @@ def test_scene_taxels_contacts_and_images_are_displayed(shown):
     assert [name for name, each in displays.items() if not each["Enabled"]] == ["TF"]
     taxels = displays["Taxels"]
     assert taxels["Channel Name"] == "intensity"
-    assert not taxels["Autocompute Intensity Bounds"]  # a fixed scale does not flicker
+    assert not taxels["Autocompute Intensity Bounds"]  # with a fixed scale, colours do not flicker
     assert f"{taxels['Max Intensity']:g} N" in taxels["Name"]
     ends = [taxels[key] for key in ("Min Color", "Max Color")]
     assert ends == ["; ".join(map(str, color)) for color in colors.table()[[0, -1]].tolist()]

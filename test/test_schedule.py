@@ -14,7 +14,7 @@ def test_number_of_due_steps_is_rate_times_duration(timestep, rate):
     steps = round(20 / timestep)
     due = [step for step in range(steps) if schedule.due(step, {"a"})]
     assert abs(len(due) - 20 * rate) <= 1
-    # Never early, and late by less than one step.
+    # They are never early, and late by less than one step.
     for k, step in enumerate(due):
         assert -1e-9 <= step * timestep - k / rate < timestep
 

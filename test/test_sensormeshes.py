@@ -1,4 +1,4 @@
-"""Meshes of primitives, compared with MIMo's rules and with MIMo itself."""
+"""Meshes of primitives, compared with MIMo's rules and with its results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Points on primitives, compared with MIMo's rules and with MIMo itself."""
+"""Points on primitives, compared with MIMo's rules and with its results."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The set-up checks the machine first, and each error contains its remedy."""
+"""The set-up script checks the machine first, and each error contains a remedy."""
 
 import os
 import shutil
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-REAL = getattr(sys, "_base_executable", sys.executable)  # the Python outside of our virtual environment
+REAL = getattr(sys, "_base_executable", sys.executable)  # the Python outside our virtual environment
 BASIC = "awk bash cat cp cut dirname find grep head id ls mkdir rm sed sha256sum sort".split()
 BASIC += "tail tee uname xargs".split()
 BUILD = ["cc", "c++", "cmake", "make"]
@@ -32,7 +32,7 @@ SET_UP = (ROOT / ".venv/.stamps/interfaces").exists()
 
 @pytest.fixture
 def machine(tmp_path):
-    """Return a function that runs a copy of the set-up with only the given programs."""
+    """Return a function that runs a copy of the set-up script with only the specified programs."""
     tree, programs = tmp_path / "tree", tmp_path / "bin"
     for part in PARTS:
         shutil.copytree(ROOT / part, tree / part)
@@ -61,7 +61,7 @@ def machine(tmp_path):
 
 
 def rejected(result):
-    """Return the errors of a set-up that failed as expected."""
+    """Return the errors of a set-up that has failed as expected."""
     assert result.returncode == 1, result.stdout + result.stderr
     assert all(line.startswith("setup:") for line in result.stderr.splitlines()), result.stderr
     return result.stderr
@@ -120,7 +120,7 @@ def test_package_with_another_hash_is_rejected(machine, tmp_path):
 
 
 def test_ctrl_c_prints_one_line(machine):
-    """Ctrl-C reaches all programs of the terminal; here one of them sends it while .venv is created."""
+    """Ctrl-C reaches all programs in the terminal; in this test, one sends it while .venv is created."""
     pressed = f'case "$*" in *"-m venv"*) kill -INT 0;; esac; exec {REAL} "$@"'
     result = machine(*BUILD, python=pressed)
     assert result.returncode == 130
@@ -148,7 +148,7 @@ def test_second_call_does_nothing():
 
 
 def in_a_shell(program, tmp_path):
-    """Return the output of a bash program, started in another folder with an empty environment."""
+    """Run a bash program in another folder with an empty environment; return its output."""
     environment = {"PATH": os.defpath, "HOME": str(tmp_path), "ROOT": str(ROOT)}
     result = subprocess.run(
         ["bash", "-euc", program], cwd=tmp_path, env=environment, capture_output=True, text=True, check=False

@@ -1,4 +1,4 @@
-"""Test the search for shipped files and for files of ROS packages."""
+"""Test the search for shipped files and for files in ROS packages."""
 
 from pathlib import Path
 
@@ -11,7 +11,7 @@ from tactile_sim.errors import suggest
 
 @pytest.fixture
 def prefix(tmp_path, monkeypatch):
-    """Return an installation with its own scene and configuration."""
+    """Return the prefix of an installation with a scene and a configuration."""
     for kind, file in (("scenes", "mine.xml"), ("config", "mine.yaml")):
         folder = tmp_path / "share" / "tactile_sim" / kind
         folder.mkdir(parents=True)

@@ -1,4 +1,4 @@
-"""The shipped scenes behave as described in their files."""
+"""The shipped scenes behave as their files describe."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ SCENES = ("touch_cube", "infant", "hand", "worm", "gripper", "imprint", "fingert
 
 
 def advance(simulation: Simulation, seconds: float) -> None:
-    """Advance as the node does, including the built-in motion."""
+    """Advance by a time [s] like the node, including the built-in motion."""
     for _ in range(round(seconds / simulation.engine.timestep)):
         simulation.step()
 
 
 def on_cube(simulation: Simulation) -> np.ndarray:
-    """Return the sum of the contact forces (3,) on the cube in the world [N].
+    """Return the net contact force (3,) on the cube in the world frame [N].
 
-    The cube is the second body of all contacts, because it is the only one with skin.
+    The cube is the second body in all contacts, because it is the only body with skin.
     """
     return simulation.observe().contacts.wrench_world[:, :3].sum(axis=0)
 
 
 @pytest.fixture
 def cube() -> Simulation:
-    """Return the simulation at the start, with the cube in the air."""
+    """Return the simulation in its initial state, with the cube in the air."""
     return Simulation(config.load("touch_cube"))
 
 
@@ -129,7 +129,7 @@ def test_the_infant_has_the_size_and_mass_of_eighteen_months(infant):
     assert model.body("head").mass[0] / mass == pytest.approx(0.2, abs=0.03)
     straight = mujoco.MjData(model)
     mujoco.mj_kinematics(model, straight)
-    # It lies on its back with its feet toward x.
+    # It lies on its back with its feet towards x.
     crown = straight.geom("skull").xpos[0] - model.geom("skull").size[2]
     lengthwise = straight.geom("left_foot_inside").xpos[0] + model.geom("left_foot_inside").size[0]
     assert lengthwise - crown == pytest.approx(0.80, abs=0.02)
@@ -166,7 +166,7 @@ def test_left_and_right_are_mirror_images(infant):
 def test_force_on_the_resting_infant_is_its_weight(infant):
     simulation = Simulation(config.load("infant"))
     simulation.reset("home")
-    simulation.command_controls(simulation.engine.data.ctrl.copy())  # hold; ends the built-in motion
+    simulation.command_controls(simulation.engine.data.ctrl.copy())  # hold; this ends the motion
     simulation.step(1000)
     contacts = simulation.observe().contacts
     on_mat = contacts.bodies[:, 0] == 0
@@ -235,7 +235,7 @@ def test_gripper_pads_read_grip_and_weight_of_the_block():
     weight = 0.2 * GRAVITY
     for pad in simulation.skin.pads:
         x, up, normal = snapshot.truth[pad.start : pad.stop].sum(axis=0)
-        # Half of the weight pulls each pad down; the block is still speeding down or up by a little.
+        # Half of the weight pulls each pad down; the block still accelerates slightly.
         assert (x, up) == pytest.approx((0.0, -weight / 2), abs=0.15 * weight)
         # The block is wider than the pad, so all taxels have the same load.
         assert snapshot.truth[pad.start : pad.stop, 2] == pytest.approx(normal / 16, rel=0.05)
@@ -256,16 +256,16 @@ def test_fingertips_read_the_grip_and_the_weight_of_the_bottle():
         readings = snapshot.truth[pad.start : pad.stop, 0]
         touching = (contacts.bodies == pad.body_id).any(axis=1)
         normal[pad.name] = contacts.wrench[touching, 0].sum()
-        # On the curved tip the normals of the taxels differ from that of the contact.
+        # On the curved tip, the normals of the taxels differ from the contact normal.
         assert readings.sum() == pytest.approx(normal[pad.name], rel=0.02)
-        # The readings come in the order of the sensor: their center is at the contact.
+        # If the readings have the order of the sensor, their center is at the contact.
         center = readings @ skin.positions[pad.start : pad.stop] / readings.sum()
         body = simulation.engine.body_rotations[pad.body_id]
         contact = (contacts.position[touching][0] - simulation.engine.body_positions[pad.body_id]) @ body
         assert np.linalg.norm(center - contact) < 0.002
     fingers = [normal[name] for name in ("index", "middle", "ring", "little")]
     assert normal["thumb"] == pytest.approx(sum(fingers), rel=0.02)
-    assert fingers == pytest.approx([0.35 / 0.085] * 4, rel=0.1)  # torque limit over lever
+    assert fingers == pytest.approx([0.35 / 0.085] * 4, rel=0.1)  # torque limit divided by the lever arm
     assert not snapshot.outside[0].any()
 
 
@@ -278,7 +278,7 @@ def test_forearm_triangles_read_the_roller_one_after_another():
         advance(simulation, interval / 15)
         snapshot = simulation.observe()
         sums = np.add.reduceat(snapshot.truth[:, 0], skin.offsets[:-1])
-        if simulation.engine.data.qpos[1] > -0.045:  # the roller has come down and moves
+        if simulation.engine.data.qpos[1] > -0.045:  # the roller has been lowered and moves
             assert snapshot.truth.sum() == pytest.approx(load, rel=0.01)
             assert not snapshot.outside[0].any()
         if sums.any():

@@ -1,4 +1,4 @@
-"""Signals end a process only at points where this is safe."""
+"""Signals end a process only at safe points."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def handlers_are_put_back():
 
 @pytest.fixture
 def cold(tmp_path, monkeypatch):
-    """Use an empty cache of kernels."""
+    """Use an empty kernel cache."""
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
 
 

@@ -180,7 +180,7 @@ def test_sampling_covers_the_interval_between_two_messages(simulate, mode):
         readings.append(snapshot.sense())
         value = snapshot.taxels
         simulation.step()
-    stack = np.array(readings[1:])  # the first state ended an interval
+    stack = np.array(readings[1:])  # the first state was the end of an interval
     if mode == "mean":
         np.testing.assert_allclose(value, stack.mean(axis=0), atol=1e-12)
     else:

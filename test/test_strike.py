@@ -28,7 +28,7 @@ def test_free_body_gets_the_speed_impulse_over_mass(engine):
 
 def test_hinged_body_gets_the_angular_momentum_of_the_impulse(engine):
     engine.strike(engine.model.body("arm").id, np.array([7.0, 7.0, 2.0]))
-    # 0.5 m · 2 N s against the axis, on 0.25 + 3 · 0.5² kg m²; the hinge takes the rest.
+    # 0.5 m · 2 N s against the axis act on 0.25 + 3 · 0.5² kg m²; the hinge absorbs the rest.
     assert engine.data.qvel == pytest.approx([0.0] * 6 + [-1.0])
 
 

@@ -1,4 +1,4 @@
-"""Test forces of taxels for each touch function, centres of touch, and states of bodies."""
+"""Test taxel forces for each touch function, centres of touch, and states of bodies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SCENE = """
 
 
 QUARTER = np.array([np.sqrt(0.5), 0.0, 0.0, np.sqrt(0.5)])
-"""Quarter turn about z: the body's x axis is the world's y axis."""
+"""A quarter turn about z, after which the body's x axis is the world's y axis."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""An engine of another package, as its author would write it: a ball that rests on a scale."""
+"""An example of an engine defined in another package: a ball that rests on a scale."""
 
 from dataclasses import dataclass
 
@@ -29,17 +29,17 @@ class Settings:
 
 
 class PressEngine(MujocoEngine):
-    """MuJoCo under another name."""
+    """The MuJoCo engine under a different name."""
 
     name = "press"
 
 
 class PressCommander(Commander):
-    """Commander of this engine."""
+    """The commander for this engine."""
 
 
 class Push:
-    """Presses the ball with 2 N until a command comes."""
+    """Presses the ball with 2 N until a command arrives."""
 
     interval = 0.0
 
@@ -48,11 +48,11 @@ class Push:
         engine.qfrc_applied[:] = -2.0
 
     def restart(self):
-        """Forget nothing."""
+        """Do nothing, because the motion has no state."""
 
 
 class PressPlugin(EnginePlugin):
-    """The plug-in."""
+    """Registers the engine."""
 
     Settings = Settings
 
@@ -69,7 +69,7 @@ class PressPlugin(EnginePlugin):
         return mujoco.MjSpec.from_string(SCENE.format(mass=options.mass if options else 1.0))
 
     def default_scales(self, options):
-        """Return the skin of the scale."""
+        """Return the default taxel spacing by body, which gives the scale a skin."""
         return {"scale": 0.02}
 
     def make_commander(self, engine, names, gains, where):
@@ -81,7 +81,7 @@ class PressPlugin(EnginePlugin):
         return Push()
 
     def topics(self, engine):
-        """Return a topic with the ball's height [m] in single precision, to be converted."""
+        """Return a topic with the ball's height [m], in single precision to test its conversion."""
         position = engine.qpos
         return [
             EngineTopic(

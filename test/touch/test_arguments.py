@@ -1,4 +1,4 @@
-"""Invalid arguments of the methods of touch systems raise errors that name them."""
+"""Invalid arguments to methods of touch objects raise errors that name them."""
 
 from __future__ import annotations
 

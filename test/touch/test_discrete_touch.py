@@ -119,7 +119,7 @@ def test_single_geom_can_be_added():
     assert finer == len(sensorpoints.spread_points_sphere(0.01, 0.1)) > 3 * count
     touch.get_touch_obs()
     active = {geom: np.count_nonzero(output.any(axis=1)) for geom, output in touch.sensor_outputs.items()}
-    # Each load spreads over twice its own scale, so over about the same number of sensors.
+    # Each load spreads over twice its scale, and therefore over about the same number of sensors.
     assert list(active) == [2, 1] and 0.5 < active[1] / active[2] < 2
     np.testing.assert_allclose(sum_in_world(touch, 1), [0, 0, WEIGHT / 2], atol=2e-3 * WEIGHT)
     assert touch.add_body(body_name="body", scale=0.03) == 2 * len(

@@ -1,4 +1,4 @@
-"""Cases in which MIMo's results are wrong, compared with statics on small scenes."""
+"""Cases in which MIMo's results are wrong: our results agree with statics in small scenes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tactile_sim import ConfigError, SceneError
 from tactile_sim.touch import DiscreteTouch, TrimeshTouch
 
 SETTLED = 1500
-"""Steps after which a body placed within 1 mm of the floor is at rest, to 1e-3 of its weight."""
+"""Steps after which a body placed within 1 mm of the floor is at rest to within 1e-3 of its weight."""
 NEARLY = {"rtol": 0, "atol": 2e-3 * WEIGHT}
 
 
@@ -90,7 +90,7 @@ def test_every_shape_reads_its_weight(cls, geom):
     env = env_of(free("body", geom), steps=SETTLED, asset=wedge)
     touch = touching(cls, env, {"body": 0.02})
     touch.get_touch_obs()
-    # Rolling bodies still have some energy of the first bounce.
+    # Rolling bodies still have some energy from the first bounce.
     np.testing.assert_allclose(sum_in_world(touch, 1)[2], WEIGHT, rtol=0.02)
 
 

@@ -1,4 +1,4 @@
-"""Every public name in the documentation of MIMo's library exists, with its arguments."""
+"""Every public name in the documentation of MIMo's library exists and has the same arguments."""
 
 from __future__ import annotations
 

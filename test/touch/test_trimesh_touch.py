@@ -100,7 +100,7 @@ def test_slip_and_friction_of_a_sliding_box():
     )
     env.data.qvel[0] = 2.0
     mujoco.mj_forward(env.model, env.data)
-    # The table is rotated: x in the world is -y in its frame.
+    # The table is rotated, so x in the world is -y in its frame.
     readings = slip.get_touch_obs()
     readings = readings[np.abs(readings).max(axis=1) > 0]
     assert len(readings) > 4

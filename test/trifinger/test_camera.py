@@ -54,7 +54,7 @@ def test_order_of_calibrations_is_checked(calibrations):
 @draws
 def test_objects_appear_at_projected_pixels(calibrations):
     finger = SimFinger("trifingerpro")
-    # Away from the centre of the arena, so that no finger hides the spots.
+    # The spots are away from the centre of the arena, where fingers would hide them.
     finger.reset_finger_positions_and_velocities([0.9, 1.5, -2.7] * 3)
     number = finger._pybullet_client_id
     cameras = camera.create_trifinger_camera_array(calibrations, number)
@@ -133,7 +133,7 @@ def test_observation_without_images():
 def test_missing_opengl_is_reported_at_first_image(monkeypatch):
     monkeypatch.setattr(renderer, "_BACKENDS", {"egl": "NoSuchLibrary"})
     monkeypatch.delenv("MUJOCO_GL", raising=False)
-    platform = TriFingerPlatform(enable_cameras=True)  # does not use the cameras yet
+    platform = TriFingerPlatform(enable_cameras=True)  # does not use the cameras at first
     with raises(TactileSimError, "NoSuchLibrary"):
         platform.get_camera_observation(0)
 

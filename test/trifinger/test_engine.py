@@ -19,12 +19,12 @@ NONE = np.empty(0)
 
 
 def simulation(**keys) -> Simulation:
-    """Return a simulation of the robot with parts of a configuration."""
+    """Return a simulation of the robot with the specified configuration keys."""
     return Simulation(config.from_mapping({"engine": "trifinger", "contacts": "all", **keys}))
 
 
 def command(of: Simulation, position=NONE, effort=NONE, velocity=NONE, names=None) -> None:
-    """Apply a joint command, by default to all joints."""
+    """Apply a joint command to the named joints, by default to all."""
     asked = JointCommand(names or of.commander.joint_names, position, velocity, effort)
     of.accept_targets(of.commander.check(asked))
 
@@ -57,7 +57,7 @@ def test_effort_ends_position_control():
     command(node, effort=np.array([5.0]), names=["finger_base_to_upper_joint_0"])
     node.observe()
     torque = node.engine.physics.torque
-    # Without velocity nothing is damped, and the motor gives its maximum torque.
+    # At zero velocity, there is no damping, and the motor delivers its maximum torque.
     assert torque[0] == pytest.approx(MAX_MOTOR_TORQUE - 0.08 * node.engine.data.qvel[0], abs=0.01)
     node.step(300)
     assert node.engine.data.qpos[0] > hold[0] + 0.3

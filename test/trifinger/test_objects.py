@@ -1,4 +1,4 @@
-"""Objects and markers in the scene of a robot."""
+"""Objects and markers in a robot's scene."""
 
 import gc
 
@@ -62,7 +62,7 @@ def test_object_has_its_mass_and_rests_on_table(finger, make, mass, half_height)
 
 @pytest.mark.parametrize("height", [0.05, 0.1, 0.2])
 def test_dropped_cube_stops_within_a_step(height):
-    """At v = sqrt(2 g h) the cube enters the table by at most v times the step of 1 ms."""
+    """At v = sqrt(2 g h), the cube penetrates the table by at most v times the time step of 1 ms."""
     finger = SimFinger("fingeredu", robot_position_offset=(0, 0, 0.5))
     cube = collision_objects.ColoredCubeV2((0, 0, 0.0325 + height), UPRIGHT, finger._pybullet_client_id)
     bottoms = []
@@ -97,7 +97,7 @@ def test_spinning_object_flies_parabola(make):
     thing = make(finger._pybullet_client_id)
     thrown(finger, thing, (0.3, -0.2, 1.0), (3, -2, 5))
     step(finger, 200)
-    # Semi-implicit steps of h fall by g h² (1 + 2 + ... + n).
+    # With semi-implicit time steps of h, it falls by g h² (1 + 2 + ... + n).
     expected = [0.1 + 0.06, 0.05 - 0.04, 1 + 0.2 - 9.81e-6 * 200 * 201 / 2]
     assert thing.get_state()[0] == pytest.approx(expected, abs=1e-9)
 
@@ -118,7 +118,7 @@ def test_spinning_object_flies_parabola(make):
     ],
 )
 def test_thrown_object_moves_as_in_pybullet(finger, make, pose):
-    """Expected poses after 0.6 s were recorded from trifinger_simulation 2.0.0."""
+    """The expected poses after 0.6 s were recorded from trifinger_simulation 2.0.0."""
     thing = make(finger._pybullet_client_id)
     thrown(finger, thing, (1, 0.5, 3), (3, -2, 5))
     step(finger, 600)

@@ -1,4 +1,4 @@
-"""The programs in docs/trifinger.md run."""
+"""The programs in docs/trifinger.md run without errors."""
 
 import re
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Platform: object, timing of the cameras, and log."""
+"""The platform: object, timing of the cameras, and log."""
 
 import pickle
 import sys
@@ -58,7 +58,7 @@ def test_cube_rests_with_its_weight():
     ids=["above", "along the table"],
 )
 def test_border_keeps_thrown_cube_inside(height, speeds):
-    """In PyBullet the cube stays inside at all of these speeds as well."""
+    """In PyBullet, the cube stays inside at all of these speeds as well."""
     platform = TriFingerPlatform()
     run(platform, 1)
     physics = platform.simfinger.physics
@@ -85,7 +85,7 @@ def test_pose_of_cube_can_be_set():
     run(platform, 50)
     platform.cube.set_state((0, 0.01, 0.2), (0, 0, 0, 1))
     run(platform, 10)
-    # It falls from rest against Bullet's drag of 0.04/s, step by step.
+    # Compute the fall from rest step by step, with Bullet's drag of 0.04/s.
     height, velocity = 0.2, 0.0
     for _ in range(10):
         velocity -= 0.001 * (9.81 + 0.04 * velocity * (1 + abs(velocity)))
@@ -166,10 +166,10 @@ def test_images_are_observed_after_delay():
 
 
 def test_next_image_waits_for_last_one():
-    # Images are due at 0, 100, 200, ... and observed 150 steps later; an overdue image is taken then.
+    # Images are due at 0, 100, 200, ... and observed 150 steps later. Overdue images are taken at that time.
     seen = stamps(TriFingerPlatform(camera_delay_steps=150), 500)
     changes = np.flatnonzero(np.diff(seen)) + 1
-    # The image of 0 is observed at 150; the next is taken at 151 (due at 100), then at 302 (due at 200).
+    # The image from 0 is observed at 150. The next ones are taken at 151 (due at 100) and 302 (due at 200).
     np.testing.assert_array_equal(changes, [301, 452])
     np.testing.assert_allclose(seen[changes], [0.151, 0.302])
 

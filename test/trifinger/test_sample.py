@@ -23,7 +23,7 @@ def test_positions_are_uniform_over_ring():
     radii = np.hypot(drawn[:, 0], drawn[:, 1])
     assert 0.1 <= radii.min() and radii.max() <= 0.2
     assert 0.02 <= drawn[:, 2].min() and drawn[:, 2].max() <= 0.04
-    # Half of the area is within the radius with the mean of the squares; 5 standard deviations.
+    # Half of the area is within the root mean square radius; tolerance of 5 standard deviations.
     assert np.mean(radii < math.sqrt((0.1**2 + 0.2**2) / 2)) == pytest.approx(
         0.5, abs=5 * 0.5 / math.sqrt(4000)
     )
@@ -70,7 +70,7 @@ def test_separated_tips_are_in_own_third(pro):
         assert (joints > BOUNDS["low"]).all() and (joints < BOUNDS["high"]).all()
         x, y, _ = np.transpose(pro.kinematics.forward_kinematics(joints))
         assert ((np.hypot(x, y) > 0.02) & (np.hypot(x, y) < 0.2)).all()
-        # The third of the first finger is from 30 to 150 degrees.
+        # The first finger's third of the arena extends from 30 to 150 degrees.
         thirds = (np.degrees(np.arctan2(y, x)) - 30) % 360 // 120
         assert thirds[0] == 0 and sorted(thirds) == [0, 1, 2]
 

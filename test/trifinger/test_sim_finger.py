@@ -25,7 +25,7 @@ def test_offset_moves_robot():
 
 
 def test_joint_limits_withstand_motors():
-    """The limits in the URDF are -0.33 to 1, 0 to 1.57, and -2.7 to 0 rad."""
+    """The URDF has limits of -0.33 to 1, 0 to 1.57, and -2.7 to 0 rad."""
     finger = SimFinger("fingerpro")
     for sign, stops in ((1, [1.0, 1.57, 0.0]), (-1, [-0.33, 0.0, -2.7])):
         finger.reset_finger_positions_and_velocities(np.array(stops) - sign * 0.05)
@@ -36,7 +36,7 @@ def test_joint_limits_withstand_motors():
 
 
 def test_drag_can_be_disabled():
-    """Without drag a finger is faster at equal torque."""
+    """Without drag, a finger is faster at equal torque."""
     speeds = []
     for link_drag in (True, False):
         finger = SimFinger("fingeredu", link_drag=link_drag)
@@ -65,7 +65,7 @@ def test_objects_can_be_added_at_any_time():
     assert [finger.physics.model.body(name).name for name in ("first", "second")] == ["first", "second"]
     t = finger.append_desired_action(finger.Action(torque=[0.1, 0.1, 0.1]))
     assert (finger.get_observation(t + 1).velocity != before.velocity).all()
-    # Both fall, the second one for one step less.
+    # Both fall, but the second one for one step less.
     fallen = [finger.physics.model.body(name).jntadr[0] for name in ("first", "second")]
     speeds = [finger.physics.data.qvel[finger.physics.model.jnt_dofadr[joint] + 2] for joint in fallen]
     assert speeds == pytest.approx([-2 * 0.00981, -0.00981], rel=1e-6)

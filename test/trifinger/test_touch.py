@@ -1,4 +1,4 @@
-"""Readings of tips and skin under a plate that presses with a known force."""
+"""Readings of fingertips and skin under a plate that presses with a known force."""
 
 import mujoco
 import numpy as np
@@ -14,7 +14,7 @@ HEIGHT = 0.5
 
 
 def pressed(finger_type, force):
-    """Return a robot that holds its position while a plate presses on its first tip [N]."""
+    """Return a robot that holds its position while a plate presses on its first tip with a force [N]."""
     start = finger_types_data.get_initial_joint_positions(finger_type)
     probe = SimFinger(finger_type, robot_position_offset=(0, 0, HEIGHT))
     tip = probe.physics.data.xpos[probe.physics.tips[0]]

@@ -18,7 +18,7 @@ PLACE, UPRIGHT = (0, 0, 0.3), (0, 0, 0, 1)
 
 @pytest.fixture
 def finger():
-    gc.collect()  # frees the ids of other robots, so that this one has the default id
+    gc.collect()  # free the ids of other robots, so that this one has the default id
     return SimFinger("fingerpro")
 
 

@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the view."""
+"""Fixtures for the tests of the web view."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def serve():
 
 @pytest.fixture
 def box_view():
-    """Yield a view of a box, and the recorded requests."""
+    """Yield a view of a box and the list of recorded requests."""
     recorder = Recorder()
     viewer = Viewer(BOX, Endpoint(port=0, token="secret"), recorder)
     yield viewer, recorder.requests
@@ -72,7 +72,7 @@ def running(tmp_path):
 
 @pytest.fixture(scope="module")
 def browser():
-    """Yield Chromium, started once for all tests of a file."""
+    """Yield a Chromium that is started once for all tests in a file."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
@@ -83,7 +83,7 @@ def browser():
 
 @pytest.fixture
 def visit(browser):
-    """Return a function that opens a page."""
+    """Return a function that opens a page in Chromium."""
     pages = []
 
     def visit(address, focused=True, size=(WIDTH, HEIGHT)):

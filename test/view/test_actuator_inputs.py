@@ -1,4 +1,4 @@
-"""Inputs of the actuators."""
+"""The panel's inputs for actuators."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Scenes and frames of bags; test_browser tests what the browser draws."""
+"""Scenes and frames from bags; test_browser tests how the browser draws them."""
 
 from __future__ import annotations
 

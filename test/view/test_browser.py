@@ -44,9 +44,9 @@ OUTAGE = 20_000
 Chromium delays websockets after about 16 failures, and viser's page causes one per second.
 """
 MIN_CONTRAST = 3.5
-"""Contrast ratio of taxels in contact, which were darker than others (0.3) before they glowed."""
+"""Minimum contrast ratio of taxels in contact. Without glow, they would be darker than others (0.3)."""
 FIRST_SCREEN = 3.0
-"""Simulation time at which a user has opened the view [s]."""
+"""Simulation time by which the view is open in the browser [s]."""
 FALL = 500
 """Number of steps of 2 ms after which the cube of touch_cube rests on the table."""
 
@@ -72,7 +72,7 @@ def serve():
 
 
 def only_taxels(page):
-    """Show only the taxels, through transparent bodies."""
+    """Make the bodies transparent, so that only the taxels are visible."""
     page.get_by_label("transparent").check()
     page.get_by_text("Layers").click()
     for layer in ("force arrows", "contact points"):
@@ -136,7 +136,7 @@ def test_bag_plays_and_seeks(serve, visit, tmp_path):
     Cube().write(making)
     making.bag.close()
     page = visit(serve(making.bag.folder))
-    until(lambda: seconds(page) == 1.0)  # plays to its end without input
+    until(lambda: seconds(page) == 1.0)  # it plays to its end without input
     only_taxels(page)
     until(lambda: active_pixels(screenshot(page, "bag_rests")) > 1000)
     enter(page, "time [s]", "0.1")
@@ -187,7 +187,7 @@ def test_pages_reconnect_after_an_outage_of_20_s(visit):
         second.show(paused_frame(2.0))
         returned = time.monotonic()
         until(lambda: [seconds(page) for page in pages] == [2.0, 2.0])
-        assert time.monotonic() - returned < 15.0  # 0.5 s on an idle machine
+        assert time.monotonic() - returned < 15.0  # takes 0.5 s on an idle machine
         for page in pages:
             page.get_by_role("status").wait_for(state="hidden")
             assert page.evaluate("window.loadedOnce")

@@ -1,4 +1,4 @@
-"""The inputs of the panel in headless Chromium."""
+"""The panel's inputs in headless Chromium."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
 )
 PHONE = (390, 844)
-"""Size of the window of a phone [px]."""
+"""Window size of a phone [px]."""
 
 
 def test_inputs_send_their_values_and_nothing_else(box_view, visit):
@@ -22,7 +22,7 @@ def test_inputs_send_their_values_and_nothing_else(box_view, visit):
     for k, (label, value) in enumerate((("turn", "-2"), ("real-time factor", "0.25"))):
         field(page, label).fill("")
         field(page, label).press_sequentially(value)
-        until(lambda k=k: len(requests) == k + 1)  # not with the 0 of 0.25
+        until(lambda k=k: len(requests) == k + 1)  # not already after the first 0 of 0.25
     page.get_by_label("reset to").click()
     page.get_by_role("option", name="high").click()
     press(page, "Reset")
@@ -54,7 +54,7 @@ def test_invalid_numbers_are_rejected_and_the_field_reverts(box_view, visit):
     enter(page, "real-time factor", "")
     wait_for_text(page, "got ''")
     until(lambda: field(page, "real-time factor").input_value() == "1")
-    # A slow browser presses Step only after the field has reverted to 1.
+    # A slow browser would press Step only after the field has reverted to 1.
     assert requests in ([], [("step", (1,))])
     page.get_by_text("got ''").wait_for(state="hidden")  # notices disappear
 

@@ -1,4 +1,4 @@
-"""Buttons of the view that record a bag, save an image, and make a film and a replay."""
+"""Buttons in the view that record a bag, save an image, and render a film and a replay."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ pytestmark = pytest.mark.skipif(
 FPS = 30
 """Default frame rate of films [Hz]."""
 STEPS, DURATION = 250, 0.5
-"""Recorded steps of 2 ms, and their duration [s]."""
+"""Number of recorded steps of 2 ms, and their total duration [s]."""
 LEGEND = 90
-"""Height of the part of an image that has the legend [px]."""
+"""Height of the part of an image that contains the legend [px]."""
 
 
 @pytest.fixture
 def view(tmp_path):
-    """Yield a view of touch_cube that stores files in a new folder, its URL, and this folder."""
+    """Yield a view of touch_cube that saves files in a new folder, its URL, and this folder."""
     folder = tmp_path / "out"
     command = [sys.executable, "-m", "tactile_sim", "view", "touch_cube", "--port", "0", "--out", str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
@@ -96,7 +96,7 @@ def test_recording_becomes_bag_film_and_replay(view, visit, browser, tmp_path):
     offline.context.close()
 
     press(page, "Run")
-    press(page, "Record")  # Ctrl-C completes this one
+    press(page, "Record")  # this file is completed by Ctrl-C
     wait_for_text(page, re.compile(r"recording (0\.[1-9]|[1-9]).* s, "))
     process.send_signal(signal.SIGINT)
     assert process.wait(PATIENCE / 1000) == 0

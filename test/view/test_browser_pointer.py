@@ -1,4 +1,4 @@
-"""Pointer, keys and camera of the view in headless Chromium."""
+"""The view's pointer, keys and camera in headless Chromium."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ pytestmark = pytest.mark.skipif(
 DISTANCE = 0.6
 """Distance of the initial camera from the center of the box [m]."""
 FITTED = DISTANCE * HEIGHT / (WIDTH - PANEL)
-"""The same in this window, which is taller than wide beside the panel [m]."""
+"""The same distance in this window, which is taller than wide without the panel [m]."""
 
 
 @pytest.fixture
 def skin_view():
-    """A view of a box with a fine skin on its sides, and the recorded requests."""
+    """Yield a view of a box with a fine skin on its sides, and the list of recorded requests."""
     vertices, faces = box([0.2] * 3)
     grid = np.stack(np.meshgrid(*[np.linspace(-0.09, 0.09, 10)] * 2), -1).reshape(-1, 2)
     positions, normals = [], []
@@ -58,14 +58,14 @@ def skin_view():
 
 
 def screen_point(x, z):
-    """Pixel at which the camera of `skin_view` sees a point (x, -0.1, z) [m]."""
+    """Return the pixel at which the camera of `skin_view` sees a point (x, -0.1, z) [m]."""
     focal = HEIGHT / 2 / np.tan(FIELD_OF_VIEW / 2)
     distance = FITTED - 0.1
     return (WIDTH - PANEL) / 2 + focal * x / distance, HEIGHT / 2 - focal * z / distance
 
 
 def wait_for_camera(viewer):
-    """Wait until the page has placed its camera, and return the client."""
+    """Wait until the page has placed its camera; return the client."""
     until(lambda: viewer.clients == 1)
     [client] = viewer.server.get_clients().values()
     until(lambda: np.allclose(client.camera.position, [0.0, -FITTED, 0.0], atol=2e-3))
@@ -73,7 +73,7 @@ def wait_for_camera(viewer):
 
 
 def taxel_at(x, z):
-    """Index of the taxel at (x, -0.1, z) [m]."""
+    """Return the index of the taxel at (x, -0.1, z) [m]."""
     return 2 * 100 + 10 * round((z + 0.09) / 0.02) + round((x + 0.09) / 0.02)
 
 

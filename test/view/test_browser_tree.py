@@ -1,4 +1,4 @@
-"""The tree of bodies and the switches of the stages in headless Chromium."""
+"""The body tree and the switches for stages in headless Chromium."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
 )
 CENTER = (WIDTH - PANEL) // 2
-"""Column of the picture between both bodies."""
+"""Column of the image between both bodies."""
 
 
 @pytest.fixture
 def two_bodies():
-    """A view of two bodies with a large taxel each, left and right, with a contact on each."""
+    """Yield a view of a body on the left and one on the right, each with a large taxel and a contact."""
     scene = pads_scene(
         ("world", "base", "left", "right"),
         [0, 0, 1, 1],
@@ -56,7 +56,7 @@ def two_bodies():
 
 
 def lit(page):
-    """Whether taxels glow on the left and on the right half of the scene."""
+    """Return whether taxels glow in the left and in the right half of the scene."""
     pixels = screenshot(page, "tree")
     return active_pixels(pixels[:, :CENTER]) > 100, active_pixels(pixels[:, CENTER:]) > 100
 
@@ -82,10 +82,10 @@ def test_tree_hides_and_selects_bodies(two_bodies, visit):
     until(lambda: lit(page) == (False, True))
     until(lambda: arrows(viewer) == {0.1})
     until(lambda: base.evaluate("box => box.indeterminate"))
-    # A ray through the hidden body meets no taxel.
+    # A ray through the hidden body hits no taxel.
     assert viewer.panel.probe.find(np.array([-0.2, -1.0, 0.0]), np.array([0.0, 1.0, 0.0])) is None
     base.focus()
-    page.keyboard.press("Space")  # shows all bodies below it
+    page.keyboard.press("Space")  # this shows all bodies below it
     until(left.is_checked)
     assert arrows(viewer) == {-0.1, 0.1}
     page.keyboard.press("Space")
@@ -144,7 +144,7 @@ def test_switch_of_a_stage_changes_readings(running, visit):
         box.focus()
         page.keyboard.press("Space")
         until(lambda: not process.latest().readings.any())  # the box is in the air
-        process.request("set_switch", "skin.sensor.box.offset.enabled", True)  # by another program
+        process.request("set_switch", "skin.sensor.box.offset.enabled", True)  # changed by another program
         until(lambda: process.latest().enabled.all())
         viewer.show(process.latest())
         until(box.is_checked)

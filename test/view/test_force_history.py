@@ -1,4 +1,4 @@
-"""The stored forces of the last seconds and their segments."""
+"""The stored forces of the last seconds, and their segments."""
 
 from __future__ import annotations
 

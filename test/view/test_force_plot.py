@@ -53,7 +53,7 @@ def test_axis_labels_are_round_numbers_from_zero(axis, labels):
 
 @pytest.fixture
 def panel():
-    """Return the panel of a view of a body with skin; its colour scale ends at 1 N."""
+    """Return the panel in a view of a body with skin; the colour scale ends at 1 N."""
     scene = ViewScene(
         "",
         ("world", "a<b"),
@@ -78,7 +78,7 @@ def frame(time, force, **fields):
 
 
 def drawn(panel):
-    """Return the SVG and the key below it."""
+    """Return the SVG and the legend below it."""
     svg, _, key = panel.plot.content.partition("</svg>")
     return svg[svg.index("<svg") :] + "</svg>", key
 

@@ -1,4 +1,4 @@
-"""Connections of a view that flood, stall or stay idle."""
+"""Connections to a view that flood it, stall or stay idle."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_endless_fragments_and_pings_close_the_connection(serve, frame):
     viewer = serve()
     browser = Browser(viewer)
     wait_until(lambda: viewer.clients == 1)
-    browser.socket.socket.sendall(b"\x02\x80\x00\x00\x00\x00")  # begins a message
+    browser.socket.socket.sendall(b"\x02\x80\x00\x00\x00\x00")  # the start of a message
     with pytest.raises(OSError):
         for _ in range(1000):
             browser.socket.socket.sendall(1000 * frame)
@@ -45,7 +45,7 @@ def test_idle_connections_do_not_block_browsers(serve):
     with closing(Browser(viewer)) as user:
         idle = [socket.create_connection((host, int(port))) for _ in range(MAX_CONNECTIONS + 20)]
         for client in idle[::2]:
-            client.send(b"GET / HTTP/1.1\r\nHost: ")  # never finished
+            client.send(b"GET / HTTP/1.1\r\nHost: ")  # and never its end
         assert status_of(viewer)[0] == 200
         viewer.notify("hello")
         user.receive_until(lambda: user.shows("hello"))

@@ -1,4 +1,4 @@
-"""Hostile messages of browsers to a view, over real websockets."""
+"""Hostile messages from browsers to a view, over real websockets."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ OTHER_MESSAGES = [
     {**DRAG, "end_position": [float("nan")] * 3},
     {**DRAG, "phase": "jump"},
     {**DRAG, "name": "/nosuch"},
-    DRAG,  # without a start
+    DRAG,  # a continuation without a start
     {"type": "CommandTriggerMessage", "uuid": "nosuch"},
     {"type": ["GuiUpdateMessage"]},
     {"no": "type"},
@@ -84,7 +84,7 @@ OTHER_MESSAGES = [
 
 @pytest.fixture
 def attacked(serve, capfd, recwarn):
-    """Yield a view, an attacker's browser and the recorded requests; then check that others still work."""
+    """Yield a view, an attacker's browser and the recorded requests; check that others still work."""
     recorder = Recorder()
     viewer = serve(recorder=recorder)
     bar = TimeBar(viewer.server.gui, np.zeros(1, np.int64), 10**9)
@@ -106,7 +106,7 @@ def attacked(serve, capfd, recwarn):
 
 
 def synchronise(browser, recorder):
-    """Wait until the view has processed what a browser sent so far."""
+    """Wait until the view has processed all messages that a browser has sent."""
     browser.set("Throw a ball", True)
     wait_until(lambda: ("throw", ()) in recorder.requests)
 

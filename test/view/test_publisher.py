@@ -1,4 +1,4 @@
-"""Frames that a running simulation publishes. The test acts as the view."""
+"""Frames that a running simulation publishes; the test acts as the view."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def test_frame_interval_is_wall_time_for_any_real_time_factor(running, factor):
     view = running(real_time_factor=factor)
     view.shared.clients = 1
     wait_until(lambda: len(view.write_times) > 15)
-    # A late frame may shorten the next interval by half, once; on a busy machine some frames are late.
+    # On a busy machine, some frames are late, and each may shorten the next interval by up to half.
     assert max(view.write_times[k + 11] - view.write_times[k] for k in range(5)) > 10 * INTERVAL
 
 

@@ -1,4 +1,4 @@
-"""Replays: pages that play a bag from a file, without a server and without the network."""
+"""Replays: pages that play a bag from a file, without a server or a network."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tactile_sim.cli import main
 
 WIDTH, HEIGHT = 560, 420
 LEGEND = 260
-"""Width of the part of the window that has the colour scale [px]."""
+"""Width of the part of the window that contains the colour scale [px]."""
 
 
 @pytest.fixture(scope="module")
@@ -58,7 +58,7 @@ def test_replay_opens_offline_and_seeks(fall, browser, tmp_path):
         until(lambda: abs(float(slider.get_attribute("aria-valuenow")) - seconds) < 0.01)
 
     def lit():
-        """Return the number of orange and yellow pixels: the readings, seen through the cube."""
+        """Return the number of orange and yellow pixels, which show readings through the cube."""
         taken = np.asarray(Image.open(BytesIO(page.screenshot())).convert("RGB"))[:, : WIDTH - LEGEND]
         red, _, blue = np.moveaxis(taken.astype(int), 2, 0)
         return int((red > blue + 60).sum())
@@ -67,7 +67,7 @@ def test_replay_opens_offline_and_seeks(fall, browser, tmp_path):
     seek(0.9)
     until(lambda: lit() > 1000)
     shown = page.locator("#force-strip output")
-    until(lambda: float(shown.inner_text()) == pytest.approx(WEIGHT, rel=0.01))  # drawn in the next frame
+    until(lambda: float(shown.inner_text()) == pytest.approx(WEIGHT, rel=0.01))  # drawn one frame later
     seek(landing / 2)
     until(lambda: lit() == 0)
     until(lambda: float(shown.inner_text()) == 0.0)

@@ -1,4 +1,4 @@
-"""The replica in the view's process computes what the simulation computes."""
+"""The replica in the view's process computes the same values as the simulation."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory shared by a simulation and its view, with a reader in another process."""
+"""The memory that a simulation shares with its view, with a reader in another process."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def test_reader_in_another_process_gets_complete_frames():
     while reader.poll() is None:
         k += 1
         shared.write(time=k, positions=k)
-        np.linalg.norm(np.ones(20000))  # other work, as in a simulation
+        np.linalg.norm(np.ones(20000))  # other work, like the steps of a simulation
     assert reader.stdout.read() == "0\n"
 
 

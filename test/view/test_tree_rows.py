@@ -1,4 +1,4 @@
-"""Rows of the tree of bodies and pads."""
+"""Rows in the tree of bodies and pads."""
 
 from __future__ import annotations
 

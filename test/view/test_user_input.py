@@ -1,4 +1,4 @@
-"""Inputs of the panel that users and the program set at the same time."""
+"""Panel inputs that a user and the program set at the same time."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tactile_sim.view.panel.user_input import on_user
 
 
 class Input:
-    """An input as in viser: a user's value is stored some time before the callback runs."""
+    """An input like viser's: a user's value is stored some time before the callback runs."""
 
     def __init__(self, value):
         self.value = value

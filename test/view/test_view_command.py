@@ -1,4 +1,4 @@
-"""The command ``view`` and its process."""
+"""The command ``view``, and the process that it starts."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def running():
 
 
 def server(pid: int) -> int:
-    """Return the process id of the view, a child of the simulation."""
+    """Return the process id of the view, which is a child of the simulation."""
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
     (child,) = [
         int(each) for each in children if b"view.process.main" in Path(f"/proc/{each}/cmdline").read_bytes()
@@ -129,7 +129,7 @@ def test_invalid_arguments_are_an_error_that_names_the_value(arguments, named, c
 
 
 def exit_code(arguments: list[str]) -> int:
-    """Return the exit code of a command in this process."""
+    """Run a command in this process and return its exit code."""
     try:
         return main(arguments)
     except SystemExit as end:

@@ -1,4 +1,4 @@
-"""Requests of a view that a running simulation handles. The test acts as the view."""
+"""Requests from a view that a running simulation handles; the test acts as the view."""
 
 from __future__ import annotations
 

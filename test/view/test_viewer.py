@@ -117,7 +117,7 @@ def test_view_listens_only_at_its_host(view):
     [
         (Endpoint(port=70000), "70000"),
         (Endpoint("no.such.host.invalid", 0), "no.such.host.invalid"),
-        (Endpoint("192.0.2.1", 0), "192.0.2.1"),  # RFC 5737: no machine has this address
+        (Endpoint("192.0.2.1", 0), "192.0.2.1"),  # an address that RFC 5737 reserves, so no machine has it
         (Endpoint(port=0, token="a b"), "'a b'"),
     ],
 )
@@ -165,7 +165,7 @@ def test_pointer_finds_the_reading_that_it_sees(view):
     find = viewer.panel.probe.find
     viewer.show(frame(0.0, readings=readings))
     assert find(origin, direction) == front
-    readings[back] = 1.0  # shines through the box
+    readings[back] = 1.0  # it shines through the box
     viewer.show(frame(0.0, readings=readings.copy()))
     assert find(origin, direction) == back
     assert find(origin, direction, shining=False) == front

@@ -1,4 +1,4 @@
-"""The initial camera in windows of all proportions, as a page reports them while it loads."""
+"""The initial camera in windows of any aspect ratio, as a page reports them while it loads."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import pytest
 from support.view_clients import CAMERA, Browser
 
 DEFAULT = [-3.0, -3.0, 3.0]
-"""Pose of a page that has not received the initial one [m]."""
+"""Camera position of a page that has not yet received the initial one [m]."""
 
 
 @pytest.fixture
 def page(serve):
-    """Yield a function that reports a camera, the positions set after it, and the initial camera."""
+    """Yield a function that reports a camera, a browser that stores camera positions, the initial camera."""
     viewer = serve()
     browser = Browser(viewer)
     start = viewer.server.initial_camera
@@ -38,7 +38,7 @@ def test_camera_is_moved_back_once_the_panel_is_docked_and_the_pose_is_applied(p
     report(start.position, 396, 440)  # the page applies the initial pose again
     browser.receive_until(lambda: browser.camera_positions)
     assert browser.camera_positions == [pytest.approx(fitted)]
-    report(fitted, 1188, 1320)  # the same window with three pixels per point
+    report(fitted, 1188, 1320)  # the same window on a screen with three pixels per point
     report(fitted, 300, 600)
     browser.receive_until(lambda: browser.camera_positions)
     assert browser.camera_positions == [pytest.approx(start.look_at + 2.0 * offset)]

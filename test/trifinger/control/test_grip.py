@@ -10,7 +10,7 @@ from tactile_sim.trifinger.trifinger_platform import TriFingerPlatform
 
 WEIGHT = 0.094 * 9.81
 LIFTED, HELD = 4400, 3000
-"""Number of steps until the cube is lifted, and for which it is held."""
+"""Number of steps until the cube is lifted, and number of steps for which it is held."""
 
 
 @pytest.mark.parametrize(("turn", "place"), [(0, (0, 0, 0.0325)), (20, (0.02, -0.02, 0.0325))])

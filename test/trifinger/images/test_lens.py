@@ -1,4 +1,4 @@
-"""Lens distortion compared with its formula."""
+"""Lens distortion, compared with its formula."""
 
 import numpy as np
 

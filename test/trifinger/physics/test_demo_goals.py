@@ -1,6 +1,7 @@
-"""Fingers in contact with each other, table and border reach the same positions as in PyBullet.
+"""Fingers that touch each other, the table or the border reach the same positions as in PyBullet.
 
-demo_goals.npz holds goals and joint positions of trifinger_simulation 2.0.0; see tools/record_trifinger.py.
+demo_goals.npz contains goals and joint positions from trifinger_simulation 2.0.0; see
+tools/record_trifinger.py.
 """
 
 from pathlib import Path

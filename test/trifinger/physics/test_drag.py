@@ -1,4 +1,4 @@
-"""Bullet's drag and speed limit compared with their formulas."""
+"""Bullet's drag and speed limit, compared with their formulas."""
 
 import mujoco
 import numpy as np
@@ -39,7 +39,7 @@ def drag(velocities):
 
 
 def law(size, velocity, damping=0.5):
-    """Return the drag on a mass or a moment of inertia."""
+    """Return the drag force or torque on a mass or a moment of inertia."""
     return -damping * size * velocity * (1 + abs(velocity))
 
 

@@ -1,4 +1,4 @@
-"""Free motion equals that of PyBullet within 1e-6 rad over 1 s.
+"""Free motion equals that in PyBullet to within 1e-6 rad over 1 s.
 
 free_motion.npz was recorded from trifinger_simulation 2.0.0 with tools/record_trifinger.py.
 """
@@ -13,9 +13,9 @@ from tactile_sim.trifinger.physics.fingers import FingerPhysics
 from tactile_sim.trifinger.robot.spec import load_spec
 
 HEIGHT, HOLD = 0.5, 50
-"""Height of the robot above its stage [m], and duration of each command in steps."""
+"""Height of the robot above its stage [m], and duration of each command [steps]."""
 WITHIN = 1e-6
-"""Root mean square over all joints [rad]."""
+"""Maximum root mean square deviation over all joints [rad]."""
 
 
 def deviation(finger_type, link_drag):

@@ -1,4 +1,4 @@
-"""Action rules: from desired to applied torques."""
+"""Action rules, which determine the applied from the desired torques."""
 
 import numpy as np
 import pytest
@@ -43,7 +43,7 @@ def test_torque_and_position_control_add_up():
 
 def test_nan_disables_position_control():
     torque = applied(position=[NAN, 0.0, NAN], qd=[1.0, 1.0, 1.0])
-    # kd of the middle joint is 1, which exceeds the motor torque; then the safety damping applies.
+    # kd of the middle joint is 1, so the torque exceeds the limit of the motor; then safety damping applies.
     assert torque == pytest.approx([-0.08, -0.396, -0.04], abs=1e-15)
 
 

@@ -1,4 +1,4 @@
-"""Contacts of links, objects, table and border: Bullet's friction, and shapes that follow the meshes."""
+"""Contacts of links, objects, table and border: friction as in Bullet, and shapes close to the meshes."""
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ IN_THE_TABLE, IN_THE_BORDER = [(0.15, 0.06, 0.005), *ASIDE[1:]], [(0.18, 0.06, 0
 
 
 def frictions(finger, kinds):
-    """Return the friction of each kind of contact at present, by the alphabetical names of the two sides."""
+    """Return the friction in the current contacts, by the names of both sides in alphabetical order."""
     model, found = finger.physics.model, {}
     for contact in finger.physics.data.contact:
         first, second = (model.geom(geom).name.split("_")[0] for geom in contact.geom)
@@ -23,7 +23,7 @@ def frictions(finger, kinds):
 
 
 def bring(finger, tips):
-    """Put tips at positions [m]."""
+    """Move the fingertips to positions [m]."""
     guess = [0, 0.9, -1.7] * finger.number_of_fingers
     joints = finger.kinematics.inverse_kinematics(tips, guess, 1e-4)[0]
     finger.reset_finger_positions_and_velocities(joints)

@@ -1,4 +1,4 @@
-"""The browser view of a robot that a program steps."""
+"""The web view of a robot that a program steps."""
 
 import gc
 import re

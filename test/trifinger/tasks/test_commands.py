@@ -1,4 +1,4 @@
-"""Commands of the tasks and replay of logs."""
+"""Commands for tasks, and replay of logs."""
 
 import runpy
 import subprocess
@@ -46,7 +46,7 @@ def logfile(tmp_path, monkeypatch):
 
 def test_replay_returns_reward(logfile):
     goal = move_cube.Pose((0, 0, 0.0825)).to_json()
-    # The height error of each step is 5 cm of 10 cm.
+    # In each step, the height error is 5 cm of 10 cm.
     assert replay_action_log(logfile, 2, START, goal) == pytest.approx(-20 * 0.5 / 2)
 
 

@@ -1,4 +1,4 @@
-"""Goals from JSON files: read, drawn or rejected."""
+"""Goals from JSON files that are read, sampled or rejected."""
 
 import json
 

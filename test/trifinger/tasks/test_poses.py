@@ -1,4 +1,4 @@
-"""Goals and costs compared with their definitions."""
+"""Goals and costs, compared with their definitions."""
 
 import json
 import math
@@ -75,7 +75,7 @@ def test_equal_seeds_draw_equal_goals(task):
 @pytest.mark.parametrize("difficulty", [1, 2, 3])
 def test_position_cost_is_relative_to_ranges(task, difficulty):
     goal, actual = Pose((0.03, 0.0, 0.1), about_z(1)), Pose((0.0, 0.04, 0.06))
-    # 5 cm of 39 cm and 4 cm of 10 cm; the orientation does not count.
+    # Errors of 5 cm of 39 cm and 4 cm of 10 cm; the orientation does not count.
     assert task.evaluate_state(goal, actual, difficulty) == pytest.approx((0.05 / 0.39 + 0.04 / 0.1) / 2)
     assert task.evaluate_state(goal, goal, difficulty) == 0
 
