@@ -69,7 +69,7 @@ def add_recipe(parser: argparse.ArgumentParser, episodes: int, text: str) -> Non
 
 
 def _add_number(parser: argparse.ArgumentParser, name: str, default: int | None, text: str) -> None:
-    """Add an option that takes an integer."""
+    """Add an option whose value is an integer."""
     shown = "" if default is None else f"; {default} by default"
     parser.add_argument(f"--{name}", type=int, default=default, metavar="N", help=text + shown)
 

@@ -96,7 +96,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _plain(value: Any) -> Any:
-    """Return a value as JSON has it: arrays as lists, and infinite or NaN numbers as null."""
+    """Convert a value for JSON: arrays become lists, and infinite and NaN numbers become null."""
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):

@@ -74,7 +74,7 @@ class BagOutput(Output):
         if on:
             try:
                 self._start()
-            except (TactileSimError, ImportError) as error:  # ImportError: ROS is installed in part
+            except (TactileSimError, ImportError) as error:  # ImportError: ROS is only partly installed
                 self._output.warn(f"record: {error}")
                 self.on_status(BagStatus("", False, 0.0, 0, str(error)))
         elif self._writer:

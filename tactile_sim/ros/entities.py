@@ -87,7 +87,7 @@ class Entities:
         if frame not in ("", world):
             raise CommandError(f"state.header.frame_id: must be {world!r} or empty, got {frame!r}")
         state = self._simulation.engine.body_states([body])[0]
-        # The flags exist since version 2.1; earlier requests always set both.
+        # The flags were added in version 2.1; requests of earlier versions always set both.
         if getattr(request, "set_pose", True):
             state[:7] = pose_row(request.state.pose)
             if not (np.isfinite(state[:7]).all() and state[3:7].any()):

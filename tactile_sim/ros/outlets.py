@@ -34,7 +34,7 @@ REFRESH = 0.05
 
 
 class LazyPublisher:
-    """A topic with its rclpy publisher and what is known about its subscribers.
+    """A topic with its rclpy publisher and the known state of its subscribers.
 
     Attributes:
         topic: Declaration of the topic.

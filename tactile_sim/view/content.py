@@ -124,7 +124,7 @@ class ViewScene:
     actions: tuple[str, ...] = ()
     """Names of the actions for which the panel has buttons."""
     output_folder: str = ""
-    """Folder on this machine for bags, films and replays from the panel; empty if the panel makes none."""
+    """Folder on this machine for bags, films and replays from the panel; empty if it creates no files."""
     bag: str = ""
     """Path of the bag that the view shows, or empty for a simulation."""
 

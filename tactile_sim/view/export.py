@@ -1,4 +1,4 @@
-"""Make films and replays of bags by running ``tactile_sim plot`` in a separate process."""
+"""Create films and replays of bags by running ``tactile_sim plot`` in a separate process."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ POLL_INTERVAL = 0.2
 
 
 def export(bag: Path, kind: str, folder: Path, on_progress: Callable[[str], None]) -> Path:
-    """Make a film or a replay of a bag and return its path.
+    """Create a film or a replay of a bag and return its path.
 
     Args:
         bag: Folder or MCAP file of the bag.
@@ -31,7 +31,7 @@ def export(bag: Path, kind: str, folder: Path, on_progress: Callable[[str], None
         on_progress: Called with lines such as ``40 % rendering``.
 
     Raises:
-        BagError: The file cannot be made.
+        BagError: The file cannot be created.
     """
     option, ending = OPTIONS[kind]
     out = unused(folder / beside(bag, ending).name)

@@ -59,7 +59,7 @@ def _from_side(contacts: Contacts, body: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _template(simulation: Simulation) -> cdr.MessageTemplate:
     names, model = simulation.names, simulation.engine.model
-    # Index -1, a flex, refers to the last entry.
+    # Index -1 stands for a flex and refers to the last entry.
     bodies = [*names.bodies, ""]
     geoms = [f"{bodies[model.geom_bodyid[k]]}::{geom}" for k, geom in enumerate(names.geoms)] + [""]
     header = {"stamp": cdr.STAMP, "frame_id": simulation.settings.world_frame}

@@ -50,7 +50,7 @@ def _raw(image: TactileImage, name: str, frame: str) -> Topic:
 
 def _compressed(image: TactileImage, name: str, frame: str) -> Topic:
     """Return the topic that publishes an image as PNG, in the format of compressed_image_transport."""
-    # Its subscribers decode to the channel order named last, which for colours is OpenCV's order.
+    # Subscribers decode the image to the channel order named last, which is OpenCV's order for colours.
     order = "bgr8" if image.encoding == "rgb8" else image.encoding
     fields = {
         "header": header(frame),

@@ -16,7 +16,7 @@ from tactile_sim.simulation import Simulation
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield ``contacts`` (all published contacts) and ``joint_states`` (scalar joints)."""
-    # The id of a flex is -1, which refers to the last entry.
+    # A flex has the id -1, which refers to the last entry.
     bodies, geoms = [*simulation.names.bodies, ""], [*simulation.names.geoms, ""]
     sensing = simulation.sensing.tolist()
     contact = {

@@ -122,7 +122,7 @@ class BodyTree:
         return slice(int(self._stops[pad]) - int(self._scene.taxel_counts[pad]), int(self._stops[pad]))
 
     def _taxels(self, row: Row) -> np.ndarray:
-        """Return the mask (n,) of the taxels that are selected with a row."""
+        """Return a mask (n,) of the taxels that are selected with a row."""
         mask = np.zeros(len(self._scene.taxel_positions), bool)
         for pad in row.chosen_pads:
             mask[self._part(pad)] = True

@@ -21,14 +21,14 @@ from tactile_sim.view.web.scene_script import LEGEND_ATTRIBUTE
 STOPS = 24
 """Number of colours in the colour bar."""
 READINGS = {"N": "force", "Pa": "pressure"}
-"""What readings are, by unit."""
+"""Name of the measured quantity, by unit."""
 
 
 def legend(end: float, unit: str, logarithmic: bool = True, arrow_scale: float = 0.0) -> str:
     """Return the colour scale and the scale of the arrows as HTML.
 
     Args:
-        end: Reading at the end of the scale, in ``unit``. The colours of larger readings are equal.
+        end: Reading at the end of the scale, in ``unit``. Larger readings have the same colour.
         unit: Unit of the readings.
         logarithmic: Whether the scale is logarithmic.
         arrow_scale: Length of an arrow per force [m/N]; 0 omits the scale of the arrows.

@@ -1,4 +1,4 @@
-"""Panel buttons that record a bag, save an image, and make films and replays."""
+"""Panel buttons that record a bag, save an image, and create films and replays."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tactile_sim.view.export import FILM, REPLAY, export
 from tactile_sim.view.web.scene_script import IMAGE_LABEL
 
 MAX_DOWNLOAD = 200 << 20
-"""Size up to which files are sent to the browser [bytes]. Larger ones are only stored."""
+"""Maximum size of files that are sent to the browser [bytes]. Larger files are only saved on this machine."""
 STATUS_ORDER, FOLDER_ORDER = -38.5, -34.0
 """Positions in the panel: the status is below the time, the folder below the layers."""
 HEADING = '<div style="padding: 0 1em 0.4em 1em; font-size: 0.8em">of the last recording:</div>'
@@ -37,9 +37,9 @@ class Outputs:
         self._bag = scene.bag
         self._recording = False
         self._busy = Lock()
-        """Held while a film or replay is made."""
+        """Held while a film or replay is being created."""
         self._made: dict[tuple[str, str], Path] = {}
-        """Films and replays that were already made, keyed by bag and kind."""
+        """Films and replays that already exist, keyed by bag and kind."""
         gui = server.gui
         self._recording_status = gui.add_html("", visible=False, order=STATUS_ORDER)
         self._export_status = gui.add_html("", visible=False, order=STATUS_ORDER)
@@ -84,7 +84,7 @@ class Outputs:
             Thread(target=self._export, args=(kind, self._bag, event.client), daemon=True).start()
 
     def _export(self, kind: str, bag: str, client: ClientHandle) -> None:
-        """Make the film or replay unless it exists, and send it to a browser."""
+        """Create the film or replay unless it exists, and send it to a browser."""
         for button in self._exports:
             button.disabled = True
         try:

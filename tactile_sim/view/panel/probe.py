@@ -104,7 +104,7 @@ class Probe:
         Args:
             origin: Origin of the ray (3,), world frame [m].
             direction: Unit direction of the ray (3,), world frame.
-            shining: Whether a reading that shines through the first surface is preferred to none on it.
+            shining: Whether to prefer a visible reading behind the first surface if the surface has none.
         """
         frame = self._frame
         if frame is None or not len(self._bodies):
@@ -141,7 +141,7 @@ class Probe:
     def pin(self, taxel: int) -> str:
         """Pin a taxel, or unpin it if it is already pinned, and return a message for the user.
 
-        If `MAX_PINS` taxels are already pinned, the oldest pin is removed. The plot starts again from now.
+        If `MAX_PINS` taxels are already pinned, the oldest pin is removed. The plot restarts at this time.
         """
         with self._lock:
             if taxel in self._pins:

@@ -16,7 +16,7 @@ MAX_OPEN = 14
 
 @dataclass(eq=False)
 class Row:
-    """A body or a pad.
+    """A row of the tree, which shows a body or a pad.
 
     Attributes:
         name: Name of the body or pad.
@@ -38,7 +38,7 @@ class Row:
 
     @property
     def chosen_pads(self) -> list[int]:
-        """Pads that are selected with this row: its own, or all below it if it has none."""
+        """Pads selected with this row: those on the body itself, or all below it if there are none."""
         return self.pads or self.all_pads
 
 
@@ -72,7 +72,7 @@ def tree_rows(scene: ViewScene) -> list[Row]:
 
 
 def _body_row(scene: ViewScene, body: int, pads: Sequence[int], below: list[Row]) -> Row:
-    """Return the row of a body. Its pads have rows of their own if there are several."""
+    """Return the row of a body. If the body has several pads, each pad has a separate row."""
     name, sizes = scene.bodies[body], np.asarray(scene.taxel_counts, int)
     own = [Row(scene.pads[pad], [pad], [], int(sizes[pad])) for pad in pads]
     if len(own) == 1 and scene.pads[pads[0]] not in (name, name.rpartition("/")[2]):

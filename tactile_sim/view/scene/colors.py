@@ -10,8 +10,8 @@ GAMMA = 2.2
 STAGE = 0.18
 """Brightness of darkened large shapes and sheets relative to their original colour."""
 OBJECT, PALE = 0.4, 0.35
-"""Brightness of other darkened bodies without skin relative to their original colour, and the share of it
-that white ones lose. Readings behind a pale body would have little contrast."""
+"""Brightness of other darkened bodies without skin relative to their original colour, and the fraction of it
+by which white bodies are darkened further, because readings behind pale bodies would have little contrast."""
 FLOOR = 0.09
 """Smallest brightness of darkened bodies without skin."""
 DARKEST_GROUND = 0.2
