@@ -87,7 +87,7 @@ def main() -> None:
                 f"{long.rate / single[1]:.2f}", f"{ratio:.2f}", f"{long.size / many / 1e3:.0f}",
             )  # fmt: skip
     Console(width=140).print(table)
-    print(f"wanted: with 2 workers on 2 quiet cores at least {WANTED} of one core")
+    print(f"target: 2 workers on 2 quiet cores reach at least {WANTED} times the throughput of one core")
 
 
 def _collect(scene: str, episodes: int, options: list[str], prepare: Callable[[], None] | None) -> Run:

@@ -66,7 +66,7 @@ def command_to_frame(executor: SingleThreadedExecutor) -> np.ndarray:
         while len(frames) == count:
             executor.spin_once(timeout_sec=1.0)
             if time.perf_counter() > sent + PATIENCE:
-                raise RuntimeError("the node has not answered a command")
+                raise RuntimeError("the node did not respond to a command")
         times.append(frames[count] - sent)
     ros.destroy_subscription(heard)
     end(process)

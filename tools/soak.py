@@ -189,7 +189,7 @@ def main() -> int:
                 if now - began > 60.0 * args.minutes:
                     break
             if subscriber.latched_again() != subscriber.latched():
-                faults.append("a latched message is not the one of the start")
+                faults.append("a latched message differs from the one at the start")
             faults += subscriber.faults
         except Fault as error:
             faults.append(str(error))

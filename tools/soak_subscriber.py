@@ -110,7 +110,7 @@ class Subscriber:
         """Wait until the node is ready and its topics are unchanged for 2 s, then subscribe to all."""
         ready = self._client(Step, "step").service_is_ready
         if not self.wait(ready, "service ~/step", patience=START_PATIENCE):
-            raise Fault("the node does not start")
+            raise Fault("the node did not start")
         names: dict[str, str] = {}
         since = time.monotonic()
         while not names or time.monotonic() - since < 2.0:

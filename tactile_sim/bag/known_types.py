@@ -168,4 +168,4 @@ def _compare(required: Any, found: Any, place: str) -> None:
     else:
         same = isinstance(required, String) and isinstance(found, String)
     if not same:
-        raise WireError("has another kind in the definition in the bag", "", place)
+        raise WireError("has a different type in the bag's definition", "", place)

@@ -136,7 +136,7 @@ def files_of(path: Path) -> list[Path]:
     if not described.exists():
         found = sorted(file for file in path.glob("*.mcap") if file.is_file())
         if not found:
-            raise BagError(f"{path} is not a bag: it holds neither {FILE} nor an .mcap file")
+            raise BagError(f"{path} is not a bag: it contains neither {FILE} nor an .mcap file")
         return found
     try:
         content = bounded_yaml.parse(read_file(described, _MOST_BYTES).decode())

@@ -50,5 +50,5 @@ def main(args: argparse.Namespace) -> int:
         for joint, why in without.items():
             reasons.setdefault(why, []).append(joint)
         lines = (f"{shortened(joints)} ({why})" for why, joints in reasons.items())
-        print(f"Joints that take no position command: {'; '.join(lines)}. Add control to command them.")
+        print(f"Joints that accept no position commands: {'; '.join(lines)}. Add control to command them.")
     return 0

@@ -92,9 +92,9 @@ def main(args: argparse.Namespace) -> int:
     if args.plot and args.plot.suffix not in (".png", ".svg"):
         raise CommandError(f"--plot: must end with .png or .svg, got {args.plot.name!r}")
     if (args.impact is None) != (args.mass is None) or (args.impact is None) != (args.speed is None):
-        raise CommandError("--impact, --mass and --speed: must be given together")
+        raise CommandError("--impact, --mass and --speed: must be used together")
     if args.reference and args.recording.suffix == ".csv":
-        raise CommandError(f"--reference: is a topic of a bag, got {args.recording.name}; remove it")
+        raise CommandError(f"--reference: requires a bag, got {args.recording.name}; remove the option")
     settings = config.load(args.config)
     reference = Reference.of(settings, args.pad)
     if args.recording.suffix == ".csv":

@@ -32,7 +32,7 @@ class Commands:
         subscribe(node, JointState, "joint_commands", self._joint_command, qos)
         subscribe(node, Float64MultiArray, "ctrl", self._controls, qos)
         if find_spec("trajectory_msgs"):
-            from tactile_sim.ros.trajectory import subscribe_trajectories  # which needs it
+            from tactile_sim.ros.trajectory import subscribe_trajectories  # requires trajectory_msgs
 
             subscribe_trajectories(node, runner, qos)
 

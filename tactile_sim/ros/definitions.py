@@ -29,7 +29,7 @@ def message_class(type_name: str) -> Any:
     try:
         return getattr(importlib.import_module(f"{package}.msg"), name)
     except (ImportError, AttributeError):
-        raise BagError(f"the type {type_name} is not installed here") from None
+        raise BagError(f"the type {type_name} is not installed") from None
 
 
 @cache
@@ -66,6 +66,4 @@ def _text(type_name: str) -> str:
             encoding="utf-8"
         )
     except (PackageNotFoundError, OSError):
-        raise BagError(
-            f"the definition of {type_name} is not installed here ({package}/msg/{name}.msg)"
-        ) from None
+        raise BagError(f"the definition of {type_name} is not installed ({package}/msg/{name}.msg)") from None

@@ -135,7 +135,7 @@ class Hardware:
                 kind = import_module(f"{PACKAGE}.msg").SensorState
             except ImportError as error:
                 raise ConfigError(
-                    f"hardware.driver: the package {PACKAGE!r} is not installed here ({error}); build "
+                    f"hardware.driver: the package {PACKAGE!r} is not installed ({error}); build "
                     "Contactile's ros2_contactile_sensors and source its setup.bash"
                 ) from None
             values = pillar_forces

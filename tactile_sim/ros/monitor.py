@@ -46,7 +46,7 @@ class Monitor:
             rclpy.init(context=self._context, signal_handler_options=SignalHandlerOptions.NO)
             self._node = rclpy.create_node("tactile_sim_monitor", context=self._context)
         except RuntimeError as error:
-            raise CommandError(f"ROS does not start: {' '.join(str(error).split())}") from None
+            raise CommandError(f"ROS cannot be started: {' '.join(str(error).split())}") from None
         self._executor = SingleThreadedExecutor(context=self._context)
         self._executor.add_node(self._node)
         subscribe(self._node, TactileFrame, "tactile/frame", self._receive_frame)

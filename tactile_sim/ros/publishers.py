@@ -155,7 +155,7 @@ class Publishers:
             stamp: Time of the diagnostics that are published immediately [ns].
         """
         self._recorder_fault = fault
-        self._node.get_logger().error(f"{fault}; the simulation goes on")
+        self._node.get_logger().error(f"{fault}; the simulation continues")
         self._outlets.send(filter(self._on, ("diagnostics",)), _Instant(stamp))
 
     def _diagnostics(self, snapshot: Snapshot) -> bytes:

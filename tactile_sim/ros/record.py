@@ -32,10 +32,10 @@ from tactile_sim.wire.sources import of_class
 from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
 
 DEPTH = 1000  # queue depth of each subscription
-LOOK_EVERY = 0.1  # s between two queries for new topics
-REST = 0.004  # s of sleep if there was no message
-HOLD = 1.0  # s that messages wait for a first stamp if no topic has stamps
-ROOM = 64 << 20  # maximum bytes of messages that wait for a stamp
+LOOK_EVERY = 0.1  # time between two queries for new topics [s]
+REST = 0.004  # time to sleep if there was no message [s]
+HOLD = 1.0  # time for which messages wait for a first stamp if no topic has stamps [s]
+ROOM = 64 << 20  # maximum size of the messages that wait for a first stamp [bytes]
 
 
 def record(folder: Path, topics: Collection[str] = ()) -> int:
@@ -76,7 +76,7 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
                 enable_rosout=False,
             )
         except RuntimeError as error:
-            raise CommandError(f"ROS does not start: {' '.join(str(error).split())}") from None
+            raise CommandError(f"ROS cannot be started: {' '.join(str(error).split())}") from None
         stack.callback(node.destroy_node)
         stop.check()
         summary = _fill(folder, node, topics, stop)

@@ -54,6 +54,6 @@ def _bridge(package: str, settings: Settings) -> ModuleType:
         return import_module(f"{__name__}.{module}")
     except ImportError as error:
         raise ConfigError(
-            f"{settings.source}: bridges: the package {package!r} is not installed here ({error}): "
+            f"{settings.source}: bridges: the package {package!r} is not installed ({error}): "
             f"{remedy}, and source its setup.bash"
         ) from None

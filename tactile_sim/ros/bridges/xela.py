@@ -30,8 +30,8 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     parts = simulation.skin.pads
     if len(parts) > MOST:
         raise ConfigError(
-            f"{simulation.settings.source}: bridges: xela_server_ros2 numbers sensors up to {MOST}, and "
-            f"there are {len(parts)} pads"
+            f"{simulation.settings.source}: bridges: xela_server_ros2 supports at most {MOST} sensors, "
+            f"got {len(parts)} pads"
         )
     forces = TaxelForces(simulation)
     names = [part.name for part in parts]

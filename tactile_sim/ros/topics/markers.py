@@ -71,7 +71,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
         )
         directions = ends[:, 1] - ends[:, 0]
         longest = np.sqrt((directions**2).sum(axis=1).max(initial=0.0))
-        if longest > reach:  # all by one factor, so that their proportions remain
+        if longest > reach:  # scale all arrows by the same factor
             ends[:, 1] = ends[:, 0] + directions * (reach / longest)
         # Delete all earlier markers in the same message, so that no marker outlives its contact.
         first = 2 if len(positions) else 1

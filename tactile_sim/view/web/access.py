@@ -52,9 +52,9 @@ class Access:
         except (LookupError, ValueError):  # LookupError: missing or repeated
             raise Refusal(HTTPStatus.BAD_REQUEST, "malformed Host or Origin header") from None
         if is_loopback(self.host) and not is_loopback(host.hostname or ""):
-            raise Refusal(HTTPStatus.FORBIDDEN, "this view is served to its own machine only")
+            raise Refusal(HTTPStatus.FORBIDDEN, "this view accepts only connections from its own machine")
         if foreign:
-            raise Refusal(HTTPStatus.FORBIDDEN, "this view does not serve pages of other origins")
+            raise Refusal(HTTPStatus.FORBIDDEN, "this view rejects requests from pages of other origins")
         return self._check_token(request, f"{COOKIE}_{host.port or 80}")
 
     def _check_token(self, request: Request, cookie: str) -> Headers:
