@@ -12,17 +12,17 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGE = ROOT / "docs" / "messages.md"
 HEAD = """# Messages and services
 
-Generated from the files in `msg/` and `srv/`, which are the specification, and from the table of actions in
-`tactile_sim/simulation/actions.py`. The [bridges](bridges.md) have further topics.
+This page is generated from the files in `msg/` and `srv/`, which are the specification, and from the table of
+actions in `tactile_sim/simulation/actions.py`. The [bridges](bridges.md) publish additional topics.
 """
 FIELD = re.compile(r"(?P<type>\S+) +(?P<name>\w+)(?: +# (?P<meaning>.*))?")
 
 
 TOPICS = (
-    ("tactile/<pad>/array", "tactile_sim/msg/TactileArray", "tactile", "readings of one pad"),
-    ("tactile/<pad>/wrench", "geometry_msgs/msg/WrenchStamped", "tactile", "net wrench on its body"),
-    ("tactile/<pad>/state", "tactile_sim/msg/TactileState", "tactile", "pads in `skin.state`"),
-    ("tactile/<pad>/truth", "tactile_sim/msg/TactileArray", "tactile", "before the signal chain"),
+    ("tactile/<pad>/array", "tactile_sim/msg/TactileArray", "tactile", "readings of a pad"),
+    ("tactile/<pad>/wrench", "geometry_msgs/msg/WrenchStamped", "tactile", "net wrench on the pad's body"),
+    ("tactile/<pad>/state", "tactile_sim/msg/TactileState", "tactile", "state of pads in `skin.state`"),
+    ("tactile/<pad>/truth", "tactile_sim/msg/TactileArray", "tactile", "readings before the signal chain"),
     ("tactile/<pad>/layout", "tactile_sim/msg/TactileLayout", "once", "taxels of the pad"),
     ("tactile/frame", "tactile_sim/msg/TactileFrame", "tactile", "readings of all pads"),
     ("tactile/points", "sensor_msgs/msg/PointCloud2", "points", "taxels and forces in the world frame"),
@@ -30,7 +30,7 @@ TOPICS = (
     ("tactile/<body>/feelers_layout", "tactile_sim/msg/TactileLayout", "once", "feelers of the body"),
     ("tactile/<body>/image", "sensor_msgs/msg/Image", "images", "skin or feelers, unrolled by the UV map"),
     ("tactile/<body>/force_image", "sensor_msgs/msg/Image", "images", "skin of a body with feelers"),
-    ("tactile/<body>/<geom>/image", "sensor_msgs/msg/Image", "images", "feelers, one map of several"),
+    ("tactile/<body>/<geom>/image", "sensor_msgs/msg/Image", "images", "feelers, if a body has several maps"),
     ("tactile/<body>/image/compressed", "sensor_msgs/msg/CompressedImage", "images", "as PNG"),
     ("tactile/<body>/force_image/compressed", "sensor_msgs/msg/CompressedImage", "images", "as PNG"),
     (
@@ -39,7 +39,7 @@ TOPICS = (
         "images",
         "as PNG",
     ),
-    ("contacts", "tactile_sim/msg/ContactWrenchArray", "contacts", "contacts with a force"),
+    ("contacts", "tactile_sim/msg/ContactWrenchArray", "contacts", "contacts with a nonzero force"),
     ("contact_sensors/<name>", "tactile_sim/msg/ContactSensor", "sensors", "MuJoCo's contact sensors"),
     ("sensors/<name>", "", "sensors", "other sensors; [types](contact_sensors.md)"),
     ("joint_states", "sensor_msgs/msg/JointState", "joint_states", "hinge and slide joints"),
@@ -57,11 +57,11 @@ TOPICS = (
         "scene_update",
         "foxglove_msgs/msg/SceneUpdate",
         "once",
-        "the scene for Foxglove, where foxglove_msgs is installed",
+        "the scene for Foxglove, if foxglove_msgs is installed",
     ),
     ("robot_description", "std_msgs/msg/String", "once", "URDF"),
     ("/tf", "tf2_msgs/msg/TFMessage", "tf", "moving bodies"),
-    ("/tf_static", "tf2_msgs/msg/TFMessage", "once", "fixed bodies and frames of sensors"),
+    ("/tf_static", "tf2_msgs/msg/TFMessage", "once", "fixed bodies and sensor frames"),
     ("/clock", "rosgraph_msgs/msg/Clock", "clock", "simulation time"),
     ("/diagnostics", "diagnostic_msgs/msg/DiagnosticArray", "diagnostics", "status of the node"),
 )

@@ -237,7 +237,7 @@ class Hardware:
         empty = [name for name, pad in self._inputs.items() if not pad.tare()]
         response.success = not empty
         response.message = (
-            f"no message yet for {', '.join(empty)}" if empty else "the present readings count as zero"
+            f"no message yet for {', '.join(empty)}" if empty else "the current readings count as zero"
         )
         return response
 

@@ -41,7 +41,7 @@ def throw(loop: Loop) -> str:
 
 
 def tare(loop: Loop) -> str:
-    """Make the present readings count as zero."""
+    """Make the current readings count as zero."""
     return loop.interfere(loop.simulation.take_tare)
 
 
