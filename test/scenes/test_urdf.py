@@ -1,6 +1,5 @@
-"""URDF files with typical faults of real files."""
+"""URDF files: meshes, packages, xacro, options and joints."""
 
-import logging
 import sys
 
 import mujoco
@@ -8,20 +7,12 @@ import numpy as np
 import pytest
 import trimesh
 from support.errors import raises
+from support.urdf import BALL, SOUND, TWO_LINKS, load
 
 from tactile_sim import SceneError, scenes
 from tactile_sim.config import composition, configured_scene, from_mapping
 from tactile_sim.scenes.robots import read_robot
 from tactile_sim.scenes.urdf import UrdfOptions
-
-INERTIA = '<inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/>'
-INERTIAL = f'<inertial><mass value="{{mass}}"/>{INERTIA}</inertial>'
-SOUND = INERTIAL.format(mass=1, xx=0.01, yy=0.01, zz=0.01)
-BALL = '<collision><geometry><sphere radius="0.1"/></geometry></collision>'
-TWO_LINKS = """<robot name="r" xmlns:xacro="http://www.ros.org/wiki/xacro">
-<link name="base">{base}</link><link name="tip">{tip}</link>
-<joint name="j" type="{kind}"><parent link="base"/><child link="tip"/><origin xyz="{offset} 0 0"/></joint>
-{more}</robot>"""
 
 
 @pytest.fixture(autouse=True)
@@ -32,13 +23,6 @@ def own_cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     yield tmp_path / "cache" / "tactile_sim" / "meshes"
     meshes.cache_folder.cache_clear()
-
-
-def load(folder, *, base=SOUND + BALL, tip=SOUND + BALL, kind="continuous", offset=1, more="", **options):
-    text = TWO_LINKS.format(base=base, tip=tip, kind=kind, offset=offset, more=more)
-    file = folder / "r.urdf"
-    file.write_text(text)
-    return read_robot(file, text, UrdfOptions(**options)).spec.compile()
 
 
 def collision(mesh):
@@ -87,40 +71,6 @@ def test_a_broken_mesh_is_refused_with_its_name(tmp_path, content):
     (tmp_path / "bad.dae").write_bytes(content)
     with raises(SceneError, "bad.dae"):
         load(tmp_path, base=SOUND + collision("bad.dae"))
-
-
-@pytest.mark.parametrize(
-    ("tip", "mass", "moments"),
-    [
-        # To satisfy A + B >= C, the smaller moments each grow by half of the difference.
-        (INERTIAL.format(mass=1, xx=0.01, yy=0.02, zz=0.05), 1, (0.02, 0.03, 0.05)),
-        (INERTIAL.format(mass=1, xx=0, yy=0.01, zz=0.01), 1, (1e-6, 0.01, 0.01)),
-        (INERTIAL.format(mass=2, xx=0, yy=0, zz=0), 2, (2e-4, 2e-4, 2e-4)),
-        (INERTIAL.format(mass=-1, xx=0.01, yy=0.01, zz=0.01), 1e-3, (0.01, 0.01, 0.01)),
-        ("", 1e-3, (1e-7, 1e-7, 1e-7)),
-        (INERTIAL.format(mass=1e-9, xx=1e-12, yy=1e-12, zz=1e-12), 1e-3, (1e-7, 1e-7, 1e-7)),
-    ],
-)
-def test_impossible_inertias_are_repaired_with_a_line_or_refused(tmp_path, caplog, tip, mass, moments):
-    model = load(tmp_path, tip=tip)
-    tip_id = model.body("tip").id
-    assert model.body_mass[tip_id] == pytest.approx(mass)
-    assert sorted(model.body_inertia[tip_id]) == pytest.approx(moments, rel=1e-3)
-    (record,) = caplog.records
-    assert record.levelno == logging.WARNING and "'tip'" in record.getMessage()
-    given = ["got 1e-09"] if "1e-09" in tip else []
-    with raises(SceneError, "r.urdf", "'tip'", "strict_urdf", *given):
-        load(tmp_path, tip=tip, strict=True)
-
-
-def test_sound_inertias_stay_as_they_are(tmp_path, caplog):
-    flat = INERTIAL.format(mass=1, xx=0.01, yy=0.02, zz=0.03)  # a plate: A + B = C
-    model = load(tmp_path, tip=flat, strict=True)
-    assert sorted(model.body_inertia[2]) == pytest.approx([0.01, 0.02, 0.03], rel=1e-5)
-    massless = INERTIAL.format(mass=0, xx=0, yy=0, zz=0)
-    model = load(tmp_path, tip=massless + BALL, kind="fixed", strict=True)
-    assert model.body_mass[2] == pytest.approx(0.0, abs=1e-8)
-    assert not caplog.records
 
 
 def test_a_free_base_falls_and_a_fixed_one_stays(tmp_path):
@@ -213,106 +163,6 @@ def test_attached_urdf_is_repaired_too(tmp_path, caplog):
     assert (moments[:, 0] + moments[:, 1] >= moments[:, 2]).all() and len(caplog.records) == 2
 
 
-@pytest.mark.parametrize(
-    ("joint", "position", "lowest"),
-    [
-        ('<origin xyz="1, 2, 3"/>', (1, 2, 3), 0),
-        ('<origin xyz="1 2 3" rpy="0 0 0 0"/>', (1, 2, 3), 0),
-        ('<origin xyz="$(optenv UNSET_VARIABLE 1 2 3)"/>', (1, 2, 3), 0),
-        ('<origin xyz="1 2 3"/><origin xyz="0 0 0"/>', (1, 2, 3), 0),
-        ('<origin xyz="1 2 3"/><limit lower="-1.5." upper="2" effort="1"/>', (1, 2, 3), -1.5),
-    ],
-)
-def test_malformed_numbers_are_repaired_with_a_line_or_refused(tmp_path, caplog, joint, position, lowest):
-    more = f'<link name="arm">{SOUND}</link><joint name="k" type="revolute"><parent link="tip"/>'
-    more += f'<child link="arm"/>{joint}</joint>'
-    model = load(tmp_path, more=more)
-    assert model.body("arm").pos == pytest.approx(position)
-    assert model.joint("k").range[0] == pytest.approx(lowest)
-    (record,) = caplog.records
-    assert record.levelno == logging.WARNING and "'k'" in record.getMessage()
-    with raises(SceneError, "r.urdf", "'k'", "strict_urdf"):
-        load(tmp_path, more=more, strict=True)
-    sound = load(tmp_path, more=more.replace(joint, '<origin xyz="1 2 3"/>'), strict=True)
-    assert sound.body("arm").pos == pytest.approx(position)
-
-
-@pytest.mark.parametrize(
-    ("element", "key", "value"),
-    [
-        ('<limit lower="{}" upper="2" effort="1"/>', "lower", "-1,5"),
-        ('<limit lower="-1" upper="2" effort="{}"/>', "effort", "nan"),
-        ('<origin xyz="{}"/>', "xyz", "0,1 0,2 0,3"),
-        ('<origin xyz="0 0 0" rpy="{}"/>', "rpy", "0 1"),
-        ('<mimic joint="j" offset="{}"/>', "offset", "big"),
-        ('<mimic joint="j" multiplier="{}"/>', "multiplier", "1e+300"),
-    ],
-)
-def test_what_is_no_number_is_refused_with_joint_and_attribute(tmp_path, element, key, value):
-    more = f'<link name="arm">{SOUND}</link><joint name="k" type="revolute"><parent link="tip"/>'
-    with raises(SceneError, "r.urdf", "'k'", key, value):
-        load(tmp_path, more=f'{more}<child link="arm"/>{element.format(value)}</joint>')
-
-
-@pytest.mark.parametrize(
-    ("right", "wrong", "facts"),
-    [
-        ('<child link="tip"/>', '<child link="tp"/>', ["'j'", "child", "'tp'", "'tip'"]),
-        ('<child link="tip"/>', '<child link="base"/>', ["'j'", "'base'"]),
-        ("</robot>", '<joint name="k"><parent link="tip"/><child link="base"/></joint></robot>', ["root"]),
-        ('radius="0.1"', 'radius="0"', ["'base'", "sphere radius", "'0'"]),
-    ],
-)
-def test_faults_in_the_tree_or_a_shape_name_joint_or_link(tmp_path, right, wrong, facts):
-    text = TWO_LINKS.format(base=SOUND + BALL, tip="", kind="fixed", offset=1, more="").replace(right, wrong)
-    with raises(SceneError, "r.urdf", *facts):
-        read_robot(tmp_path / "r.urdf", text, UrdfOptions())
-
-
-@pytest.mark.parametrize(
-    ("element", "facts"),
-    [
-        ('<limit lower="1" upper="-2" effort="3"/>', ("1", "-2")),
-        ('<limit lower="0.5" upper="0.5" effort="3"/>', ("0.5",)),
-        ('<limit effort="-3"/>', ("-3",)),
-        ('<limit effort="3"/><mimic joint="jj"/>', ("'jj'", "'j'")),
-        ('<limit effort="3"/><mimic joint="welded"/>', ("'welded'",)),
-        ('<limit effort="3"/><mimic joint="k"/>', ("'k'",)),
-    ],
-)
-def test_limits_and_couplings_that_cannot_be_are_ignored_with_a_line_or_refused(
-    tmp_path, caplog, element, facts
-):
-    more = f'<link name="arm">{SOUND}</link><joint name="k" type="revolute"><parent link="tip"/>'
-    more += f'<child link="arm"/>{element}</joint><link name="end"/>'
-    more += '<joint name="welded" type="fixed"><parent link="arm"/><child link="end"/></joint>'
-    model = load(tmp_path, more=more)
-    joint = model.joint("k").id
-    assert not model.jnt_limited[joint] and not model.neq
-    assert model.jnt_actfrcrange[joint] == pytest.approx([-3, 3])
-    (record,) = caplog.records
-    assert record.levelno == logging.WARNING
-    with raises(SceneError, "r.urdf", "'k'", "strict_urdf", *facts):
-        load(tmp_path, more=more, strict=True)
-
-
-@pytest.mark.parametrize(
-    ("limit", "limited", "ends"),
-    [
-        ('upper="2"', True, [0, 2]),  # the other value is 0 according to the specification
-        ('lower="-1"', True, [-1, 0]),
-        ('lower="-inf" upper="inf" effort="inf"', False, [0, 0]),
-        ('effort="0"', False, [0, 0]),
-    ],
-)
-def test_limits_that_are_left_out_or_infinite_are_sound(tmp_path, caplog, limit, limited, ends):
-    more = f'<link name="arm">{SOUND}</link><joint name="k" type="revolute"><parent link="tip"/>'
-    model = load(tmp_path, more=f'{more}<child link="arm"/><limit {limit}/></joint>', strict=True)
-    joint = model.joint("k").id
-    assert model.jnt_limited[joint] == limited and model.jnt_range[joint] == pytest.approx(ends)
-    assert not model.jnt_actfrclimited[joint] and not caplog.records
-
-
 def test_joints_that_follow_one_another_follow_the_first(tmp_path):
     joint = (
         '<link name="{0}l">' + SOUND + '</link><joint name="{0}" type="revolute"><parent link="{1}"/>'
@@ -328,16 +178,6 @@ def test_joints_that_follow_one_another_follow_the_first(tmp_path):
     assert couplings["k"] == pytest.approx((leader, -0.1, -6)) and couplings["l"] == pytest.approx(
         (leader, 0.1, 2)
     )
-
-
-def test_other_errors_of_mujoco_name_the_joint_instead_of_a_line_of_the_rewritten_file(tmp_path):
-    more = f'<link name="arm">{SOUND}</link>\n<joint name="k" type="ball"><parent link="tip"/>'
-    more += '<child link="arm"/></joint>'
-    (tmp_path / "r.urdf").write_text(
-        TWO_LINKS.format(base=SOUND, tip=SOUND, kind="fixed", offset=1, more=more)
-    )
-    with raises(SceneError, "r.urdf", "joint 'k'"):
-        scenes.load_model(tmp_path / "r.urdf")
 
 
 def test_a_urdf_has_the_physics_options_of_a_composed_scene_unless_it_sets_them(tmp_path):
@@ -368,15 +208,3 @@ def test_an_mjcf_keeps_its_physics_options_with_a_urdf_in_it(tmp_path, recwarn, 
         assert (option.cone, option.impratio) == (plain.cone, plain.impratio)
     assert attached.integrator == plain.integrator  # an added servo needs a different one
     assert not recwarn.list and not caplog.records
-
-
-def test_limits_of_a_spherical_joint_are_ignored(tmp_path):
-    more = f'<link name="arm">{SOUND}</link><joint name="k" type="spherical"><parent link="tip"/>'
-    more += '<child link="arm"/><limit lower="0.2" upper="0.8" effort="1"/></joint>'
-    model = load(tmp_path, more=more)
-    assert model.joint("k").type == mujoco.mjtJoint.mjJNT_BALL and not model.jnt_limited[model.joint("k").id]
-
-
-def test_a_zero_at_the_end_of_the_file_is_ignored(tmp_path):
-    text = TWO_LINKS.format(base=SOUND, tip=SOUND, kind="fixed", offset=1, more="") + "\n\0"
-    assert read_robot(tmp_path / "r.urdf", text, UrdfOptions()).modes == {}

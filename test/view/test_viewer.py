@@ -1,16 +1,14 @@
-"""The view without a browser; test_browser tests it in a browser."""
+"""The scene and the panel of a view without a browser; test_browser tests them in a browser."""
 
 from __future__ import annotations
 
 import dataclasses
 import re
-import socket
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
-from tactile_sim import CommandError
 from tactile_sim.drawing.arrows import FRICTION, NORMAL, TANGENT1, TANGENT2, force_arrows
 from tactile_sim.drawing.colors import NO_CONTACT
 from tactile_sim.engines import Contacts
@@ -23,7 +21,7 @@ from tactile_sim.view.scene.force_markers import LENGTHS
 from tactile_sim.view.scene.primitives import box
 from tactile_sim.view.scene.viewpoint import DISTANCE, MARGIN, Viewpoint
 from tactile_sim.view.viewer import Viewer
-from tactile_sim.view.web.address import Endpoint, announcement
+from tactile_sim.view.web.address import Endpoint
 
 CORNERS = np.array([[x, y, z] for x in (-0.1, 0.1) for y in (-0.1, 0.1) for z in (-0.1, 0.1)])
 SCENE = ViewScene(
@@ -49,8 +47,8 @@ def frame(height, **fields):
 def view():
     opened = []
 
-    def open_one(scene=SCENE, port=0, allow_other_port=False):
-        opened.append(Viewer(scene, Endpoint(port=port, allow_other_port=allow_other_port), None))
+    def open_one(scene=SCENE):
+        opened.append(Viewer(scene, Endpoint(port=0), None))
         return opened[-1]
 
     yield open_one
@@ -70,21 +68,6 @@ def test_taxels_are_named_by_pad_and_id_and_invalid_ones_are_grey(view):
     assert (np.ptp(np.asarray(dots.colors), axis=1) == 0).tolist() == (~valid).tolist()
 
 
-def test_busy_port_is_an_error_that_names_it_and_the_option(view):
-    first = view()
-    port = int(first.url.rpartition(":")[2])
-    with pytest.raises(CommandError, match=f"port {port} of 127.0.0.1 .*--port"):
-        view(port=port)
-    assert view().url != first.url
-
-
-def test_next_free_port_is_used_if_allowed(view):
-    first = view()
-    port = int(first.url.rpartition(":")[2])
-    second = view(port=port, allow_other_port=True)
-    assert int(second.url.rpartition(":")[2]) > port
-
-
 def test_images_are_updated_in_turn_and_all_at_once_while_paused(view):
     viewer = view(replace(SCENE, images=tuple(ImageInfo(1, 200, 200) for _ in range(60))))
 
@@ -97,51 +80,6 @@ def test_images_are_updated_in_turn_and_all_at_once_while_paused(view):
     assert 0 < updated() < 60
     viewer.panel.draw(frame(0.0, images=bright, paused=True))
     assert updated() == 60
-
-
-def test_close_frees_the_port(view):
-    first = view()
-    port = int(first.url.rpartition(":")[2])
-    first.close()
-    assert view(port=port).url == first.url
-
-
-def test_view_listens_only_at_its_host(view):
-    port = int(view().url.rpartition(":")[2])
-    with pytest.raises(OSError), socket.create_connection(("127.0.0.2", port), timeout=5):
-        pass
-
-
-@pytest.mark.parametrize(
-    ("endpoint", "named"),
-    [
-        (Endpoint(port=70000), "70000"),
-        (Endpoint("no.such.host.invalid", 0), "no.such.host.invalid"),
-        (Endpoint("192.0.2.1", 0), "192.0.2.1"),  # an address that RFC 5737 reserves, so no machine has it
-        (Endpoint(port=0, token="a b"), "'a b'"),
-    ],
-)
-def test_invalid_endpoint_is_an_error_that_names_the_value(endpoint, named):
-    with pytest.raises(CommandError, match=named):
-        endpoint.check()
-
-
-@pytest.mark.parametrize(
-    ("host", "reached"),
-    [("127.0.0.1", "127.0.0.1"), ("0.0.0.0", "127.0.0.1"), ("::1", "[::1]"), ("robot", "robot")],
-)
-def test_url_leads_to_the_view_from_this_machine(host, reached):
-    assert Endpoint(host).url(8080) == f"http://{reached}:8080"
-    assert Endpoint(host, token="t").url(8080) == f"http://{reached}:8080/?token=t"
-
-
-def test_announcement_of_a_public_view_has_an_address_for_other_machines():
-    assert announcement("127.0.0.1", "http://127.0.0.1:8080") == "web view: http://127.0.0.1:8080"
-    line = announcement("0.0.0.0", "http://127.0.0.1:8080/?token=t")
-    assert line.startswith("web view: http://127.0.0.1:8080/?token=t ")
-    outward = line.rpartition("http://")[2].removesuffix(":8080/?token=t)")
-    with socket.socket() as probe:
-        probe.bind((outward, 0))  # an address of this machine
 
 
 def test_only_the_first_frame_is_drawn_without_browsers(view):
