@@ -39,7 +39,7 @@ SECONDS = 4.0
 ROUNDS = 8
 TAXELS = 20_000
 FINER = 1.02  # a margin, so that the skin has at least TAXELS taxels
-SETTLE = 5000.0  # ms until the scene is loaded
+SETTLE = 5000.0  # time for the scene to load [ms]
 CORES = sorted(os.sched_getaffinity(0))
 OWN, OTHERS = set(CORES[:1]), set(CORES[1:] or CORES)
 

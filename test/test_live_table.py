@@ -9,7 +9,7 @@ from tactile_sim.live_table import State, View, forces
 
 
 def example_state(now: float = 0.0, push: float = 3.0) -> State:
-    """Return a state in which a palm is pressed from two sides with ``push`` [N], a thumb with 4 and 3 N."""
+    """Return a state: a palm pressed from two sides with ``push`` [N], and a thumb with 4 N and 3 N."""
     state = State(time=1.5, contacts=4)
     data = np.array([0, 0, push, 0, 0, -push, 4, 0, 0, 0, 3, 0, 0, 0, 0], np.float32)
     state.add_frame(now, ["palm", "thumb"], np.array([2, 3], np.uint32), data, 3)

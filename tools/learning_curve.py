@@ -36,7 +36,7 @@ def runs() -> dict[tuple[str, int], np.ndarray]:
 
 
 def train() -> None:
-    """Train the policies that are missing."""
+    """Train the policies whose curves are missing."""
     trainer = runpy.run_path(str(ROOT / "examples/train_balance.py"))["train"]
     for seed in SEEDS:
         for touch in TOUCH:

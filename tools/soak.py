@@ -41,9 +41,9 @@ MESSAGES_AT_ONCE = 8
 
 The node keeps `DEPTH` messages for a slow subscriber.
 """
-SAMPLE_EVERY, MOST_SAMPLES = 5.0, 512  # s of wall time between two samples, at first
-LOG_EVERY = 60.0  # s of wall time
-WARM_UP = 0.1  # of all samples, which are not compared
+SAMPLE_EVERY, MOST_SAMPLES = 5.0, 512  # initial interval [s of wall time], maximum number of samples
+LOG_EVERY = 60.0  # interval between two progress lines [s of wall time]
+WARM_UP = 0.1  # fraction of the samples that are not compared
 MEMORY = "anonymous [KiB]"
 TOLERANCE = {MEMORY: 1024.0, "descriptors": 0.0, "threads": 0.0, "/dev/shm [KiB]": 1024.0}
 """Allowed growth from the first to the last third of the samples, by quantity.

@@ -19,7 +19,7 @@ from pathlib import Path
 SEGMENT_BYTES = 8 << 20
 SHARED_MEMORY = Path("/dev/shm")
 READY = b"\x02\0\0\0"  # first bytes of a port that boost::interprocess has set up
-DEAD_AFTER = 5.0  # s; a running process sets up a new port at once
+DEAD_AFTER = 5.0  # age of a dead port [s]; a running process sets up a new port immediately
 HEARTBEAT_NS = 10_000_000
 # Variables with which users configure Fast DDS; if one is set, nothing is changed here.
 _USER_VARIABLES = (

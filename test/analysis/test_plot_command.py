@@ -20,7 +20,7 @@ from tactile_sim.analysis.images import pixels_of
 from tactile_sim.bag.writer import BagWriter
 from tactile_sim.cli import main
 
-PATIENCE = 120.0  # s
+PATIENCE = 120.0  # timeout of all waits [s]
 
 
 def plot(*arguments, **options):

@@ -13,7 +13,7 @@ pytest.importorskip("colcon_core", reason="colcon is not installed: run make set
 pytest.importorskip("ament_package", reason="ROS 2 is not installed: run make setup")
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 120.0  # s
+PATIENCE = 120.0  # timeout of all waits [s]
 USER = {  # a C++ package that depends on ours
     "package.xml": """
 <package format="3">

@@ -19,8 +19,8 @@ pytest.importorskip("rclpy", reason="the demo runs the ROS node")
 from tactile_sim.cli import main  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
-PATIENCE = 120.0  # s, timeout of all waits, far longer than they take
-WEIGHT = 1.0 * 9.81  # N, of the cube
+PATIENCE = 120.0  # timeout of all waits, far longer than they take [s]
+WEIGHT = 1.0 * 9.81  # weight of the cube [N]
 N = r"([\d.]+)"
 DEMO = [sys.executable, "-m", "tactile_sim", "demo"]
 

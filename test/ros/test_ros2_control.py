@@ -27,8 +27,8 @@ PACKAGES = (
 )
 CONTROLLERS = {"joint_state_broadcaster", "touch_broadcaster", "lift_controller", "grip_controller"}
 SIDES = ("left", "right")
-STEP = 2_000_000  # ns
-WEIGHT = 0.2 * 9.81  # N, of the block
+STEP = 2_000_000  # time step [ns]
+WEIGHT = 0.2 * 9.81  # weight of the block [N]
 MIMIC = """
 <robot name="hand"><link name="palm"/>
   <joint name="left" type="prismatic"><parent link="palm"/><child link="a"/><axis xyz="1 0 0"/>
@@ -118,7 +118,7 @@ def test_fingers_stop_in_the_cycle_of_contact_and_lift_the_block(ros, launch):
         targets = {stamp(each): each.position[list(each.name).index(side)] for each in list(commands)}
         speeds = [(targets[contact - k * STEP] - targets[contact - (k + 1) * STEP]) * 500 for k in range(5)]
         assert speeds[0] == 0.0
-        assert np.allclose(speeds[1:], 0.02, atol=1e-6)  # m/s, until the cycle before
+        assert np.allclose(speeds[1:], 0.02, atol=1e-6)  # [m/s], up to the previous cycle
         assert all(targets[time] == targets[contact] for time in targets if time > contact)
 
     force = Parameter(name="force", value=ParameterValue(type=3, double_value=5.0))
@@ -137,7 +137,7 @@ def test_fingers_stop_in_the_cycle_of_contact_and_lift_the_block(ros, launch):
     wait_for(lambda: len(lifted) > count + 500, "one second")
     last = [states[-1] for states in pads.values()]
     assert all(state.contact for state in last)
-    assert all(np.linalg.norm(state.slip_velocity) < 5e-4 for state in last)  # m/s
+    assert all(np.linalg.norm(state.slip_velocity) < 5e-4 for state in last)  # [m/s]
     assert sum(state.force[2] for state in last) == pytest.approx(-WEIGHT, rel=0.02)
     assert [abs(state.force[1]) for state in last] == pytest.approx([5.0, 5.0], rel=0.03)
 

@@ -16,7 +16,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 
 from tactile_sim.msg import TactileFrame, TactileLayout  # noqa: E402
 
-PATIENCE = 120.0  # s, timeout of all waits, far longer than they take
+PATIENCE = 120.0  # timeout of all waits, far longer than they take [s]
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 
 

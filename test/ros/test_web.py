@@ -14,7 +14,7 @@ import pytest
 
 pytest.importorskip("rclpy", reason="the commands run the ROS node")
 
-START = 120.0  # s, maximum startup time of a node on a busy machine
+START = 120.0  # maximum startup time of a node on a busy machine [s]
 
 
 @pytest.fixture

@@ -96,7 +96,7 @@ class FrameBuilder:
         )
 
     def _is_discontinuous(self, record: np.ndarray) -> bool:
-        """Return whether this is the first frame, or a reset, throw or push happened since the last one."""
+        """Return whether this is the first frame or follows a reset, a throw or a push."""
         before, self._origin = self._origin, int(record["step"] - record["taken"])
         return not self._past or before != self._origin
 

@@ -29,7 +29,7 @@ FIRST_HIDDEN_GROUP = 3
 """Geoms in this group and above are collision geoms. As in MuJoCo's viewer, they are hidden by default."""
 
 MAX_VALUES = 4
-"""Longest list that is shown in the description of a stage."""
+"""Maximum length of lists in the description of a stage. Longer lists are shortened."""
 _GEOM = mujoco.mjtGeom
 
 
