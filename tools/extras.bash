@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Test with large packages, in environments of their own: tools/extras.bash [PYTEST ARGUMENTS]
-# requirements/extras.txt and requirements/mjlab.txt bring PyTorch with the CUDA libraries, about 5 GB each.
+# Run the tests that need large packages, in separate environments: tools/extras.bash [PYTEST ARGUMENTS]
+# requirements/extras.txt and requirements/mjlab.txt install PyTorch with the CUDA libraries, about 5 GB each.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 for name in extras mjlab; do

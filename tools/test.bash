@@ -10,7 +10,7 @@ export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1         # pytest 9 rejects the plugins o
 command -v fastdds >/dev/null && fastdds shm clean >/dev/null 2>&1 || true
 RUN=(python -m ${COVERAGE:+coverage run -m} pytest)
 [ $# = 0 ] || exec "${RUN[@]}" "$@"
-# Tests compare what commands print: the progress of a first compilation of kernels belongs before them.
+# Tests compare the output of commands, so compile the kernels first, which would print its progress.
 python -c 'import sys
 from tactile_sim.cli import main
 sys.exit(any([main(["check", name]) for name in sys.argv[1:]]))' touch_cube infant hand worm gripper trifinger >/dev/null

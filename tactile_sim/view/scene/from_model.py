@@ -29,7 +29,7 @@ FIRST_HIDDEN_GROUP = 3
 """Geoms in this group and above are collision geoms. As in MuJoCo's viewer, they are hidden by default."""
 
 MAX_VALUES = 4
-"""Maximum length of lists in the description of a stage. Longer lists are shortened."""
+"""Maximum length of lists in the description of a stage. Longer lists are replaced by their length."""
 _GEOM = mujoco.mjtGeom
 
 
@@ -116,7 +116,7 @@ def _stages(simulation: Simulation) -> Iterator[StageSwitch]:
 
 
 def _shown(value: Any) -> str:
-    """Return a parameter of a stage, with long lists shortened."""
+    """Format a parameter of a stage; long lists are replaced by their length."""
     if isinstance(value, list | tuple) and len(value) > MAX_VALUES:
         return f"{len(value)} values"
     return str(list(value) if isinstance(value, tuple) else value)
