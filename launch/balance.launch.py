@@ -1,4 +1,7 @@
-"""A tray with skin that carries a ball: sim.launch.py with config:=balance and its other arguments."""
+"""Launch the configuration balance: a tray with skin that carries a ball.
+
+The other arguments are those of sim.launch.py.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""A hand with five tactile fingertips: sim.launch.py with config:=fingertips and its other arguments."""
+"""Launch the configuration fingertips: a hand with five tactile fingertips.
+
+The other arguments are those of sim.launch.py.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""A forearm with skin under a roller: sim.launch.py with config:=forearm and its other arguments."""
+"""Launch the configuration forearm: a forearm with skin under a roller.
+
+The other arguments are those of sim.launch.py.
+"""
 
 from pathlib import Path
 

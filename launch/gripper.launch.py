@@ -1,4 +1,7 @@
-"""A gripper that lifts a block: sim.launch.py with config:=gripper and its other arguments."""
+"""Launch the configuration gripper: a gripper that lifts a block.
+
+The other arguments are those of sim.launch.py.
+"""
 
 from pathlib import Path
 

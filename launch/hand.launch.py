@@ -1,4 +1,7 @@
-"""A hand that holds and turns a ball: sim.launch.py with config:=hand and its other arguments."""
+"""Launch the configuration hand: a hand that holds and turns a ball.
+
+The other arguments are those of sim.launch.py.
+"""
 
 from pathlib import Path
 

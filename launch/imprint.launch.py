@@ -1,4 +1,7 @@
-"""Shapes pressed on a soft pad: sim.launch.py with config:=imprint and its other arguments."""
+"""Launch the configuration imprint: shapes pressed on a soft pad.
+
+The other arguments are those of sim.launch.py.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""An infant with skin that moves by itself: sim.launch.py with config:=infant and its other arguments."""
+"""Launch the configuration infant: an infant with skin that moves by itself.
+
+The other arguments are those of sim.launch.py.
+"""
 
 from pathlib import Path
 

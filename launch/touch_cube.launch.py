@@ -1,4 +1,7 @@
-"""A cube with skin on a table: sim.launch.py with config:=touch_cube and its other arguments."""
+"""Launch the configuration touch_cube: a cube with skin on a table.
+
+The other arguments are those of sim.launch.py.
+"""
 
 from pathlib import Path
 

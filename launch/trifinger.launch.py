@@ -1,4 +1,7 @@
-"""The TriFingerPro that lifts a cube: sim.launch.py with config:=trifinger and its other arguments."""
+"""Launch the configuration trifinger: the TriFingerPro that lifts a cube.
+
+The other arguments are those of sim.launch.py.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""The TriFingerEdu that lifts a cube: sim.launch.py with config:=trifingeredu and its other arguments."""
+"""Launch the configuration trifingeredu: the TriFingerEdu that lifts a cube.
+
+The other arguments are those of sim.launch.py.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""The TriFingerOne that lifts a cube: sim.launch.py with config:=trifingerone and its other arguments."""
+"""Launch the configuration trifingerone: the TriFingerOne that lifts a cube.
+
+The other arguments are those of sim.launch.py.
+"""
 
 from pathlib import Path
 

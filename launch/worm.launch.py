@@ -1,4 +1,7 @@
-"""A worm with feelers that falls on a floor: sim.launch.py with config:=worm and its other arguments."""
+"""Launch the configuration worm: a worm with feelers that falls on a floor.
+
+The other arguments are those of sim.launch.py.
+"""
 
 from pathlib import Path
 
