@@ -165,7 +165,8 @@ def _read(path: Path, stamp: bytes) -> bytes | None:
 
 
 def _write(path: Path, stamp: bytes, code: bytes) -> None:
-    """Write code to a file in place. Processes that read it meanwhile detect the damage and ignore it."""
+    """Write code to a file in place. A process that reads the incomplete file detects the damage and ignores
+    it."""
     data = _HEADER.pack(stamp, hashlib.sha256(code).digest(), len(code)) + code
     try:
         path.write_bytes(data)

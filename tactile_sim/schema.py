@@ -146,7 +146,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Texts:
-    """Accepts a list of texts. If ``words`` is not empty, only these words are valid."""
+    """Accepts a list of strings. If ``words`` is not empty, only these words are valid."""
 
     words: tuple[str, ...] = ()
 

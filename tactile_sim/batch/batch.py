@@ -138,7 +138,7 @@ class Batch:
         ``faults``.
 
         Raises:
-            CommandError: ``n`` is negative or no integer.
+            CommandError: ``n`` is negative or not an integer.
         """
         end = self.step_count + whole("step: n", n)
         self.faults = {}

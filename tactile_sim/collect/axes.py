@@ -35,7 +35,7 @@ def make_axes(name: str, given: Sequence[str]) -> tuple[Axis, ...]:
 
     Args:
         name: Shipped name or path of the configuration.
-        given: Axes as texts, such as ``skin.thickness=0.001:0.005:5`` (start, end and number of values) or
+        given: Axes as strings, such as ``skin.thickness=0.001:0.005:5`` (start, end and number of values) or
             ``sensor.noise.std=0,0.01`` (a list). ``sensor.STAGE.PARAMETER`` sets the stage in all entries of
             ``skin.sensor``, or in an entry ``*`` if there is none.
 

@@ -101,7 +101,7 @@ class MotionSettings:
 class Settings:
     """A validated configuration.
 
-    Relative paths refer to the folder ``base``. Error messages call the file ``source``.
+    Relative paths refer to the folder ``base``. ``source`` is the name of the file in error messages.
     """
 
     base: Path | None

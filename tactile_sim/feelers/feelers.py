@@ -82,8 +82,8 @@ class Feelers:
                 for all bodies or one for each. All other bodies can always cover feelers on the world body.
 
         Raises:
-            ConfigError: A tolerance is negative or not finite, or the number of values is not the number of
-                bodies.
+            ConfigError: A tolerance is negative or not finite, or the number of values differs from the
+                number of bodies.
         """
         if not isinstance(model, mujoco.MjModel):
             raise ConfigError(f"feelers: model: must be a mujoco.MjModel, got {model!r}")

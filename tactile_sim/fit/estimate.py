@@ -24,7 +24,7 @@ _LOADED = 0.01
 _FREE = 0.01
 """A taxel counts as unloaded up to this fraction of the largest load."""
 _CALM = 0.2
-"""Minimum number of unloaded readings per sample for which only these are used to estimate the noise."""
+"""If there are more unloaded readings per sample than this, only these are used to estimate the noise."""
 _PROBE = 0.1
 """Change of a parameter, as a fraction of its range, that tests whether the data are sensitive to it."""
 

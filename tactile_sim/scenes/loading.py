@@ -166,13 +166,13 @@ def load_spec(path: Path, options: UrdfOptions | None = None) -> mujoco.MjSpec:
 def load_robot(path: Path, options: UrdfOptions, part: bool = False) -> Robot:
     """Load a scene or a robot as an editable spec, with the control modes of a robot's joints.
 
-    Those of an MJCF file have no control modes, because the file defines its actuators.
+    Joints in an MJCF file have no control modes, because the file itself defines the actuators.
 
     Args:
         path: URDF or MJCF file.
         options: Options for URDF files. For attached files, only those for masses, packages and xacro apply.
-        part: Whether it becomes a part of another scene, whose physics options apply. A URDF that is a scene
-            itself gets those that suit contacts, see `robots.set_contact_options`.
+        part: Whether the file becomes part of another scene, whose physics options apply. Otherwise, a URDF
+            gets options that suit contacts; see `robots.set_contact_options`.
 
     Raises:
         SceneError: The file is not a scene, attaches itself, or MuJoCo rejects it.

@@ -9,7 +9,8 @@ from pathlib import Path
 from tactile_sim.errors import SceneError
 
 MOST_COPIES = 20_000
-"""Largest number of copies by nested ``<replicate>``. MuJoCo needs 7 s for it and scales quadratically."""
+"""Largest number of copies that nested ``<replicate>`` elements create. MuJoCo takes 7 s for this number, and
+the time grows quadratically."""
 MOST_CELLS = 100_000_000
 """Largest number of points of a ``<flexcomp>`` or cells of an ``<hfield>``."""
 MOST_KEYS = 100_000

@@ -103,7 +103,7 @@ def _check_tree(robot: ElementTree.Element) -> None:
     """Check that joints connect existing links and that there is a root link.
 
     Raises:
-        ValueError: They do not.
+        ValueError: A joint connects an unknown link or a link to itself, or there is no root link.
     """
     links = {link.get("name", "") for link in robot.findall("link")}
     children = set()

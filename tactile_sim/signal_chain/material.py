@@ -34,7 +34,7 @@ class Pairs(NamedTuple):
 
 @dataclass(frozen=True)
 class CrossTalk(Stage):
-    """Each taxel passes a share of its load to others on the skin; none is lost unless weights are given."""
+    """Each taxel passes a share of its load to other taxels; no load is lost unless weights are specified."""
 
     share: float = ranged(SHARE, "Fraction of a taxel's load that is passed on, 0 to 1.", default=0.0)
     sigma: float = ranged(

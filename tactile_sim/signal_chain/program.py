@@ -144,8 +144,8 @@ class Program:
     def make_room(self, steps: np.ndarray) -> None:
         """Ensure that the delay has room for another reading, before `run` stores it.
 
-        No room is needed if the new reading can replace the oldest one, because the next one has arrived on
-        every pad. Otherwise ``memory`` is enlarged; stored readings are kept.
+        No room is needed if the new reading can replace the oldest one, that is, if the second oldest has
+        arrived on every pad. Otherwise ``memory`` is enlarged; stored readings are kept.
 
         Args:
             steps: (n,) int64 step of each environment since its last reset.

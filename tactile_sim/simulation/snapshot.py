@@ -164,7 +164,7 @@ class Snapshot:
         )
 
     @property
-    def hairs(self) -> tuple[np.ndarray, np.ndarray]:
+    def feeler_segments(self) -> tuple[np.ndarray, np.ndarray]:
         """Both ends of the feelers (feelers, 2, 3) in the world [m], and covered fractions (feelers,)."""
         engine, feelers = self.simulation.engine, self.simulation.feelers
         starts, directions = feelers.world(engine.body_positions, engine.body_rotations)

@@ -169,7 +169,7 @@ class SplitChain:
         Called when that touch function changes. Pads with their own touch function are not affected.
 
         Args:
-            frame: Frame of its vector readings: ``body``, ``taxel`` or ``world``.
+            frame: Frame of the new touch function's vector readings: ``body``, ``taxel`` or ``world``.
         """
         for chain, own in zip(self._chains, self._simulation.functions.touches, strict=True):
             if own is None:

@@ -81,7 +81,7 @@ def require_loads(skin: TaxelSearch, loads: Loads) -> None:
 
 
 def given_shares(skin: TaxelSearch, loads: Loads, given: tuple) -> tuple[Loads, Shares]:
-    """Return checked loads and shares from a result of `Skin.shares` that is an argument.
+    """Check a result of `Skin.shares` that was passed as an argument; return its loads and shares.
 
     Args:
         skin: The skin.
@@ -138,7 +138,7 @@ def checked_factor(skin: Skin, factor: Callable[[Skin], np.ndarray]) -> np.ndarr
     """Return the factors (n, 1) of a touch function for the n taxels of a skin.
 
     Raises:
-        ConfigError: The function returned something else than n numbers.
+        ConfigError: The function returned something other than n numbers.
     """
     given = factor(skin)
     array = as_array(given)
@@ -166,7 +166,7 @@ def _contacts_exist(ids, bodies, rigid, geoms):
         ids: (c, IDS) ids of `engines.Contacts`.
         bodies: Number of bodies.
         rigid: Number of geoms.
-        geoms: Number of geoms, including flexes with pads. Opposite to a flex, there is no geom.
+        geoms: Number of geoms, including flexes with pads. The side opposite a flex has no geom.
     """
     for c in range(len(ids)):
         for side in range(2):

@@ -74,7 +74,8 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
 
 @kernel
 def place_other(load, geoms, other, body, body_positions, body_rotations):
-    """Write the id of the other geom, its body, and its pose in the body's frame into a load.
+    """Write the id, the body and the pose of the other geom into a load; the pose is in the frame of the
+    load's body.
 
     Args:
         load: An entry of `loads.LOAD`.

@@ -2,8 +2,8 @@
 
 The physics engine reports the wrench between two bodies at a few points. The actual contact area is computed
 from geometry. For each pair of a patch of skin and another body (`pairs`), the gap between the two is
-measured along the mean contact normal (`nearby`, `gaps`, `contact_area`). Then the pressures of an elastic
-layer are computed that balance the wrench (`press`, `winkler`). The tangential force is distributed in
+measured along the mean contact normal (`nearby`, `gaps`, `contact_area`). Then the pressures in an elastic
+layer that balance the wrench are computed (`press`, `winkler`). The tangential force is distributed in
 proportion to the pressure (Coulomb), and the torsional moment in proportion to pressure times distance from
 the center, so that forces and moments sum to those of the engine.
 """

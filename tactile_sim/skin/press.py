@@ -27,7 +27,7 @@ CLOSE = 1e-7
 OUT_OF_REACH = 1e-3
 """A center of pressure that is farther off than this, relative to the spacing, is out of reach.
 
-Then deeper points are tried, which doubles the cost.
+In this case, deeper points are tried, which doubles the cost.
 """
 NOTHING = 0, 0.0, 0.0, 0.0, 0.0
 """Result of `press` if no taxel is in reach."""
@@ -100,7 +100,7 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
         layer: A `Layer`.
 
     Returns:
-        The result of `press`, and the distance of the center of pressure from the one required [m].
+        The result of `press`, and the distance of the center of pressure from the required one [m].
     """
     points, f = layer.points, force[2]
     lean_x, lean_y = force[0] / f, force[1] / f

@@ -15,7 +15,7 @@ FACING = 0.2
 def taxels_around(load, solid, pair, quad, reach, layer, count):
     """Append the taxels of a patch that are near a solid and face it to the layer; return the new count.
 
-    ``count`` is the number of taxels in the layer before.
+    ``count`` is the number of taxels in the layer before the call.
     """
     nodes, cells, gap, taxel, near = quad.nodes, quad.taxels, layer.gap, layer.taxel, layer.near
     rotation, position, kind = load.other_rotation, load.other_position, solid.kind

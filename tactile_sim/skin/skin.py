@@ -41,7 +41,7 @@ from tactile_sim.skin.taxels import choose
 
 
 class Skin(TaxelSearch):
-    """Taxels with readings.
+    """The skin of a model, which computes the readings of its taxels.
 
     `feel` computes readings from contacts. It has three steps, which are also public: `loads` converts
     contacts to loads on patches, `shares` distributes them over taxels, and `sense` adds up the readings.
@@ -212,7 +212,7 @@ class Skin(TaxelSearch):
     ) -> np.ndarray:
         """Return the readings (n, channels) due to loads.
 
-        Unless readings are means, those of a body sum to its loads.
+        Unless readings are means, the readings of a body sum to its loads.
 
         Args:
             loads: The loads.
@@ -246,9 +246,8 @@ class Skin(TaxelSearch):
     ) -> Shares | tuple[Loads, Shares]:
         """Distribute loads over taxels; the result can be used with several touch functions.
 
-        A response function such as `elastic_foundation` replaces the loads; then the new loads are returned
-        together with the shares. If loads outside the pads are left out, the remaining loads are returned
-        together with the shares.
+        If a response function such as `elastic_foundation` replaces the loads, or if loads outside the pads
+        are left out, the new loads are returned together with the shares.
 
         Raises:
             ConfigError: The name is unknown, or a user-defined function returned an invalid result.

@@ -114,7 +114,7 @@ class Taxels:
             pads: Further pads, in addition to those of scales.
 
         Raises:
-            SceneError: The model is no MuJoCo model, or a body or spacing is invalid.
+            SceneError: The model is not a MuJoCo model, or a body or spacing is invalid.
             ConfigError: A name or a pad is invalid.
         """
         if not isinstance(model, mujoco.MjModel):

@@ -21,7 +21,8 @@ from tactile_sim.uv.raster import fill
 from tactile_sim.uv.spread import over_triangles
 
 MOST_REPEATS = 2**20
-"""Maximum number of repeats of the image that a mesh's triangles may span in total, beyond one for each."""
+"""Maximum number of image repeats that a mesh's triangles may span in total, not counting one per
+triangle."""
 
 
 class SurfacePoints(NamedTuple):

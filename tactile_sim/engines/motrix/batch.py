@@ -116,7 +116,7 @@ class MotrixBatch(PartialSensors, Environments):
             self._accept(steps)
 
     def _strides(self, n: int) -> list[int]:
-        """Divide n steps into calls of motrixsim.
+        """Divide n steps into calls to motrixsim; return the number of steps in each.
 
         Activations must be updated at every step, and sites must be placed before the last one.
         """

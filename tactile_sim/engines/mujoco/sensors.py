@@ -135,7 +135,8 @@ class MujocoSensors:
 
     @cached_property
     def _contacts(self) -> dict[str, tuple[MujocoLayout, MujocoLayout | None]]:
-        """Cache, by sensor name, of a contact sensor's own layout and of a layout with all fields or None."""
+        """Cache of each contact sensor's own layout and its layout with all fields, or None, by sensor
+        name."""
         return {}
 
     def _sensor(self, name: str) -> int:

@@ -141,7 +141,7 @@ def layout_of_arrays(arrays: Mapping[str, Any], where: str) -> Layout:
 
 
 def default_tangents(normals: np.ndarray) -> np.ndarray:
-    """Return a unit tangent (n, 3) for each outward normal (n, 3), which is unit or 0.
+    """Return a unit tangent (n, 3) for each outward normal (n, 3); normals are unit vectors or 0.
 
     The tangent is the direction on the surface that is nearest to the body's x axis, or to its y axis if the
     normal is within 18 degrees of the x axis.
