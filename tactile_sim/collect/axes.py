@@ -52,7 +52,7 @@ def make_axes(name: str, given: Sequence[str]) -> tuple[Axis, ...]:
         if key.startswith(_SENSOR):
             keys = [f"skin.sensor.{pad}.{key.removeprefix(_SENSOR)}" for pad in settings.skin.sensor or ["*"]]
         if any(set(keys) & set(axis.keys) for axis in axes):
-            raise CommandError(f"--over: {key} is given twice; list all its values in one")
+            raise CommandError(f"--over: {key} is given twice; list all of its values in one")
         axes.append(Axis(key, tuple(keys), _values(key, values)))
     if math.prod(len(axis.values) for axis in axes) > MOST_POINTS:
         sizes = " x ".join(str(len(axis.values)) for axis in axes)

@@ -119,7 +119,7 @@ class Settings:
         "`ROS_PACKAGE_PATH`; relative to this file",
     )
     strict_urdf: bool = _key(
-        False, Flag(), "whether impossible masses, limits and the like of a URDF are rejected, not repaired"
+        False, Flag(), "whether a URDF with impossible masses or limits is rejected instead of repaired"
     )
     scene_options: SceneOptions = field(default_factory=SceneOptions)
     xacro: dict[str, str] = table(Scalar())

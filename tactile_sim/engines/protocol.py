@@ -189,8 +189,7 @@ class Engine(EngineArrays, Protocol):
         """Return the values (num_envs, n) of a sensor of any type, in MuJoCo's layout."""
 
     def get_sensor_value(self, name: str) -> np.ndarray:
-        """Return a sensor's values as a flat float32 array; a contact sensor's starts with the number of
-        filled slots."""
+        """Return a sensor's values as a flat float32 array; see `MujocoSensors.get_sensor_value`."""
 
     def get_contact_sensor(self, name: str) -> ContactSensor:
         """Return all fields of a contact sensor."""

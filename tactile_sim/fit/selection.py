@@ -36,7 +36,7 @@ def select(data: Data, solution: Solution) -> Solution:
             fewer = tuple(solution.parameters[k] for k in keep)
             cost = (len(solution.parameters) - len(fewer)) * np.log(number)
             without = solve(data, fewer, solution.scaled[keep])
-            if number * np.log(without.rss / solution.rss) > cost:  # others may take over its effect
+            if number * np.log(without.rss / solution.rss) > cost:  # other stages may take over its effect
                 without = refine(data, fewer, solution.scaled[keep])
             scores.append((number * np.log(without.rss / solution.rss) - cost, without))
         score, without = min(scores, key=lambda entry: entry[0])
@@ -58,7 +58,7 @@ def uncertainty(data: Data, solution: Solution) -> tuple[float, np.ndarray, np.n
     inflation = used.sum() / max(independent(data, solution), 1.0)
     sigma = float(np.sqrt(solution.rss / max(used.sum() - 2 * used.shape[1], 1) * inflation))
     slopes = jacobian(data, solution.parameters, solution.scaled)
-    information = slopes.T @ slopes / sigma**2 + np.eye(slopes.shape[1])  # as `refine` pulls
+    information = slopes.T @ slopes / sigma**2 + np.eye(slopes.shape[1])  # with the prior of `refine`
     return sigma, slopes, np.linalg.inv(information)
 
 

@@ -197,7 +197,7 @@ def register(name: str, task: type[Task], **options: Any) -> None:
         ConfigError: The name is not a string, or the task is not a class.
     """
     if not isinstance(name, str):
-        raise ConfigError(f"register: name: must be a text such as 'me/Hold-v0', got {name!r}")
+        raise ConfigError(f"register: name: must be a string such as 'me/Hold-v0', got {name!r}")
     if not callable(task):
         raise ConfigError(f"register: task: must be a subclass of Task, got {task!r}")
     gymnasium.register(

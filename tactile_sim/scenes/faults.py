@@ -24,11 +24,11 @@ from tactile_sim.scenes.contact_sensors import fault_of_contact_sensor
 
 _REMEDIES = {
     "no decoder found for mesh": "; convert the mesh to STL or OBJ",
-    "Error opening file": "; files start at the scene's folder, or at its compiler's meshdir or texturedir",
+    "Error opening file": "; files are relative to the scene's folder, or to its meshdir or texturedir",
     "qhull error": "; the vertices of a mesh must be finite and not lie in one plane",
-    "unknown exception": "; MuJoCo gives no reason: mostly a count or size is too large for the memory",
+    "unknown exception": "; MuJoCo gives no reason; often, a count or size is too large for the memory",
     "geometry specification not found": "; a shape is a box, sphere, cylinder, capsule or mesh",
-    "larger than mjMINVAL": "; give the body a geom with mass, or more of it, or an inertial",
+    "larger than mjMINVAL": "; give the body a geom with enough mass, or an inertial",
 }
 _OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
 _KINDS = (("geom", "geom", "geoms"), ("jnt", "joint", "joints"), ("body", "body", "bodies"))

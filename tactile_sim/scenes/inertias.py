@@ -104,7 +104,7 @@ def _repaired_moments(moments: np.ndarray, mass: float) -> tuple[np.ndarray, lis
     if excess > -_MARGIN * greatest:  # also for a flat part, whose excess is only a rounding error
         repaired[:2] += 0.5 * (excess + _MARGIN * greatest)
     if excess > _MARGIN * greatest:
-        reasons.append("the greatest moment must not exceed the sum of the others")
+        reasons.append("the largest moment must not exceed the sum of the others")
     return repaired, reasons
 
 

@@ -107,9 +107,9 @@ def compiled(
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise refusal(path, error) from None
     if not 0.0 < model.opt.timestep < math.inf:
-        raise SceneError(f"{path}: option timestep is {model.opt.timestep:g}; give it seconds above 0")
+        raise SceneError(f"{path}: option timestep must be > 0 s, got {model.opt.timestep:g}")
     if nan := not_a_number(model):
-        raise SceneError(f"{path}: {nan} is nan; give it a number")
+        raise SceneError(f"{path}: {nan} is NaN; set it to a number")
     if control or modes:
         hold_keyframes(model)
     return spec, model

@@ -36,7 +36,7 @@ def resolve_mimics(robot: ElementTree.Element) -> list[str]:
     repairs = []
     for name, mimic in list(couplings.items()):
         if fault := _fault(name, joints, couplings):
-            repairs.append(f"joint {name!r}: mimic {fault}; the joint moves by itself")
+            repairs.append(f"joint {name!r}: mimic {fault}; the joint moves independently")
             joints[name].remove(mimic)
             del couplings[name]
     resolved = {name: _resolved(mimic, couplings) for name, mimic in couplings.items()}

@@ -53,4 +53,4 @@ def _numbers(element: ElementTree.Element, *attributes: str) -> list[int]:
 
 def _limit(path: Path, tag: str, what: str, number: int, most: int) -> None:
     if number > most:
-        raise SceneError(f"{path}: <{tag}>: must make at most {most:,} {what}, got {number:,}")
+        raise SceneError(f"{path}: <{tag}>: must create at most {most:,} {what}, got {number:,}")

@@ -80,7 +80,7 @@ def _repair_repetitions(joint: ElementTree.Element) -> Iterator[str]:
         if element.tag in ("origin", "axis", "limit", "dynamics", "mimic", "parent", "child"):
             if element.tag in seen:
                 joint.remove(element)
-                yield f"{element.tag} must be there once; the others are ignored"
+                yield f"{element.tag} must occur only once; the others are ignored"
             seen.add(element.tag)
 
 

@@ -69,7 +69,7 @@ class Program:
     @property
     def waits_for_tare(self) -> bool:
         """True if an automatic tare is still pending in some environment."""
-        if self._untared:  # a tare that is done stays done
+        if self._untared:  # a tare is never undone
             begin = self.columns(Tare).start + 1
             self._untared = not self.memory[:, begin : begin + len(self.groups[Tare].runs)].all()
         return self._untared

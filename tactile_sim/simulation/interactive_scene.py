@@ -214,7 +214,7 @@ class InteractiveScene(CommandedScene):
 
     def _check_hand(self, action: str, body: int, moves: bool = True) -> None:
         if not self.engine.accepts_body_forces:
-            raise CommandError(f"{action}: engine {self.engine.name!r} takes no forces on bodies")
+            raise CommandError(f"{action}: engine {self.engine.name!r} does not support forces on bodies")
         self._check_body(action, body, moves)
 
     def _check_body(self, action: str, body: int, moves: bool = True) -> None:

@@ -44,7 +44,7 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
         return SignalChain(simulation.skin, stages, *rest, TOUCH_FUNCTIONS[groups[0][0]].frame)
     skin, where = simulation.skin, f"{settings.source}: skin.sensor"
     names = [pad.name for pad in skin.pads]
-    make_stages(stages, names, where)  # checks all entries, also those that match no pad of a group
+    make_stages(stages, names, where)  # checks all entries, including those that match no pad of a group
     chosen = match(stages, names, where, "pad") if stages else {}
     chains = []
     for touch, rows in groups:

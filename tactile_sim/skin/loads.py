@@ -277,7 +277,7 @@ def checked_values(touch: TouchFunction, loads: Loads) -> np.ndarray:
         values = np.empty(0)
     if values.shape != (len(loads), touch.channels):
         raise ConfigError(
-            f"skin.touch_function: {name_of(touch.evaluate)} gave an array {values.shape} for"
+            f"skin.touch_function: {name_of(touch.evaluate)} returned an array {values.shape} for"
             f" {len(loads)} loads; of {touch.channels} channels it must be {(len(loads), touch.channels)}"
         )
     return values

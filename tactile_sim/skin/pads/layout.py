@@ -127,7 +127,7 @@ def layout_of_arrays(arrays: Mapping[str, Any], where: str) -> Layout:
     for name, values in {"normals": normals, "tangents": tangents, **numbers}.items():
         if len(values) != count:
             raise ConfigError(
-                f"{where}: {name}: must have {count} entries as the positions, got {len(values)}"
+                f"{where}: {name}: must have {count} entries, like the positions, got {len(values)}"
             )
     if ("rows" in numbers) != ("columns" in numbers):
         raise ConfigError(f"{where}: rows and columns: must be given together")
