@@ -10,8 +10,8 @@ import numpy as np
 from tactile_sim.arguments import known
 from tactile_sim.engines import Contacts
 from tactile_sim.simulation.taxel_forces import TaxelForces
-from tactile_sim.skin.loads import TouchFunction
 from tactile_sim.skin.state import CONTACT_PARTS, ContactQuantities, ContactState, contact_quantities
+from tactile_sim.skin.touch_functions import TouchFunction
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation

@@ -11,9 +11,10 @@ from tactile_sim.arguments import as_array, described, is_whole, known, require_
 from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import BODIES, GEOMS, Contacts
 from tactile_sim.errors import CommandError, ConfigError
-from tactile_sim.skin.loads import BUILT_IN, LOAD, NORMAL, TOUCH_FUNCTIONS, Loads, TouchFunction, name_of
+from tactile_sim.skin.loads import LOAD, Loads
 from tactile_sim.skin.shares import Shares, checked
 from tactile_sim.skin.taxels import Taxels, choose
+from tactile_sim.skin.touch_functions import BUILT_IN, NORMAL, TOUCH_FUNCTIONS, TouchFunction, name_of
 
 if TYPE_CHECKING:
     from tactile_sim.skin.search import TaxelSearch
@@ -101,7 +102,7 @@ def given_shares(skin: TaxelSearch, loads: Loads, given: tuple) -> tuple[Loads, 
 
 
 def find_touch(touch: str | TouchFunction) -> tuple[TouchFunction, int | None]:
-    """Return a touch function, and the number of its quantity in `loads.evaluate`.
+    """Return a touch function, and the number of its quantity in `touch_functions.evaluate`.
 
     Args:
         touch: Name in `TOUCH_FUNCTIONS`, or a touch function.

@@ -22,22 +22,17 @@ from tactile_sim.skin.checks import (
 )
 from tactile_sim.skin.contact_loads import resolve_loads
 from tactile_sim.skin.layer import elastic_arrays
-from tactile_sim.skin.loads import LOAD, Loads, TouchFunction, checked_values, name_of
+from tactile_sim.skin.loads import LOAD, Loads
 from tactile_sim.skin.materials import STIFFNESS, THICKNESS
 from tactile_sim.skin.pads.plan import PadPlan
 from tactile_sim.skin.pairs import group_loads
 from tactile_sim.skin.patches import TaxelIndex
 from tactile_sim.skin.placement.surface import BodySurface
-from tactile_sim.skin.responses import (
-    ELASTIC,
-    LAWS,
-    RESPONSE_FUNCTIONS,
-    Response,
-    elastic_foundation,
-)
+from tactile_sim.skin.responses import ELASTIC, LAWS, RESPONSE_FUNCTIONS, Response, elastic_foundation
 from tactile_sim.skin.search import TaxelSearch
 from tactile_sim.skin.shares import Shares, checked, gather
 from tactile_sim.skin.taxels import choose
+from tactile_sim.skin.touch_functions import TouchFunction, checked_values, name_of
 
 
 class Skin(TaxelSearch):
@@ -283,9 +278,7 @@ class Skin(TaxelSearch):
         """
         require_contacts(self, contacts, body_positions, body_rotations)
         out = np.zeros((len(self.body_ids), 6))
-        kernels.net_wrenches(
-            contacts.values, contacts.ids, self._slot, body_positions, body_rotations, out
-        )  # fmt: skip
+        kernels.net_wrenches(contacts.values, contacts.ids, self._slot, body_positions, body_rotations, out)
         return out if len(self.pads) == len(self.body_ids) else out[self._pad_slots]
 
     def _sums_of(self, channels: int) -> np.ndarray:

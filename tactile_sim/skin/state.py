@@ -9,7 +9,8 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.schema import Number, checks, parameter
-from tactile_sim.skin.loads import Loads, TouchFunction
+from tactile_sim.skin.loads import Loads
+from tactile_sim.skin.touch_functions import TouchFunction
 
 _FORCE, _NORMAL_FORCE, _NORMAL, _SHEAR, _CAPACITY, _SLIP, _CHANNELS = 0, 3, 6, 7, 8, 9, 12
 """First column of each quantity in the readings of `CONTACT_PARTS`, and the number of columns."""
