@@ -89,7 +89,7 @@ def valid(
 
 
 def as_array(value: Any) -> np.ndarray:
-    """Convert real numbers to a new array of float64; return shape (0, 0, 0) for anything else."""
+    """Convert real numbers to a new float64 array; return an array (0, 0, 0) for anything else."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError, RuntimeError):  # rows of different lengths, or a tensor on a GPU

@@ -35,7 +35,7 @@ def shown(value: Any) -> str:
 
 
 def check_characters(text: str) -> None:
-    """Check that a text can be stored in a C string.
+    """Check that text can be stored in a C string.
 
     Raises:
         ValueError: The text contains a null character or a lone surrogate.

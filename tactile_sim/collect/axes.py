@@ -40,7 +40,8 @@ def make_axes(name: str, given: Sequence[str]) -> tuple[Axis, ...]:
             ``skin.sensor``, or in an entry ``*`` if there is none.
 
     Raises:
-        TactileSimError: The configuration, a text, a key or a value is invalid, or there are too many points.
+        TactileSimError: The configuration, an axis, a key or a value is invalid, or there are too many
+            points.
     """
     settings = config.load(name)
     axes: list[Axis] = []

@@ -46,7 +46,7 @@ class Feelers:
     - Meshes are represented by their actual triangles, although MuJoCo's contacts use their convex hulls.
       The inside of a closed mesh is solid. An open mesh (with an edge that belongs to one triangle only, or
       to triangles with inconsistent winding) is treated as a sheet.
-    - A plane is infinite, whatever its rendered size, and solid below.
+    - A plane is infinite, regardless of its rendered size, and solid below.
     - A height field is solid down to its base.
     - Flexes are never obstacles.
 

@@ -86,7 +86,7 @@ def _repair_link(name: str, link: ElementTree.Element) -> Iterator[str]:
 
 
 def _repaired_moments(moments: np.ndarray, mass: float) -> tuple[np.ndarray, list[str]]:
-    """Return valid principal moments, and a description of each fault in the given ones.
+    """Return valid principal moments, and a description of each fault in ``moments``.
 
     Args:
         moments: (3,) principal moments in ascending order [kg m²].

@@ -32,7 +32,7 @@ class PadFunctions:
         """Find the functions of each pad and group the taxels by them.
 
         Args:
-            simulation: Simulation whose skin exists already.
+            simulation: Simulation whose skin already exists.
             plans: Pads that are declared in ``skin.pads``.
         """
         self._simulation, skin = simulation, simulation.skin

@@ -32,7 +32,7 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
     """Return the signal chain of a simulation, split if its pads have different touch functions.
 
     Args:
-        simulation: Simulation whose skin, stages and functions exist already.
+        simulation: Simulation whose skin, stages and functions already exist.
 
     Raises:
         ConfigError: A stage, a parameter or a pad name in ``skin.sensor`` is invalid.

@@ -162,9 +162,9 @@ def _cells(
     the square of the distance. The points are (n ACROSS^2, 7).
 
     Args:
-        positions: (n, 3) [m].
+        positions: (n, 3) positions of the taxels [m].
         axes: (n, 3, 3) rows: two tangents and the outward normal.
-        areas: (n,) [m2].
+        areas: (n,) areas of the taxels [m2].
         spacing: Edge length of the cell of a taxel without neighbors [m].
         rows: (n,) row of each taxel in the grid.
         columns: (n,) column of each taxel in the grid.

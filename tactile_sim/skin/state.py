@@ -175,7 +175,7 @@ class ContactState(NamedTuple):
 
         Args:
             time: Time of the sample since the reset [s].
-            normal_force: (p,) [N].
+            normal_force: (p,) sum of the normal forces on each pad [N].
             thresholds: (p, 4) fields of `ContactThresholds`.
         """
         on, off, on_time, off_time = thresholds.T
