@@ -40,7 +40,7 @@ class CrossTalk(Stage):
     sigma: float = ranged(
         Number(least=0, most=1, unit="m"),
         "Standard deviation of the Gaussian over distance by which the share is divided [m]; 0 divides it "
-        "equally among the neighbors.",
+        "equally among the neighbours.",
         default=0.0,
     )
     distances: tuple[float, ...] = parameter(

@@ -187,7 +187,7 @@ class Snapshot:
 
     @cached_property
     def contact_quantities(self) -> ContactQuantities:
-        """Center of pressure, area, friction utilization and other quantities, with one row per pad."""
+        """Centre of pressure, area, friction utilization and other quantities, with one row per pad."""
         skin = self.simulation.skin
         parts = self.sense(CONTACT_PARTS)
         return contact_quantities(parts, skin.surface_positions, skin.areas, skin.offsets)

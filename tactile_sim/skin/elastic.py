@@ -5,7 +5,7 @@ from geometry. For each pair of a patch of skin and another body (`pairs`), the 
 measured along the mean contact normal (`nearby`, `gaps`, `contact_area`). Then the pressures in an elastic
 layer that balance the wrench are computed (`press`, `winkler`). The tangential force is distributed in
 proportion to the pressure (Coulomb), and the torsional moment in proportion to pressure times distance from
-the center, so that forces and moments sum to those of the engine.
+the centre, so that forces and moments sum to those of the engine.
 """
 
 from __future__ import annotations

@@ -107,7 +107,7 @@ def press_loads(loads, quantity, mean, extents, arrays, room, sums, out):
 def mark_inside(loads, group, count, extents, arrays, inside):
     """Determine for each load whether a taxel receives it or whether it is outside the pads.
 
-    The loads of a pair are tested together by their center, because the points of a flat contact are at its
+    The loads of a pair are tested together by their centre, because the points of a flat contact are at its
     corners.
 
     Args:

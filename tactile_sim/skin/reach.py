@@ -64,7 +64,7 @@ def taxels_around(load, solid, pair, quad, reach, layer, count):
 
 @kernel(counted=False)
 def _extent(axis, rotation, position, solid, reach):
-    """Return the center and half-size of a solid's bounding box along an axis of the body [m].
+    """Return the centre and half-size of a solid's bounding box along an axis of the body [m].
 
     Args:
         axis: 0, 1 or 2.

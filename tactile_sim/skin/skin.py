@@ -159,7 +159,7 @@ class Skin(TaxelSearch):
         """Return whether taxels receive each load, (m,) bool; False only on pads that ignore loads outside.
 
         A load is outside if its point is farther than one spacing from the nearest taxel, or if that taxel
-        faces away from it. With `elastic_foundation`, the center of all contacts with another body is tested.
+        faces away from it. With `elastic_foundation`, the centre of all contacts with another body is tested.
 
         Raises:
             ConfigError: The name of the response function is unknown.

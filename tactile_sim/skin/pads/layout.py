@@ -52,7 +52,7 @@ class Layout:
 
 
 def grid(rows: int, columns: int, pitch: tuple[float, float]) -> Layout:
-    """Create a flat grid centered at the origin, row by row, with normals along +z and tangents +x and +y.
+    """Create a flat grid centred at the origin, row by row, with normals along +z and tangents +x and +y.
 
     Args:
         rows: Number of rows, counted along +y.
