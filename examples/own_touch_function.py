@@ -2,7 +2,7 @@
 
 from tactile_sim import Simulation
 from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction
-from tactile_sim.skin.loads import friction, slip
+from tactile_sim.skin.touch_functions import friction, slip
 
 
 def heat(loads):

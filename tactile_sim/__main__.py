@@ -4,7 +4,7 @@ import signal
 import sys
 
 if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-    signal.signal(signal.SIGINT, signal.SIG_DFL)  # before the imports, which `main` comes after
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # before `main` and its imports
 
 from tactile_sim.cli import main  # noqa: E402
 

@@ -16,7 +16,7 @@ def count_actuators(model: mujoco.MjModel) -> int:
 
 
 def control_spans(model: mujoco.MjModel) -> list[tuple[int, int]]:
-    """Return (index of the first control in ``ctrl``, number of controls) for each actuator, by id."""
+    """Return the first control in ``ctrl`` and the number of controls of each actuator, by id."""
     if not hasattr(model, "actuator_ctrladr"):
         return [(control, 1) for control in range(model.nu)]
     return list(zip(model.actuator_ctrladr.tolist(), model.actuator_ctrlnum.tolist(), strict=True))

@@ -17,7 +17,7 @@ LARGEST = 1e10
 MOST = 2**31 - 1
 """Largest integer; engines use 32-bit indices."""
 FLOATS = np.dtype(np.float64), np.dtype(np.float32)
-"""Types of numbers that compiled functions read and write."""
+"""Floating-point types that compiled functions read and write."""
 
 
 def is_whole(value: Any) -> bool:
@@ -71,7 +71,7 @@ def indices(name: str, value: Any, count: int) -> list[int]:
 def valid(
     name: str, value: Any, check: Callable[[Any], Any], error: type[TactileSimError] = CommandError
 ) -> Any:
-    """Return the result of a check of `tactile_sim.schema` for ``value``.
+    """Validate ``value`` with a check from `tactile_sim.schema`, and return the converted value.
 
     Args:
         name: Name of the argument, for error messages.
@@ -89,7 +89,7 @@ def valid(
 
 
 def as_array(value: Any) -> np.ndarray:
-    """Convert real numbers to a new array of float64; return shape (0, 0, 0) for anything else."""
+    """Convert real numbers to a new float64 array; return an array (0, 0, 0) for anything else."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError, RuntimeError):  # rows of different lengths, or a tensor on a GPU
@@ -104,7 +104,7 @@ def as_number(value: Any) -> float:
 
 
 def described(value: Any) -> str:
-    """Return a text for error messages: the shape of an array of numbers, or the value of anything else."""
+    """Describe a value for an error message: by its shape if it is a numeric array, or else by the value."""
     array = as_array(value)
     return f"shape {array.shape}" if array.ndim and array.size else repr(value)
 
@@ -168,7 +168,7 @@ def float_type(name: str, value: Any) -> np.dtype:
         value: Value to check.
 
     Raises:
-        CommandError: The value is another type, or no type.
+        CommandError: The value is neither float32 nor float64.
     """
     try:
         dtype = np.dtype(value)

@@ -33,7 +33,7 @@ def kernel(function: Callable | str | None = None, counted: bool = True, **optio
     Use this as ``@kernel``, ``@kernel(error_model="numpy")`` or ``@kernel("void(f8[::1], f8)")``.
 
     Args:
-        function: Function to compile, or its only signature in Numba's notation.
+        function: Function to compile, or the signature to compile it for, in Numba's notation.
         counted: Whether the kernel counts references to arrays, which can take longer than a short loop. A
             kernel without reference counts must not create or return arrays; views of its arguments are
             allowed.
@@ -129,8 +129,8 @@ def packing(kinds: Sequence[tuple[Any, int]]) -> tuple[Callable[[Sequence[np.nda
         kinds: The NumPy dtype of each array and its number of axes, at most 3.
 
     Returns:
-        A function ``pack(arrays)`` that returns the table (n, 4), int64; keep the arrays alive while it is
-        used. And a function ``unpack(table)`` for kernels that returns a tuple of the arrays.
+        A function ``pack(arrays)`` that returns the table (n, 4) int64, and a function ``unpack(table)`` for
+        kernels that returns a tuple of the arrays. Keep the arrays alive while the table is used.
     """
     arrays = tuple(types.Array(from_dtype(np.dtype(dtype)), axes, "C") for dtype, axes in kinds)
 

@@ -19,9 +19,9 @@ _LONG_VALUES = re.compile(
 
 
 def readable(text: str) -> str:
-    """Return a text as one printable line of limited length.
+    """Convert text to one printable line of limited length.
 
-    Control characters are escaped; long words, quoted values and texts are shortened in the middle.
+    Control characters are escaped. Long words, quoted values and lines are shortened in the middle.
     """
     text = text[: 100 * LONGEST_MESSAGE] + text[100 * LONGEST_MESSAGE :][-LONGEST_MESSAGE:]
     if not text.isprintable():
@@ -93,7 +93,7 @@ def suggest(name: object, valid: Iterable[str], limit: int = 8) -> str:
         limit: Maximum number of names to list.
 
     Returns:
-        A text such as ``"; did you mean 'cube'?"`` or ``"; there are: a, b, c"``.
+        A suffix such as ``"; did you mean 'cube'?"`` or ``"; there are: a, b, c"``.
     """
     names = sorted(valid)
     near = difflib.get_close_matches(str(name), names, n=1) if len(str(name)) <= LONGEST_VALUE else []

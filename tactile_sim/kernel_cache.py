@@ -84,7 +84,7 @@ class KernelCache(NullCache):
                 reason = f"{folder}: {error.strerror}"
         KernelCache.writable = False
         self._warn(
-            f"cannot save compiled kernels ({reason}): each start compiles them again;"
+            f"cannot save compiled kernels ({reason}), so each start compiles them again;"
             " set NUMBA_CACHE_DIR to choose another folder"
         )
 
@@ -140,7 +140,7 @@ def folders() -> Iterator[Path]:
     If the environment variable ``NUMBA_CACHE_DIR`` is set, this is the only folder. Otherwise, they are the
     package's ``__pycache__`` and the user's cache folder.
     """
-    own = f"tactile_sim_{hashlib.sha256(bytes(PACKAGE)).hexdigest()[:12]}"  # several may be installed
+    own = f"tactile_sim_{hashlib.sha256(bytes(PACKAGE)).hexdigest()[:12]}"  # several copies may be installed
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
         yield Path(chosen) / own
         return
@@ -165,7 +165,7 @@ def _read(path: Path, stamp: bytes) -> bytes | None:
 
 
 def _write(path: Path, stamp: bytes, code: bytes) -> None:
-    """Write code to a file in place. Processes that read it meanwhile detect the damage and ignore it."""
+    """Write code to a file in place. Processes that read the incomplete file detect this and ignore it."""
     data = _HEADER.pack(stamp, hashlib.sha256(code).digest(), len(code)) + code
     try:
         path.write_bytes(data)
@@ -202,7 +202,7 @@ def _reachable(dispatcher: Dispatcher) -> set[Dispatcher]:
 @cache
 def _own_fingerprint(kernel: Dispatcher) -> bytes:
     function = kernel.py_func
-    # A set has another order in each process.
+    # The order of a set differs between processes.
     options = {k: sorted(v) if isinstance(v, set) else v for k, v in kernel.targetoptions.items()}
     parts = [_identity(kernel), sorted(options.items()), repr(function.__defaults__)]
     parts += _code(function.__code__, function.__doc__)

@@ -48,7 +48,7 @@ class Names:
         if word in ("body", "joint") and len(self._ids[word]) < len(made):
             twice = next(name for i, name in enumerate(made) if not given[i] and name in given)
             raise SceneError(
-                f"an unnamed {word} of the scene is called {twice!r}, as another one is; give it a name"
+                f"an unnamed {word} of the scene is called {twice!r}, like another one; give it a name"
             )
         return [name or made[i] for i, name in enumerate(given)]
 

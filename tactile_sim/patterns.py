@@ -50,8 +50,8 @@ def match(
             differ = table[rival] != table[pattern] and _literals(rival) == _literals(pattern)
             if differ and name not in table:
                 raise ConfigError(
-                    f"{where}: the patterns {rival!r} and {pattern!r} differ about the {kind} {name!r};"
-                    " add its exact name"
+                    f"{where}: the patterns {rival!r} and {pattern!r} have different values for the"
+                    f" {kind} {name!r}; add its exact name"
                 )
             chosen[name] = pattern
     return chosen | {entry: entry for entry in table if entry in known}

@@ -1,4 +1,4 @@
-"""Show progress bars, only in a terminal. Programs without a terminal can request lines instead."""
+"""Show progress bars in a terminal. Programs that run without a terminal can request lines instead."""
 
 from __future__ import annotations
 

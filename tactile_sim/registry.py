@@ -5,7 +5,7 @@ A package registers an engine with an entry point in the group `GROUP`, for exam
     [project.entry-points."tactile_sim.engines"]
     my_engine = "my_package.engine:MyPlugin"
 
-where ``MyPlugin`` is a subclass of `tactile_sim.engines.plugin.EnginePlugin`. Names in `ENGINES` have
+where ``MyPlugin`` is a subclass of `tactile_sim.engines.plugin.EnginePlugin`. Names in `ENGINES` take
 precedence. The engines of this package are in a table, because a colcon installation has no entry point
 metadata.
 """

@@ -35,7 +35,7 @@ def shown(value: Any) -> str:
 
 
 def check_characters(text: str) -> None:
-    """Check that a text can be stored in a C string.
+    """Check that text can be stored in a C string.
 
     Raises:
         ValueError: The text contains a null character or a lone surrogate.
@@ -126,7 +126,7 @@ class Text:
         if not isinstance(value, str):
             raise ValueError(f"must be text, got {shown(value)}; put it in quotes")
         if self.filled and not value.strip():
-            raise ValueError("must be text, got an empty one")
+            raise ValueError("must be text, got an empty string")
         check_characters(value)
         return value
 
@@ -146,7 +146,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Texts:
-    """Accepts a list of texts. If ``words`` is not empty, only these words are valid."""
+    """Accepts a list of strings. If ``words`` is not empty, only these words are valid."""
 
     words: tuple[str, ...] = ()
 
@@ -157,7 +157,7 @@ class Texts:
         for entry in value:
             check_characters(entry)
             if self.words and entry not in self.words:
-                raise ValueError(f"cannot have {entry!r}{suggest(entry, self.words)}")
+                raise ValueError(f"must not contain {entry!r}{suggest(entry, self.words)}")
         return tuple(value)
 
 
@@ -174,7 +174,7 @@ class Ordered:
             raise ValueError(f"must be a list of words, such as {example}, got {shown(value)}")
         for entry in value:
             if entry not in self.words:
-                raise ValueError(f"cannot have {entry!r}{suggest(entry, self.words)}")
+                raise ValueError(f"must not contain {entry!r}{suggest(entry, self.words)}")
         wanted = [word for word in self.words if word in value]
         if list(value) != wanted:
             raise ValueError(

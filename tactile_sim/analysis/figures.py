@@ -18,7 +18,7 @@ from tactile_sim.errors import BagError
 
 
 class MissingTopics(BagError):
-    """Error for a bag that lacks topics that a figure requires."""
+    """Raised if a bag lacks topics that a figure requires."""
 
 
 def _parts(recording: Recording, bodies: Sequence[str]) -> list[tuple[Touch, list[int]]]:

@@ -1,4 +1,4 @@
-"""Draw the right part of a video, which shows the taxels from two sides and tactile images."""
+"""Draw the right part of a video: the taxels, seen from two sides, and the tactile images."""
 
 from __future__ import annotations
 

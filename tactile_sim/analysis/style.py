@@ -73,7 +73,7 @@ def _parameters(theme: Theme) -> dict[Any, Any]:
 
 
 def words(quantity: str) -> str:
-    """Return a readable name for a tactile quantity, such as the name of a touch function."""
+    """Convert the name of a tactile quantity, such as a touch function, to readable words."""
     return _WORDS.get(quantity, quantity.replace("_", " "))
 
 

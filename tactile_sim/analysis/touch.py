@@ -89,9 +89,9 @@ class Touch:
         """Peak by unit of the readings."""
 
     def add(self, message: Message) -> None:
-        """Add a message of one of the topics of ``frames``.
+        """Add a message from one of the topics in ``frames``.
 
-        Frames outside the time span are ignored, and so are frames with another layout than the first one.
+        Frames are ignored if they are outside the time span or if their layout differs from the first one's.
         """
         for frame in self.frames.of(message):
             if frame.stamp in self.span:

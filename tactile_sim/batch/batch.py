@@ -138,7 +138,7 @@ class Batch:
         ``faults``.
 
         Raises:
-            CommandError: ``n`` is negative or no integer.
+            CommandError: ``n`` is negative or not an integer.
         """
         end = self.step_count + whole("step: n", n)
         self.faults = {}
@@ -153,7 +153,7 @@ class Batch:
             ):
                 steps = min(steps, due - self.step_count)
             self._advance(steps)
-        if self.faults:  # what they did since then is dropped
+        if self.faults:  # their steps since then are discarded
             self.reset(list(self.faults))
 
     def observe(self, pads: Sequence[str] | None = None, reduce: str | None = None) -> Observation:
@@ -254,7 +254,7 @@ class Batch:
         arrays = states | self._readings.device_arrays
         if isinstance(name, str) and name == "readings" and name not in arrays:
             raise CommandError(
-                "device_array: 'readings' with a signal chain or sampling are computed on the processor;"
+                "device_array: 'readings' with a signal chain or sampling are computed on the CPU;"
                 " use observe().readings"
             )
         return arrays[known("device_array: no array", name, arrays)]

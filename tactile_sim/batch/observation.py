@@ -152,7 +152,7 @@ def check_selection(simulation: Simulation, pads: Sequence[str] | None, reduce: 
     for name in names:
         known("pads: no pad", name, valid)
     if len(set(names)) < len(names):
-        raise CommandError(f"pads: must be different names, got {names}")
+        raise CommandError(f"pads: must be distinct names, got {names}")
     if reduce is not None:
         _check_reduction(reduce)
 

@@ -67,7 +67,7 @@ def _reduce(first, last, values, touched, touched_counts, sparse, body_index, po
         slots: Column of ``out`` for each pad, or -1 to skip the pad.
         law: Number of the reduction.
         out: (n, pads, width) results, initially zero: sums of the channels, the largest magnitude, or for the
-            center of pressure the moments (3) and the sum of the magnitudes.
+            centre of pressure the moments (3) and the sum of the magnitudes.
     """
     for env in range(first, last):
         for k in range(touched_counts[env] if sparse else len(body_index)):

@@ -35,12 +35,13 @@ def make_axes(name: str, given: Sequence[str]) -> tuple[Axis, ...]:
 
     Args:
         name: Shipped name or path of the configuration.
-        given: Axes as texts, such as ``skin.thickness=0.001:0.005:5`` (start, end and number of values) or
+        given: Axes as strings, such as ``skin.thickness=0.001:0.005:5`` (start, end and number of values) or
             ``sensor.noise.std=0,0.01`` (a list). ``sensor.STAGE.PARAMETER`` sets the stage in all entries of
             ``skin.sensor``, or in an entry ``*`` if there is none.
 
     Raises:
-        TactileSimError: The configuration, a text, a key or a value is invalid, or there are too many points.
+        TactileSimError: The configuration, an axis, a key or a value is invalid, or there are too many
+            points.
     """
     settings = config.load(name)
     axes: list[Axis] = []
@@ -52,7 +53,7 @@ def make_axes(name: str, given: Sequence[str]) -> tuple[Axis, ...]:
         if key.startswith(_SENSOR):
             keys = [f"skin.sensor.{pad}.{key.removeprefix(_SENSOR)}" for pad in settings.skin.sensor or ["*"]]
         if any(set(keys) & set(axis.keys) for axis in axes):
-            raise CommandError(f"--over: {key} is given twice; list all its values in one")
+            raise CommandError(f"--over: {key} is given twice; list all of its values in one")
         axes.append(Axis(key, tuple(keys), _values(key, values)))
     if math.prod(len(axis.values) for axis in axes) > MOST_POINTS:
         sizes = " x ".join(str(len(axis.values)) for axis in axes)

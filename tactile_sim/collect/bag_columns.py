@@ -29,7 +29,7 @@ _USED = {
     _NUMBERS: r"/ctrl",
     _JOINTS: r"/joint_(states|commands)",
 }
-"""For each message type, a regular expression for the end of the names of topics to export."""
+"""For each message type, a regular expression that matches the end of the topic names to export."""
 _CONSTANT = {
     _FRAME: ("pads", "bodies", "taxel_counts", "pad_channels", "units"),
     _JOINTS: ("name",),
@@ -84,7 +84,7 @@ def read_streams(
         progress: Called with the number of bytes read and the size of the file.
 
     Returns:
-        The streams by column name, and a description of the bag's damage or None.
+        The streams by column name, and a description of the damage to the bag, or None if it is intact.
 
     Raises:
         BagError: The bag cannot be read or has no tactile data, or its messages do not form columns.
@@ -221,8 +221,8 @@ def tactile_rate(path: Path, streams: dict[str, Stream]) -> int:
 def resample(path: Path, streams: dict[str, Stream], rate: int) -> dict[str, Column]:
     """Resample streams to rows at a fixed rate.
 
-    The first row is at the time at which all streams have begun, the last row at most at the time of the last
-    tactile message. Each row has the latest value of each stream.
+    The first row is at the earliest time at which every stream has a value. The last row is not later than
+    the last tactile message. Each row contains the latest value of each stream.
 
     Args:
         path: The bag, for error messages.

@@ -99,7 +99,7 @@ def collect(
         ray: Address of a Ray cluster, ``auto`` or ``local``. None uses local processes without Ray.
 
     Returns:
-        The number of episodes collected by this call, without those that already existed.
+        The number of episodes collected by this call, not counting those that already existed.
 
     Raises:
         TactileSimError: The configuration is invalid, the folder contains another dataset or is not writable,
@@ -132,7 +132,7 @@ def make_probe(collection: Collection, workers: int, option: str = "--envs") -> 
     Args:
         collection: The dataset to check.
         workers: Number of shards created in parallel.
-        option: Option that sets the number of episodes of a shard.
+        option: Option that sets the number of episodes per shard, for error messages.
 
     Raises:
         TactileSimError: A number, the configuration, the task or the policy is invalid, or the shards that

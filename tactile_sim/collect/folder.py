@@ -52,7 +52,7 @@ def locked(out: Path) -> Iterator[None]:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         yield
     except BlockingIOError:
-        raise CommandError(f"--out: another process writes {out}; wait until it has ended") from None
+        raise CommandError(f"--out: another process is writing {out}; wait until it has finished") from None
     finally:
         os.close(handle)
 
@@ -77,7 +77,7 @@ def begin(out: Path, info: dict[str, Any], remedy: str = "use another path") -> 
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError:
         if others := sorted(file.name for file in out.iterdir() if not file.name.endswith(".new")):
-            raise CommandError(f"--out: {out} has no {INFO}, but {others[0]!r}; {remedy}") from None
+            raise CommandError(f"--out: {out} contains {others[0]!r}, but no {INFO}; {remedy}") from None
         write_json(path, info)
         return
     except (OSError, ValueError) as error:
@@ -90,7 +90,7 @@ def begin(out: Path, info: dict[str, Any], remedy: str = "use another path") -> 
     for key in sorted({*info, *found}):
         if info.get(key) != found.get(key):
             was, wanted = (_shown(values.get(key)) for values in (found, info))
-            raise CommandError(f"--out: {out} was made with another {key}: {was}, not {wanted}; {remedy}")
+            raise CommandError(f"--out: {out} was created with another {key}: {was}, not {wanted}; {remedy}")
 
 
 def clear(out: Path) -> None:

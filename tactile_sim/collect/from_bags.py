@@ -71,7 +71,7 @@ def export_bags(
             fields = {name: column.field for name, column in columns.items()}
             known = info.setdefault("fields", fields)
             if other := [name for name in {**fields, **known} if fields.get(name) != known.get(name)]:
-                raise BagError(f"{bag}: {other[0]} is not as in {bags[0]}; select topics")
+                raise BagError(f"{bag}: {other[0]} differs from {bags[0]}; select topics")
             units.update({name: column.unit for name, column in columns.items() if column.unit})
             yield {name: column.values for name, column in columns.items()}
 
@@ -87,7 +87,7 @@ def export_bags(
 def _replaced(out: Path) -> Iterator[Path]:
     """Yield a temporary folder that replaces the dataset's folder when the block ends."""
     if out.exists() and not lerobot.is_finished(out):
-        raise BagError(f"{out} exists and is no dataset of LeRobot; choose another path with --out")
+        raise BagError(f"{out} exists and is not a LeRobot dataset; choose another path with --out")
     made = out.with_name(f"{out.name}.{uuid4().hex}.new")
     try:
         _remove_leftovers(out)

@@ -118,7 +118,7 @@ def sweep(
         force: Whether to discard an existing table and the results of completed points.
 
     Returns:
-        The number of points run by this call, without those that were already complete.
+        The number of points run by this call, not counting those that were already complete.
 
     Raises:
         TactileSimError: The input is invalid, the metric fails or the table cannot be written. Completed

@@ -121,7 +121,7 @@ def _check_names(spec: mujoco.MjSpec, child: mujoco.MjSpec, prefix: str, where: 
         for element in getattr(child, kind):
             if prefix + element.name in taken:
                 raise ConfigError(
-                    f"{where}.prefix: the scene has the name {prefix + element.name!r} already; "
+                    f"{where}.prefix: the scene already has the name {prefix + element.name!r}; "
                     "give each robot a prefix, such as left_"
                 )
 
@@ -129,7 +129,7 @@ def _check_names(spec: mujoco.MjSpec, child: mujoco.MjSpec, prefix: str, where: 
 def _add_object(spec: mujoco.MjSpec, name: str, settings: Settings) -> None:
     entry, where = settings.objects[name], f"{settings.source}: objects.{name}"
     if spec.body(name) is not None:
-        raise ConfigError(f"{where}: the scene has a body of that name already; choose another")
+        raise ConfigError(f"{where}: the scene already has a body of that name; choose another")
     body = spec.worldbody.add_body(
         name=name,
         pos=entry.get("position", np.zeros(3)),
@@ -177,7 +177,7 @@ def _mesh_path(name: str, settings: Settings, where: str) -> Path:
     path = of_address(name, where, urdf_options(settings).package_paths)
     if not path.is_absolute():
         if settings.base is None:
-            raise SceneError(f"{where}{name!r} has no folder to start from; write an absolute path")
+            raise SceneError(f"{where}{name!r} has no base folder; write an absolute path")
         path = settings.base / path
     if not os.path.isfile(path):
         raise SceneError(f"{where}no such file: {path}")

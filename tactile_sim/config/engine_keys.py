@@ -11,7 +11,7 @@ from tactile_sim.schema import Text
 
 
 class EngineName(Text):
-    """Check that a text is the name of an engine in the registry."""
+    """Check that a string is the name of an engine in the registry."""
 
     words = tuple(ENGINES)
     """Names of the engines in this package."""

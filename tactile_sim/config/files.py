@@ -38,7 +38,7 @@ def find_file(name: str, base: Path | None, where: str) -> Path:
         return shipped
     if base is None:
         raise ConfigError(
-            f"{where}: {shown} is not shipped, and here a relative path has no folder to start from;"
+            f"{where}: {shown} is not shipped, and there is no base folder for a relative path;"
             " write an absolute path or package://PACKAGE/FILE"
         )
     return base / path

@@ -22,7 +22,7 @@ def check_address(value: Any) -> str:
     try:
         parts = urlsplit(address)
         valid = parts.scheme in ("ws", "wss") and parts.hostname and parts.port != 0
-    except ValueError:  # the port is no number up to 65535
+    except ValueError:  # the port is not a number up to 65535
         valid = False
     if not valid:
         raise ValueError(f"must be an address such as ws://127.0.0.1:5000, got {address!r}")
@@ -125,7 +125,7 @@ def resolve_hardware(
         if getattr(pad, other) is not None or (pad.raw and hardware.driver != "xela"):
             key_name = other if getattr(pad, other) is not None else "raw"
             raise ConfigError(
-                f"{where}.{name}.{key_name}: has no meaning with driver {hardware.driver!r}; remove it"
+                f"{where}.{name}.{key_name}: is not used with driver {hardware.driver!r}; remove it"
             )
         if not pad.scale:
             raise ConfigError(f"{where}.{name}.scale: must not be 0, since all readings would be 0")

@@ -37,7 +37,7 @@ def key(default: Any, check: Check, doc: str, live: bool = False) -> Any:
 
 
 def key_or_table(default: Any, check: Check, doc: str) -> Any:
-    """Create the field of a key with one value, or instead a table of values with user-defined keys."""
+    """Create the dataclass field of a key that has either one value or a table with user-defined keys."""
     return dataclasses.field(
         default=default, metadata={"check": check, "doc": doc, "live": False, "table": check}
     )

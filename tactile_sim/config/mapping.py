@@ -63,7 +63,7 @@ def from_mapping(
         options = _build(plugin.Settings, f"{engine}.", values) if plugin.Settings else None
         scene = plugin.scene_name(options)
         if scene is not None and "scene" in values:
-            fault = f"the engine {engine} brings its own; leave the key out, or choose another engine"
+            fault = f"the engine {engine} provides its own; leave the key out, or choose another engine"
             errors.append(("scene", ConfigError(f"{source}: scene: {fault}")))
         elif scene is not None:
             values["scene"], engine_scene = scene, True

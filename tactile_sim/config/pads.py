@@ -53,7 +53,7 @@ def resolve_pads(
     for name, given in sorted(settings.skin.pads.items()):
         where = f"{settings.source}: skin.pads.{name}"
         if name in whole:
-            raise ConfigError(f"{where}: the body {name!r} is a pad already, by skin.scales; rename the pad")
+            raise ConfigError(f"{where}: skin.scales already defines a pad {name!r}; rename this one")
         preset = presets.load(given["preset"], f"{where}.preset") if "preset" in given else None
         base = settings.base
         if preset:
@@ -149,7 +149,7 @@ def _plan(
         raise ConfigError(f"{where}.body: is missing; name the body that carries the pad")
     if flex < 0 and colliding_areas(model)[body] == 0:
         raise ConfigError(
-            f"{where}: the body {names.bodies[body]!r} has no geom that collides, so it cannot feel"
+            f"{where}: the body {names.bodies[body]!r} has no geom that collides, which a pad requires"
         )
     if pad.normal is not None or pad.box is not None:
         region = Region(

@@ -75,9 +75,9 @@ class ObjectSettings:
     mass: float | None = parameter(
         Number(above=0, unit="kg"), "mass [kg]; by default that of the same volume of water", None
     )
-    fixed: bool = parameter(Flag(), "whether the object does not move", False)
+    fixed: bool = parameter(Flag(), "whether the object is fixed in the world", False)
     friction: float = parameter(Number(least=0), "coefficient of sliding friction", 1.0)
-    position: tuple[float, ...] = parameter(_POSITION, "position of the object's center [m]", (0.0, 0.0, 0.0))
+    position: tuple[float, ...] = parameter(_POSITION, "position of the object's centre [m]", (0.0, 0.0, 0.0))
     orientation: tuple[float, ...] = parameter(_ORIENTATION, _ORIENTATION_DOC, (0.0, 0.0, 0.0))
 
 

@@ -101,7 +101,7 @@ class MotionSettings:
 class Settings:
     """A validated configuration.
 
-    Relative paths refer to the folder ``base``. Error messages call the file ``source``.
+    Relative paths refer to the folder ``base``. ``source`` is the name of the file in error messages.
     """
 
     base: Path | None
@@ -119,7 +119,7 @@ class Settings:
         "`ROS_PACKAGE_PATH`; relative to this file",
     )
     strict_urdf: bool = _key(
-        False, Flag(), "whether impossible masses, limits and the like of a URDF are rejected, not repaired"
+        False, Flag(), "whether a URDF with impossible masses or limits is rejected instead of repaired"
     )
     scene_options: SceneOptions = field(default_factory=SceneOptions)
     xacro: dict[str, str] = table(Scalar())

@@ -24,6 +24,6 @@ def check_topics(pads: Iterable[str], where: str) -> None:
         if token in taken:
             raise ConfigError(
                 f"{where}: {taken[token]!r} and {pad!r} would share the topic 'tactile/{token}';"
-                " rename one, or leave one without touch"
+                " rename one, or leave one without skin or feelers"
             )
         taken[token] = pad

@@ -55,7 +55,7 @@ class ActuatorCommands:
             if field not in taken and not (0 in taken and not np.isnan(values[0])):
                 kinds = " or ".join(FIELDS[kind] for kind in sorted(taken))
                 remedy = f"command its {kinds}" if kinds else "command it by the topic ctrl"
-                raise CommandError(f"joint_commands: actuator {name!r} takes no {FIELDS[field]}; {remedy}")
+                raise CommandError(f"joint_commands: actuator {name!r} accepts no {FIELDS[field]}; {remedy}")
         for entry in inputs:
             if not np.isnan(values[entry.field]):
                 control = entry.offset + float(np.nan_to_num(values) @ entry.weights)

@@ -155,7 +155,7 @@ class CommandChecks:
                 else:
                     remedy = f"set control: {{{name}: {{{key}: ...}}}}"
                 raise CommandError(
-                    f"joint_commands: joint {name!r} takes no {field}{why}; {remedy}, or command its effort"
+                    f"joint_commands: joint {name!r} accepts no {field}{why}; {remedy}, or command its effort"
                 )
         return targets
 
@@ -170,6 +170,6 @@ class CommandChecks:
             if not self.drives.takes["position"][self._index[name]]:
                 why = self.without_position.get(name, "")
                 raise CommandError(
-                    f"joint_trajectory: joint {name!r} takes no position ({why}); "
+                    f"joint_trajectory: joint {name!r} accepts no position ({why}); "
                     f"set control: {{{name}: {{mode: position}}}}"
                 )

@@ -96,5 +96,5 @@ class GripperGoal:
         return dict(zip(self.joints, engine.qpos[self._commander.qpos[self._indices]].tolist(), strict=True))
 
     def replace(self, text: str) -> None:
-        """End the goal because something else now controls the joints; ``text`` explains this to ``done``."""
+        """End the goal because something else now controls the joints; ``done`` receives ``text``."""
         self._done(Outcome.REPLACED, text)

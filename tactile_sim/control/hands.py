@@ -65,7 +65,7 @@ class Hands:
         return bool(self.pull or self.press or self._touched)
 
     def apply(self, engine: Engine, step: int) -> None:
-        """Set the forces on bodies for the next step, and end a press whose time is over.
+        """Set the forces on bodies for the next step, and end a press that has lasted for its duration.
 
         Args:
             engine: Engine whose bodies are pulled and pressed.

@@ -40,7 +40,7 @@ def make_grippers(settings: Settings, commander: Commander) -> dict[str, Gripper
     for name, gripper in grippers.items():
         if (other := owners.setdefault(topic_token(name), name)) != name:
             raise ConfigError(
-                f"{settings.source}: grippers.{name}: must not have the actions of {other!r},"
+                f"{settings.source}: grippers.{name}: must not share the action of {other!r},"
                 f" ~/{topic_token(name)}/gripper_cmd; rename one"
             )
         where = f"{settings.source}: grippers.{name}.joints"

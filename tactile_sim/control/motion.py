@@ -26,7 +26,7 @@ class Motion(Protocol):
 
 
 class KeyframeMotion:
-    """Motion that moves the controls in a smooth loop through those in keyframes."""
+    """Motion that moves the controls in a smooth loop through the controls stored in keyframes."""
 
     interval = 0.01
 

@@ -116,7 +116,7 @@ class TrajectoryGoal:
         return True
 
     def replace(self, text: str) -> None:
-        """End the goal because something else now controls the joints; ``text`` explains this to ``done``."""
+        """End the goal because something else now controls the joints; ``done`` receives ``text``."""
         self._done(Outcome.REPLACED, text)
 
     def _worst(self, error: np.ndarray, allowed: np.ndarray) -> str:

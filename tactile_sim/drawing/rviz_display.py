@@ -94,7 +94,7 @@ def _view(model: mujoco.MjModel, skin_bodies: list[int]) -> dict[str, Any]:
         position, back = data.cam_xpos[camera], data.cam_xmat[camera].reshape(3, 3)[:, 2]
         depth = max(float((position - center) @ back), 0.0)
         focus = position - depth * back
-        # Robots may start in another pose than the one that is known here, so keep at least this distance.
+        # Robots may start in a pose that differs from the model's, so keep at least this distance.
         distances = [depth * np.tan(np.radians(model.cam_fovy[camera]) / 2) / slope, extent]
     else:
         back, focus = DIRECTION, center

@@ -11,14 +11,14 @@ SI_UNITS = ("N", "Pa", "V", "m", "m/s")
 
 
 def prefixed(value: float, unit: str) -> tuple[float, str]:
-    """Choose the SI prefix with which a value is from 1 to 1000.
+    """Choose the SI prefix that brings a value into the range from 1 to 1000.
 
     Args:
         value: The value, which may be 0.
         unit: Its unit. Only `SI_UNITS` take a prefix.
 
     Returns:
-        The size of the prefixed unit in the given one, and its symbol, such as ``(0.001, "mN")``.
+        The size of the prefixed unit as a multiple of ``unit``, and its symbol, such as ``(0.001, "mN")``.
     """
     if unit not in SI_UNITS or not value or not math.isfinite(value):
         return 1.0, unit
@@ -28,11 +28,11 @@ def prefixed(value: float, unit: str) -> tuple[float, str]:
 
 
 def number(value: float) -> str:
-    """Return a number with three digits, or all digits before the point up to a million."""
+    """Format a number with three significant digits, or as an integer from a thousand to a million."""
     return f"{value:.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
 def quantity(value: float, unit: str) -> str:
-    """Return a value with three digits and its unit, such as ``12.3 mN``."""
+    """Format a value with its unit and three significant digits, such as ``12.3 mN``."""
     size, symbol = prefixed(value, unit)
     return f"{number(value / size)} {symbol}".rstrip()

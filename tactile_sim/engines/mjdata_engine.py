@@ -84,7 +84,7 @@ class MjDataEngine(StateArrays, MujocoSensors):
         mujoco.mj_getState(self.model, self.data, out, _STATE)
 
     def set_state(self, values: np.ndarray) -> None:
-        """Restore the state and inputs that `get_state` wrote; call `forward` to update all else."""
+        """Restore the state and inputs that `get_state` wrote; call `forward` to update everything else."""
         mujoco.mj_setState(self.model, self.data, values, _STATE)
 
     @property

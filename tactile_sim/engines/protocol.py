@@ -81,7 +81,7 @@ class Engine(EngineArrays, Protocol):
         """
 
     def set_state(self, values: np.ndarray) -> None:
-        """Restore the state and inputs that `get_state` wrote; call `forward` to update all else."""
+        """Restore the state and inputs that `get_state` wrote; call `forward` to update everything else."""
 
     def step(self, n: int = 1) -> None:
         """Advance n time steps."""
@@ -189,7 +189,7 @@ class Engine(EngineArrays, Protocol):
         """Return the values (num_envs, n) of a sensor of any type, in MuJoCo's layout."""
 
     def get_sensor_value(self, name: str) -> np.ndarray:
-        """Return a sensor's values as a flat float32 array; for a contact sensor, the count comes first."""
+        """Return a sensor's values as a flat float32 array; see `MujocoSensors.get_sensor_value`."""
 
     def get_contact_sensor(self, name: str) -> ContactSensor:
         """Return all fields of a contact sensor."""

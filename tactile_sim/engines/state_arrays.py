@@ -14,7 +14,7 @@ STATES = frozenset("time qpos qvel act ctrl qfrc_applied xfrc_applied mocap_pos 
 
 
 def assign(name: str, array: np.ndarray, values: Any) -> None:
-    """Write values to an array of the physics.
+    """Write values to a state or input array of an engine.
 
     Args:
         name: Name of the array, for error messages.
@@ -37,7 +37,8 @@ def assign(name: str, array: np.ndarray, values: Any) -> None:
 class StateArrays:
     """Mixin that makes ``x.ctrl = values`` write to the existing array.
 
-    The arrays are views of the memory of the physics, which never reads an array that replaced one of them.
+    The arrays are views of the engine's memory. The engine would not read a new array in place of one of
+    them.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:

@@ -46,7 +46,7 @@ class Feelers:
     - Meshes are represented by their actual triangles, although MuJoCo's contacts use their convex hulls.
       The inside of a closed mesh is solid. An open mesh (with an edge that belongs to one triangle only, or
       to triangles with inconsistent winding) is treated as a sheet.
-    - A plane is infinite, whatever its rendered size, and solid below.
+    - A plane is infinite, regardless of its rendered size, and solid below.
     - A height field is solid down to its base.
     - Flexes are never obstacles.
 
@@ -82,8 +82,8 @@ class Feelers:
                 for all bodies or one for each. All other bodies can always cover feelers on the world body.
 
         Raises:
-            ConfigError: A tolerance is negative or not finite, or the number of values is not the number of
-                bodies.
+            ConfigError: A tolerance is negative or not finite, or the number of values differs from the
+                number of bodies.
         """
         if not isinstance(model, mujoco.MjModel):
             raise ConfigError(f"feelers: model: must be a mujoco.MjModel, got {model!r}")

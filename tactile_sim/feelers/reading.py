@@ -85,7 +85,7 @@ def read(
 
 @kernel(error_model="numpy")
 def _far(centre, radius, shape, positions, rotations, geom):
-    """Return whether the bounding sphere of a geom, and thus the geom, does not touch a sphere.
+    """Return whether a geom's bounding sphere is apart from another sphere, so the geom cannot reach into it.
 
     ``centre`` and ``radius`` describe the sphere in the world [m], and ``shape`` is the geom's row of `GEOM`.
     """

@@ -14,7 +14,7 @@ from tactile_sim.fit.noise import NoiseFit, fit_noise
 from tactile_sim.fit.recording import Recording, is_loaded
 from tactile_sim.fit.reference import Reference
 from tactile_sim.fit.search import Solution, refine, search, solve
-from tactile_sim.fit.selection import WIDE, Z, select, uncertainty, without_unknown
+from tactile_sim.fit.selection import absent_estimates, select, shared_estimates, uncertainty, without_unknown
 from tactile_sim.fit.taxels import of_taxels, to_stages
 
 POOR = 0.03
@@ -24,9 +24,7 @@ _LOADED = 0.01
 _FREE = 0.01
 """A taxel counts as unloaded up to this fraction of the largest load."""
 _CALM = 0.2
-"""Minimum number of unloaded readings per sample for which only these are used to estimate the noise."""
-_PROBE = 0.1
-"""Change of a parameter, as a fraction of its range, that tests whether the data are sensitive to it."""
+"""If there are more unloaded readings per sample than this, only these are used to estimate the noise."""
 
 
 @dataclass(frozen=True)
@@ -191,8 +189,8 @@ def _result(
 ) -> Fit:
     used = data.weights > 0
     sigma, slopes, covariance = uncertainty(data, solution)
-    estimates = _shared(solution, covariance)
-    estimates += _absent(data, solution, candidates, slopes, sigma)
+    estimates = shared_estimates(solution, covariance)
+    estimates += absent_estimates(data, solution, candidates, slopes, sigma)
     own = of_taxels(data, solution, covariance, sigma, baseline)
     estimates += own.estimates
     if level:
@@ -221,67 +219,6 @@ def _result(
         float(np.sqrt(solution.rss / max(used.sum(), 1))),
         to_stages(kept, solution, own, baseline, data.scale),
     )
-
-
-def _shared(solution: Solution, covariance: np.ndarray) -> list[Estimate]:
-    estimates = []
-    for k, parameter in enumerate(solution.parameters):
-        deviation = Z * float(np.sqrt(max(covariance[k, k], 0.0)))
-        scaled = solution.scaled[k]
-        low, high = (parameter.unscaled(min(max(scaled + s * deviation, 0.0), 1.0)) for s in (-1, 1))
-        value = parameter.unscaled(scaled)
-        at_bound = parameter.log and not 0.005 < scaled < 0.995
-        wide = deviation > WIDE or at_bound
-        note = "at its bound" if at_bound else "any value fits" if wide else ""
-        status = "unidentifiable" if wide else "fitted"
-        estimates.append(Estimate(parameter.key, value, max(high - value, value - low), status, note))
-    return estimates
-
-
-def _absent(
-    data: Data, solution: Solution, candidates: tuple[Parameter, ...], slopes: np.ndarray, sigma: float
-) -> list[Estimate]:
-    """Return estimates for the parameters of stages that were not selected.
-
-    Each parameter is either absent (the data show that it is neutral) or unidentifiable.
-
-    Args:
-        data: The prepared recording.
-        solution: The fitted solution with the selected stages.
-        candidates: Parameters of all stages that may be fitted.
-        slopes: (r, p) derivatives of the used readings with respect to the solution's scaled parameters.
-        sigma: Standard deviation of the residuals, corrected for their correlation [units].
-    """
-    estimates = []
-    chosen = {parameter.stage for parameter in solution.parameters}
-    for parameter in candidates:
-        if parameter.stage in chosen:
-            continue
-        if parameter.neutral is None:
-            note = f"{parameter.stage} has no effect"
-            estimates.append(Estimate(parameter.key, np.nan, np.nan, "unidentifiable", note))
-            continue
-        beside = [p for p in candidates if p.stage == parameter.stage and p.neutral is None]
-        more = (*solution.parameters, parameter, *beside)
-        neutral = parameter.scaled(parameter.neutral)
-        probe = neutral + (_PROBE if neutral < 0.5 else -_PROBE)
-        at = np.concatenate([solution.scaled, [probe], [0.5] * len(beside)])
-        change = solve(data, more, at).fitted[data.weights > 0] - solution.fitted[data.weights > 0]
-        if slopes.shape[1]:
-            change = change - slopes @ np.linalg.lstsq(slopes, change, rcond=None)[0]
-        half = Z * sigma * _PROBE / max(float(np.linalg.norm(change)), 1e-300)
-        wide = half > WIDE
-        span = parameter.high - parameter.low
-        estimates.append(
-            Estimate(
-                parameter.key,
-                parameter.neutral,
-                min(half, 1.0) * span,
-                "unidentifiable" if wide else "absent",
-                "the recording hardly depends on it" if wide else "",
-            )
-        )
-    return estimates
 
 
 def _free(data: Data, solution: Solution) -> np.ndarray:

@@ -35,7 +35,7 @@ def report(result: Fit) -> str:
     number = np.isfinite(result.gains).sum()
     lines = [
         f"{result.recording.source}: {len(result.recording.times)} samples, {number} of {len(result.gains)} "
-        "taxels with a gain of their own",
+        "taxels with individual gains",
         "",
         "parameter                        value ± 95 % confidence",
         *rows,

@@ -30,7 +30,7 @@ _WIDE = 0.25
 
 @dataclass(frozen=True)
 class Patch:
-    """Distribution of the force of a rigid sphere that presses on one taxel over the m taxels of a pad.
+    """Distribution over the m taxels of a pad of the force of a rigid sphere that presses on one of them.
 
     The pressure is (stiffness / thickness) times the depth, so the distribution depends only on the quotient
     force / (stiffness / thickness). A table over this quotient is therefore valid for any stiffness.

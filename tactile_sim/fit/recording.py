@@ -112,7 +112,7 @@ def _numbered(path: Path, columns: dict[str, np.ndarray], name: str) -> np.ndarr
     if not found:
         return None
     if found != list(range(len(found))):
-        raise CommandError(f"{path}: the columns '{name}_0' to '{name}_{found[-1]}' must all be there")
+        raise CommandError(f"{path}: the columns '{name}_0' to '{name}_{found[-1]}' must all be present")
     return np.stack([columns[f"{name}_{k}"] for k in found], axis=1)
 
 

@@ -62,11 +62,11 @@ class Reference:
             loads.force[0] = loads.force_world[0] = -skin.normals[taxel]
             felt = skin.sense(loads, "force_vector", response)[taxels]
             spread[k] = -np.einsum("mc,mc->m", felt, skin.normals[taxels])
-        table = simulation.stages  # those of presets included
+        table = simulation.stages  # including those of presets
         configured = match(table, names, settings.source, "pad").get(pad)
         stages = dict(table[configured]) if configured else {}
         width = stages.get("cross_talk", {}).get("sigma", 0.0)
-        sigma = float(np.mean(width))  # of a range
+        sigma = float(np.mean(width))  # the mean of a range
         kernel = {pad: {"cross_talk": {"share": 1.0, "sigma": sigma}}}
         chain = SignalChain(skin, kernel, simulation.engine.timestep)
         mixed = np.zeros_like(spread)

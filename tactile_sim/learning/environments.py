@@ -194,10 +194,10 @@ def register(name: str, task: type[Task], **options: Any) -> None:
         options: Default values for the arguments of `TaskVectorEnv`.
 
     Raises:
-        ConfigError: The name is not a text, or the task is not a class.
+        ConfigError: The name is not a string, or the task is not a class.
     """
     if not isinstance(name, str):
-        raise ConfigError(f"register: name: must be a text such as 'me/Hold-v0', got {name!r}")
+        raise ConfigError(f"register: name: must be a string such as 'me/Hold-v0', got {name!r}")
     if not callable(task):
         raise ConfigError(f"register: task: must be a subclass of Task, got {task!r}")
     gymnasium.register(

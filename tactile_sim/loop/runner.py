@@ -175,7 +175,7 @@ class Runner:
             work()
 
     def interfere(self, work: Callable[[], Any], *, mends: bool = False) -> Any:
-        """Change the state by other means than physics and publish the new state.
+        """Change the state by means other than physics, and publish the new state.
 
         If the previous state has already been published, the step count is increased by one so that the new
         state has a different stamp. The new state is published before the next step.

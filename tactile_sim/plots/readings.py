@@ -89,7 +89,7 @@ class Parts:
     # -- selection: SceneError if a part does not exist or has no sensors ---------------------------------
 
     def geom(self, number: int | None, name: str | None) -> int:
-        """Return the id of a geom, specified by id or name, that has sensors.
+        """Return the id of a geom that is specified by id or name and has sensors.
 
         Raises:
             SceneError: The geom does not exist or has no sensors.
@@ -105,7 +105,7 @@ class Parts:
         return geom
 
     def body(self, number: int | None, name: str | None) -> int:
-        """Return the id of a body, specified by id or name, that may be without sensors.
+        """Return the id of a body that is specified by id or name; it need not have sensors.
 
         Raises:
             SceneError: The body does not exist.

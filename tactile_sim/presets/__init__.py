@@ -15,7 +15,7 @@ FOLDER = Path(__file__).resolve().parent
 GRADES = ("primary", "secondary", "estimated")
 """Grades of the source of a property.
 
-``primary`` means a file or paper from the sensor's project, ``secondary`` a text by other authors, and
+``primary`` means a file or paper from the sensor's project, ``secondary`` a publication by other authors, and
 ``estimated`` an estimate by this project.
 """
 

@@ -53,22 +53,22 @@ def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, An
     """
     if table and spec.option.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR:
         raise ConfigError(
-            f'{where}: the scene switches all sensors off (option flag sensor="disable"), so that these would'
-            " find nothing; switch them on there"
+            f'{where}: the scene disables all sensors (option flag sensor="disable"), so these would'
+            " find nothing; enable them there"
         )
     taken = {sensor.name for sensor in spec.sensors}
     for name, keys in table.items():
         if name in taken:
-            raise ConfigError(f"{where}.{name}: the scene has a sensor of that name; give this one another")
+            raise ConfigError(f"{where}.{name}: the scene already has a sensor of that name; rename this one")
         if name.startswith(COMPLETE):
-            raise ConfigError(f"{where}.{name}: names that begin with {COMPLETE!r} are taken; use another")
+            raise ConfigError(f"{where}.{name}: names that begin with {COMPLETE!r} are reserved; rename it")
         try:
             chosen = sides(keys)
         except ValueError as error:
             raise ConfigError(f"{where}.{name}: {error}") from None
         if not any(chosen):
             needed = ", ".join((*FIRST, *SECOND))
-            raise ConfigError(f"{where}.{name}: names no object; add at least one of {needed}")
+            raise ConfigError(f"{where}.{name}: has no object; add at least one of {needed}")
         objects: dict[str, Any] = {}
         for key, side in zip(chosen, ("obj", "ref"), strict=True):
             if key:
@@ -194,7 +194,7 @@ def _check_names(sensors: Sequence[mujoco.MjsSensor], where: str) -> None:
         name = sensor.name or unnamed_sensor(number)
         if not sensor.name and name in given:
             raise SceneError(
-                f"{where}: an unnamed sensor is called {name!r}, as another one is; give it a name"
+                f"{where}: an unnamed sensor is called {name!r}, like another one; give it a name"
             )
         topic = f"{'contact_sensors' if sensor.type == _CONTACT else 'sensors'}/{topic_token(name)}"
         if topic in taken:

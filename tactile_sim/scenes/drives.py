@@ -130,9 +130,9 @@ def undriven(model: mujoco.MjModel, names: Names) -> dict[int, str]:
             driven.update(joints)
             continue
         if taken:
-            reason = f"takes {' and '.join(FIELDS[field] for field in sorted(taken))}"
+            reason = f"accepts only {' and '.join(FIELDS[field] for field in sorted(taken))}"
         else:
-            reason = "couples several joints" if len(joints) > 1 else "is no servo with a constant gain"
+            reason = "couples several joints" if len(joints) > 1 else "is not a servo with a constant gain"
         why |= {j: f"actuator {names.actuators[actuator]!r} {reason}" for j in joints if j in why}
     return {joint: reason for joint, reason in why.items() if joint not in driven}
 

@@ -24,11 +24,11 @@ from tactile_sim.scenes.contact_sensors import fault_of_contact_sensor
 
 _REMEDIES = {
     "no decoder found for mesh": "; convert the mesh to STL or OBJ",
-    "Error opening file": "; files start at the scene's folder, or at its compiler's meshdir or texturedir",
+    "Error opening file": "; files are relative to the scene's folder, or to its meshdir or texturedir",
     "qhull error": "; the vertices of a mesh must be finite and not lie in one plane",
-    "unknown exception": "; MuJoCo gives no reason: mostly a count or size is too large for the memory",
+    "unknown exception": "; MuJoCo gives no reason; often, a count or size is too large for the memory",
     "geometry specification not found": "; a shape is a box, sphere, cylinder, capsule or mesh",
-    "larger than mjMINVAL": "; give the body a geom with mass, or more of it, or an inertial",
+    "larger than mjMINVAL": "; give the body a geom with enough mass, or an inertial",
 }
 _OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
 _KINDS = (("geom", "geom", "geoms"), ("jnt", "joint", "joints"), ("body", "body", "bodies"))
@@ -82,9 +82,9 @@ def refusal(path: Path, error: Exception) -> SceneError:
 
 
 def without_line(message: str, urdf: str) -> str:
-    """Replace the line in MuJoCo's error about a rewritten URDF by the link or joint in this line.
+    """Replace the line number in MuJoCo's error about a rewritten URDF with the link or joint on that line.
 
-    The user's file has other lines.
+    The line numbers in the user's file are different.
 
     Args:
         message: MuJoCo's error.
@@ -136,7 +136,7 @@ def without_qhull_report() -> Iterator[None]:
 
 @contextmanager
 def without_prefix_warning() -> Iterator[None]:
-    """Ignore Python's warning about robots without a prefix, which concerns scenes that are saved."""
+    """Ignore the warning about robots without a prefix, which matters only for scenes that are saved."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Attaching a spec with an empty prefix")
         yield
@@ -169,15 +169,16 @@ def _parts(message: str) -> tuple[str, str, int | None]:
 
 
 def _malformed(file: Path, line: int, tag: str, attribute: str) -> tuple[str, str]:
-    """Return the name of the first element, from a line on, with a word among the numbers of an attribute.
-
-    Its second value is the attribute's text. Both are empty if there is no such element.
+    """Find the first element, from a line on, whose numeric attribute contains a word that is not a number.
 
     Args:
         file: The scene's file.
         line: The line in which the element starts.
         tag: Tag of the element.
-        attribute: The attribute with numbers.
+        attribute: Name of the numeric attribute.
+
+    Returns:
+        The name of the element and the text of the attribute; both are empty if there is no such element.
     """
     text = "\n".join(found.text for found in _lines(file, file.parent, set()) if found.file == file)
     start = sum(len(part) + 1 for part in text.split("\n")[: line - 1])

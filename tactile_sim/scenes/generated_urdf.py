@@ -32,8 +32,8 @@ def generated_urdf(model: mujoco.MjModel, names: Names, world: str = "world") ->
     """Return a URDF with the bodies of a model as links, and with its joints, inertias and visible geoms.
 
     Links have the names and frames of the bodies. An additional link ``BODY/JOINT`` is inserted before the
-    body for a joint that does not pass through the body's origin, and for all joints of a body but the last.
-    Free and ball joints become floating joints. Meshes are stored as files in the cache.
+    body for a joint that does not pass through the body's origin, and for every joint of a body except the
+    last. Free and ball joints become floating joints. Meshes are stored as files in the cache.
 
     Args:
         model: The compiled scene.

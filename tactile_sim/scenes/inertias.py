@@ -86,7 +86,7 @@ def _repair_link(name: str, link: ElementTree.Element) -> Iterator[str]:
 
 
 def _repaired_moments(moments: np.ndarray, mass: float) -> tuple[np.ndarray, list[str]]:
-    """Return valid principal moments, and a description of each fault in the given ones.
+    """Return valid principal moments, and a description of each fault in ``moments``.
 
     Args:
         moments: (3,) principal moments in ascending order [kg m²].
@@ -104,7 +104,7 @@ def _repaired_moments(moments: np.ndarray, mass: float) -> tuple[np.ndarray, lis
     if excess > -_MARGIN * greatest:  # also for a flat part, whose excess is only a rounding error
         repaired[:2] += 0.5 * (excess + _MARGIN * greatest)
     if excess > _MARGIN * greatest:
-        reasons.append("the greatest moment must not exceed the sum of the others")
+        reasons.append("the largest moment must not exceed the sum of the others")
     return repaired, reasons
 
 

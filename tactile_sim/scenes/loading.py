@@ -107,9 +107,9 @@ def compiled(
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise refusal(path, error) from None
     if not 0.0 < model.opt.timestep < math.inf:
-        raise SceneError(f"{path}: option timestep is {model.opt.timestep:g}; give it seconds above 0")
+        raise SceneError(f"{path}: option timestep must be > 0 s, got {model.opt.timestep:g}")
     if nan := not_a_number(model):
-        raise SceneError(f"{path}: {nan} is nan; give it a number")
+        raise SceneError(f"{path}: {nan} is NaN; set it to a number")
     if control or modes:
         hold_keyframes(model)
     return spec, model
@@ -166,13 +166,13 @@ def load_spec(path: Path, options: UrdfOptions | None = None) -> mujoco.MjSpec:
 def load_robot(path: Path, options: UrdfOptions, part: bool = False) -> Robot:
     """Load a scene or a robot as an editable spec, with the control modes of a robot's joints.
 
-    Those of an MJCF file have no control modes, because the file defines its actuators.
+    Joints in an MJCF file have no control modes, because the file itself defines the actuators.
 
     Args:
         path: URDF or MJCF file.
         options: Options for URDF files. For attached files, only those for masses, packages and xacro apply.
-        part: Whether it becomes a part of another scene, whose physics options apply. A URDF that is a scene
-            itself gets those that suit contacts, see `robots.set_contact_options`.
+        part: Whether the file becomes part of another scene, whose physics options apply. Otherwise, a URDF
+            gets options that suit contacts; see `robots.set_contact_options`.
 
     Raises:
         SceneError: The file is not a scene, attaches itself, or MuJoCo rejects it.

@@ -9,17 +9,17 @@ from tactile_sim.errors import suggest
 from tactile_sim.schema import LARGEST
 
 _ONE_ANGLE = ("revolute", "continuous", "prismatic")
-"""Types of the joints that can follow and lead."""
+"""Types of joints that can follow or lead another joint."""
 
 
 def resolve_mimics(robot: ElementTree.Element) -> list[str]:
-    """Let each coupled joint of a URDF follow a joint that follows none, in place.
+    """Modify a URDF so that each coupled joint follows an independent joint.
 
-    In a chain of couplings the errors of all joints would add up, so each joint follows the first one.
-    Invalid couplings are removed, and their joints move by themselves.
+    In a chain of couplings, the errors of all joints would add up, so each joint follows the first joint of
+    its chain. Invalid couplings are removed, and their joints become independent.
 
     Args:
-        robot: The URDF, whose numbers are valid.
+        robot: The URDF. Its numbers must be valid.
 
     Returns:
         One line for each removed coupling, with the joint, its value and the repair.
@@ -36,7 +36,7 @@ def resolve_mimics(robot: ElementTree.Element) -> list[str]:
     repairs = []
     for name, mimic in list(couplings.items()):
         if fault := _fault(name, joints, couplings):
-            repairs.append(f"joint {name!r}: mimic {fault}; the joint moves by itself")
+            repairs.append(f"joint {name!r}: mimic {fault}; the joint moves independently")
             joints[name].remove(mimic)
             del couplings[name]
     resolved = {name: _resolved(mimic, couplings) for name, mimic in couplings.items()}
@@ -53,7 +53,7 @@ def resolve_mimics(robot: ElementTree.Element) -> list[str]:
 def _fault(
     name: str, joints: Mapping[str, ElementTree.Element], couplings: Mapping[str, ElementTree.Element]
 ) -> str:
-    """Return why a joint cannot follow the one that its ``<mimic>`` names, or an empty text."""
+    """Return why a joint cannot follow the one that its ``<mimic>`` names; empty if it can."""
     leader = couplings[name].get("joint", "")
     if leader not in joints:
         near = suggest(leader, joints.keys() - {name}).removeprefix("; ")

@@ -24,10 +24,10 @@ _CONTACT_OPTIONS = {
     "impratio": 10.0,
 }
 _COUPLING = ([0.01, 1.0], [0.9999, 0.9999, 0.001, 0.5, 2.0])
-"""solref and solimp of the equality that MuJoCo makes of a ``<mimic>``.
+"""solref and solimp of the equality that MuJoCo creates from a ``<mimic>``.
 
-MuJoCo's own are so soft that chains of short links bend by 20 degrees under their weight. The time constant
-stays well above the time step, so that an offset does not jerk the joint at the start.
+MuJoCo's defaults are so soft that chains of short links bend by 20 degrees under their weight. The time
+constant stays well above the time step, so that an offset does not jerk the joint at the start.
 """
 _THIN = re.compile(r"mesh volume is too small: (\S+)")
 
@@ -91,7 +91,7 @@ def set_contact_options(spec: mujoco.MjSpec, given: Collection[str] = ()) -> Non
 
     Args:
         spec: The scene.
-        given: Names of options that stay as they are.
+        given: Names of options to leave unchanged.
     """
     for name, value in _CONTACT_OPTIONS.items():
         if name not in given:

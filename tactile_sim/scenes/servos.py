@@ -189,10 +189,10 @@ def hold_keyframes(model: mujoco.MjModel) -> None:
 def _armature(kp: float, kd: float, step: float) -> float:
     """Return the armature that makes a servo stable for any joint inertia [kg m² or kg].
 
-    A time step h with explicit damping is stable for inertias above ``h² kp / 4 + h kd / 2``. The damping is
-    implicit, which acts like an additional inertia of ``h kd``, but not everywhere: MuJoCo drops the implicit
-    part while a force is at its limit, and computes contact forces without it. If the damping exceeded the
-    joint's inertia by far, these contact forces would be too weak at first and launch the robot then.
+    With explicit damping, a time step h is stable for inertias above ``h² kp / 4 + h kd / 2``. Here, damping
+    is implicit and acts like an additional inertia of ``h kd``. But MuJoCo drops the implicit part while a
+    force is at its limit, and computes contact forces without it. If ``h kd`` were much larger than the
+    joint's inertia, contact forces would be too weak at first and would then launch the robot.
     """
     return 0.25 * step**2 * kp + 0.5 * step * kd
 

@@ -9,7 +9,8 @@ from pathlib import Path
 from tactile_sim.errors import SceneError
 
 MOST_COPIES = 20_000
-"""Largest number of copies by nested ``<replicate>``. MuJoCo needs 7 s for it and scales quadratically."""
+"""Largest number of copies that nested ``<replicate>`` elements create. MuJoCo takes 7 s for this number, and
+the time grows quadratically."""
 MOST_CELLS = 100_000_000
 """Largest number of points of a ``<flexcomp>`` or cells of an ``<hfield>``."""
 MOST_KEYS = 100_000
@@ -52,4 +53,4 @@ def _numbers(element: ElementTree.Element, *attributes: str) -> list[int]:
 
 def _limit(path: Path, tag: str, what: str, number: int, most: int) -> None:
     if number > most:
-        raise SceneError(f"{path}: <{tag}>: must make at most {most:,} {what}, got {number:,}")
+        raise SceneError(f"{path}: <{tag}>: must create at most {most:,} {what}, got {number:,}")

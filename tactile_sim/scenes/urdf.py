@@ -63,7 +63,7 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
         names = [element.get("name") for element in robot.findall(kind)]
         if len(set(names)) < len(names):
             twice = next(name for name, count in Counter(names).items() if count > 1)
-            raise SceneError(f"{path}: {kind} {twice!r} is there twice; give one another name")
+            raise SceneError(f"{path}: {kind} {twice!r} is defined twice; rename one")
     extension = robot.find("mujoco")
     if extension is None:
         extension = ElementTree.SubElement(robot, "mujoco")
@@ -103,7 +103,7 @@ def _check_tree(robot: ElementTree.Element) -> None:
     """Check that joints connect existing links and that there is a root link.
 
     Raises:
-        ValueError: They do not.
+        ValueError: A joint connects an unknown link or a link to itself, or there is no root link.
     """
     links = {link.get("name", "") for link in robot.findall("link")}
     children = set()
@@ -167,7 +167,7 @@ def _expanded(path: Path, text: str, options: UrdfOptions) -> ElementTree.Elemen
 
 def _parsed(path: Path, text: str) -> ElementTree.Element:
     try:
-        # Neither space before the XML declaration nor a zero at the end, as C programs write it, is XML.
+        # XML allows neither space before its declaration nor a zero at the end, as C programs write it.
         return ElementTree.fromstring(text.lstrip().rstrip("\0 \t\r\n"))
     except ElementTree.ParseError as error:
         raise SceneError(f"{path}: broken XML: {error}") from None

@@ -1,4 +1,4 @@
-"""Repair numbers and elements of a URDF that other readers of URDF accept and MuJoCo rejects."""
+"""Repair numbers and elements of a URDF that other URDF parsers accept but MuJoCo rejects."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def repair_elements(robot: ElementTree.Element) -> list[str]:
     """Repair a URDF in place, so that MuJoCo reads it in the same way as other programs.
 
     - ``$(optenv NAME DEFAULT)`` becomes the value of the environment variable, or the default.
-    - Commas between the right number of numbers, a dot after a number, and numbers in excess are removed.
-    - Of elements that a joint has several times, such as ``<axis>``, the first one counts.
+    - Commas are removed if the number of values is right, as are a dot after a number and surplus numbers.
+    - If a joint repeats an element such as ``<axis>``, only the first one is kept.
     - A spherical joint loses the ``<limit>`` for one angle, because it has none.
-    - Limits of a position without a range between them are removed, and a negative effort loses its sign.
+    - Position limits that leave no range are removed, and a negative effort limit becomes positive.
     - Couplings that no joint can follow are removed, see `resolve_mimics`.
 
-    If a joint has only one limit of its position, the other one is 0, as the URDF specification says.
+    If a joint has only one position limit, the other one is 0, as the URDF specification says.
 
     Returns:
         One line for each repair, with the element, its value and the repair.
@@ -80,7 +80,7 @@ def _repair_repetitions(joint: ElementTree.Element) -> Iterator[str]:
         if element.tag in ("origin", "axis", "limit", "dynamics", "mimic", "parent", "child"):
             if element.tag in seen:
                 joint.remove(element)
-                yield f"{element.tag} must be there once; the others are ignored"
+                yield f"{element.tag} must occur only once; the others are ignored"
             seen.add(element.tag)
 
 
@@ -113,15 +113,15 @@ def _repair_limit(joint: ElementTree.Element) -> Iterator[str]:
 
 
 def _value(limit: ElementTree.Element, key: str) -> float:
-    """Return a number of a ``<limit>``; the default is 0 by the URDF specification."""
+    """Return a number in a ``<limit>``; the default is 0, as in the URDF specification."""
     return float(limit.get(key, "").strip() or 0.0)
 
 
 def _repaired(given: str, count: int, infinite: bool) -> str | None:
-    """Return an attribute's text as ``count`` numbers, or None if it has invalid or too few ones.
+    """Repair an attribute's text so that it has ``count`` numbers; return None if it cannot be repaired.
 
     Args:
-        given: The text.
+        given: The attribute's text.
         count: Number of values.
         infinite: Whether infinity is a valid value.
     """

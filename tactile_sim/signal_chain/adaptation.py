@@ -34,7 +34,7 @@ class LowPass(Stage):
 
 @dataclass(frozen=True)
 class Viscoelasticity(LowPass):
-    """Part of the load arrives late, as in a creeping elastomer, so hysteresis depends on its speed."""
+    """Part of the load arrives late, as in a creeping elastomer; hysteresis depends on the loading rate."""
 
     strength: float = ranged(SHARE, "Fraction of the load that arrives late, 0 to 1.")
     time_constant: float = ranged(TIME_CONSTANT, "Time constant of the late part [s].")

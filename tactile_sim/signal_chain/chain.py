@@ -250,7 +250,7 @@ class SignalChain:
         """Restart everything including the tare, to process readings of another touch function.
 
         Args:
-            frame: Frame of its vector readings, as in `SignalChain`.
+            frame: Frame of the new touch function's vector readings, as in `SignalChain`.
         """
         axes = {"body": self._skin.normals, "taxel": np.array([0.0, 0.0, 1.0]), "world": np.zeros(3)}
         axis = np.broadcast_to(axes[frame], self._skin.normals.shape)

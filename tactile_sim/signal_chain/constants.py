@@ -32,7 +32,7 @@ from tactile_sim.signal_chain.stage import COMPUTATION, Stage
 class Constants:
     """Parameters and constants of all stages, which are fixed until the next reset.
 
-    Those of stages that depend on the seed are stored for each environment, others only once.
+    Values of stages that depend on the seed are stored for each environment, those of other stages only once.
     """
 
     def __init__(self, groups: dict[type[Stage], Group], seeds: np.ndarray, episodes: np.ndarray):

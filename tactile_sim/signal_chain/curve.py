@@ -199,7 +199,7 @@ def _interpolate(values, begin, end, index, entries, b, before, after, valid, wo
     sizes, cells = work[1, : end - begin], work[2].view(np.int32)[: end - begin]
     for c in range(len(values)):
         row, beyond = values[c, begin:end], 0
-        # Only the search cannot be vectorized, so it has a loop of its own.
+        # Only the search cannot be vectorized, so it has a separate loop.
         for i in range(len(row)):
             size = abs(row[i] - before)
             beyond |= size > limit
@@ -211,7 +211,7 @@ def _interpolate(values, begin, end, index, entries, b, before, after, valid, wo
                     valid[i] = 0
         if most <= 1:
             for i in range(len(row)):
-                # Unsigned, since numba looks for negative indices otherwise.
+                # Unsigned, because Numba otherwise checks for negative indices.
                 k = np.uint32(ends[np.uint32(cells[i])])
                 k = np.uint32(k + np.uint32(sizes[i] > x[k]))
                 sizes[i] = y[k] + slopes[k] * (sizes[i] - x[k])

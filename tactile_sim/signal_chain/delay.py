@@ -111,7 +111,8 @@ def _arrivals(slot, runs):
 def is_full(memory, begin, end, room, runs, kept, steps):
     """Return whether any environment has no room for another reading.
 
-    There is room if the new reading can replace the oldest one, because the next one has arrived everywhere.
+    There is room if the new reading can replace the oldest one, that is, if the second oldest has arrived
+    everywhere.
 
     Args:
         memory: (n, words) Memory of all stages.

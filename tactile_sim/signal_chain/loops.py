@@ -7,7 +7,7 @@ import numpy as np
 from tactile_sim.compilation import kernel
 
 ZERO, ONE = np.float32(0.0), np.float32(1.0)
-"""Literals are float64 in a kernel; in a loop over float32 they would halve its speed."""
+"""Float32 constants. Literals in a kernel are float64 and would halve the speed of a loop over float32."""
 
 
 @kernel

@@ -34,13 +34,13 @@ class Pairs(NamedTuple):
 
 @dataclass(frozen=True)
 class CrossTalk(Stage):
-    """Each taxel passes a share of its load to others on the skin; none is lost unless weights are given."""
+    """Each taxel passes a share of its load to other taxels; no load is lost unless weights are specified."""
 
     share: float = ranged(SHARE, "Fraction of a taxel's load that is passed on, 0 to 1.", default=0.0)
     sigma: float = ranged(
         Number(least=0, most=1, unit="m"),
         "Standard deviation of the Gaussian over distance by which the share is divided [m]; 0 divides it "
-        "equally among the neighbors.",
+        "equally among the neighbours.",
         default=0.0,
     )
     distances: tuple[float, ...] = parameter(

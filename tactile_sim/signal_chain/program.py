@@ -69,7 +69,7 @@ class Program:
     @property
     def waits_for_tare(self) -> bool:
         """True if an automatic tare is still pending in some environment."""
-        if self._untared:  # a tare that is done stays done
+        if self._untared:  # a tare is never undone
             begin = self.columns(Tare).start + 1
             self._untared = not self.memory[:, begin : begin + len(self.groups[Tare].runs)].all()
         return self._untared
@@ -144,8 +144,8 @@ class Program:
     def make_room(self, steps: np.ndarray) -> None:
         """Ensure that the delay has room for another reading, before `run` stores it.
 
-        No room is needed if the new reading can replace the oldest one, because the next one has arrived on
-        every pad. Otherwise ``memory`` is enlarged; stored readings are kept.
+        No room is needed if the new reading can replace the oldest one, that is, if the second oldest has
+        arrived on every pad. Otherwise ``memory`` is enlarged; stored readings are kept.
 
         Args:
             steps: (n,) int64 step of each environment since its last reset.

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SLACK = 1e-9
 """Tolerance for rounding of decimal fractions: 1.1 s / 0.1 s must count as exactly 11 steps."""
 ENABLED = "enabled"
-"""Key that every stage has beside its own parameters."""
+"""Key that every stage has in addition to its parameters."""
 
 
 class Own(NamedTuple):
@@ -61,7 +61,7 @@ class Now(NamedTuple):
     valid: np.ndarray
     """(taxels,) uint8, 1 if the current reading is valid. Stages with ``marks`` can change it."""
     work: np.ndarray
-    """(4 + channels, taxels) float32 or more scratch memory."""
+    """(4 + channels or more, taxels) float32 scratch memory."""
 
 
 _FLOATS, _TABLE = types.float32[::1], types.float32[:, ::1]

@@ -13,7 +13,7 @@ from tactile_sim.signal_chain.stage import SLACK, Stage, computation, ranged
 
 @dataclass(frozen=True)
 class Tare(Stage):
-    """The reading at some time after the start is subtracted from then on, without a call of ``~/tare``."""
+    """The reading at some time after the start is subtracted from then on, without a call to ``~/tare``."""
 
     at: float = ranged(Number(least=0, unit="s"), "Time after the start [s].")
     has_memory = True

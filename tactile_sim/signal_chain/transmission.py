@@ -16,7 +16,7 @@ from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 @dataclass(frozen=True)
 class DeadTaxels(Stage):
-    """Some taxels always read the same: a fraction that is chosen by the seed, and those listed."""
+    """Some taxels always read the same value: a fraction chosen at random by the seed, and those listed."""
 
     fraction: float = ranged(SHARE, "Fraction of the body's taxels that are dead, 0 to 1.", default=0.0)
     taxels: tuple[int, ...] = parameter(

@@ -111,7 +111,7 @@ def set_equality(loop: Loop, name: str, active: bool) -> str:
 
 
 def push(loop: Loop, body: int, force: np.ndarray) -> str:
-    """Push a body for a moment: see `Simulation.push`.
+    """Push a body with a short impulse; see `Simulation.push`.
 
     Args:
         loop: Loop that steps the simulation.
@@ -123,7 +123,7 @@ def push(loop: Loop, body: int, force: np.ndarray) -> str:
 
 
 def pull(loop: Loop, body: int, point: np.ndarray, target: np.ndarray, limit: float) -> None:
-    """Pull a body with a spring: see `Simulation.pull`.
+    """Pull a body with a spring; see `Simulation.pull`.
 
     Args:
         loop: Loop that steps the simulation.
@@ -136,7 +136,7 @@ def pull(loop: Loop, body: int, point: np.ndarray, target: np.ndarray, limit: fl
 
 
 def press(loop: Loop, body: int, point: np.ndarray, force: np.ndarray, duration: float = 1.0) -> str:
-    """Press on the skin of a body: see `Simulation.press`.
+    """Press on the skin of a body; see `Simulation.press`.
 
     Args:
         loop: Loop that steps the simulation.
@@ -150,7 +150,7 @@ def press(loop: Loop, body: int, point: np.ndarray, force: np.ndarray, duration:
 
 
 def release(loop: Loop) -> None:
-    """End what `pull` and `press` do."""
+    """End the pull and the press."""
     loop.simulation.release()
 
 
@@ -167,17 +167,17 @@ def set_control(loop: Loop, index: int, value: float) -> None:
 
 
 def set_choice(loop: Loop, name: str, value: str) -> Future[None] | None:
-    """Set a live parameter that is a text."""
+    """Set a live parameter of type string."""
     return loop.set_parameter(name, value)
 
 
 def set_switch(loop: Loop, name: str, value: bool) -> Future[None] | None:
-    """Set a live parameter that is true or false."""
+    """Set a live parameter of type bool."""
     return loop.set_parameter(name, value)
 
 
 def set_parameter(loop: Loop, name: str, value: float) -> Future[None] | None:
-    """Set a live parameter that is a number."""
+    """Set a live parameter of type integer or float."""
     return loop.set_parameter(name, value)
 
 

@@ -133,7 +133,7 @@ class CommandedScene:
             effort: Efforts [N m or N] by joint name.
 
         Raises:
-            CommandError: A joint does not exist or does not accept that command; nothing is commanded then.
+            CommandError: A joint does not exist or does not accept that command; no command is then applied.
         """
         fields = {"position": position, "velocity": velocity, "effort": effort}
         names, tables = joint_tables(fields, 1)
@@ -148,7 +148,8 @@ class CommandedScene:
         """Make position servos follow a trajectory until the next command or its last point.
 
         Args:
-            trajectory: Waypoints of named joints; without waypoints, the joints stop where they are.
+            trajectory: Waypoints of named joints; without waypoints, the joints stop at their current
+                positions.
             delay: Time until it starts [s].
 
         Raises:
@@ -238,7 +239,7 @@ class CommandedScene:
             controls: (nu,) one value per control; NaN leaves a control unchanged.
 
         Raises:
-            CommandError: The number of values is wrong, or a value is no number, infinite or too large.
+            CommandError: The number of values is wrong, or a value is not a number, infinite or too large.
                 Nothing is changed in this case.
         """
         checked = self.commander.check_controls(controls)
@@ -250,7 +251,7 @@ class CommandedScene:
     def set_joints(
         self, position: Mapping[str, float] | None = None, velocity: Mapping[str, float] | None = None
     ) -> None:
-        """Set the state of hinge and slide joints by name; commands stay as they are.
+        """Set the state of hinge and slide joints by name; commands are not changed.
 
         Until the first command, servos added by ``control`` hold the new positions.
 

@@ -140,7 +140,7 @@ class InteractiveScene(CommandedScene):
         return name
 
     def push(self, body: int, force: np.ndarray) -> None:
-        """Apply an impulse at a body's center of mass: a force multiplied by `PUSH_DURATION`.
+        """Apply an impulse at a body's centre of mass: a force multiplied by `PUSH_DURATION`.
 
         Args:
             body: Id of the body.
@@ -214,7 +214,7 @@ class InteractiveScene(CommandedScene):
 
     def _check_hand(self, action: str, body: int, moves: bool = True) -> None:
         if not self.engine.accepts_body_forces:
-            raise CommandError(f"{action}: engine {self.engine.name!r} takes no forces on bodies")
+            raise CommandError(f"{action}: engine {self.engine.name!r} does not support forces on bodies")
         self._check_body(action, body, moves)
 
     def _check_body(self, action: str, body: int, moves: bool = True) -> None:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tactile_sim.skin import TOUCH_FUNCTIONS
-from tactile_sim.skin.loads import TouchFunction
 from tactile_sim.skin.pads import PadPlan
 from tactile_sim.skin.taxels import choose
+from tactile_sim.skin.touch_functions import TouchFunction
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation, Snapshot
@@ -32,7 +32,7 @@ class PadFunctions:
         """Find the functions of each pad and group the taxels by them.
 
         Args:
-            simulation: Simulation whose skin exists already.
+            simulation: Simulation whose skin already exists.
             plans: Pads that are declared in ``skin.pads``.
         """
         self._simulation, skin = simulation, simulation.skin

@@ -53,7 +53,7 @@ class PadStates:
         """Resolve the patterns of ``skin.state``.
 
         Args:
-            simulation: Simulation whose skin exists already.
+            simulation: Simulation whose skin already exists.
 
         Raises:
             ConfigError: A pattern matches no pad, or a pad's thresholds contradict each other.

@@ -33,10 +33,10 @@ def checked_settings(scene: Any, settings: Mapping[str, Any] | None) -> Settings
         raise ConfigError(f"settings: must be a mapping of keys to values, got {settings!r}")
     if isinstance(scene, mujoco.MjSpec | mujoco.MjModel):
         if "scene" in (settings or {}):
-            raise ConfigError("settings.scene: the scene is given in Python already; remove the key")
+            raise ConfigError("settings.scene: the scene was already passed as an object; remove the key")
         return config.from_mapping({**(settings or {}), "scene": _MADE_IN_PYTHON}, Path.cwd(), "settings")
     if settings is not None:
-        raise ConfigError("settings: only a scene made in Python takes them; add them to the configuration")
+        raise ConfigError("settings: are only for a scene built in Python; add them to the configuration")
     if isinstance(scene, Settings):
         return scene
     if isinstance(scene, Mapping):
@@ -58,7 +58,7 @@ def body_frames(settings: Settings, names: Names) -> list[str]:
     bodies = [settings.frame_prefix + name for name in names.bodies[1:]]
     if settings.world_frame in bodies:
         raise ConfigError(
-            f"{settings.source}: world_frame: {settings.world_frame!r} is the frame of a body too;"
+            f"{settings.source}: world_frame: {settings.world_frame!r} is also the frame of a body;"
             " give the world another name, or the bodies a frame_prefix"
         )
     return [settings.world_frame, *bodies]

@@ -10,8 +10,8 @@ import numpy as np
 from tactile_sim.arguments import known
 from tactile_sim.engines import Contacts
 from tactile_sim.simulation.taxel_forces import TaxelForces
-from tactile_sim.skin.loads import TouchFunction
 from tactile_sim.skin.state import CONTACT_PARTS, ContactQuantities, ContactState, contact_quantities
+from tactile_sim.skin.touch_functions import TouchFunction
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
@@ -164,7 +164,7 @@ class Snapshot:
         )
 
     @property
-    def hairs(self) -> tuple[np.ndarray, np.ndarray]:
+    def feeler_segments(self) -> tuple[np.ndarray, np.ndarray]:
         """Both ends of the feelers (feelers, 2, 3) in the world [m], and covered fractions (feelers,)."""
         engine, feelers = self.simulation.engine, self.simulation.feelers
         starts, directions = feelers.world(engine.body_positions, engine.body_rotations)
@@ -187,7 +187,7 @@ class Snapshot:
 
     @cached_property
     def contact_quantities(self) -> ContactQuantities:
-        """Center of pressure, area, friction utilization and other quantities, with one row per pad."""
+        """Centre of pressure, area, friction utilization and other quantities, with one row per pad."""
         skin = self.simulation.skin
         parts = self.sense(CONTACT_PARTS)
         return contact_quantities(parts, skin.surface_positions, skin.areas, skin.offsets)

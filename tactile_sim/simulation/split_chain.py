@@ -32,7 +32,7 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
     """Return the signal chain of a simulation, split if its pads have different touch functions.
 
     Args:
-        simulation: Simulation whose skin, stages and functions exist already.
+        simulation: Simulation whose skin, stages and functions already exist.
 
     Raises:
         ConfigError: A stage, a parameter or a pad name in ``skin.sensor`` is invalid.
@@ -44,7 +44,7 @@ def make_chain(simulation: Simulation) -> SignalChain | SplitChain:
         return SignalChain(simulation.skin, stages, *rest, TOUCH_FUNCTIONS[groups[0][0]].frame)
     skin, where = simulation.skin, f"{settings.source}: skin.sensor"
     names = [pad.name for pad in skin.pads]
-    make_stages(stages, names, where)  # checks all entries, also those that match no pad of a group
+    make_stages(stages, names, where)  # checks all entries, including those that match no pad of a group
     chosen = match(stages, names, where, "pad") if stages else {}
     chains = []
     for touch, rows in groups:
@@ -169,7 +169,7 @@ class SplitChain:
         Called when that touch function changes. Pads with their own touch function are not affected.
 
         Args:
-            frame: Frame of its vector readings: ``body``, ``taxel`` or ``world``.
+            frame: Frame of the new touch function's vector readings: ``body``, ``taxel`` or ``world``.
         """
         for chain, own in zip(self._chains, self._simulation.functions.touches, strict=True):
             if own is None:

@@ -11,9 +11,10 @@ from tactile_sim.arguments import as_array, described, is_whole, known, require_
 from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import BODIES, GEOMS, Contacts
 from tactile_sim.errors import CommandError, ConfigError
-from tactile_sim.skin.loads import BUILT_IN, LOAD, NORMAL, TOUCH_FUNCTIONS, Loads, TouchFunction, name_of
+from tactile_sim.skin.loads import LOAD, Loads
 from tactile_sim.skin.shares import Shares, checked
 from tactile_sim.skin.taxels import Taxels, choose
+from tactile_sim.skin.touch_functions import BUILT_IN, NORMAL, TOUCH_FUNCTIONS, TouchFunction, name_of
 
 if TYPE_CHECKING:
     from tactile_sim.skin.search import TaxelSearch
@@ -81,7 +82,7 @@ def require_loads(skin: TaxelSearch, loads: Loads) -> None:
 
 
 def given_shares(skin: TaxelSearch, loads: Loads, given: tuple) -> tuple[Loads, Shares]:
-    """Return checked loads and shares from a result of `Skin.shares` that is an argument.
+    """Check a result of `Skin.shares` that was passed as an argument; return its loads and shares.
 
     Args:
         skin: The skin.
@@ -101,7 +102,7 @@ def given_shares(skin: TaxelSearch, loads: Loads, given: tuple) -> tuple[Loads, 
 
 
 def find_touch(touch: str | TouchFunction) -> tuple[TouchFunction, int | None]:
-    """Return a touch function, and the number of its quantity in `loads.evaluate`.
+    """Return a touch function, and the number of its quantity in `touch_functions.evaluate`.
 
     Args:
         touch: Name in `TOUCH_FUNCTIONS`, or a touch function.
@@ -138,7 +139,7 @@ def checked_factor(skin: Skin, factor: Callable[[Skin], np.ndarray]) -> np.ndarr
     """Return the factors (n, 1) of a touch function for the n taxels of a skin.
 
     Raises:
-        ConfigError: The function returned something else than n numbers.
+        ConfigError: The function returned something other than n numbers.
     """
     given = factor(skin)
     array = as_array(given)
@@ -166,7 +167,7 @@ def _contacts_exist(ids, bodies, rigid, geoms):
         ids: (c, IDS) ids of `engines.Contacts`.
         bodies: Number of bodies.
         rigid: Number of geoms.
-        geoms: Number of geoms, including flexes with pads. Opposite to a flex, there is no geom.
+        geoms: Number of geoms, including flexes with pads. The side opposite a flex has no geom.
     """
     for c in range(len(ids)):
         for side in range(2):

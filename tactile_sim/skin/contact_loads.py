@@ -74,7 +74,7 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
 
 @kernel
 def place_other(load, geoms, other, body, body_positions, body_rotations):
-    """Write the id of the other geom, its body, and its pose in the body's frame into a load.
+    """Write the id, body and pose of the other geom into a load; the pose is in the load's body frame.
 
     Args:
         load: An entry of `loads.LOAD`.

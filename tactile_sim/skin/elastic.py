@@ -2,10 +2,10 @@
 
 The physics engine reports the wrench between two bodies at a few points. The actual contact area is computed
 from geometry. For each pair of a patch of skin and another body (`pairs`), the gap between the two is
-measured along the mean contact normal (`nearby`, `gaps`, `contact_area`). Then the pressures of an elastic
-layer are computed that balance the wrench (`press`, `winkler`). The tangential force is distributed in
+measured along the mean contact normal (`nearby`, `gaps`, `contact_area`). Then the pressures in an elastic
+layer that balance the wrench are computed (`press`, `winkler`). The tangential force is distributed in
 proportion to the pressure (Coulomb), and the torsional moment in proportion to pressure times distance from
-the center, so that forces and moments sum to those of the engine.
+the centre, so that forces and moments sum to those of the engine.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ from __future__ import annotations
 from tactile_sim.compilation import kernel
 from tactile_sim.geometry.vectors import along, dot, plus
 from tactile_sim.skin.layer import unpack
-from tactile_sim.skin.loads import FORCE_VECTOR_GLOBAL, FRICTION, NORMAL, NORMAL_FORCE, SLIP
 from tactile_sim.skin.nearby import bin_near
 from tactile_sim.skin.pairs import group_loads, has_mesh, net_load
 from tactile_sim.skin.patches import TaxelIndex
 from tactile_sim.skin.press import press
+from tactile_sim.skin.touch_functions import FORCE_VECTOR_GLOBAL, FRICTION, NORMAL, NORMAL_FORCE, SLIP
 
 EACH = -1
 """Value of ``quantity`` for which the load on each taxel is written instead of readings."""
@@ -31,7 +31,7 @@ def add_readings(loads, group, arrays, quantity, sums, table, taxels):
         loads: (m,) of `loads.LOAD`.
         group: (m,) output: number of each load's pair; -1 for loads that cannot be spread over an area.
         arrays: Result of ``ElasticArrays.table``.
-        quantity: Quantity of a touch function that `loads.evaluate` supports, or EACH.
+        quantity: Quantity of a touch function that `touch_functions.evaluate` supports, or EACH.
         sums: (n, 1 + c) as in `shares.gather`; not used with EACH.
         table: (room,) output: loads on taxels, as many as fit; only used with EACH.
         taxels: (room,) output: taxel of each load in ``table``; only used with EACH.

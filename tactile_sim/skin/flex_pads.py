@@ -188,8 +188,8 @@ def closest(point, vertices, corners, weights):
     """Find the point of a triangle that is closest to a given point.
 
     Args:
-        point: (3,) [m].
-        vertices: (v, 3) [m].
+        point: (3,) the given point [m].
+        vertices: (v, 3) positions of the vertices [m].
         corners: (3,) vertices of the triangle.
         weights: (3,) output: barycentric coordinates of the closest point.
 

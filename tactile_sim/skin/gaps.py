@@ -43,7 +43,7 @@ def write_gaps(points, first, last, solids, layer, geoms, triangles, reach):
 
 @kernel(error_model="numpy", counted=False)
 def _gaps_to(kind, size, pose, xs, ys, zs, gaps):
-    """Lower the gaps of points to those to one solid other than a mesh or box, where these are smaller.
+    """Reduce the gaps of points where a solid, other than a mesh or box, is closer than the current gap.
 
     Args:
         kind: Kind of the solid, as in `SOLID`.
@@ -81,7 +81,7 @@ def _gaps_to(kind, size, pose, xs, ys, zs, gaps):
 
 @kernel(error_model="numpy", counted=False)
 def _gaps_to_box(size, pose, xs, ys, zs, gaps):
-    """Lower the gaps of points to those to a box; the arguments are as in `_gaps_to`."""
+    """Reduce the gaps of points where a box is closer than the current gap; arguments as in `_gaps_to`."""
     a, b, c = size[0], size[1], size[2]
     t0, t1, t2 = pose[0], pose[1], pose[2]
     r00, r01, r02, r10, r11, r12 = pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]

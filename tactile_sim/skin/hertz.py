@@ -24,10 +24,10 @@ def contact_radius(load, patches):
 
 @kernel
 def pressure(distance, radius):
-    """Return the pressure relative to that at the center of the contact, from 0 to 1.
+    """Return the pressure relative to that at the centre of the contact, from 0 to 1.
 
     Args:
-        distance: Distance from the center [m].
+        distance: Distance from the centre [m].
         radius: Radius of the contact area [m].
     """
     return np.sqrt(1.0 - (distance / radius) ** 2) if distance < radius else 0.0

@@ -9,11 +9,12 @@ from tactile_sim.engines.contacts import BODIES, POSITION, WRENCH_WORLD
 from tactile_sim.skin.contact_loads import resolve_loads
 from tactile_sim.skin.elastic import add_readings
 from tactile_sim.skin.layer import unpack
-from tactile_sim.skin.loads import LOAD, evaluate
+from tactile_sim.skin.loads import LOAD
 from tactile_sim.skin.pairs import group_loads
 from tactile_sim.skin.patches import TaxelIndex, is_outside
 from tactile_sim.skin.responses import LINEAR, spread
 from tactile_sim.skin.shares import flush, gather
+from tactile_sim.skin.touch_functions import evaluate
 
 
 @kernel
@@ -106,7 +107,7 @@ def press_loads(loads, quantity, mean, extents, arrays, room, sums, out):
 def mark_inside(loads, group, count, extents, arrays, inside):
     """Determine for each load whether a taxel receives it or whether it is outside the pads.
 
-    The loads of a pair are tested together by their center, because the points of a flat contact are at its
+    The loads of a pair are tested together by their centre, because the points of a flat contact are at its
     corners.
 
     Args:

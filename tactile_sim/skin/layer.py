@@ -43,7 +43,7 @@ class Layer(NamedTuple):
     poses: np.ndarray
     """(g, 12) positions and rotations of these geoms in the frame of a pair."""
     triangles: tuple
-    """Result of `bin_triangles` without triangles."""
+    """Empty result of `bin_triangles`, for pairs without a mesh."""
 
 
 NEAR, POINTS, SUMS, ROWS = 1, 8, 13, 17
@@ -60,8 +60,8 @@ class ElasticArrays(NamedTuple):
     quad: Quadrature
     solids: Solids
     memory: tuple[np.ndarray, ...]
-    """The rows gap, near, points and sums of a `Layer`; its rows taxel,
-    several, touched, owner and pressed; its geoms and poses."""
+    """Memory of a `Layer` in four arrays: one with the rows gap, near, points and sums, one with the rows
+    taxel, several, touched, owner and pressed, and geoms and poses."""
 
     def twin(self, index: TaxelIndex) -> ElasticArrays:
         """Return a copy with another index and separate scratch memory, for another thread."""

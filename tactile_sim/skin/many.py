@@ -11,7 +11,7 @@ from tactile_sim.engines.contacts import Contacts
 from tactile_sim.skin.checks import find_touch, number_of
 from tactile_sim.skin.contact_loads import resolve_loads
 from tactile_sim.skin.kernels import mark_inside, net_wrenches, press_loads, to_taxel_axes
-from tactile_sim.skin.loads import LOAD, TouchFunction, evaluate
+from tactile_sim.skin.loads import LOAD
 from tactile_sim.skin.responses import (
     ELASTIC,
     LAWS,
@@ -22,6 +22,7 @@ from tactile_sim.skin.responses import (
 from tactile_sim.skin.shares import gather
 from tactile_sim.skin.skin import Skin
 from tactile_sim.skin.taxels import choose
+from tactile_sim.skin.touch_functions import TouchFunction, evaluate
 
 NO_FACTOR = np.empty((0, 1))
 

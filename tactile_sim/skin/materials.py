@@ -83,7 +83,7 @@ def foundation_of(load, patches):
 def reach_of(load, patches):
     """Return the maximum distance of a pressed taxel from the other surface [m].
 
-    This is the thickness of the layer, of the thicker one between two skins, plus the spacing of the taxels.
+    This is the thickness of the layer (between two skins, of the thicker one) plus the spacing of the taxels.
 
     Args:
         load: An entry of `loads.LOAD`.

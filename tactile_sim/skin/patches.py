@@ -39,7 +39,7 @@ is faster with fewer arrays."""
 
 
 class TaxelIndex(NamedTuple):
-    """Arrays that kernels need to find taxels and their neighbors.
+    """Arrays that kernels need to find taxels and their neighbours.
 
     It is passed from Python as a plain tuple, which takes less than half the time.
     """
@@ -56,9 +56,9 @@ class TaxelIndex(NamedTuple):
     order: np.ndarray
     """(n,) indices of the taxels, cell by cell."""
     begin: np.ndarray
-    """(n + 1,) start of each taxel's neighbors in ``neighbour_ids``."""
+    """(n + 1,) start of each taxel's neighbours in ``neighbour_ids``."""
     neighbour_ids: np.ndarray
-    """Neighbors of all taxels, taxel by taxel."""
+    """Neighbours of all taxels, taxel by taxel."""
     scratch_distance: np.ndarray
     """(n,) scratch memory for distances; infinite between calls."""
     scratch_heap: np.ndarray
@@ -80,7 +80,7 @@ def sort_patches(
     Args:
         positions: (n, 3) positions of all taxels in the frames of their bodies [m].
         offsets: (p + 1,) first taxel of each patch, and n.
-        spacings: (p,) maximum distance between neighboring taxels of each patch [m].
+        spacings: (p,) maximum distance between neighbouring taxels of each patch [m].
         extents: (n, 3) with the columns AREA, SPACING and LIMIT.
         moduli: (p,) plane-strain modulus of the skin of each patch [Pa].
         thicknesses: (p,) thickness of the skin of each patch [m].
@@ -238,7 +238,7 @@ def _cells_around(point, radius, patch):
     """Return the ranges of cells of a patch's grid that a cube intersects, at least one cell along each axis.
 
     Args:
-        point: (3,) center of the cube in the body's frame [m].
+        point: (3,) centre of the cube in the body's frame [m].
         radius: Half-size of the cube [m].
         patch: An entry of `PATCH`.
 

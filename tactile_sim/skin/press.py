@@ -23,11 +23,11 @@ The second one is only used for loads whose moment cannot be balanced within the
 SMALL = 1e-8
 """Torsional moments below this are ignored, relative to the normal force and the spacing."""
 CLOSE = 1e-7
-"""Tolerance of the center of pressure, relative to the spacing."""
+"""Tolerance of the centre of pressure, relative to the spacing."""
 OUT_OF_REACH = 1e-3
-"""A center of pressure that is farther off than this, relative to the spacing, is out of reach.
+"""A centre of pressure that is farther off than this, relative to the spacing, is out of reach.
 
-Then deeper points are tried, which doubles the cost.
+In this case, deeper points are tried, which doubles the cost.
 """
 NOTHING = 0, 0.0, 0.0, 0.0, 0.0
 """Result of `press` if no taxel is in reach."""
@@ -52,7 +52,7 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
 
     Returns:
         The number of pressed taxels (0 if none is in reach), the ratio of normal force to ``sums[0]`` [N/m3],
-        the twist (tangential force per normal force and distance from the center) [1/m], and the center of
+        the twist (tangential force per normal force and distance from the centre) [1/m], and the centre of
         pressure along the two tangents [m].
     """
     load = loads[pair.first]
@@ -87,7 +87,7 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
     The first two rows of ``layer.points`` are changed from x and y to the coordinates u and v.
 
     Where the surface is not flat, the forces of a twist have moments about the tangents, which shift the
-    center of pressure; and the penalty in `winkler` shifts it a little. Broyden's method finds the target of
+    centre of pressure; and the penalty in `winkler` shifts it a little. Broyden's method finds the target of
     `balance` for which all moments agree.
 
     Args:
@@ -100,7 +100,7 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
         layer: A `Layer`.
 
     Returns:
-        The result of `press`, and the distance of the center of pressure from the one required [m].
+        The result of `press`, and the distance of the centre of pressure from the required one [m].
     """
     points, f = layer.points, force[2]
     lean_x, lean_y = force[0] / f, force[1] / f
@@ -151,9 +151,9 @@ def _sum_up(points, count, u, v, tilt, layer, force):
     Args:
         points: ``Layer.points``.
         count: Number of points.
-        u: First coordinate of the center of pressure [m].
-        v: Second coordinate of the center of pressure [m].
-        tilt: Indentation c0 at the center [m], and tilts c1 and c2.
+        u: First coordinate of the centre of pressure [m].
+        v: Second coordinate of the centre of pressure [m].
+        tilt: Indentation c0 at the centre [m], and tilts c1 and c2.
         layer: A `Layer`.
         force: Normal force [N].
 
@@ -193,7 +193,7 @@ def _twist(pressed, layer, scale, lean_x, lean_y, torsion, force):
         force: Normal force [N].
 
     Returns:
-        The twist [1/m], the two coordinates of the center of pressure along the tangents [m], and the two
+        The twist [1/m], the two coordinates of the centre of pressure along the tangents [m], and the two
         moments of the normal force times height about it [N m2].
     """
     sums, x, y = layer.sums, 0.0, 0.0

@@ -40,14 +40,14 @@ TAXEL = np.dtype(
     align=True,
 )  # fmt: skip
 """A taxel: position [m], outward normal and area [m2]; the margin, which is the distance to its farthest
-neighbor [m], infinite if its neighbors are not in its plane, or EDGE; its index in the skin; and the start of
-its points and of its neighbors in `Quadrature`."""
+neighbour [m], infinite if its neighbours are not in its plane, or EDGE; its index in the skin; and the start
+of its points and of its neighbours in `Quadrature`."""
 EDGE = -1.0
 """Margin of a taxel close to an edge of the surface, which a single point does not represent well."""
 NX, POINT_AREA = 3, 6
 """Columns of `Quadrature.points`: the first one of the normals, and the one of the areas."""
 FLAT = 0.02
-"""A neighbor is in a taxel's plane if its height over the plane is at most this, relative to its distance."""
+"""A neighbour is in a taxel's plane if its height over it is at most this, relative to its distance."""
 
 
 class Quadrature(NamedTuple):
@@ -60,7 +60,7 @@ class Quadrature(NamedTuple):
     points: np.ndarray
     """(q, 7) position [m], outward normal (unit or 0), and area [m2]; areas sum to that of the taxel."""
     beside: np.ndarray
-    """Neighbors of each taxel, taxel by taxel, as indices into ``taxels``."""
+    """Neighbours of each taxel, taxel by taxel, as indices into ``taxels``."""
     nodes: np.ndarray
     """Trees of `tree.NODE` over the taxels of each patch."""
     roots: np.ndarray
@@ -162,10 +162,10 @@ def _cells(
     the square of the distance. The points are (n ACROSS^2, 7).
 
     Args:
-        positions: (n, 3) [m].
+        positions: (n, 3) positions of the taxels [m].
         axes: (n, 3, 3) rows: two tangents and the outward normal.
-        areas: (n,) [m2].
-        spacing: Edge length of the cell of a taxel without neighbors [m].
+        areas: (n,) areas of the taxels [m2].
+        spacing: Edge length of the cell of a taxel without neighbours [m].
         rows: (n,) row of each taxel in the grid.
         columns: (n,) column of each taxel in the grid.
     """
@@ -198,15 +198,15 @@ def _cells(
 
 
 def _complete(steps: list, known: list, default: np.ndarray, normals: np.ndarray) -> list:
-    """Return the steps from each taxel to its neighbors on both sides, with missing steps filled in.
+    """Return the steps from each taxel to its neighbours on both sides, with missing steps filled in.
 
     If one step is missing, the surface is assumed to be symmetric; if both are missing, it is assumed to be
     flat, with a default step.
 
     Args:
-        steps: Steps (n, 3) to the neighbors behind and ahead [m].
+        steps: Steps (n, 3) to the neighbours behind and ahead [m].
         known: For each side, whether the step exists (n,).
-        default: (n, 3) step ahead for taxels without neighbors [m].
+        default: (n, 3) step ahead for taxels without neighbours [m].
         normals: (n, 3) outward unit normals.
 
     Returns:

@@ -15,7 +15,7 @@ FACING = 0.2
 def taxels_around(load, solid, pair, quad, reach, layer, count):
     """Append the taxels of a patch that are near a solid and face it to the layer; return the new count.
 
-    ``count`` is the number of taxels in the layer before.
+    ``count`` is the number of taxels in the layer before the call.
     """
     nodes, cells, gap, taxel, near = quad.nodes, quad.taxels, layer.gap, layer.taxel, layer.near
     rotation, position, kind = load.other_rotation, load.other_position, solid.kind
@@ -64,7 +64,7 @@ def taxels_around(load, solid, pair, quad, reach, layer, count):
 
 @kernel(counted=False)
 def _extent(axis, rotation, position, solid, reach):
-    """Return the center and half-size of a solid's bounding box along an axis of the body [m].
+    """Return the centre and half-size of a solid's bounding box along an axis of the body [m].
 
     Args:
         axis: 0, 1 or 2.

@@ -64,7 +64,7 @@ def hertz(skin: Skin, loads: Loads) -> Shares:
 def elastic_foundation(skin: Skin, loads: Loads) -> tuple[Loads, Shares]:
     """Distribute loads over the area where the surfaces touch, see `tactile_sim.skin.elastic`.
 
-    Returns loads that replace the original ones: one on each pressed taxel, at the center of its pressure.
+    Returns loads that replace the original ones: one on each pressed taxel, at the centre of its pressure.
     Loads that cannot be spread over an area use `spread_linear`: those that pull, those against a flex, and
     those without a taxel in reach.
     """

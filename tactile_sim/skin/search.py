@@ -20,7 +20,7 @@ from tactile_sim.skin.shares import Near
 from tactile_sim.skin.taxels import Taxels
 
 ALONG_SURFACE = {"euclidean": False, "surface": True}
-"""True for measures of distance along the surface."""
+"""For each measure of distance, whether it follows the surface."""
 NO_REACH = np.empty(0)
 
 
@@ -54,7 +54,7 @@ class TaxelSearch(Taxels):
             distance: How distances from a load are measured: ``euclidean`` or along the ``surface``.
             stiffness: Plane-strain modulus of the skin [Pa], which determines the size of contact areas: one
                 for all bodies, or by body id. Bodies that are not listed have the default.
-            thickness: Thickness of the elastic layer [m], likewise.
+            thickness: Thickness of the elastic layer [m], specified like ``stiffness``.
 
         Raises:
             SceneError: As in `Taxels`.

@@ -66,7 +66,7 @@ def checked(shares: Any, where: str, loads: int, taxels: int) -> Shares:
         if _consistent(begin, taxel, taxels):
             return Shares(begin, taxel, weight)
     if begin.shape != (loads + 1,) or begin[0] != 0 or (np.diff(begin) < 1).any():
-        fault = f"begin must be {loads + 1} numbers that rise from 0 for {loads} loads, got {begin.shape}"
+        fault = f"begin must be {loads + 1} numbers that increase from 0 for {loads} loads, got {begin.shape}"
     elif taxel.shape != (begin[-1],) or weight.shape != taxel.shape:
         fault = f"taxel and weight must have begin[-1] = {begin[-1]} numbers"
     else:

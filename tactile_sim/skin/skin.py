@@ -22,26 +22,21 @@ from tactile_sim.skin.checks import (
 )
 from tactile_sim.skin.contact_loads import resolve_loads
 from tactile_sim.skin.layer import elastic_arrays
-from tactile_sim.skin.loads import LOAD, Loads, TouchFunction, checked_values, name_of
+from tactile_sim.skin.loads import LOAD, Loads
 from tactile_sim.skin.materials import STIFFNESS, THICKNESS
 from tactile_sim.skin.pads.plan import PadPlan
 from tactile_sim.skin.pairs import group_loads
 from tactile_sim.skin.patches import TaxelIndex
 from tactile_sim.skin.placement.surface import BodySurface
-from tactile_sim.skin.responses import (
-    ELASTIC,
-    LAWS,
-    RESPONSE_FUNCTIONS,
-    Response,
-    elastic_foundation,
-)
+from tactile_sim.skin.responses import ELASTIC, LAWS, RESPONSE_FUNCTIONS, Response, elastic_foundation
 from tactile_sim.skin.search import TaxelSearch
 from tactile_sim.skin.shares import Shares, checked, gather
 from tactile_sim.skin.taxels import choose
+from tactile_sim.skin.touch_functions import TouchFunction, checked_values, name_of
 
 
 class Skin(TaxelSearch):
-    """Taxels with readings.
+    """The skin of a model, which computes the readings of its taxels.
 
     `feel` computes readings from contacts. It has three steps, which are also public: `loads` converts
     contacts to loads on patches, `shares` distributes them over taxels, and `sense` adds up the readings.
@@ -164,7 +159,7 @@ class Skin(TaxelSearch):
         """Return whether taxels receive each load, (m,) bool; False only on pads that ignore loads outside.
 
         A load is outside if its point is farther than one spacing from the nearest taxel, or if that taxel
-        faces away from it. With `elastic_foundation`, the center of all contacts with another body is tested.
+        faces away from it. With `elastic_foundation`, the centre of all contacts with another body is tested.
 
         Raises:
             ConfigError: The name of the response function is unknown.
@@ -212,7 +207,7 @@ class Skin(TaxelSearch):
     ) -> np.ndarray:
         """Return the readings (n, channels) due to loads.
 
-        Unless readings are means, those of a body sum to its loads.
+        Unless readings are means, the readings of a body sum to its loads.
 
         Args:
             loads: The loads.
@@ -246,9 +241,8 @@ class Skin(TaxelSearch):
     ) -> Shares | tuple[Loads, Shares]:
         """Distribute loads over taxels; the result can be used with several touch functions.
 
-        A response function such as `elastic_foundation` replaces the loads; then the new loads are returned
-        together with the shares. If loads outside the pads are left out, the remaining loads are returned
-        together with the shares.
+        If a response function such as `elastic_foundation` replaces the loads, or if loads outside the pads
+        are left out, the new loads are returned together with the shares.
 
         Raises:
             ConfigError: The name is unknown, or a user-defined function returned an invalid result.
@@ -284,9 +278,7 @@ class Skin(TaxelSearch):
         """
         require_contacts(self, contacts, body_positions, body_rotations)
         out = np.zeros((len(self.body_ids), 6))
-        kernels.net_wrenches(
-            contacts.values, contacts.ids, self._slot, body_positions, body_rotations, out
-        )  # fmt: skip
+        kernels.net_wrenches(contacts.values, contacts.ids, self._slot, body_positions, body_rotations, out)
         return out if len(self.pads) == len(self.body_ids) else out[self._pad_slots]
 
     def _sums_of(self, channels: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""Contact state of each pad for use by controllers: contact, center of pressure, friction and slip."""
+"""Contact state of each pad for use by controllers: contact, centre of pressure, friction and slip."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.schema import Number, checks, parameter
-from tactile_sim.skin.loads import Loads, TouchFunction
+from tactile_sim.skin.loads import Loads
+from tactile_sim.skin.touch_functions import TouchFunction
 
 _FORCE, _NORMAL_FORCE, _NORMAL, _SHEAR, _CAPACITY, _SLIP, _CHANNELS = 0, 3, 6, 7, 8, 9, 12
 """First column of each quantity in the readings of `CONTACT_PARTS`, and the number of columns."""
@@ -37,7 +38,7 @@ THRESHOLDS = checks(ContactThresholds)
 class ContactQuantities(NamedTuple):
     """Contact quantities of p pads in the frames of their bodies.
 
-    Without contact, the center of pressure is NaN and all other quantities are 0.
+    Without contact, the centre of pressure is NaN and all other quantities are 0.
     """
 
     normal_force: np.ndarray
@@ -51,7 +52,7 @@ class ContactQuantities(NamedTuple):
     force: np.ndarray
     """(p, 3) net force on the pad [N]."""
     torque: np.ndarray
-    """(p, 3) torque of the taxels' forces about the center of pressure [N m]."""
+    """(p, 3) torque of the taxels' forces about the centre of pressure [N m]."""
     friction_utilization: np.ndarray
     """(p,) ratio of total tangential force to total friction limit, 0 to 1; at 1 all contacts slide."""
     slip_velocity: np.ndarray
@@ -174,7 +175,7 @@ class ContactState(NamedTuple):
 
         Args:
             time: Time of the sample since the reset [s].
-            normal_force: (p,) [N].
+            normal_force: (p,) sum of the normal forces on each pad [N].
             thresholds: (p, 4) fields of `ContactThresholds`.
         """
         on, off, on_time, off_time = thresholds.T

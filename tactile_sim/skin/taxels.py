@@ -77,7 +77,7 @@ class Taxels:
             placement `mimo`, which faces every load.
         axes: (n, 3, 3) rows: first tangent, second tangent, outward normal.
         ids: (n,) uint32 in the sensor's numbering.
-        areas: (n,) [m2].
+        areas: (n,) area that each taxel represents [m2].
         geom_index: (n,) index into the pad's geom_ids.
         pad_index: (n,) index into pads.
         neighbours: Start of each taxel's list (n + 1,), and the concatenated lists of adjacent taxels.
@@ -85,13 +85,13 @@ class Taxels:
     Attributes of the pads, the bodies with skin and the patches:
         pads: The p pads.
         offsets: (p + 1,) first taxel of each pad, and n.
-        spacings: (p,) [m].
+        spacings: (p,) distance between neighbouring taxels [m].
         pad_bodies: (p,) id of the body of each pad.
         body_ids: (b,) ids of the bodies with skin. A flex with pads is a separate entry, with the id of
             the body that carries it.
         patch_offsets: (q + 1,) first taxel of each patch, and n.
         patch_bodies: (q,) index into body_ids.
-        patch_spacings: (q,) [m].
+        patch_spacings: (q,) maximum distance between neighbouring taxels [m].
         patch_ids: (q,) body ids, or with ``kind="geom"`` geom ids.
     """
 
@@ -114,7 +114,7 @@ class Taxels:
             pads: Further pads, in addition to those of scales.
 
         Raises:
-            SceneError: The model is no MuJoCo model, or a body or spacing is invalid.
+            SceneError: The model is not a MuJoCo model, or a body or spacing is invalid.
             ConfigError: A name or a pad is invalid.
         """
         if not isinstance(model, mujoco.MjModel):

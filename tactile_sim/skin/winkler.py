@@ -26,7 +26,8 @@ TILT_PENALTY = 1e-9
 """Penalty stiffness of the tilts, relative to that of the layer itself at a distance of one spacing."""
 MOST_STEPS = 60
 STEEPEST = 0.5
-"""A shortened step is too short if the energy still descends by more than this part of its initial slope."""
+"""A shortened step is too short if the energy still descends by more than this fraction of its initial
+slope."""
 
 
 @kernel(error_model="numpy", counted=False)

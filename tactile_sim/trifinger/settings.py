@@ -18,4 +18,4 @@ class TrifingerSettings:
     link_drag: bool = key(
         True, Flag(), "whether links and objects have the drag of PyBullet, for which the gains were tuned"
     )
-    grasp: bool = key(False, Flag(), "built-in motion: three fingers take the cube, lift it and hold it")
+    grasp: bool = key(False, Flag(), "built-in motion: three fingers grasp the cube, lift it and hold it")

@@ -147,7 +147,7 @@ class SimFinger(TactileFinger):
         try:
             wanted = action.torque, action.position, action.position_kp, action.position_kd
         except AttributeError:
-            raise InvalidValueError(f"action: must be made by Action(), got {action!r}") from None
+            raise InvalidValueError(f"action: must be created by Action(), got {action!r}") from None
         rules, before = physics.rules, self._state()
         done = rules.desired, rules.applied.copy()
         rules.desire(*wanted)

@@ -21,7 +21,8 @@ from tactile_sim.uv.raster import fill
 from tactile_sim.uv.spread import over_triangles
 
 MOST_REPEATS = 2**20
-"""Maximum number of repeats of the image that a mesh's triangles may span in total, beyond one for each."""
+"""Maximum number of image repeats that a mesh's triangles may span in total, not counting one per
+triangle."""
 
 
 class SurfacePoints(NamedTuple):
@@ -119,8 +120,8 @@ class Triangles(UvMap):
             one, other = faces[filled.one], faces[filled.other]
             raise SceneError(
                 f"triangles {one} and {other} of {self.name} overlap in its UV map at the pixel in column "
-                f"{filled.column} of row {filled.row}; unwrap the mesh so that each pixel has one place, or "
-                "paint such pixels black"
+                f"{filled.column} of row {filled.row}; unwrap the mesh so that each pixel has one "
+                "point, or paint such pixels black"
             )
         pixels = np.flatnonzero(filled.owner >= 0)
         copy = filled.owner.ravel()[pixels]

@@ -45,7 +45,8 @@ def run(program, pieces, spans, stamp, keys, values, points, payload, out):
 
     Returns:
         The offset in ``out`` at which the first payload is inserted, and the end of the message in ``out``
-        [bytes]. If an operation fails: the current row, and ``-1 - index`` with the operation's index.
+        [bytes]. If an operation fails, the current row and ``-1 - index``, where ``index`` is that of the
+        operation.
     """
     octets, singles, words = out.view(np.uint8), out.view(np.float32), out.view(np.uint32)
     others = out.view(np.int64)

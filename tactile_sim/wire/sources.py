@@ -78,7 +78,7 @@ def of_definition(name: str, text: str) -> Struct:
         WireError: A definition is missing or invalid, has fields of an unsupported type, or is too long,
             too deeply nested or has too many fields.
     """
-    from rosbags.typesys import get_types_from_msg  # only where a bag is read
+    from rosbags.typesys import get_types_from_msg  # needed only to read bags
 
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
     text = "\n".join(lines)
@@ -88,7 +88,7 @@ def of_definition(name: str, text: str) -> Struct:
         )
     try:
         types = get_types_from_msg(text, name)
-    except Exception as error:  # the parser of an untrusted text, whose errors are not documented
+    except Exception as error:  # the parser's errors for invalid text are not documented
         raise WireError(f"definition is invalid: {error}", "", name) from None
     return _Trees(types).of(name)
 

@@ -81,7 +81,7 @@ class MessageTemplate:
         first, others = (data[0], data[1:]) if isinstance(data, tuple) else (data, ())
         if len(others) != self._more:
             raise WireError(
-                f"data: must have {self._more + 1} contents in a tuple, got {len(others) + 1}", "", self._name
+                f"data: must have {self._more + 1} arrays in a tuple, got {len(others) + 1}", "", self._name
             )
         if others:
             self._others[:] = [content.nbytes for content in others]

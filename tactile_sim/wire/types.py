@@ -11,7 +11,7 @@ from tactile_sim.errors import TactileSimError, readable
 
 
 class WireError(TactileSimError):
-    """Error for a value that does not fit its message type, or bytes that are not a message of a type.
+    """Raised if a value does not fit its message type, or if bytes are not a message of the expected type.
 
     Args:
         reason: Description of the error.

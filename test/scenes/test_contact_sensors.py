@@ -30,11 +30,9 @@ def scene(tmp_path):
 
 def test_a_name_made_for_an_unnamed_sensor_must_not_be_another_ones(scene):
     file = scene(f'<clock name="sensor1"/><contact {PAIR}/>')
-    with pytest.raises(
-        SceneError, match="scene.xml: an unnamed sensor is called 'sensor1', as another one is"
-    ):
+    with pytest.raises(SceneError, match="scene.xml: .*'sensor1'"):
         load(file)
-    with pytest.raises(SceneError, match="an unnamed sensor is called 'sensor0', as another one is"):
+    with pytest.raises(SceneError, match="'sensor0'"):
         load(scene(f"<contact {PAIR}/>"), contact_sensors={"sensor0": {"geom1": "floor"}})
     assert load(scene(f"<clock/><contact {PAIR}/>")).sensor_ids == {"sensor0": 0, "sensor1": 1}
 
@@ -42,7 +40,7 @@ def test_a_name_made_for_an_unnamed_sensor_must_not_be_another_ones(scene):
 def test_names_of_our_own_are_kept_from_users(scene):
     taken = {"tactile_sim/complete/0": {"geom1": "floor"}}
     with pytest.raises(
-        ConfigError, match="complete/0: names that begin with 'tactile_sim/complete/' are taken"
+        ConfigError, match="complete/0: names that begin with 'tactile_sim/complete/' are reserved"
     ):
         load(scene(), contact_sensors=taken)
 
@@ -54,9 +52,7 @@ def test_data_that_asks_for_nothing_is_refused(scene):
 
 def test_sensors_are_not_added_where_the_scene_switches_them_off(scene):
     file = scene(option='<flag sensor="disable"/>')
-    with pytest.raises(
-        ConfigError, match=r"contact_sensors: the scene switches all sensors off .* find nothing"
-    ):
+    with pytest.raises(ConfigError, match='contact_sensors: .*sensor="disable"'):
         load(file, contact_sensors={"tip": {"geom1": "floor"}})
     assert load(file).contact_sensor_names == []
 

@@ -97,4 +97,4 @@ def test_faults_of_included_contact_sensors_name_the_nearest_word(refused):
     scene = '<mujoco><include file="sensors.xml"/></mujoco>'
     sensors = '<mujoco><sensor><contact name="grip" body1="palm" data="forc"/></sensor></mujoco>'
     message = refused(scene=scene, sensors=sensors)
-    assert message == "sensors.xml: sensor 'grip': data: cannot have 'forc'; did you mean 'force'?"
+    assert message == "sensors.xml: sensor 'grip': data: must not contain 'forc'; did you mean 'force'?"

@@ -259,7 +259,7 @@ class TestOnesOwn:
         assert felt[5] == felt.sum() == 2
 
     def test_values_of_the_wrong_shape_are_rejected(self):
-        with pytest.raises(ConfigError, match=r"too_flat gave an array \(1,\) for 1 loads.*must be \(1, 3\)"):
+        with pytest.raises(ConfigError, match=r"too_flat returned an array \(1,\) .*must be \(1, 3\)"):
 
             def too_flat(loads):
                 return loads.radius

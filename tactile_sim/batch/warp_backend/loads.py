@@ -1,4 +1,4 @@
-"""Warp functions for the loads of contacts on a skin, and their values; see `tactile_sim.skin.loads`."""
+"""Warp functions for the loads of contacts on a skin (`tactile_sim.skin.loads`), and their values."""
 
 import warp as wp
 
@@ -10,7 +10,7 @@ from tactile_sim.batch.warp_backend.contact_kernels import (
     vector_at,
 )
 from tactile_sim.batch.warp_backend.curvature import Geom, effective_radius
-from tactile_sim.skin import loads
+from tactile_sim.skin import touch_functions
 
 
 @wp.struct
@@ -72,14 +72,14 @@ def load_of(
 
 @wp.func
 def value_of(load: Load, quantity: int):
-    """Return the value of a load, as `loads.evaluate` does; scalar values are in the first component."""
+    """Return the value of a load as `touch_functions.evaluate` does; a scalar is the first component."""
     along = wp.dot(load.force, load.normal)
-    if quantity == wp.static(loads.NORMAL):
+    if quantity == wp.static(touch_functions.NORMAL):
         return wp.vec3(along, 0.0, 0.0)
-    if quantity == wp.static(loads.NORMAL_FORCE):
+    if quantity == wp.static(touch_functions.NORMAL_FORCE):
         return along * load.normal
-    if quantity == wp.static(loads.FORCE_VECTOR_GLOBAL):
+    if quantity == wp.static(touch_functions.FORCE_VECTOR_GLOBAL):
         return load.force_world
-    if quantity == wp.static(loads.FRICTION):
+    if quantity == wp.static(touch_functions.FRICTION):
         return load.force - along * load.normal
     return load.force

@@ -16,9 +16,9 @@ from tactile_sim.batch.warp_backend.elastic.arrays import fit_loads, layer_of
 from tactile_sim.batch.warp_backend.elastic.kernels import feel_areas, list_patches
 from tactile_sim.errors import ConfigError
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
-from tactile_sim.skin.loads import BUILT_IN
 from tactile_sim.skin.patches import TaxelIndex
 from tactile_sim.skin.responses import ELASTIC, LAWS
+from tactile_sim.skin.touch_functions import BUILT_IN
 
 _ROOM = 32
 

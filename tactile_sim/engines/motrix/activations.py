@@ -13,7 +13,7 @@ _LEAST = 1e-15  # MuJoCo's mjMINVAL
 
 
 class Activations:
-    """Integrator for the activations in all environments, which computes the same as MuJoCo.
+    """Integrator for the activations in all environments, with the same results as MuJoCo.
 
     In motrixsim these actuators have no dynamics, and their activations are passed as controls.
     """

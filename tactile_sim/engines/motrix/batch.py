@@ -79,7 +79,7 @@ class MotrixBatch(PartialSensors, Environments):
         self._motrix = MotrixModel(spec, model, self.pairs, nets)
         self.unsupported = [
             *self._motrix.unsupported, *unsupported_features(model), *self.unsupported_sensor_lines(),
-            "an environment that is reset alone keeps the solver's starting values of its earlier steps",
+            "an environment that is reset alone keeps the solver's warm start from earlier steps",
         ]  # fmt: skip
         """Scene features that the engine ignores or cannot report, one line each."""
         start = mujoco.MjData(model)
@@ -116,7 +116,7 @@ class MotrixBatch(PartialSensors, Environments):
             self._accept(steps)
 
     def _strides(self, n: int) -> list[int]:
-        """Divide n steps into calls of motrixsim.
+        """Divide n steps into calls to motrixsim; return the number of steps in each.
 
         Activations must be updated at every step, and sites must be placed before the last one.
         """
@@ -152,7 +152,7 @@ class MotrixBatch(PartialSensors, Environments):
             # A new state has no forces of previous steps.
             self._state = MotrixState(self._motrix, (self.num_envs,))
             self._inputs = self.data.copy()
-        self._ahead[chosen] = True  # whatever their states are, they are replaced
+        self._ahead[chosen] = True  # their states are replaced in any case
         self._advance(chosen)
 
     def fault(self) -> str | None:

@@ -64,7 +64,7 @@ def engine_errors(failure: str) -> Iterator[None]:
 def captured_output() -> Iterator[list[str]]:
     """Capture terminal output, including that of native code.
 
-    The yielded list contains the lines when the block has ended.
+    The yielded list is filled with the lines of output at the end of the block.
     """
     lines: list[str] = []
     sys.stdout.flush()

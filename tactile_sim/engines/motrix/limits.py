@@ -65,7 +65,7 @@ def unsupported_sensors(model: mujoco.MjModel) -> dict[int, str]:
     found = {s: why[kind] for s, kind in enumerate(model.sensor_type.tolist()) if kind in why}
     late = np.flatnonzero((model.sensor_delay > 0.0) | (model.sensor_interval > 0.0).any(axis=1))
     return found | dict.fromkeys(
-        late.tolist(), "it has a delay or an interval, which only MuJoCo's own steps compute"
+        late.tolist(), "it has a delay or an interval, which only MuJoCo's own steps support"
     )
 
 

@@ -37,7 +37,7 @@ def matches(model: mujoco.MjModel, sensor: int, pairs: np.ndarray) -> np.ndarray
     things = model.sensor_objid[sensor], model.sensor_refid[sensor]
     one, two = (_is_of(model, kind, thing, pairs) for kind, thing in zip(kinds, things, strict=True))
     regular, reverse = one[:, 0] & two[:, 1], one[:, 1] & two[:, 0]
-    # If both orders match, or one side is unspecified, the given order has priority.
+    # If both orders match, or one side is unspecified, the order in ``pairs`` takes precedence.
     return np.where(regular, 1, np.where(reverse, -1, 0))
 
 

@@ -69,7 +69,7 @@ def data_layout() -> DataLayout:
             raise ValueError
     except ValueError:
         raise EngineError(
-            f"engine 'mujoco': MuJoCo {mujoco.__version__} keeps its contacts in another way than"
+            f"engine 'mujoco': MuJoCo {mujoco.__version__} stores contacts in another way than"
             " tactile_sim.batch expects; install mujoco 4.0"
         ) from None
     fields = ("dist", "pos", "frame", "friction", "dim", "geom", "efc_address")

@@ -24,8 +24,8 @@ _INTEGRATORS = {
 _WIDTH, _NIDS = Contacts.WIDTH, Contacts.IDS
 (STEPS, ROOM, VALUES, IDS, COUNTS, GEOM_BODY, BODY_ROOT, NGEOM, NBODY, CVEL, COM, IS_ELLIPTIC,
  NCOPIES, COPIES) = range(14)  # fmt: skip
-"""Indices into the table of `new_job`. From index COPIES, it has the source offset, destination and size of
-each copy."""
+"""Indices into the table that `new_job` creates. From index COPIES on, it contains the source offset,
+destination and size of each copy."""
 
 
 def new_job(
@@ -95,7 +95,7 @@ def _record(memory, data, env, job_address, where):
         memory: The process's memory from address 0, as arrays of float64, int32 and int64.
         data: Address of mjData.
         env: Index of the environment.
-        job_address: Address of the table of `new_job`.
+        job_address: Address of the table created by `new_job`.
         where: The `DataLayout`.
     """
     floats, ints, longs = memory

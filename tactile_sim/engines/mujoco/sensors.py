@@ -135,7 +135,7 @@ class MujocoSensors:
 
     @cached_property
     def _contacts(self) -> dict[str, tuple[MujocoLayout, MujocoLayout | None]]:
-        """Cache, by sensor name, of a contact sensor's own layout and of a layout with all fields or None."""
+        """Cache, by sensor name: a contact sensor's own layout and its layout with all fields, or None."""
         return {}
 
     def _sensor(self, name: str) -> int:

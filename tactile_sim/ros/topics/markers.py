@@ -86,7 +86,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
         arrows[:, 3] = 2
         points = np.concatenate([positions, ends.reshape(-1, 3)])
         if len(simulation.feelers.positions):
-            keys, points = _with_feelers(keys, points, *snapshot.hairs)
+            keys, points = _with_feelers(keys, points, *snapshot.feeler_segments)
         return template(settings.contact_radius).fill(snapshot.stamp, keys, points=points)
 
     yield Topic("markers", MarkerArray, "markers", make)

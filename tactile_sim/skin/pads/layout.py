@@ -52,7 +52,7 @@ class Layout:
 
 
 def grid(rows: int, columns: int, pitch: tuple[float, float]) -> Layout:
-    """Create a flat grid centered at the origin, row by row, with normals along +z and tangents +x and +y.
+    """Create a flat grid centred at the origin, row by row, with normals along +z and tangents +x and +y.
 
     Args:
         rows: Number of rows, counted along +y.
@@ -127,7 +127,7 @@ def layout_of_arrays(arrays: Mapping[str, Any], where: str) -> Layout:
     for name, values in {"normals": normals, "tangents": tangents, **numbers}.items():
         if len(values) != count:
             raise ConfigError(
-                f"{where}: {name}: must have {count} entries as the positions, got {len(values)}"
+                f"{where}: {name}: must have {count} entries, like the positions, got {len(values)}"
             )
     if ("rows" in numbers) != ("columns" in numbers):
         raise ConfigError(f"{where}: rows and columns: must be given together")
@@ -141,7 +141,7 @@ def layout_of_arrays(arrays: Mapping[str, Any], where: str) -> Layout:
 
 
 def default_tangents(normals: np.ndarray) -> np.ndarray:
-    """Return a unit tangent (n, 3) for each outward normal (n, 3), which is unit or 0.
+    """Return a unit tangent (n, 3) for each outward normal (n, 3); normals are unit vectors or 0.
 
     The tangent is the direction on the surface that is nearest to the body's x axis, or to its y axis if the
     normal is within 18 degrees of the x axis.

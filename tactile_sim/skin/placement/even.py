@@ -73,7 +73,7 @@ def _box_intervals(lengths: np.ndarray) -> np.ndarray:
     """Return the number of intervals along each axis of a box.
 
     Lengths are rounded up or down such that the number of taxels is close to one per spacing². The number of
-    taxels has priority over equal spacing along the axes.
+    taxels takes priority over equal spacing along the axes.
 
     Args:
         lengths: Lengths (3,) of the edges in spacings.

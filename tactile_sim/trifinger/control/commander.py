@@ -52,7 +52,7 @@ class FingerCommander(Commander):
         self.without_position = {}
         for joint, (entry, keys) in match_control(gains, model, names, where).items():
             if other := sorted(keys.keys() - {"kp", "kd"}):
-                raise ConfigError(f"{where}.{entry}.{other[0]}: the TriFinger takes kp and kd; remove it")
+                raise ConfigError(f"{where}.{entry}.{other[0]}: the TriFinger has only kp and kd; remove it")
             for row, gain in enumerate((keys.get("kp", 0.0), keys.get("kd", 0.0))):
                 if gain > 0.0:
                     rules.gains[row, self._index[names.joints[joint]]] = gain

@@ -168,5 +168,5 @@ def _context(width: int, height: int) -> Any:
 def _cannot_draw(problem: str) -> RenderingError:
     return RenderingError(
         f"camera images: no OpenGL for offscreen rendering, got {problem}; install libegl1 or libosmesa6, and"
-        " select one by MUJOCO_GL=egl or MUJOCO_GL=osmesa"
+        " select one with MUJOCO_GL=egl or MUJOCO_GL=osmesa"
     )

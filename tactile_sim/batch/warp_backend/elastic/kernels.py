@@ -17,7 +17,7 @@ from tactile_sim.batch.warp_backend.taxel_kernels import (
     find_nearest,
     is_outside,
 )
-from tactile_sim.skin import loads
+from tactile_sim.skin import touch_functions
 from tactile_sim.skin.responses import LINEAR
 
 OUTSIDE = -2
@@ -115,13 +115,13 @@ def add_pair(
         pair: The pair.
         rotation: Rotation from the frame of the body with the skin to the world.
         taxels: The taxels of the skin.
-        quantity: Number of the touch function, such as ``loads.NORMAL``.
+        quantity: Number of the touch function, such as ``touch_functions.NORMAL``.
         in_taxel_axes: As in `add_reading`.
         out: (num_envs, taxels, channels) readings.
     """
     pressure = press(layer, lane, pair, taxels)
     axes = pair.axes
-    if quantity == wp.static(loads.FORCE_VECTOR_GLOBAL):
+    if quantity == wp.static(touch_functions.FORCE_VECTOR_GLOBAL):
         axes = axes * wp.transpose(rotation)
     e1, e2, normal = axes[0], axes[1], axes[2]
     lean_x, lean_y = pair.force[0] / pair.force[2], pair.force[1] / pair.force[2]
@@ -132,11 +132,11 @@ def add_pair(
         first = f * lean_x - twist * (fy - f * pressure.y)
         second = f * lean_y + twist * (fx - f * pressure.x)
         value = wp.vec3d()
-        if quantity == wp.static(loads.NORMAL):
+        if quantity == wp.static(touch_functions.NORMAL):
             value[0] = f
-        elif quantity == wp.static(loads.NORMAL_FORCE):
+        elif quantity == wp.static(touch_functions.NORMAL_FORCE):
             value = f * normal
-        elif quantity == wp.static(loads.FRICTION):
+        elif quantity == wp.static(touch_functions.FRICTION):
             value = first * e1 + second * e2
         else:
             value = first * e1 + second * e2 + f * normal

@@ -1,0 +1,174 @@
+"""Touch functions, which define what taxels measure of the loads on them.
+
+User-defined touch functions have access to all fields of `Loads`. See docs/skin.md.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+import numpy as np
+
+from tactile_sim.compilation import kernel
+from tactile_sim.errors import ConfigError
+from tactile_sim.skin.loads import Loads
+
+if TYPE_CHECKING:
+    from tactile_sim.skin.skin import Skin
+
+
+class TouchFunction(NamedTuple):
+    """A quantity that taxels measure."""
+
+    channels: int
+    unit: str
+    evaluate: Callable[[Loads], np.ndarray]
+    """Function that maps m loads to values (m, channels)."""
+    mean: bool = False
+    """Whether readings are means instead of sums.
+
+    If False, the value of a load is divided among taxels, and the taxels of a body sum to its loads. If True,
+    a taxel reads the mean over its loads, weighted by the normal force on the taxel. Loads whose value is NaN
+    are left out; a taxel without loads reads 0.
+    """
+    frame: Literal["body", "world", "taxel"] = "body"
+    """The frame of vector values, which determines the ``frame_id`` of the messages.
+
+    With "taxel", `evaluate` returns vectors in the body's frame; the readings are their components along the
+    axes of each taxel: two tangents and the inward normal.
+    """
+    factor: Callable[[Skin], np.ndarray] | None = None
+    """Function that returns the factors (n,) by which the readings of a skin's n taxels are multiplied.
+
+    None uses factors of 1.
+    """
+
+
+NORMAL, NORMAL_FORCE, FORCE_VECTOR, FORCE_VECTOR_GLOBAL, FRICTION, SLIP = range(6)
+
+
+def normal(loads: Loads) -> np.ndarray:
+    """Return the force along the contact normal (m, 1) [N], positive into the body."""
+    return evaluate(loads.table, NORMAL)
+
+
+def normal_force(loads: Loads) -> np.ndarray:
+    """Return the component of the force along the contact normal (m, 3), body frame [N]."""
+    return evaluate(loads.table, NORMAL_FORCE)
+
+
+def force_vector(loads: Loads) -> np.ndarray:
+    """Return the force including friction (m, 3), body frame [N]."""
+    return evaluate(loads.table, FORCE_VECTOR)
+
+
+def force_vector_global(loads: Loads) -> np.ndarray:
+    """Return the force including friction (m, 3), world frame [N]."""
+    return evaluate(loads.table, FORCE_VECTOR_GLOBAL)
+
+
+def force_vector_taxel(loads: Loads) -> np.ndarray:
+    """Return the force including friction (m, 3), body frame [N].
+
+    This is the same as `force_vector`; the touch function ``force_vector_taxel`` converts the readings to the
+    axes of each taxel afterwards.
+    """
+    return evaluate(loads.table, FORCE_VECTOR)
+
+
+def friction(loads: Loads) -> np.ndarray:
+    """Return the tangential component of the force (m, 3), body frame [N]."""
+    return evaluate(loads.table, FRICTION)
+
+
+def slip(loads: Loads) -> np.ndarray:
+    """Return the tangential velocity of the other surface relative to this one (m, 3), body frame [m/s].
+
+    It points in the direction of friction. It is NaN against a flex, whose surface does not move with one
+    body.
+    """
+    return evaluate(loads.table, SLIP)
+
+
+def per_area(skin: Skin) -> np.ndarray:
+    """Return the inverse area of each taxel (n,) [1/m2], 0 for taxels without an area."""
+    return np.divide(1.0, skin.areas, out=np.zeros(len(skin.areas)), where=skin.areas > 0.0)
+
+
+def compliance(skin: Skin) -> np.ndarray:
+    """Return the compliance of each taxel (n,): indentation of the elastic layer per force [m/N]."""
+    layer = skin.patch_thickness / skin.patch_stiffness
+    return np.repeat(layer, np.diff(skin.patch_offsets)) * per_area(skin)
+
+
+@kernel
+def evaluate(loads, quantity):
+    """Return the values (m, c) of a built-in quantity for loads (m,) of `LOAD`."""
+    out = np.empty((len(loads), 1 if quantity == NORMAL else 3))
+    for m in range(len(loads)):
+        load = loads[m]
+        vector = load.velocity if quantity == SLIP else load.force
+        along = 0.0
+        for i in range(3):
+            along += vector[i] * load.normal[i]
+        if quantity == NORMAL:
+            out[m, 0] = along
+            continue
+        for i in range(3):
+            if quantity == NORMAL_FORCE:
+                out[m, i] = along * load.normal[i]
+            elif quantity == FORCE_VECTOR:
+                out[m, i] = load.force[i]
+            elif quantity == FORCE_VECTOR_GLOBAL:
+                out[m, i] = load.force_world[i]
+            else:
+                out[m, i] = vector[i] - along * load.normal[i]
+    return out
+
+
+def name_of(function: Callable) -> str:
+    """Return the name of a user-defined function or callable object for error messages."""
+    return getattr(function, "__name__", repr(function))
+
+
+def checked_values(touch: TouchFunction, loads: Loads) -> np.ndarray:
+    """Return the values (m, channels) of a touch function for m loads.
+
+    Raises:
+        ConfigError: The function returned an array of another shape.
+    """
+    given = touch.evaluate(loads)
+    try:
+        values = np.ascontiguousarray(given, float)
+    except (TypeError, ValueError):
+        values = np.empty(0)
+    if values.shape != (len(loads), touch.channels):
+        raise ConfigError(
+            f"skin.touch_function: {name_of(touch.evaluate)} returned an array {values.shape} for"
+            f" {len(loads)} loads; of {touch.channels} channels it must be {(len(loads), touch.channels)}"
+        )
+    return values
+
+
+TOUCH_FUNCTIONS: dict[str, TouchFunction] = {
+    "force_vector": TouchFunction(3, "N", force_vector),
+    "force_vector_global": TouchFunction(3, "N", force_vector_global, frame="world"),
+    "force_vector_taxel": TouchFunction(3, "N", force_vector_taxel, frame="taxel"),
+    "normal_force": TouchFunction(3, "N", normal_force),
+    "normal": TouchFunction(1, "N", normal),
+    "friction": TouchFunction(3, "N", friction),
+    "slip": TouchFunction(3, "m/s", slip, mean=True),
+    "pressure": TouchFunction(1, "Pa", normal, factor=per_area),
+    "depth": TouchFunction(1, "m", normal, factor=compliance),
+}
+BUILT_IN: dict[Callable[[Loads], np.ndarray], int] = {
+    normal: NORMAL,
+    normal_force: NORMAL_FORCE,
+    force_vector: FORCE_VECTOR,
+    force_vector_global: FORCE_VECTOR_GLOBAL,
+    force_vector_taxel: FORCE_VECTOR,
+    friction: FRICTION,
+    slip: SLIP,
+}
+"""Touch functions that `evaluate` supports, with the quantity of each."""
