@@ -159,7 +159,7 @@ class Episodes:
         return max(1, round(1.0 / rate)) if rate else 1
 
     def _readers(self) -> dict[str, tuple[Field, Callable[[Observation], np.ndarray]]]:
-        """Return the columns that are read from observations; a function for each returns its values."""
+        """Return the columns that are read from observations, each with a function for its values."""
         simulation = self.batch.simulation
         joints, pads = tuple(self.batch.observe().joint_names), simulation.skin.pads
         touch = TOUCH_FUNCTIONS[simulation.settings.skin.touch_function]

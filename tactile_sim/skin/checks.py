@@ -179,10 +179,10 @@ def _contacts_exist(ids, bodies, rigid, geoms):
 
 @kernel(counted=False)
 def _loads_exist(loads, patches, skins, bodies, geoms):
-    """Return whether the patches, bodies and geoms of loads (m,) of `loads.LOAD` exist.
+    """Return whether the patches, bodies and geoms of loads exist.
 
     Args:
-        loads: (m,) of `loads.LOAD`.
+        loads: (m,) array of `loads.LOAD`.
         patches: Number of patches.
         skins: Number of bodies with skin.
         bodies: Number of bodies.

@@ -14,11 +14,11 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
     Args:
         values: (c, WIDTH) values of `engines.Contacts`.
         ids: (c, IDS) ids of `engines.Contacts`.
-        geoms: (ngeom,) of `curvature.GEOM`.
+        geoms: (ngeom,) array of `curvature.GEOM`.
         patch_bodies: (p,) for each patch, the index of its body among the bodies with skin.
         body_positions: (nbody, 3) positions in the world [m].
         body_rotations: (nbody, 3, 3) rotations from body frames to the world.
-        out: (2 c,) of `loads.LOAD`, output for the loads of c contacts.
+        out: (2 c,) array of `loads.LOAD`, output for the loads of c contacts.
     """
     position, frame, distance = values[:, POSITION:], values[:, FRAME:], values[:, DISTANCE]
     wrench_world, velocity, geom_pairs = values[:, WRENCH_WORLD:], values[:, VELOCITY:], ids[:, GEOMS:]

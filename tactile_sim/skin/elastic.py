@@ -28,7 +28,7 @@ def add_readings(loads, group, arrays, quantity, sums, table, taxels):
     """Add the readings due to loads that press over an area to ``sums``, or write the load on each taxel.
 
     Args:
-        loads: (m,) of `loads.LOAD`.
+        loads: (m,) array of `loads.LOAD`.
         group: (m,) output: number of each load's pair; -1 for loads that cannot be spread over an area.
         arrays: Result of ``ElasticArrays.table``.
         quantity: Quantity of a touch function that `touch_functions.evaluate` supports, or EACH.

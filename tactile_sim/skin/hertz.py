@@ -14,7 +14,7 @@ def contact_radius(load, patches):
 
     Args:
         load: An entry of `loads.LOAD`.
-        patches: (p,) of `patches.PATCH`.
+        patches: (p,) array of `patches.PATCH`.
     """
     force = 0.0
     for i in range(3):

@@ -111,7 +111,7 @@ def mark_inside(loads, group, count, extents, arrays, inside):
     corners.
 
     Args:
-        loads: (m,) of `loads.LOAD`.
+        loads: (m,) array of `loads.LOAD`.
         group: (m,) number of each load's pair, or -1.
         count: Number of pairs.
         extents: (n, 3) with the columns AREA, SPACING and LIMIT of `patches`.

@@ -53,7 +53,7 @@ def modulus_of(load, patches):
 
     Args:
         load: An entry of `loads.LOAD`.
-        patches: (p,) of `patches.PATCH`.
+        patches: (p,) array of `patches.PATCH`.
     """
     modulus = patches[load.patch].modulus
     if load.other_patch < 0:
@@ -69,7 +69,7 @@ def foundation_of(load, patches):
 
     Args:
         load: An entry of `loads.LOAD`.
-        patches: (p,) of `patches.PATCH`.
+        patches: (p,) array of `patches.PATCH`.
     """
     own = patches[load.patch]
     foundation = own.modulus / own.thickness
@@ -87,7 +87,7 @@ def reach_of(load, patches):
 
     Args:
         load: An entry of `loads.LOAD`.
-        patches: (p,) of `patches.PATCH`.
+        patches: (p,) array of `patches.PATCH`.
     """
     own = patches[load.patch]
     thickness = own.thickness

@@ -49,7 +49,7 @@ class TaxelIndex(NamedTuple):
     normals: np.ndarray
     """(n, 3) outward normals."""
     patches: np.ndarray
-    """(p,) of `PATCH`."""
+    """(p,) array of `PATCH`."""
     cell_start: np.ndarray
     """(number of cells + p,) start of each cell's taxels in ``order``; the cells of each patch are followed
     by an entry for their end."""
@@ -86,7 +86,7 @@ def sort_patches(
         thicknesses: (p,) thickness of the skin of each patch [m].
 
     Returns:
-        The patches (p,) of `PATCH`, and the arrays `cell_start` and `order` of `TaxelIndex`.
+        The patches, an array (p,) of `PATCH`, and the arrays `cell_start` and `order` of `TaxelIndex`.
     """
     patches = np.zeros(len(spacings), PATCH)
     firsts, orders, base = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0

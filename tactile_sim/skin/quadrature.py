@@ -54,7 +54,7 @@ class Quadrature(NamedTuple):
     """Taxels and their points in the frames of their bodies. It is passed to kernels as a plain tuple."""
 
     taxels: np.ndarray
-    """(n + 1,) of `TAXEL`, in the order of the trees; the last one only marks the end of the lists."""
+    """(n + 1,) array of `TAXEL`, in the order of the trees; the last one only marks the end of the lists."""
     place: np.ndarray
     """(n,) index of each of the skin's taxels in ``taxels``."""
     points: np.ndarray

@@ -105,7 +105,7 @@ def spread(loads, law, reach, extents, arrays, begin, taxel, weight):
     """Write the taxels around each load and their weights, load by load; return the number of entries.
 
     Args:
-        loads: (m,) of `loads.LOAD`.
+        loads: (m,) array of `loads.LOAD`.
         law: NEAREST, LINEAR or HERTZ, or DISTANCES to write distances [m] instead of weights.
         reach: (m,) maximum distance of taxels [m]; only used with DISTANCES.
         extents: (n, 3) with the columns AREA, SPACING and LIMIT of `patches`.

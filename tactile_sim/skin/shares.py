@@ -93,7 +93,7 @@ def gather(loads, begin, taxel, weight, values, mean, sums, out):
     """Add up the readings of taxels. The cost depends only on the number of touched taxels.
 
     Args:
-        loads: (m,) of `loads.LOAD`.
+        loads: (m,) array of `loads.LOAD`.
         begin: As in `Shares`.
         taxel: As in `Shares`.
         weight: As in `Shares`.

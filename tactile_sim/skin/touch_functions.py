@@ -104,7 +104,7 @@ def compliance(skin: Skin) -> np.ndarray:
 
 @kernel
 def evaluate(loads, quantity):
-    """Return the values (m, c) of a built-in quantity for loads (m,) of `LOAD`."""
+    """Return the values (m, c) of a built-in quantity for ``loads``, a `LOAD` array (m,)."""
     out = np.empty((len(loads), 1 if quantity == NORMAL else 3))
     for m in range(len(loads)):
         load = loads[m]

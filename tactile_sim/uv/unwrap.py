@@ -103,7 +103,7 @@ def _pack(flat: np.ndarray, chart: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 @kernel
 def _covers(triangles, chart, slack):
-    """Return whether each triangle overlaps an earlier one of its chart that is kept.
+    """Return whether each triangle overlaps an earlier triangle that is kept in the same chart.
 
     Args:
         triangles: (n, 3, 2) projected triangles [m], sorted by chart and then by least x.

@@ -68,7 +68,7 @@ def carrier(model: mujoco.MjModel, flex: int) -> int:
 
 
 def flex_rows(model: mujoco.MjModel) -> np.ndarray:
-    """Return a table (nflex,) of `curvature.GEOM` that represents flexes as flat geoms without a skin."""
+    """Return an array (nflex,) of `curvature.GEOM` that represents flexes as flat geoms without a skin."""
     table = np.zeros(model.nflex, GEOM)
     table["patch"], table["kind"] = -1, FLAT
     table["body"] = [carrier(model, flex) for flex in range(model.nflex)]
