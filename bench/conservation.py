@@ -4,7 +4,7 @@ Run as ``python bench/conservation.py [SCENES]``, by default 1,000. In each scen
 another geom, which also has a skin where it can have one: all pairs of kinds in turn, random sizes, poses,
 velocities and friction with torsion and rolling, under MuJoCo and MotrixSim, which supports only some kinds.
 
-Moments that are not reached are sorted by their cause. A centre of pressure is out of reach if it is not in
+Moments that are not reached are sorted by their cause. A center of pressure is out of reach if it is not in
 the convex hull of the points that the layer can press, so that no pressures produce the moment. These points
 are found here with MuJoCo's rays, not with the kernels.
 """
@@ -44,12 +44,12 @@ SPACING = 0.008
 REACHED = 1e-6
 """Error of the moment, over the force times the distance of the contacts from the origin and a spacing."""
 OUTSIDE = 1e-6
-"""Distance from the convex hull at which a centre of pressure is out of reach, in spacings."""
+"""Distance from the convex hull at which a center of pressure is out of reach, in spacings."""
 CAUSES = "reached", "no reach", "one taxel", "missed"
-"""Whether a moment is reached, and if not, why: its centre of pressure is out of reach, it is torsional and
+"""Whether a moment is reached, and if not, why: its center of pressure is out of reach, it is torsional and
 only one taxel is pressed, or neither."""
-FAR = 0.5
-"""Distance from which rays start at a point inside another geom [m]."""
+FAR, PAST = 0.5, 1e-9
+"""Distance above a point at which a ray starts, and beyond a crossing at which it continues [m]."""
 
 
 def pairs() -> list[tuple[str, str]]:
@@ -165,27 +165,38 @@ def _in_reach(simulation: Simulation, loads: Loads, pair: Pair) -> np.ndarray:
     points = points[(-normals @ up > FACING) | ~normals.any(axis=1)]
     layers = [skin.patch_thickness[side] for side in (patch, load["other_patch"]) if side >= 0]
     reach = max(layers) + skin.patch_spacings[patch]
-    gaps = np.array([_gap(simulation, load, point, up, reach) for point in points])
+    gaps = np.array([_gap(simulation, load, point, up) for point in points])
     return points[gaps <= gaps.min(initial=np.inf) + reach]
 
 
-def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarray, reach: float) -> float:
-    """Return the gap [m] from a point to the other geom along -up.
+def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarray) -> float:
+    """Return the gap [m] from a point to the other geom along -up, or infinity.
 
-    It is infinite if the point's line misses the geom, or leaves it above the point.
+    The geoms are solid, so a ray enters and leaves them alternately. The gap is that to the first entry that
+    the ray does not leave above the point.
     """
-    model, geom = simulation.engine.model, int(load["other"])
-    kind = mujoco.mjtGeom(model.geom_type[geom])
-    if kind in (mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_HFIELD):
-        body = simulation.skin.body_ids[load["body"]]
-        start = load["rotation"] @ (point + reach * up) + simulation.engine.body_positions[body]
-        ray = mujoco.mj_rayMesh if kind == mujoco.mjtGeom.mjGEOM_MESH else mujoco.mj_rayHfield
-        distance = ray(model, simulation.engine.data, geom, start, -load["rotation"] @ up)
-        return distance - reach if distance >= 0.0 else np.inf
-    solid = load["other_position"], load["other_rotation"].ravel(), model.geom_size[geom]
-    distance = mujoco.mju_rayGeom(*solid, point + FAR * up, -up, kind)
-    below = kind == mujoco.mjtGeom.mjGEOM_PLANE or mujoco.mju_rayGeom(*solid, point, -up, kind) >= 0.0
-    return distance - FAR if distance >= 0.0 and below else np.inf
+    model, data, geom = simulation.engine.model, simulation.engine.data, int(load["other"])
+    kind, frame = mujoco.mjtGeom(model.geom_type[geom]), load["other_rotation"]
+    crossings, start, along = [], frame.T @ (point + FAR * up - load["other_position"]), -frame.T @ up
+    place, turn = data.geom_xpos[geom], data.geom_xmat[geom].reshape(3, 3)
+    distance = 0.0
+    while True:
+        here = start + distance * along
+        if kind == mujoco.mjtGeom.mjGEOM_MESH:
+            step = mujoco.mj_rayMesh(model, data, geom, turn @ here + place, turn @ along)
+        elif kind == mujoco.mjtGeom.mjGEOM_HFIELD:
+            step = mujoco.mj_rayHfield(model, data, geom, turn @ here + place, turn @ along)
+        else:
+            step = mujoco.mju_rayGeom(np.zeros(3), np.eye(3).ravel(), model.geom_size[geom], here, along, kind)
+        if step < 0.0:
+            break
+        # MuJoCo's rays also hit the level between a height field and its base, which is inside the solid.
+        level = kind == mujoco.mjtGeom.mjGEOM_HFIELD and abs((here + step * along)[2]) < PAST
+        if not level:
+            crossings.append(distance + step - FAR)
+        distance += step + PAST
+    crossings += [np.inf] * (len(crossings) % 2)
+    return min((enter for enter, leave in zip(crossings[::2], crossings[1::2], strict=True) if leave >= 0.0), default=np.inf)
 
 
 def _distance(points: np.ndarray, center: np.ndarray) -> float:

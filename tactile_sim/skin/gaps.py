@@ -6,7 +6,7 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.geometry.solids import BOX, MESH, PARALLEL, PLANE, SPHERE, enter_box, entry
-from tactile_sim.geometry.triangle_bins import highest_below
+from tactile_sim.geometry.triangle_bins import surface_below
 
 UPRIGHT = 0.999
 """A face is level if the cosine between its normal and the pair's normal is above this."""
@@ -24,7 +24,7 @@ def write_gaps(points, first, last, solids, layer, geoms, triangles, reach):
         layer: A `Layer`.
         geoms: Number of touching geoms in the layer.
         triangles: Result of `bin_triangles`, or ``Layer.triangles`` without a mesh.
-        reach: Maximum penetration of a mesh [m].
+        reach: Maximum penetration of a mesh that is open below [m].
     """
     # With separate rows that start at index 0, the loops compile to vector instructions.
     xs, ys, zs = points[0][first:last], points[1][first:last], points[2][first:last]
@@ -38,7 +38,7 @@ def write_gaps(points, first, last, solids, layer, geoms, triangles, reach):
             _gaps_to(solid.kind, solid.size, layer.poses[g], xs, ys, zs, gaps)
     if len(triangles[0]):
         for e in range(len(xs)):
-            gaps[e] = min(gaps[e], zs[e] - highest_below(triangles, xs[e], ys[e], zs[e] + reach))
+            gaps[e] = min(gaps[e], zs[e] - surface_below(triangles, xs[e], ys[e], zs[e], reach))
 
 
 @kernel(error_model="numpy", counted=False)
