@@ -4,7 +4,7 @@ Run as ``python bench/conservation.py [SCENES]``, by default 1,000. In each scen
 another geom, which also has a skin where it can have one: all pairs of kinds in turn, random sizes, poses,
 velocities and friction with torsion and rolling, under MuJoCo and MotrixSim, which supports only some kinds.
 
-Moments that are not reached are sorted by their cause. A center of pressure is out of reach if it is not in
+Moments that are not reached are sorted by their cause. A centre of pressure is out of reach if it is not in
 the convex hull of the points that the layer can press, so that no pressures produce the moment. These points
 are found here with MuJoCo's rays, not with the kernels.
 """
@@ -44,9 +44,9 @@ SPACING = 0.008
 REACHED = 1e-6
 """Error of the moment, over the force times the distance of the contacts from the origin and a spacing."""
 OUTSIDE = 1e-6
-"""Distance from the convex hull at which a center of pressure is out of reach, in spacings."""
+"""Distance from the convex hull at which a centre of pressure is out of reach, in spacings."""
 CAUSES = "reached", "no reach", "one taxel", "missed"
-"""Whether a moment is reached, and if not, why: its center of pressure is out of reach, it is torsional and
+"""Whether a moment is reached, and if not, why: its centre of pressure is out of reach, it is torsional and
 only one taxel is pressed, or neither."""
 FAR, PAST = 0.5, 1e-9
 """Distance above a point at which a ray starts, and beyond a crossing at which it continues [m]."""
@@ -156,17 +156,23 @@ def _cause(simulation: Simulation, loads: Loads) -> str:
 
 
 def _in_reach(simulation: Simulation, loads: Loads, pair: Pair) -> np.ndarray:
-    """Return the points (q, 3) of a patch that the layer can press, in the frame of its body [m]."""
+    """Return the points (q, 3) of a patch that the layer can press, in the frame of its body [m].
+
+    These face the other geom, and their gap exceeds the smallest one by at most the thickness and a spacing.
+    The smallest gap can be that of a taxel: at an edge or corner, no point lies as far out as the taxel.
+    """
     skin, load, up = simulation.skin, loads.table[pair.first], np.array(pair.axes[2])
     patch, quad = load["patch"], skin.elastic_arrays.quad
     ends = skin.patch_offsets[patch : patch + 2]
-    own = quad.points[slice(*quad.taxels["begin"][ends])]
-    points, normals = own[:, :NX], own[:, NX:POINT_AREA]
-    points = points[(-normals @ up > FACING) | ~normals.any(axis=1)]
+    own, taxels = quad.points[slice(*quad.taxels["begin"][ends])], slice(*ends)
+    points = np.concatenate([own[:, :NX], skin.surface_positions[taxels]])
+    normals = np.concatenate([own[:, NX:POINT_AREA], skin.normals[taxels]])
+    gaps = np.full(len(points), np.inf)
+    for k in np.flatnonzero((-normals @ up > FACING) | ~normals.any(axis=1)):
+        gaps[k] = _gap(simulation, load, points[k], up)
     layers = [skin.patch_thickness[side] for side in (patch, load["other_patch"]) if side >= 0]
-    reach = max(layers) + skin.patch_spacings[patch]
-    gaps = np.array([_gap(simulation, load, point, up) for point in points])
-    return points[gaps <= gaps.min(initial=np.inf) + reach]
+    limit = gaps.min() + max(layers) + skin.patch_spacings[patch]
+    return points[: len(own)][(gaps <= limit)[: len(own)] & np.isfinite(gaps[: len(own)])]
 
 
 def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarray) -> float:

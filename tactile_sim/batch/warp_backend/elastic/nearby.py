@@ -9,6 +9,7 @@ from tactile_sim.batch.warp_backend.elastic.pairs import Pair
 from tactile_sim.batch.warp_backend.loads import Load as Point
 from tactile_sim.batch.warp_backend.taxel_kernels import Taxels, find_nearest
 from tactile_sim.geometry import solids
+from tactile_sim.geometry.triangle_bins import SAME
 from tactile_sim.skin import nearby as cpu
 from tactile_sim.skin.reach import FACING
 
@@ -155,13 +156,24 @@ def search(layer: Layer, lane: int, pair: Pair, near: Nearby, within: real):
 def bound_triangles(layer: Layer, lane: int, near: Nearby, reach: real):
     """Set the boxes in ``Layer.poses`` that select the triangles of meshes to test.
 
-    They are the box around the nearby taxels, enlarged by ``reach`` [m], in the frame of each geom.
+    They enclose the part of all touching geoms above and below the nearby taxels, with a margin of ``reach``
+    [m], in the frame of each geom.
     """
     low = wp.vec3d(real(wp.inf), real(wp.inf), real(wp.inf))
     high = -low
     for e in range(near.found):
         at = wp.vec3d(layer.near[0, e, lane], layer.near[1, e, lane], layer.near[2, e, lane])
         low, high = wp.min(low, at), wp.max(high, at)
+    low[2] = real(wp.inf)
+    high[2] = real(-wp.inf)
+    for g in range(near.geoms):
+        pose = layer.poses[g, lane]
+        solid = layer.solids[pose.geom]
+        middle, extent = pose.position[2] + (pose.rotation * solid.center)[2], real(wp.static(SAME))
+        for i in range(3):
+            extent += wp.abs(pose.rotation[2, i]) * solid.half[i]
+        low[2] = wp.min(low[2], middle - extent)
+        high[2] = wp.max(high[2], middle + extent)
     for g in range(near.geoms):
         pose = layer.poses[g, lane]
         pose.center = wp.transpose(pose.rotation) * (real(0.5) * (low + high) - pose.position)
