@@ -5,8 +5,8 @@ another geom, which also has a skin where it can have one: all pairs of kinds in
 velocities and friction with torsion and rolling, under MuJoCo and MotrixSim, which supports only some kinds.
 
 Moments that are not reached are sorted by their cause. A centre of pressure is out of reach if it is not in
-the convex hull of the points that the layer can press, so that no pressures produce the moment. These points
-are found here with MuJoCo's rays, not with the kernels.
+the convex hull of the points that the layer can press, so that no pressures produce the moment. The gaps at
+these points are measured here with MuJoCo's rays, not with the kernels, and in the same way for all geoms.
 """
 
 from __future__ import annotations
@@ -193,7 +193,8 @@ def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarra
         elif kind == mujoco.mjtGeom.mjGEOM_HFIELD:
             step = mujoco.mj_rayHfield(model, data, geom, turn @ here + place, turn @ along)
         else:
-            step = mujoco.mju_rayGeom(np.zeros(3), np.eye(3).ravel(), model.geom_size[geom], here, along, kind)
+            size = model.geom_size[geom]
+            step = mujoco.mju_rayGeom(np.zeros(3), np.eye(3).ravel(), size, here, along, kind)
         if step < 0.0:
             break
         # MuJoCo's rays also hit the level between a height field and its base, which is inside the solid.
@@ -202,7 +203,8 @@ def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarra
             crossings.append(distance + step - FAR)
         distance += step + PAST
     crossings += [np.inf] * (len(crossings) % 2)
-    return min((enter for enter, leave in zip(crossings[::2], crossings[1::2], strict=True) if leave >= 0.0), default=np.inf)
+    intervals = zip(crossings[::2], crossings[1::2], strict=True)
+    return next((enter for enter, leave in intervals if leave >= 0.0), np.inf)
 
 
 def _distance(points: np.ndarray, center: np.ndarray) -> float:

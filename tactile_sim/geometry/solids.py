@@ -106,9 +106,9 @@ def _hfield(model: mujoco.MjModel, field: int) -> np.ndarray:
     grid = np.arange(rows * columns).reshape(rows, columns)
     border = np.concatenate([grid[0, :-1], grid[:-1, -1], grid[-1, :0:-1], grid[:0:-1, 0]])
     bottom = top * (1.0, 1.0, 0.0) - (0.0, 0.0, base)
-    first, second, below = top[border], np.roll(top[border], -1, axis=0), bottom[border]
-    sides = np.stack([[first, below, np.roll(below, -1, axis=0)], [first, np.roll(below, -1, axis=0), second]])
-    sides = sides.transpose(0, 2, 1, 3).reshape(-1, 3, 3)
+    after = np.roll(border, -1)
+    sides = [[top[border], bottom[border], bottom[after]], [top[border], bottom[after], top[after]]]
+    sides = np.swapaxes(sides, 1, 2).reshape(-1, 3, 3)
     a, b, c, d = bottom[[0, columns - 1, -1, -columns]]
     return np.concatenate([top[upper], sides, [[a, c, b], [a, d, c]]])
 

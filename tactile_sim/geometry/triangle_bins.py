@@ -23,8 +23,8 @@ def bin_triangles(solids, ids, poses, points, reach):
         ids: (g,) indices of the solids.
         poses: (g, 12) pose of each solid in the frame of the points: position [m], then the rotation matrix
             row by row.
-        points: (2 or more, e) x and y of the points [m].
-        reach: Margin of the rectangle around the points on each side [m]; triangles outside are left out.
+        points: (3, e) x, y and z of the points [m].
+        reach: Margin of the box around the points on each side [m]; triangles beside or below are left out.
 
     Returns:
         A tuple of four arrays for `surface_below`: the t triangles, projected along z (t, 10), see `_shapes`;
@@ -33,16 +33,15 @@ def bin_triangles(solids, ids, poses, points, reach):
         x and y of its corner [m].
     """
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
-    for i in range(2):
+    for i in range(3):
         for e in range(points.shape[1]):
             low[i], high[i] = min(low[i], points[i, e] - reach), max(high[i], points[i, e] + reach)
-    low[2], high[2] = np.inf, -np.inf
+    # Above the points, triangles count at any height, because points can be deep in a solid.
     for g in range(len(ids)):
-        solid, middle, half = solids.table[ids[g]], poses[g, 2], 0.0
+        solid, top = solids.table[ids[g]], poses[g, 2] + SAME
         for k in range(3):
-            middle += poses[g, 9 + k] * solid.center[k]
-            half += abs(poses[g, 9 + k]) * solid.half[k]
-        low[2], high[2] = min(low[2], middle - half - SAME), max(high[2], middle + half + SAME)
+            top += poses[g, 9 + k] * solid.center[k] + abs(poses[g, 9 + k]) * solid.half[k]
+        high[2] = max(high[2], top)
     corners, count = np.empty((64, 3, 3)), 0
     least, most = np.empty(3), np.empty(3)
     own, nodes = solids.corners, solids.nodes
@@ -176,7 +175,7 @@ def _range(corners, t, axis, low, scale, cells):
 
 
 @kernel(counted=False)
-def surface_below(triangles, x, y, z, reach):
+def surface_below(triangles, x, y, z):
     """Return the height of the surface that a point presses on, or -inf without one [m].
 
     The line through the point along -z enters and leaves the solid at triangles that face up and down. The
@@ -188,23 +187,23 @@ def surface_below(triangles, x, y, z, reach):
         x: x coordinate of the point in the frame of the triangles [m].
         y: y coordinate [m].
         z: z coordinate [m].
-        reach: Maximum depth of a point inside a solid that is open below [m].
     """
     inside, surface, height = 0, np.inf, np.inf
     while True:
-        height, up = _crossing(triangles, x, y, height - SAME)
+        height, up, more = _crossing(triangles, x, y, height - SAME, z)
         if height < z or height == -np.inf:
-            open_below = not up < 0.0
-            return height if inside == 0 or (open_below and surface > z + reach) else surface
+            return height if inside == 0 else surface
         if up > 0.0:
             surface = height if inside == 0 else surface
             inside += 1
+            if not more:
+                return surface
         elif up < 0.0 and inside > 0:
             inside -= 1
 
 
 @kernel(counted=False)
-def _crossing(triangles, x, y, top):
+def _crossing(triangles, x, y, top, z):
     """Return the highest crossing of the line at (x, y) with triangles that is not above a height.
 
     Args:
@@ -212,24 +211,29 @@ def _crossing(triangles, x, y, top):
         x: x coordinate [m].
         y: y coordinate [m].
         top: Maximum height [m].
+        z: Height of the point [m].
 
     Returns:
-        The height, or -inf without a crossing [m]; and how many triangles face up there, minus those that
-        face down.
+        The height, or -inf without a crossing [m]; how many triangles face up there, minus those that face
+        down; and whether there are more crossings between it and the point.
     """
     shapes, begin, order, grid = triangles
     i, j = int(np.floor((x - grid[3]) * grid[0])), int(np.floor((y - grid[4]) * grid[0]))
     # As in `_range`, points outside the grid belong to the nearest cell at its border.
     i, j = max(0, min(i, int(grid[1]) - 1)), max(0, min(j, int(grid[2]) - 1))
     cell = i * int(grid[2]) + j
-    best, up = -np.inf, 0.0
+    best, up, more = -np.inf, 0.0, False
     for e in range(begin[cell], begin[cell + 1]):
         t = order[e]
         dx, dy = x - shapes[t, 0], y - shapes[t, 1]
         a, b = dx * shapes[t, 2] + dy * shapes[t, 3], dx * shapes[t, 4] + dy * shapes[t, 5]
         if a >= -EDGE and b >= -EDGE and a + b <= 1.0 + EDGE:
-            z = shapes[t, 6] + a * shapes[t, 7] + b * shapes[t, 8]
-            if best - SAME <= z <= top:
-                up = shapes[t, 9] if z > best + SAME else up + shapes[t, 9]
-                best = max(best, z)
-    return best, up
+            here = shapes[t, 6] + a * shapes[t, 7] + b * shapes[t, 8]
+            if best - SAME <= here <= top:
+                higher = here > best + SAME
+                more |= higher and best >= z
+                up = shapes[t, 9] if higher else up + shapes[t, 9]
+                best = max(best, here)
+            else:
+                more |= z <= here <= top
+    return best, up, more

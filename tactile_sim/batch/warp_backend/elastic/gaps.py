@@ -23,12 +23,11 @@ class Face:
 
 
 @wp.func
-def gap_at(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real, reach: real):
+def gap_at(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real):
     """Return the gap from a point of the skin to the touching geoms of the other body [m].
 
     It is measured along -z of the frame of the pair, in which x, y and z are the coordinates of the point. It
-    is infinite if there is nothing below. ``geoms`` is the number of touching geoms, and ``reach`` the
-    maximum penetration of a mesh that is open below [m].
+    is infinite if there is nothing below. ``geoms`` is the number of touching geoms.
     """
     gap, has_mesh = real(wp.inf), bool(False)
     for g in range(geoms):
@@ -58,16 +57,16 @@ def gap_at(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real, reach
                 here = enter_round(kind, solid.size, local, down)
         gap = wp.min(gap, here)
     if has_mesh:
-        gap = wp.min(gap, z - surface_below(layer, lane, geoms, x, y, z, reach))
+        gap = wp.min(gap, z - surface_below(layer, lane, geoms, x, y, z))
     return gap
 
 
 @wp.func
-def write_gaps(layer: Layer, lane: int, geoms: int, first: int, last: int, reach: real):
+def write_gaps(layer: Layer, lane: int, geoms: int, first: int, last: int):
     """Write the gaps [m] at the taxels [first, last) near a pair to row 3 of ``Layer.near``; see `gap_at`."""
     for e in range(first, last):
         x, y, z = layer.near[0, e, lane], layer.near[1, e, lane], layer.near[2, e, lane]
-        layer.near[3, e, lane] = gap_at(layer, lane, geoms, x, y, z, reach)
+        layer.near[3, e, lane] = gap_at(layer, lane, geoms, x, y, z)
 
 
 @wp.func

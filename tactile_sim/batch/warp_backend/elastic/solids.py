@@ -147,11 +147,10 @@ def crossing_of_mesh(layer: Layer, solid: Solid, pose: Pose, x: real, y: real, t
 
 
 @wp.func
-def surface_below(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real, reach: real):
+def surface_below(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real):
     """Return the height of the surface of all meshes that the point (x, y, z) presses on, or -inf.
 
-    ``reach`` is the maximum depth in a mesh that is open below [m]. See
-    `tactile_sim.geometry.triangle_bins.surface_below`.
+    See `tactile_sim.geometry.triangle_bins.surface_below`.
     """
     inside, surface, height, up = int(0), real(wp.inf), real(wp.inf), real(0.0)
     done = bool(False)
@@ -172,6 +171,6 @@ def surface_below(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real
             inside += 1
         elif up < real(0.0) and inside > 0:
             inside -= 1
-    if inside == 0 or (up >= real(0.0) and surface > z + reach):
+    if inside == 0:
         return height
     return surface
