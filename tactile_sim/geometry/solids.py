@@ -107,8 +107,8 @@ def _hfield(model: mujoco.MjModel, field: int) -> np.ndarray:
     border = np.concatenate([grid[0, :-1], grid[:-1, -1], grid[-1, :0:-1], grid[:0:-1, 0]])
     bottom = top * (1.0, 1.0, 0.0) - (0.0, 0.0, base)
     after = np.roll(border, -1)
-    sides = [[top[border], bottom[border], bottom[after]], [top[border], bottom[after], top[after]]]
-    sides = np.swapaxes(sides, 1, 2).reshape(-1, 3, 3)
+    halves = [[top[border], bottom[border], bottom[after]], [top[border], bottom[after], top[after]]]
+    sides = np.swapaxes(halves, 1, 2).reshape(-1, 3, 3)
     a, b, c, d = bottom[[0, columns - 1, -1, -columns]]
     return np.concatenate([top[upper], sides, [[a, c, b], [a, d, c]]])
 
