@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.compilation import kernel
+from tactile_sim.geometry.orientation import faces_outward
 from tactile_sim.geometry.tree import NODE, tree
 
 SOLID = np.dtype(
@@ -79,9 +80,7 @@ def _mesh(model: mujoco.MjModel, mesh: int) -> np.ndarray:
     first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
     face, faces = model.mesh_faceadr[mesh], model.mesh_facenum[mesh]
     vertices = model.mesh_vert[first : first + count].astype(float)
-    corners = vertices[model.mesh_face[face : face + faces]]
-    volume = np.einsum("fi,fi->", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
-    return corners[:, ::-1] if volume < 0.0 else corners
+    return vertices[faces_outward(vertices, model.mesh_face[face : face + faces])]
 
 
 def _hfield(model: mujoco.MjModel, field: int) -> np.ndarray:

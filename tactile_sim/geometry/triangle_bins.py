@@ -182,24 +182,26 @@ def surface_below(triangles, x, y, z):
     point presses on the first surface at which the line enters the solid and does not leave it above the
     point. If the point is inside, the surface is above the point.
 
+    A line that enters nowhere above the point, but crosses the mesh an odd number of times, ran into triangles
+    that face the wrong way. The point then presses on the last of them.
+
     Args:
         triangles: Result of `bin_triangles`.
         x: x coordinate of the point in the frame of the triangles [m].
         y: y coordinate [m].
         z: z coordinate [m].
     """
-    inside, surface, height = 0, np.inf, np.inf
+    inside, odd, surface, height = 0, False, np.inf, np.inf
     while True:
         height, up, more = _crossing(triangles, x, y, height - SAME, z)
         if height < z or height == -np.inf:
-            return height if inside == 0 else surface
-        if up > 0.0:
+            return surface if inside > 0 or odd else height
+        if up != 0.0:
+            odd = not odd
             surface = height if inside == 0 else surface
-            inside += 1
-            if not more:
+            inside = max(inside + (1 if up > 0.0 else -1), 0)
+            if inside > 0 and not more:
                 return surface
-        elif up < 0.0 and inside > 0:
-            inside -= 1
 
 
 @kernel(counted=False)

@@ -177,15 +177,42 @@ def test_mesh_reads_like_the_primitive_of_the_same_shape(shape, spacing, least):
     assert overlap_with(*readings) > 0.99
 
 
-@pytest.mark.parametrize("faces", [1, -1], ids=["outward", "inward"])
+def shell(vertices, faces, turned=()):
+    """Return the asset of a mesh, in which the triangles with the indices ``turned`` face the other way."""
+    faces = faces.copy()
+    faces[turned] = faces[turned][:, ::-1]
+    mesh = trimesh.Trimesh(vertices, faces, process=False)
+    return mesh_asset("mesh", mesh).replace("<mesh ", '<mesh inertia="shell" ')
+
+
+BOX = trimesh.creation.box((0.04, 0.03, 0.02))
+HALVES = trimesh.util.concatenate(
+    [trimesh.creation.box(bounds=((x, -0.015, -0.01), (x + 0.02, 0.015, 0.01))) for x in (-0.02, 0)]
+)
+LOOSE = BOX.vertices[BOX.faces].reshape(-1, 3) * (1 + 1e-6 * np.random.default_rng(0).random((36, 1)))
+PRESSED = np.flatnonzero(BOX.face_normals[:, 2] < -0.5)[:1]
+TURNED = {
+    "none": shell(BOX.vertices, BOX.faces),
+    "one": shell(BOX.vertices, BOX.faces, PRESSED),
+    "half": shell(BOX.vertices, BOX.faces, slice(0, None, 2)),
+    "all": shell(BOX.vertices, BOX.faces, slice(None)),
+    "all of one half": shell(HALVES.vertices, HALVES.faces, slice(12)),
+    "one without neighbors": shell(LOOSE, np.arange(36).reshape(12, 3), PRESSED),
+}
+"""Meshes of a box of 40 x 30 x 20 mm, by the triangles that face inward."""
+
+
 @pytest.mark.parametrize("depth", [0.001, 0.012])
-def test_mesh_reads_like_the_primitive_at_any_depth(depth, faces):
-    primitive, mesh, height, _ = TWINS["ellipsoid"]
-    mesh, readings = trimesh.Trimesh(mesh.vertices, mesh.faces[:, ::faces], process=False), []
-    for geom, assets in ((primitive, ""), ('type="mesh" mesh="twin"', mesh_asset("twin", mesh))):
-        skin, loads = pressed(geom, (1, 0.5, -10), assets=assets)
-        loads.other_position[:, 2] += height - depth  # the layer's thickness plus a spacing is 6 mm
+@pytest.mark.parametrize("which", TURNED)
+def test_mesh_reads_like_the_box_at_any_depth_with_any_triangles_turned(which, depth):
+    readings = []
+    for geom, assets in (('type="box" size=".02 .015 .01"', ""), ('type="mesh" mesh="mesh"', TURNED[which])):
+        skin, loads = pressed(geom, (1, 0.5, -10), assets=assets, at=(0.004, 0, TOP))
+        loads.other_position[:] += [-0.004, 0, 0.01 - depth]  # the layer's thickness plus a spacing is 6 mm
         readings.append(sense(skin, loads))
+        spread, _ = skin.shares(loads, "elastic_foundation")
+        center = (spread.force[:, 2:] * spread.point).sum(axis=0) / spread.force[:, 2].sum()
+        np.testing.assert_allclose(center[:2], [0.004, 0], atol=1e-8)
     assert overlap_with(*readings) > 0.99
 
 
@@ -198,17 +225,11 @@ def test_height_field_touches_along_the_ridge_between_two_high_corners():
     assert min(np.hypot(x, y)) < 0.004
 
 
-BOX = trimesh.creation.box((0.04, 0.03, 0.02))
-OPEN_TOP, OPEN_BOTTOM = (BOX.face_normals[:, 2] * side < 0.5 for side in (1, -1))
+OPEN_TOP, OPEN_BOTTOM = (BOX.faces[BOX.face_normals[:, 2] * side < 0.5] for side in (1, -1))
 VERTICES = f'<mesh name="mesh" vertex="{" ".join(map(str, BOX.vertices.ravel()))}"/>'
 
 
-def mesh_of_box(faces):
-    mesh = trimesh.Trimesh(BOX.vertices, BOX.faces[faces], process=False)
-    return mesh_asset("mesh", mesh).replace("<mesh ", '<mesh inertia="shell" ')
-
-
-@pytest.mark.parametrize("assets", [mesh_of_box(OPEN_TOP), VERTICES], ids=["open", "without triangles"])
+@pytest.mark.parametrize("assets", [shell(BOX.vertices, OPEN_TOP), VERTICES], ids=["open", "without triangles"])
 def test_mesh_that_is_open_or_has_no_triangles_reads_like_a_box(assets):
     readings = []
     for geom in ('type="box" size=".02 .015 .01"', 'type="mesh" mesh="mesh"'):
@@ -220,7 +241,7 @@ def test_mesh_that_is_open_or_has_no_triangles_reads_like_a_box(assets):
 
 
 def test_mesh_that_is_open_below_loses_nothing():
-    skin, loads = pressed('type="mesh" mesh="mesh"', (0, 0, -10), assets=mesh_of_box(OPEN_BOTTOM))
+    skin, loads = pressed('type="mesh" mesh="mesh"', (0, 0, -10), assets=shell(BOX.vertices, OPEN_BOTTOM))
     loads.other_position[:, 2] += 0.01
     reading = sense(skin, loads)
     assert np.isfinite(reading).all()

@@ -153,7 +153,7 @@ def surface_below(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real
     See `tactile_sim.geometry.triangle_bins.surface_below`.
     """
     inside, surface, height, up = int(0), real(wp.inf), real(wp.inf), real(0.0)
-    done = bool(False)
+    done, odd = bool(False), bool(False)
     while not done:
         top, next = height - real(wp.static(SAME)), wp.vec2d(real(-wp.inf), real(0.0))
         for g in range(geoms):
@@ -165,12 +165,11 @@ def surface_below(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real
         up = next[1]
         if height < z or height == real(-wp.inf):
             done = True
-        elif up > real(0.0):
+        elif up != real(0.0):
+            odd = not odd
             if inside == 0:
                 surface = real(height)
-            inside += 1
-        elif up < real(0.0) and inside > 0:
-            inside -= 1
-    if inside == 0:
-        return height
-    return surface
+            inside = wp.max(inside + int(wp.sign(up)), 0)
+    if inside > 0 or odd:
+        return surface
+    return height
