@@ -65,7 +65,8 @@ def _shells(faces: np.ndarray, areas: np.ndarray) -> tuple[np.ndarray, np.ndarra
     opposite = (start < stop)[a] != (start < stop)[b]  # as in a consistent mesh
     # Each triangle is two nodes, as given and turned. Nodes with an edge between them are consistent.
     a, b = a // 3, b // 3
-    rows, columns = np.concatenate([a, a + count]), np.concatenate([b + count * ~opposite, b + count * opposite])
+    rows = np.concatenate([a, a + count])
+    columns = np.concatenate([b + count * ~opposite, b + count * opposite])
     links = coo_matrix((np.ones(len(rows), np.int8), (rows, columns)), (2 * count, 2 * count))
     nodes, label = connected_components(links, directed=False)
     given, other = label[:count], label[count:]

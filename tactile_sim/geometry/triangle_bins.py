@@ -182,8 +182,8 @@ def surface_below(triangles, x, y, z):
     point presses on the first surface at which the line enters the solid and does not leave it above the
     point. If the point is inside, the surface is above the point.
 
-    A line that enters nowhere above the point, but crosses the mesh an odd number of times, ran into triangles
-    that face the wrong way. The point then presses on the last of them.
+    If the line crosses the mesh an odd number of times above the point without being inside, some triangles
+    face the wrong way. The point then presses on the last surface that faces down.
 
     Args:
         triangles: Result of `bin_triangles`.
@@ -191,51 +191,64 @@ def surface_below(triangles, x, y, z):
         y: y coordinate [m].
         z: z coordinate [m].
     """
+    shapes, begin, order, grid = triangles
+    i, j = int(np.floor((x - grid[3]) * grid[0])), int(np.floor((y - grid[4]) * grid[0]))
+    # As in `_range`, points outside the grid belong to the nearest cell at its border.
+    i, j = max(0, min(i, int(grid[1]) - 1)), max(0, min(j, int(grid[2]) - 1))
+    cell = i * int(grid[2]) + j
+    near = order[begin[cell] : begin[cell + 1]]
+    below, above, count = -np.inf, np.inf, 0
+    for t in near:
+        here = _height(shapes[t], x, y)
+        if here >= z:
+            above = here
+            count += 1
+        elif here > below:
+            below = here
+    if count == 0:
+        return below
+    if count == 1:
+        return above
+
     inside, odd, surface, height = 0, False, np.inf, np.inf
     while True:
-        height, up, more = _crossing(triangles, x, y, height - SAME, z)
+        height, up = _crossing(shapes, near, x, y, height - SAME)
         if height < z or height == -np.inf:
             return surface if inside > 0 or odd else height
         if up != 0.0:
             odd = not odd
             surface = height if inside == 0 else surface
             inside = max(inside + (1 if up > 0.0 else -1), 0)
-            if inside > 0 and not more:
-                return surface
 
 
 @kernel(counted=False)
-def _crossing(triangles, x, y, top, z):
-    """Return the highest crossing of the line at (x, y) with triangles that is not above a height.
+def _crossing(shapes, near, x, y, top):
+    """Return the highest crossing of a line along z with triangles that is not above a height.
 
     Args:
-        triangles: Result of `bin_triangles`.
-        x: x coordinate [m].
+        shapes: (t, 10) triangles, see `_shapes`.
+        near: Indices of the triangles to test.
+        x: x coordinate of the line [m].
         y: y coordinate [m].
         top: Maximum height [m].
-        z: Height of the point [m].
 
     Returns:
-        The height, or -inf without a crossing [m]; how many triangles face up there, minus those that face
-        down; and whether there are more crossings between it and the point.
+        The height, or -inf without a crossing [m]; and how many triangles face up there, minus those that
+        face down.
     """
-    shapes, begin, order, grid = triangles
-    i, j = int(np.floor((x - grid[3]) * grid[0])), int(np.floor((y - grid[4]) * grid[0]))
-    # As in `_range`, points outside the grid belong to the nearest cell at its border.
-    i, j = max(0, min(i, int(grid[1]) - 1)), max(0, min(j, int(grid[2]) - 1))
-    cell = i * int(grid[2]) + j
-    best, up, more = -np.inf, 0.0, False
-    for e in range(begin[cell], begin[cell + 1]):
-        t = order[e]
-        dx, dy = x - shapes[t, 0], y - shapes[t, 1]
-        a, b = dx * shapes[t, 2] + dy * shapes[t, 3], dx * shapes[t, 4] + dy * shapes[t, 5]
-        if a >= -EDGE and b >= -EDGE and a + b <= 1.0 + EDGE:
-            here = shapes[t, 6] + a * shapes[t, 7] + b * shapes[t, 8]
-            if best - SAME <= here <= top:
-                higher = here > best + SAME
-                more |= higher and best >= z
-                up = shapes[t, 9] if higher else up + shapes[t, 9]
-                best = max(best, here)
-            else:
-                more |= z <= here <= top
-    return best, up, more
+    best, up = -np.inf, 0.0
+    for t in near:
+        here = _height(shapes[t], x, y)
+        if best - SAME <= here <= top:
+            up = shapes[t, 9] if here > best + SAME else up + shapes[t, 9]
+            best = max(best, here)
+    return best, up
+
+
+@kernel(inline="always")
+def _height(shape, x, y):
+    """Return the height at which the line at (x, y) crosses a triangle, or NaN [m]."""
+    dx, dy = x - shape[0], y - shape[1]
+    a, b = dx * shape[2] + dy * shape[3], dx * shape[4] + dy * shape[5]
+    inside = a >= -EDGE and b >= -EDGE and a + b <= 1.0 + EDGE
+    return shape[6] + a * shape[7] + b * shape[8] if inside else np.nan

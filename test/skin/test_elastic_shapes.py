@@ -229,7 +229,9 @@ OPEN_TOP, OPEN_BOTTOM = (BOX.faces[BOX.face_normals[:, 2] * side < 0.5] for side
 VERTICES = f'<mesh name="mesh" vertex="{" ".join(map(str, BOX.vertices.ravel()))}"/>'
 
 
-@pytest.mark.parametrize("assets", [shell(BOX.vertices, OPEN_TOP), VERTICES], ids=["open", "without triangles"])
+@pytest.mark.parametrize(
+    "assets", [shell(BOX.vertices, OPEN_TOP), VERTICES], ids=["open", "without triangles"]
+)
 def test_mesh_that_is_open_or_has_no_triangles_reads_like_a_box(assets):
     readings = []
     for geom in ('type="box" size=".02 .015 .01"', 'type="mesh" mesh="mesh"'):
