@@ -7,7 +7,8 @@ run under MuJoCo and under MotrixSim, which supports fewer geom types.
 
 Moments that the readings do not reproduce are classified by their cause. A centre of pressure is out of reach
 if it is outside the convex hull of the points that the layer can press. Then no pressures can produce the
-moment. These points are found here with MuJoCo's ray casts, independently of the kernels.
+moment. The gaps at these points are measured here with MuJoCo's ray casts, independently of the kernels and in
+the same way for all geoms.
 """
 
 from __future__ import annotations
@@ -49,8 +50,8 @@ OUTSIDE = 1e-6
 CAUSES = "reached", "no reach", "one taxel", "missed"
 """Classes of moments: reproduced; out of reach of the centre of pressure; torsional on a single pressed
 taxel; or missed for another reason."""
-FAR = 0.5
-"""Distance from a point inside another geom at which its ray starts [m]."""
+FAR, PAST = 0.5, 1e-9
+"""Distance above a point at which a ray starts, and beyond a crossing at which it continues [m]."""
 
 
 def pairs() -> list[tuple[str, str]]:
@@ -157,36 +158,55 @@ def _cause(simulation: Simulation, loads: Loads) -> str:
 
 
 def _in_reach(simulation: Simulation, loads: Loads, pair: Pair) -> np.ndarray:
-    """Return the points (q, 3) of a patch that the layer can press, in the frame of its body [m]."""
+    """Return the points (q, 3) of a patch that the layer can press, in the frame of its body [m].
+
+    These face the other geom, and their gap exceeds the smallest one by at most the thickness and a spacing.
+    The smallest gap can be that of a taxel: at an edge or corner, no point lies as far out as the taxel.
+    """
     skin, load, up = simulation.skin, loads.table[pair.first], np.array(pair.axes[2])
     patch, quad = load["patch"], skin.elastic_arrays.quad
     ends = skin.patch_offsets[patch : patch + 2]
-    own = quad.points[slice(*quad.taxels["begin"][ends])]
-    points, normals = own[:, :NX], own[:, NX:POINT_AREA]
-    points = points[(-normals @ up > FACING) | ~normals.any(axis=1)]
+    own, taxels = quad.points[slice(*quad.taxels["begin"][ends])], slice(*ends)
+    points = np.concatenate([own[:, :NX], skin.surface_positions[taxels]])
+    normals = np.concatenate([own[:, NX:POINT_AREA], skin.normals[taxels]])
+    gaps = np.full(len(points), np.inf)
+    for k in np.flatnonzero((-normals @ up > FACING) | ~normals.any(axis=1)):
+        gaps[k] = _gap(simulation, load, points[k], up)
     layers = [skin.patch_thickness[side] for side in (patch, load["other_patch"]) if side >= 0]
-    reach = max(layers) + skin.patch_spacings[patch]
-    gaps = np.array([_gap(simulation, load, point, up, reach) for point in points])
-    return points[gaps <= gaps.min(initial=np.inf) + reach]
+    limit = gaps.min() + max(layers) + skin.patch_spacings[patch]
+    return points[: len(own)][(gaps <= limit)[: len(own)] & np.isfinite(gaps[: len(own)])]
 
 
-def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarray, reach: float) -> float:
-    """Return the gap [m] from a point to the other geom along -up.
+def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarray) -> float:
+    """Return the gap [m] from a point to the other geom along -up, or infinity.
 
-    It is infinite if the line through the point misses the geom or leaves it above the point.
+    The geoms are solid, so a ray enters and leaves them alternately. The gap is that to the first entry that
+    the ray does not leave above the point.
     """
-    model, geom = simulation.engine.model, int(load["other"])
-    kind = mujoco.mjtGeom(model.geom_type[geom])
-    if kind in (mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_HFIELD):
-        body = simulation.skin.body_ids[load["body"]]
-        start = load["rotation"] @ (point + reach * up) + simulation.engine.body_positions[body]
-        ray = mujoco.mj_rayMesh if kind == mujoco.mjtGeom.mjGEOM_MESH else mujoco.mj_rayHfield
-        distance = ray(model, simulation.engine.data, geom, start, -load["rotation"] @ up)
-        return distance - reach if distance >= 0.0 else np.inf
-    solid = load["other_position"], load["other_rotation"].ravel(), model.geom_size[geom]
-    distance = mujoco.mju_rayGeom(*solid, point + FAR * up, -up, kind)
-    below = kind == mujoco.mjtGeom.mjGEOM_PLANE or mujoco.mju_rayGeom(*solid, point, -up, kind) >= 0.0
-    return distance - FAR if distance >= 0.0 and below else np.inf
+    model, data, geom = simulation.engine.model, simulation.engine.data, int(load["other"])
+    kind, frame = mujoco.mjtGeom(model.geom_type[geom]), load["other_rotation"]
+    crossings, start, along = [], frame.T @ (point + FAR * up - load["other_position"]), -frame.T @ up
+    place, turn = data.geom_xpos[geom], data.geom_xmat[geom].reshape(3, 3)
+    distance = 0.0
+    while True:
+        here = start + distance * along
+        if kind == mujoco.mjtGeom.mjGEOM_MESH:
+            step = mujoco.mj_rayMesh(model, data, geom, turn @ here + place, turn @ along)
+        elif kind == mujoco.mjtGeom.mjGEOM_HFIELD:
+            step = mujoco.mj_rayHfield(model, data, geom, turn @ here + place, turn @ along)
+        else:
+            size = model.geom_size[geom]
+            step = mujoco.mju_rayGeom(np.zeros(3), np.eye(3).ravel(), size, here, along, kind)
+        if step < 0.0:
+            break
+        # MuJoCo's rays also hit the level between a height field and its base, which is inside the solid.
+        level = kind == mujoco.mjtGeom.mjGEOM_HFIELD and abs((here + step * along)[2]) < PAST
+        if not level:
+            crossings.append(distance + step - FAR)
+        distance += step + PAST
+    crossings += [np.inf] * (len(crossings) % 2)
+    intervals = zip(crossings[::2], crossings[1::2], strict=True)
+    return next((enter for enter, leave in intervals if leave >= 0.0), np.inf)
 
 
 def _distance(points: np.ndarray, center: np.ndarray) -> float:

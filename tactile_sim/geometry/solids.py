@@ -12,6 +12,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.compilation import kernel
+from tactile_sim.geometry.orientation import faces_outward
 from tactile_sim.geometry.tree import NODE, tree
 
 SOLID = np.dtype(
@@ -75,15 +76,15 @@ def solids(model: mujoco.MjModel) -> Solids:
 
 
 def _mesh(model: mujoco.MjModel, mesh: int) -> np.ndarray:
-    """Return the corners (f, 3, 3) of the triangles of a mesh in the frame of its geoms [m]."""
+    """Return the corners (f, 3, 3) of a mesh's triangles in the frame of its geoms, counterclockwise [m]."""
     first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
     face, faces = model.mesh_faceadr[mesh], model.mesh_facenum[mesh]
     vertices = model.mesh_vert[first : first + count].astype(float)
-    return vertices[model.mesh_face[face : face + faces]]
+    return vertices[faces_outward(vertices, model.mesh_face[face : face + faces])]
 
 
 def _hfield(model: mujoco.MjModel, field: int) -> np.ndarray:
-    """Return the triangles of a height field's upper surface, split as in MuJoCo's collisions.
+    """Return the triangles of a height field with its sides and bottom, split as in MuJoCo's collisions.
 
     Args:
         model: MuJoCo model.
@@ -93,15 +94,22 @@ def _hfield(model: mujoco.MjModel, field: int) -> np.ndarray:
         (f, 3, 3) corners in the frame of its geoms [m].
     """
     rows, columns = int(model.hfield_nrow[field]), int(model.hfield_ncol[field])
-    width, depth, top, _ = model.hfield_size[field]
+    width, depth, scale, base = model.hfield_size[field]
     start = model.hfield_adr[field]
-    heights = top * model.hfield_data[start : start + rows * columns].astype(float)
+    heights = scale * model.hfield_data[start : start + rows * columns].astype(float)
     x, y = np.meshgrid(np.linspace(-width, width, columns), np.linspace(-depth, depth, rows))
-    vertices = np.stack([x.ravel(), y.ravel(), heights], axis=1)
+    top = np.stack([x.ravel(), y.ravel(), heights], axis=1)
     corner = (np.arange(rows - 1)[:, None] * columns + np.arange(columns - 1)).ravel()
     right, above = corner + 1, corner + columns
-    lower, upper = np.stack([corner, right, above], axis=1), np.stack([right, above + 1, above], axis=1)
-    return vertices[np.concatenate([lower, upper])]
+    upper = np.concatenate([np.stack([corner, right, above + 1], 1), np.stack([corner, above + 1, above], 1)])
+    grid = np.arange(rows * columns).reshape(rows, columns)
+    border = np.concatenate([grid[0, :-1], grid[:-1, -1], grid[-1, :0:-1], grid[:0:-1, 0]])
+    bottom = top * (1.0, 1.0, 0.0) - (0.0, 0.0, base)
+    after = np.roll(border, -1)
+    halves = [[top[border], bottom[border], bottom[after]], [top[border], bottom[after], top[after]]]
+    sides = np.swapaxes(halves, 1, 2).reshape(-1, 3, 3)
+    a, b, c, d = bottom[[0, columns - 1, -1, -columns]]
+    return np.concatenate([top[upper], sides, [[a, c, b], [a, d, c]]])
 
 
 @kernel(error_model="numpy")

@@ -10,6 +10,8 @@ _MOST_CELLS, _CELLS = 4096, 2
 """Maximum number of cells in a grid, and number of cells per triangle."""
 EDGE = 1e-12
 """Tolerance of barycentric coordinates, so that a line through a shared edge hits at least one triangle."""
+SAME = 1e-7
+"""Crossings of a line with triangles count as one if their heights differ by at most this [m]."""
 
 
 @kernel
@@ -22,10 +24,10 @@ def bin_triangles(solids, ids, poses, points, reach):
         poses: (g, 12) pose of each solid in the frame of the points: position [m], then the rotation matrix
             row by row.
         points: (3, e) x, y and z of the points [m].
-        reach: Margin of the box around the points on each side [m]; triangles outside are left out.
+        reach: Margin of the box around the points on each side [m]; triangles beside or below are left out.
 
     Returns:
-        A tuple of four arrays for `highest_below`: the t triangles, projected along z (t, 9), see `_shapes`;
+        A tuple of four arrays for `surface_below`: the t triangles, projected along z (t, 10), see `_shapes`;
         the start of each of the c cells in the next array (c + 1,); the indices of the triangles that overlap
         each cell, cell by cell; and the grid (5,): cells per meter, number of cells along x and along y, and
         x and y of its corner [m].
@@ -34,6 +36,12 @@ def bin_triangles(solids, ids, poses, points, reach):
     for i in range(3):
         for e in range(points.shape[1]):
             low[i], high[i] = min(low[i], points[i, e] - reach), max(high[i], points[i, e] + reach)
+    # Above the points, triangles count at any height, because points can be deep in a solid.
+    for g in range(len(ids)):
+        solid, top = solids.table[ids[g]], poses[g, 2] + SAME
+        for k in range(3):
+            top += poses[g, 9 + k] * solid.center[k] + abs(poses[g, 9 + k]) * solid.half[k]
+        high[2] = max(high[2], top)
     corners, count = np.empty((64, 3, 3)), 0
     least, most = np.empty(3), np.empty(3)
     own, nodes = solids.corners, solids.nodes
@@ -72,7 +80,10 @@ def bin_triangles(solids, ids, poses, points, reach):
                     for i in range(3):
                         row = 3 + 3 * i
                         corners[count, k, i] = pose[i] + pose[row] * x + pose[row + 1] * y + pose[row + 2] * z
-                count += 1
+                for i in range(2):
+                    a, b, c = corners[count, 0, i], corners[count, 1, i], corners[count, 2, i]
+                    inside &= min(a, b, c) <= high[i] and max(a, b, c) >= low[i]
+                count += inside
     corners = corners[:count]
     shapes = _shapes(corners)
 
@@ -130,12 +141,12 @@ def _shapes(corners):
         corners: (t, 3, 3) corners [m]. The remaining triangles are moved to the front, in place.
 
     Returns:
-        (u, 9) for the u remaining triangles. The point at dx, dy from the first corner has the barycentric
+        (u, 10) for the u remaining triangles. The point at dx, dy from the first corner has the barycentric
         coordinates a and b of the second and third corner. Columns: x and y of the first corner; factors of
         dx and dy for a; factors of dx and dy for b; z of the first corner; change of z from the first to the
-        second and to the third corner.
+        second and to the third corner; 1 if the triangle faces up, and -1 if it faces down.
     """
-    out, count = np.empty((len(corners), 9)), 0
+    out, count = np.empty((len(corners), 10)), 0
     for t in range(len(corners)):
         x0, y0, z0 = corners[t, 0, 0], corners[t, 0, 1], corners[t, 0, 2]
         ux, uy, vx, vy = (
@@ -150,7 +161,7 @@ def _shapes(corners):
         row = out[count]
         row[0], row[1], row[2], row[3] = x0, y0, vy / area, -vx / area
         row[4], row[5], row[6] = -uy / area, ux / area, z0
-        row[7], row[8] = corners[t, 1, 2] - z0, corners[t, 2, 2] - z0
+        row[7], row[8], row[9] = corners[t, 1, 2] - z0, corners[t, 2, 2] - z0, np.sign(area)
         corners[count] = corners[t]
         count += 1
     return out[:count]
@@ -164,27 +175,80 @@ def _range(corners, t, axis, low, scale, cells):
 
 
 @kernel(counted=False)
-def highest_below(triangles, x, y, top):
-    """Return the height of the highest triangle at (x, y) that is not above ``top``, or -inf [m].
+def surface_below(triangles, x, y, z):
+    """Return the height of the surface that a point presses on, or -inf without one [m].
+
+    The line through the point along -z enters and leaves the solid at triangles that face up and down. The
+    point presses on the first surface at which the line enters the solid and does not leave it above the
+    point. If the point is inside, the surface is above the point.
+
+    If the line crosses the mesh an odd number of times above the point without being inside, some triangles
+    face the wrong way. The point then presses on the last surface that faces down.
 
     Args:
         triangles: Result of `bin_triangles`.
-        x: x coordinate in the frame of the triangles [m].
+        x: x coordinate of the point in the frame of the triangles [m].
         y: y coordinate [m].
-        top: Maximum height z [m].
+        z: z coordinate [m].
     """
     shapes, begin, order, grid = triangles
     i, j = int(np.floor((x - grid[3]) * grid[0])), int(np.floor((y - grid[4]) * grid[0]))
     # As in `_range`, points outside the grid belong to the nearest cell at its border.
     i, j = max(0, min(i, int(grid[1]) - 1)), max(0, min(j, int(grid[2]) - 1))
     cell = i * int(grid[2]) + j
-    best = -np.inf
-    for e in range(begin[cell], begin[cell + 1]):
-        t = order[e]
-        dx, dy = x - shapes[t, 0], y - shapes[t, 1]
-        a, b = dx * shapes[t, 2] + dy * shapes[t, 3], dx * shapes[t, 4] + dy * shapes[t, 5]
-        if a >= -EDGE and b >= -EDGE and a + b <= 1.0 + EDGE:
-            z = shapes[t, 6] + a * shapes[t, 7] + b * shapes[t, 8]
-            if best < z <= top:
-                best = z
-    return best
+    near = order[begin[cell] : begin[cell + 1]]
+    below, above, count = -np.inf, np.inf, 0
+    for t in near:
+        here = _height(shapes[t], x, y)
+        if here >= z:
+            above = here
+            count += 1
+        elif here > below:
+            below = here
+    if count == 0:
+        return below
+    if count == 1:
+        return above
+
+    inside, odd, surface, height = 0, False, np.inf, np.inf
+    while True:
+        height, up = _crossing(shapes, near, x, y, height - SAME)
+        if height < z or height == -np.inf:
+            return surface if inside > 0 or odd else height
+        if up != 0.0:
+            odd = not odd
+            surface = height if inside == 0 else surface
+            inside = max(inside + (1 if up > 0.0 else -1), 0)
+
+
+@kernel(counted=False)
+def _crossing(shapes, near, x, y, top):
+    """Return the highest crossing of a line along z with triangles that is not above a height.
+
+    Args:
+        shapes: (t, 10) triangles, see `_shapes`.
+        near: Indices of the triangles to test.
+        x: x coordinate of the line [m].
+        y: y coordinate [m].
+        top: Maximum height [m].
+
+    Returns:
+        The height, or -inf without a crossing [m]; and how many triangles face up there, minus those that
+        face down.
+    """
+    best, up = -np.inf, 0.0
+    for t in near:
+        here = _height(shapes[t], x, y)
+        if best - SAME <= here <= top:
+            up = shapes[t, 9] if here > best + SAME else up + shapes[t, 9]
+            best = max(best, here)
+    return best, up
+
+
+@kernel(inline="always")
+def _height(shape, x, y):
+    """Return the height at which the line at (x, y) crosses a triangle, or NaN [m]."""
+    dx, dy = x - shape[0], y - shape[1]
+    a, b = dx * shape[2] + dy * shape[3], dx * shape[4] + dy * shape[5]
+    inside = a >= -EDGE and b >= -EDGE and a + b <= 1.0 + EDGE
+    return shape[6] + a * shape[7] + b * shape[8] if inside else np.nan

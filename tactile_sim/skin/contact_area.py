@@ -44,13 +44,13 @@ def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, reach,
     least = nearby.least
     count, unsure = _level_points(nearby, quad, solids, layer, limit, UNEVEN * spacing)
     before = nearby.found
-    nearby = add_neighbors(nearby, unsure, pair, triangles, quad, solids, layer, reach, limit)
+    nearby = add_neighbors(nearby, unsure, pair, triangles, quad, solids, layer, limit)
     for e in range(before, nearby.found):
         if not (nearby.is_round and _is_far(layer.near, e, limit, least)):
             layer.several[unsure] = e
             unsure += 1
     count, kept = _even_points(nearby, unsure, count, quad, layer, limit, UNEVEN * spacing)
-    count, least = _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer, reach)
+    count, least = _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer)
     return nearby, count, least
 
 
@@ -141,7 +141,7 @@ def _even_points(nearby, unsure, count, quad, layer, limit, uneven):
 
 
 @kernel(inline="always")
-def _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer, reach):
+def _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer):
     """Write all points of the taxels in ``layer.several[:kept]`` that have a finite gap to the other body.
 
     ``count`` is the number of points written so far. The other arguments are as in `contact_points`.
@@ -166,7 +166,7 @@ def _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer, reac
                 place(own[q, 0], own[q, 1], own[q, 2], pair, points, some)
                 points[4, some], owner[some] = cosine * own[q, POINT_AREA], cells[t].id
                 some += 1
-    write_gaps(points, count, some, solids, layer, nearby.geoms, triangles, reach)
+    write_gaps(points, count, some, solids, layer, nearby.geoms, triangles)
     for k in range(count, some):
         if points[3, k] < np.inf:
             least = min(least, points[3, k])

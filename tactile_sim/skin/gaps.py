@@ -6,14 +6,14 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.geometry.solids import BOX, MESH, PARALLEL, PLANE, SPHERE, enter_box, entry
-from tactile_sim.geometry.triangle_bins import highest_below
+from tactile_sim.geometry.triangle_bins import surface_below
 
 UPRIGHT = 0.999
 """A face is level if the cosine between its normal and the pair's normal is above this."""
 
 
 @kernel(inline="always")
-def write_gaps(points, first, last, solids, layer, geoms, triangles, reach):
+def write_gaps(points, first, last, solids, layer, geoms, triangles):
     """Write the gaps from points of the skin down to the other body, infinite where there is nothing below.
 
     Args:
@@ -24,7 +24,6 @@ def write_gaps(points, first, last, solids, layer, geoms, triangles, reach):
         layer: A `Layer`.
         geoms: Number of touching geoms in the layer.
         triangles: Result of `bin_triangles`, or ``Layer.triangles`` without a mesh.
-        reach: Maximum penetration of a mesh [m].
     """
     # With separate rows that start at index 0, the loops compile to vector instructions.
     xs, ys, zs = points[0][first:last], points[1][first:last], points[2][first:last]
@@ -38,7 +37,7 @@ def write_gaps(points, first, last, solids, layer, geoms, triangles, reach):
             _gaps_to(solid.kind, solid.size, layer.poses[g], xs, ys, zs, gaps)
     if len(triangles[0]):
         for e in range(len(xs)):
-            gaps[e] = min(gaps[e], zs[e] - highest_below(triangles, xs[e], ys[e], zs[e] + reach))
+            gaps[e] = min(gaps[e], zs[e] - surface_below(triangles, xs[e], ys[e], zs[e]))
 
 
 @kernel(error_model="numpy", counted=False)

@@ -65,7 +65,7 @@ def find_taxels(loads, group, number, pair, index, quad, solids, layer, volume):
     nearby = _touching(loads, group, number, pair, index, quad, solids, layer)
     if not nearby.has_mesh:
         within = np.inf
-        write_gaps(near, 0, nearby.found, solids, layer, nearby.geoms, layer.triangles, reach)
+        write_gaps(near, 0, nearby.found, solids, layer, nearby.geoms, layer.triangles)
         for e in range(nearby.found):
             within = min(within, near[3, e] + GUESS * volume / near[5, e])
         within = min(max(within, 0.0), reach)
@@ -122,7 +122,7 @@ def measure(nearby, loads, pair, triangles, quad, solids, layer, reach, volume, 
     gap, taxel, near = layer.gap, layer.taxel, layer.near
     while True:
         found, measured, geoms, is_round, has_mesh, within, least, depth = nearby
-        write_gaps(near, measured, found, solids, layer, geoms, triangles, reach)
+        write_gaps(near, measured, found, solids, layer, geoms, triangles)
         for e in range(measured, found):
             gap[taxel[e]] = min(near[3, e], MISSED)
             least = min(least, near[3, e])
@@ -204,7 +204,7 @@ def _depth(near, count, least, pressing):
 
 
 @kernel(inline="always")
-def add_neighbors(nearby, some, pair, triangles, quad, solids, layer, reach, limit):
+def add_neighbors(nearby, some, pair, triangles, quad, solids, layer, limit):
     """Add the neighbors of taxels that may need several points to the nearby taxels, and measure their gaps.
 
     Args:
@@ -215,7 +215,6 @@ def add_neighbors(nearby, some, pair, triangles, quad, solids, layer, reach, lim
         quad: As in `measure`.
         solids: As in `measure`.
         layer: As in `measure`.
-        reach: As in `measure`.
         limit: Neighbors are only added for taxels in ``layer.several`` whose gap is at most this [m].
 
     Returns:
@@ -238,7 +237,7 @@ def add_neighbors(nearby, some, pair, triangles, quad, solids, layer, reach, lim
                     take(cell, t, cosine, pair, taxel, near, found)
                     gap[t] = MISSED
                     found += 1
-    write_gaps(near, measured, found, solids, layer, geoms, triangles, reach)
+    write_gaps(near, measured, found, solids, layer, geoms, triangles)
     for e in range(measured, found):
         gap[taxel[e]] = min(near[3, e], MISSED)
     return Nearby(found, found, geoms, is_round, has_mesh, within, least, depth)

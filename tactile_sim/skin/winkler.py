@@ -12,8 +12,9 @@ to its moments. They minimize the convex energy
 
 where x and y are relative to the center of pressure: at the minimum, the gradient vanishes. Other coordinates
 such as u and v in `press` can be used instead of x and y. Newton's method with a line search finds the
-minimum in one to five steps, starting without a tilt. If no pressures on the surface produce the moment, a
-very small penalty on the tilts keeps the force exact and the moment as close as the surface allows.
+minimum in one to five steps in most cases, starting without a tilt. If no pressures on the surface produce
+the moment, a very small penalty on the tilts keeps the force exact and the moment as close as the surface
+allows.
 """
 
 from __future__ import annotations

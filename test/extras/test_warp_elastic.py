@@ -8,6 +8,7 @@ from types import SimpleNamespace
 import mujoco
 import numpy as np
 import pytest
+import trimesh
 
 pytest.importorskip("mujoco_warp", "4.0", reason="installed by make test-extras only")
 
@@ -189,6 +190,24 @@ def test_loads_beyond_the_pad_are_treated_as_on_the_cpu(outside):
     felt.assert_equal()
     weight = 0.1 if outside == "ignore" else 0.3
     np.testing.assert_allclose(felt.on_warp()[0].sum(axis=0)[2], -9.81 * weight, rtol=1e-3)
+
+
+def test_deep_mesh_with_a_turned_triangle_equals_that_of_the_cpu():
+    box = trimesh.creation.box((0.04, 0.03, 0.02))
+    # No two triangles share an edge.
+    corners = box.vertices[box.faces] * (1 + 1e-6 * np.random.default_rng(0).random((12, 3, 1)))
+    below = np.flatnonzero(box.face_normals[:, 2] < -0.5)[0]
+    corners[below] = corners[below, ::-1]
+    vertices, faces = (" ".join(map(str, np.ravel(part))) for part in (corners, range(36)))
+    scene = f"""<mujoco><asset><mesh name="box" vertex="{vertices}" face="{faces}"/></asset><worldbody>
+      <body name="plate"><geom type="box" size=".05 .05 .01"/></body>
+      <body pos="0 0 .008"><freejoint/><geom type="mesh" mesh="box" mass="1"/></body></worldbody></mujoco>"""
+    skin = {"scales": {"plate": 0.004}, "response_function": "elastic_foundation"}
+    felt = Felt(Batch(mujoco.MjSpec.from_string(scene), 1, settings={"skin": skin}))
+    felt.assert_equal()
+    inside = (np.abs(felt.skin.positions[:, :2]) < (0.018, 0.013)).all(axis=1)
+    inside &= felt.skin.normals[:, 2] > 0.9
+    assert (felt.on_warp()[0, inside, 2] < 0.0).all()
 
 
 @pytest.mark.parametrize("response", ["elastic_foundation", "hertz"])

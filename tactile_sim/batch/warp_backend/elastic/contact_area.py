@@ -113,11 +113,8 @@ def add_even_points(layer: Layer, lane: int, pair: Pair, area: Area, limit: real
 
 
 @wp.func
-def add_cell_points(layer: Layer, lane: int, pair: Pair, area: Area, reach: real):
-    """Write the points of the taxels in ``Layer.several`` that have a finite gap; return the `Area`.
-
-    ``reach`` is the maximum distance of a pressed point from the geoms [m].
-    """
+def add_cell_points(layer: Layer, lane: int, pair: Pair, area: Area):
+    """Write the points of the taxels in ``Layer.several`` that have a finite gap; return the `Area`."""
     area.least = area.near.least
     for k in range(area.unsure):
         t = layer.taxel[layer.several[k, lane], lane]
@@ -131,7 +128,7 @@ def add_cell_points(layer: Layer, lane: int, pair: Pair, area: Area, reach: real
             if cosine > real(wp.static(FACING)):
                 at = wp.vec3d(layer.own[q, 0], layer.own[q, 1], layer.own[q, 2]) - pair.origin
                 at = pair.axes * at
-                gap = gap_at(layer, lane, area.near.geoms, at[0], at[1], at[2], reach)
+                gap = gap_at(layer, lane, area.near.geoms, at[0], at[1], at[2])
                 if gap < real(wp.inf):
                     area.least = wp.min(area.least, gap)
                     for i in range(3):
@@ -144,21 +141,20 @@ def add_cell_points(layer: Layer, lane: int, pair: Pair, area: Area, reach: real
 
 
 @wp.func
-def contact_points(layer: Layer, lane: int, pair: Pair, near: Nearby, reach: real, limit: real):
+def contact_points(layer: Layer, lane: int, pair: Pair, near: Nearby, limit: real):
     """Write the points of a patch that a pair may press to ``Layer.points``; return the `Area`.
 
-    ``near`` is the result of `measure`, ``reach`` the maximum distance of a pressed point from the geoms [m],
-    and ``limit`` the largest gap at which points may be pressed [m].
+    ``near`` is the result of `measure`, and ``limit`` the largest gap at which points may be pressed [m].
     """
     uneven = real(wp.static(cpu.UNEVEN)) * pair.spacing
     area = Area()
     area.near = near
     area = add_level_points(layer, lane, area, limit, uneven)
     before = near.found
-    area.near = add_neighbors(layer, lane, pair, area.near, area.unsure, reach, limit)
+    area.near = add_neighbors(layer, lane, pair, area.near, area.unsure, limit)
     for e in range(before, area.near.found):
         if not (near.is_round and is_far(layer, lane, e, limit, near.least)):
             layer.several[area.unsure, lane] = e
             area.unsure += 1
     area = add_even_points(layer, lane, pair, area, limit, uneven)
-    return add_cell_points(layer, lane, pair, area, reach)
+    return add_cell_points(layer, lane, pair, area)

@@ -4,7 +4,7 @@ import warp as wp
 from warp import float64 as real
 
 from tactile_sim.batch.warp_backend.elastic.arrays import Layer
-from tactile_sim.batch.warp_backend.elastic.solids import enter_box, enter_round, highest_below
+from tactile_sim.batch.warp_backend.elastic.solids import enter_box, enter_round, surface_below
 from tactile_sim.geometry import solids
 from tactile_sim.skin import gaps
 
@@ -23,14 +23,13 @@ class Face:
 
 
 @wp.func
-def gap_at(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real, reach: real):
+def gap_at(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real):
     """Return the gap from a point of the skin to the touching geoms of the other body [m].
 
     It is measured along -z of the frame of the pair, in which x, y and z are the coordinates of the point. It
-    is infinite if there is nothing below. ``geoms`` is the number of touching geoms. Mesh triangles that are
-    more than ``reach`` [m] above the point are ignored.
+    is infinite if there is nothing below. ``geoms`` is the number of touching geoms.
     """
-    gap = real(wp.inf)
+    gap, has_mesh = real(wp.inf), bool(False)
     for g in range(geoms):
         pose = layer.poses[g, lane]
         solid = layer.solids[pose.geom]
@@ -38,7 +37,7 @@ def gap_at(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real, reach
         p = wp.vec3d(x, y, z) - pose.position
         here = real(wp.inf)
         if kind == wp.static(solids.MESH):
-            here = z - highest_below(layer, solid, pose, x, y, z + reach)
+            has_mesh = True
         elif kind == wp.static(solids.SPHERE):
             root = solid.size[0] * solid.size[0] - p[0] * p[0] - p[1] * p[1]
             if root >= real(0.0):
@@ -57,15 +56,17 @@ def gap_at(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real, reach
             else:
                 here = enter_round(kind, solid.size, local, down)
         gap = wp.min(gap, here)
+    if has_mesh:
+        gap = wp.min(gap, z - surface_below(layer, lane, geoms, x, y, z))
     return gap
 
 
 @wp.func
-def write_gaps(layer: Layer, lane: int, geoms: int, first: int, last: int, reach: real):
+def write_gaps(layer: Layer, lane: int, geoms: int, first: int, last: int):
     """Write the gaps [m] at the taxels [first, last) near a pair to row 3 of ``Layer.near``; see `gap_at`."""
     for e in range(first, last):
         x, y, z = layer.near[0, e, lane], layer.near[1, e, lane], layer.near[2, e, lane]
-        layer.near[3, e, lane] = gap_at(layer, lane, geoms, x, y, z, reach)
+        layer.near[3, e, lane] = gap_at(layer, lane, geoms, x, y, z)
 
 
 @wp.func

@@ -9,6 +9,7 @@ from tactile_sim.batch.warp_backend.elastic.pairs import Pair
 from tactile_sim.batch.warp_backend.loads import Load as Point
 from tactile_sim.batch.warp_backend.taxel_kernels import Taxels, find_nearest
 from tactile_sim.geometry import solids
+from tactile_sim.geometry.triangle_bins import SAME
 from tactile_sim.skin import nearby as cpu
 from tactile_sim.skin.reach import FACING
 
@@ -155,13 +156,21 @@ def search(layer: Layer, lane: int, pair: Pair, near: Nearby, within: real):
 def bound_triangles(layer: Layer, lane: int, near: Nearby, reach: real):
     """Set the boxes in ``Layer.poses`` that select the triangles of meshes to test.
 
-    They are the box around the nearby taxels, enlarged by ``reach`` [m], in the frame of each geom.
+    They enclose the nearby taxels with a margin of ``reach`` [m], and the touching geoms above them, in the
+    frame of each geom.
     """
     low = wp.vec3d(real(wp.inf), real(wp.inf), real(wp.inf))
     high = -low
     for e in range(near.found):
         at = wp.vec3d(layer.near[0, e, lane], layer.near[1, e, lane], layer.near[2, e, lane])
         low, high = wp.min(low, at), wp.max(high, at)
+    for g in range(near.geoms):
+        pose = layer.poses[g, lane]
+        solid = layer.solids[pose.geom]
+        top = pose.position[2] + (pose.rotation * solid.center)[2] + real(wp.static(SAME))
+        for i in range(3):
+            top += wp.abs(pose.rotation[2, i]) * solid.half[i]
+        high[2] = wp.max(high[2], top)
     for g in range(near.geoms):
         pose = layer.poses[g, lane]
         pose.center = wp.transpose(pose.rotation) * (real(0.5) * (low + high) - pose.position)
@@ -186,7 +195,7 @@ def find_taxels(layer: Layer, lane: int, pair: Pair, taxels: Taxels, reach: real
         near = search(layer, lane, pair, near, reach)
         bound_triangles(layer, lane, near, reach)
         return near
-    write_gaps(layer, lane, near.geoms, 0, near.found, reach)
+    write_gaps(layer, lane, near.geoms, 0, near.found)
     for e in range(near.found):
         guess = real(wp.static(cpu.GUESS)) * volume / layer.near[5, e, lane]
         within = wp.min(within, layer.near[3, e, lane] + guess)
@@ -228,7 +237,7 @@ def measure(layer: Layer, lane: int, pair: Pair, near: Nearby, reach: real, volu
     """
     done = bool(False)
     while not done:
-        write_gaps(layer, lane, near.geoms, near.measured, near.found, reach)
+        write_gaps(layer, lane, near.geoms, near.measured, near.found)
         for e in range(near.measured, near.found):
             gap = layer.near[3, e, lane]
             layer.gap[layer.taxel[e, lane] - pair.base, lane] = wp.min(gap, real(wp.static(cpu.MISSED)))
@@ -242,11 +251,10 @@ def measure(layer: Layer, lane: int, pair: Pair, near: Nearby, reach: real, volu
 
 
 @wp.func
-def add_neighbors(layer: Layer, lane: int, pair: Pair, near: Nearby, some: int, reach: real, limit: real):
+def add_neighbors(layer: Layer, lane: int, pair: Pair, near: Nearby, some: int, limit: real):
     """Append the neighbors of some nearby taxels and measure their gaps; return the new `Nearby`.
 
-    These are the taxels in ``Layer.several[:some]`` with a gap of at most ``limit`` [m]. ``reach`` is as in
-    `find_taxels`.
+    These are the taxels in ``Layer.several[:some]`` with a gap of at most ``limit`` [m].
     """
     before = near.found
     for k in range(some):
@@ -262,7 +270,7 @@ def add_neighbors(layer: Layer, lane: int, pair: Pair, near: Nearby, some: int, 
                     take(layer, lane, pair, q, cell, near.found)
                     layer.gap[q - pair.base, lane] = real(wp.static(cpu.MISSED))
                     near.found += 1
-    write_gaps(layer, lane, near.geoms, before, near.found, reach)
+    write_gaps(layer, lane, near.geoms, before, near.found)
     for e in range(before, near.found):
         gap = wp.min(layer.near[3, e, lane], real(wp.static(cpu.MISSED)))
         layer.gap[layer.taxel[e, lane] - pair.base, lane] = gap

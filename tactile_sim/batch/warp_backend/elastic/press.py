@@ -196,7 +196,7 @@ def press(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
             depths = real(wp.static(cpu.DEPTHS[1]))
         near = measure(layer, lane, pair, near, reach, volume, depths)
         within = depths * near.depth
-        area = contact_points(layer, lane, pair, near, reach, near.least + wp.min(reach, within))
+        area = contact_points(layer, lane, pair, near, near.least + wp.min(reach, within))
         near = area.near
         attempt += 1
         if area.count == 0:

@@ -5,7 +5,7 @@ from warp import float64 as real
 
 from tactile_sim.batch.warp_backend.elastic.arrays import Layer, Node, Pose, Solid
 from tactile_sim.geometry import solids
-from tactile_sim.geometry.triangle_bins import EDGE
+from tactile_sim.geometry.triangle_bins import EDGE, SAME
 
 
 @wp.func
@@ -104,20 +104,24 @@ def misses(node: Node, p: wp.vec3d, d: wp.vec3d):
 
 
 @wp.func
-def highest_below(layer: Layer, solid: Solid, pose: Pose, x: real, y: real, top: real):
-    """Return the height of the highest triangle at (x, y) that is not above ``top``, or -inf.
+def crossing_of_mesh(layer: Layer, solid: Solid, pose: Pose, x: real, y: real, top: real, best: wp.vec2d):
+    """Return the highest crossing of the line at (x, y) with triangles that is not above ``top``.
 
-    Only triangles that intersect the box of the pose count. x, y and the heights are in the frame of the
-    pair.
+    ``best`` is the highest crossing with other geoms: its height, and the number of triangles that face up
+    there, minus those that face down. Only triangles that intersect the box of the pose count. x, y and the
+    heights are in the frame of the pair.
+
+    Returns:
+        The new ``best``.
     """
-    best = real(-wp.inf)
+    height, up, same = best[0], best[1], real(wp.static(SAME))
     line = wp.transpose(pose.rotation) * (wp.vec3d(x, y, real(0.0)) - pose.position)
-    up = pose.rotation[2]
+    direction = pose.rotation[2]
     n = int(solid.nodes[0])
     while n < solid.nodes[1]:
         node = layer.mesh_nodes[n]
         if is_apart(node.center - node.half, node.center + node.half, pose.center, pose.half) or misses(
-            node, line, up
+            node, line, direction
         ):
             n = node.skip
             continue
@@ -135,6 +139,37 @@ def highest_below(layer: Layer, solid: Solid, pose: Pose, x: real, y: real, top:
                 least, both = real(wp.static(-EDGE)), along + across
                 if along >= least and across >= least and both <= real(wp.static(1.0 + EDGE)):
                     z = a[2] + pose.position[2] + along * u[2] + across * v[2]
-                    if best < z and z <= top:
-                        best = z
-    return best
+                    if height - same <= z and z <= top:
+                        facing = wp.sign(area)
+                        up = wp.where(z > height + same, facing, up + facing)
+                        height = wp.max(height, z)
+    return wp.vec2d(height, up)
+
+
+@wp.func
+def surface_below(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real):
+    """Return the height of the surface of all meshes that the point (x, y, z) presses on, or -inf.
+
+    See `tactile_sim.geometry.triangle_bins.surface_below`.
+    """
+    inside, surface, height, up = int(0), real(wp.inf), real(wp.inf), real(0.0)
+    done, odd = bool(False), bool(False)
+    while not done:
+        top, next = height - real(wp.static(SAME)), wp.vec2d(real(-wp.inf), real(0.0))
+        for g in range(geoms):
+            pose = layer.poses[g, lane]
+            solid = layer.solids[pose.geom]
+            if solid.kind == wp.static(solids.MESH):
+                next = crossing_of_mesh(layer, solid, pose, x, y, top, next)
+        height = next[0]
+        up = next[1]
+        if height < z or height == real(-wp.inf):
+            done = True
+        elif up != real(0.0):
+            odd = not odd
+            if inside == 0:
+                surface = real(height)
+            inside = wp.max(inside + int(wp.sign(up)), 0)
+    if inside > 0 or odd:
+        return surface
+    return height

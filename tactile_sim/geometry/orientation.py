@@ -1,0 +1,80 @@
+"""Orient the triangles of a mesh outward, also those of which the file has some the wrong way round."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import coo_matrix
+from scipy.sparse.csgraph import connected_components
+
+
+def faces_outward(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
+    """Return the triangles of a mesh with corners in counterclockwise order as seen from outside.
+
+    Triangles that share an edge form a shell and get a consistent orientation, that of most of their area.
+    A closed shell that then faces inward is turned, unless it lies within another one and bounds a cavity of
+    it. Open shells are only turned with the whole mesh. One-sided shells are returned as given.
+
+    Args:
+        vertices: (v, 3) vertices [m]. Vertices at the same place count as one.
+        faces: (f, 3) indices of the vertices of each triangle.
+
+    Returns:
+        (f, 3) indices of the vertices of each triangle.
+    """
+    _, same = np.unique(vertices + 0.0, axis=0, return_inverse=True)
+    shell, turned, is_closed = _shells(same.reshape(-1)[faces], _areas(vertices[faces]))
+    corners = vertices[faces]
+    volumes = np.einsum("fi,fi->f", corners[:, 0], np.cross(corners[:, 1], corners[:, 2]))
+    volumes[turned] *= -1.0
+    if volumes.sum() < 0.0:
+        turned, volumes = ~turned, -volumes
+    inward = np.flatnonzero(is_closed & (np.bincount(shell, volumes, len(is_closed)) < 0.0))
+    if len(inward):
+        low, high = np.full((2, len(is_closed), 3), [[[np.inf]], [[-np.inf]]])
+        np.minimum.at(low, shell, corners.min(axis=1))
+        np.maximum.at(high, shell, corners.max(axis=1))
+        low[~is_closed], high[~is_closed] = np.inf, -np.inf
+        is_cavity = [np.any((low < low[n]).all(axis=1) & (high > high[n]).all(axis=1)) for n in inward]
+        turned ^= np.isin(shell, inward[~np.array(is_cavity)])
+    return np.where(turned[:, None], faces[:, ::-1], faces)
+
+
+def _areas(corners: np.ndarray) -> np.ndarray:
+    """Return twice the areas (f,) of triangles with the corners (f, 3, 3) [m2]."""
+    u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
+    return np.linalg.norm(np.cross(u, v), axis=1)
+
+
+def _shells(faces: np.ndarray, areas: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return the shells of a mesh, and the triangles to turn so that each shell is consistent.
+
+    Args:
+        faces: (f, 3) indices of the vertices of each triangle.
+        areas: (f,) areas of the triangles, times any factor.
+
+    Returns:
+        The index of the shell of each triangle (f,), whether to turn it (f,), and whether each of the s
+        shells is closed: an even number of its triangles share each edge (s,).
+    """
+    count, start, stop = len(faces), faces.ravel(), np.roll(faces, -1, axis=1).ravel()
+    ends = np.minimum(start, stop) * (int(faces.max(initial=0)) + 1) + np.maximum(start, stop)
+    order = np.argsort(ends, kind="stable")
+    first = np.flatnonzero(np.diff(ends[order], prepend=-1))
+    uses = np.diff(first, append=len(order))
+    a, b = order[first[uses == 2]], order[first[uses == 2] + 1]
+    opposite = (start < stop)[a] != (start < stop)[b]  # as in a consistent mesh
+    # Each triangle is two nodes, as given and turned. Nodes with an edge between them are consistent.
+    a, b = a // 3, b // 3
+    rows = np.concatenate([a, a + count])
+    columns = np.concatenate([b + count * ~opposite, b + count * opposite])
+    links = coo_matrix((np.ones(len(rows), np.int8), (rows, columns)), (2 * count, 2 * count))
+    nodes, label = connected_components(links, directed=False)
+    given, other = label[:count], label[count:]
+    weight = np.bincount(given, areas, nodes)
+    turned = (weight[other] > weight[given]) | ((weight[other] == weight[given]) & (other > given))
+    _, shell = np.unique(np.minimum(given, other), return_inverse=True)
+    shell = shell.reshape(-1)
+    is_closed = np.ones(shell.max(initial=-1) + 1, bool)
+    odd = np.repeat(uses % 2 == 1, uses)
+    is_closed[shell[order[odd] // 3]] = False
+    return shell, turned, is_closed
