@@ -7,8 +7,8 @@ run under MuJoCo and under MotrixSim, which supports fewer geom types.
 
 Moments that the readings do not reproduce are classified by their cause. A centre of pressure is out of reach
 if it is outside the convex hull of the points that the layer can press. Then no pressures can produce the
-moment. The gaps at these points are measured here with MuJoCo's ray casts, independently of the kernels and in
-the same way for all geoms.
+moment. The gaps at these points are measured here with MuJoCo's ray casts, independently of the kernels and
+in the same way for all geoms.
 """
 
 from __future__ import annotations
