@@ -13,6 +13,7 @@ from pathlib import Path
 import mujoco
 
 from tactile_sim.errors import SceneError
+from tactile_sim.scenes.drives import SCALAR
 from tactile_sim.scenes.faults import without_line, without_qhull_report
 from tactile_sim.scenes.urdf import UrdfOptions, urdf_for_mujoco
 
@@ -82,7 +83,9 @@ def read_robot(path: Path, text: str, options: UrdfOptions) -> Robot:
     root = ElementTree.fromstring(urdf)
     declared = declared_modes(root)
     given = {name for option in root.iterfind("mujoco/option") for name in option.keys()}
-    modes = {joint.name: declared.get(joint.name, "position") for joint in spec.joints}
+    modes = {
+        joint.name: declared.get(joint.name, "position") for joint in spec.joints if joint.type in SCALAR
+    }
     return Robot(spec, modes, frozenset(given))
 
 

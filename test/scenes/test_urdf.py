@@ -370,11 +370,13 @@ def test_an_mjcf_keeps_its_physics_options_with_a_urdf_in_it(tmp_path, recwarn, 
     assert not recwarn.list and not caplog.records
 
 
-def test_limits_of_a_spherical_joint_are_ignored(tmp_path):
+def test_spherical_joint_has_no_limits_and_no_servo(tmp_path):
     more = f'<link name="arm">{SOUND}</link><joint name="k" type="spherical"><parent link="tip"/>'
     more += '<child link="arm"/><limit lower="0.2" upper="0.8" effort="1"/></joint>'
     model = load(tmp_path, more=more)
     assert model.joint("k").type == mujoco.mjtJoint.mjJNT_BALL and not model.jnt_limited[model.joint("k").id]
+    file = tmp_path / "r.urdf"
+    assert read_robot(file, file.read_text(), UrdfOptions()).modes == {"j": "position"}
 
 
 def test_a_zero_at_the_end_of_the_file_is_ignored(tmp_path):
