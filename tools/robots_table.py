@@ -19,6 +19,8 @@ from robot_trials import attempt
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "robots.md"
 STEADY, STILL, EXACT = 0.01, 0.01, 0.01
 """Limits of a model that passes: drift [rad or m], speed [rad/s or m/s], relative error of the weight."""
+OVERLAP = 0.005
+"""Depth of contacts in the initial pose that the table mentions [m]."""
 HEAD = """# Robots that were tried
 
 Written by `tools/robots_table.py` from the models of Python packages, below the folders that the headings name. Taxels
@@ -40,7 +42,10 @@ A model passes if it loads, drifts at most 10 mrad or 10 mm, rests at the end, h
 displaced by more than that, and feels its weight within 1 %. Falling over is allowed:
 no robot here is balanced. A model without driven joints has no pose to hold, and its drift is empty. Joints without a
 motor, and those that only tendons over several joints drive, hang freely. A model without geometry that
-collides has nothing to feel and is not counted; a file that does not load is counted.
+collides has nothing to feel and is not counted; a file with geometry that does not load is counted.
+
+*overlap*: links of an MJCF overlap by more than 5 mm in its initial pose and push each other apart, as in MuJoCo; such
+a file relies on a pose that a program sets. Overlapping links of a URDF [do not collide](own_robot.md#from-urdf).
 
 """  # noqa: E501
 COLUMNS = """\
@@ -62,12 +67,17 @@ def _complete(file: Path) -> bool:
     return bool(re.search(r"<mujoco\b", text)) and "<worldbody" in text and "<mujocoinclude" not in text
 
 
+def _has_geometry(file: Path) -> bool:
+    text = file.read_text(encoding="utf-8", errors="replace")
+    return bool(re.search(r"<(geom|collision|flexcomp|include|model)\b", text))
+
+
 def _worker(connection: Any, file: Path, packages: Path) -> None:
     try:
         connection.send(dataclasses.asdict(attempt(file, packages)))
     except Exception as error:  # noqa: BLE001
         text = f"{type(error).__name__}: {error}".replace(f"{file.parent}/", "")
-        connection.send({"error": text.replace(f"{packages}/", "")})
+        connection.send({"error": text.replace(f"{packages}/", ""), "geometry": _has_geometry(file)})
 
 
 def measured(file: Path, packages: Path) -> dict[str, Any]:
@@ -77,18 +87,20 @@ def measured(file: Path, packages: Path) -> dict[str, Any]:
     process = context.Process(target=_worker, args=(sender, file, packages))
     process.start()
     sender.close()
+    found: dict[str, Any] = {"error": f"took more than {PATIENCE:g} s", "geometry": True}
     try:
-        found = receiver.recv() if receiver.poll(PATIENCE) else {"error": f"took more than {PATIENCE:g} s"}
+        if receiver.poll(PATIENCE):
+            found = receiver.recv()
     except EOFError:
-        found = {"error": "the process ended"}
+        found["error"] = "the process ended"
     process.kill()
     process.join()
     return found
 
 
 def counted(found: dict[str, Any]) -> bool:
-    """Return whether a model has geometry that collides, or does not load."""
-    return "error" in found or found["taxels"] > 0
+    """Return whether a model has geometry that collides; if it does not load, whether it has any geometry."""
+    return bool(found["geometry"] if "error" in found else found["taxels"])
 
 
 def holds(found: dict[str, Any]) -> bool:
@@ -112,7 +124,11 @@ def row(name: str, found: dict[str, Any]) -> str:
         return f"| {name} | {found['error'][:200].replace('|', '/')} | | | | | | | no |\n"
     drift = "" if found["drift"] is None else f"{found['drift'] * 1e3:.1f}"
     drift += f"{', ' * bool(drift)}sag {found['sag'] * 1e3:.1f}" if found["sag"] is not None else ""
-    drift += " (effort limit)" * found["weak"] + " (moves)" * ((found["speed"] or 0.0) > STILL)
+    drift += (
+        " (overlap)" * (found["overlap"] > OVERLAP)
+        + " (effort limit)" * found["weak"]
+        + " (moves)" * ((found["speed"] or 0.0) > STILL)
+    )
     weight = "" if found["weight"] is None else f"{found['weight']:.3f}"
     passes = ("yes" if holds(found) and feels(found) else "no") if counted(found) else ""
     return (
@@ -123,19 +139,20 @@ def row(name: str, found: dict[str, Any]) -> str:
 
 def summary(everything: dict[str, dict[str, dict[str, Any]]]) -> str:
     """Return the table of how many models pass."""
-    text = "| models of | files | counted | load | hold their pose | feel their weight | pass |\n"
-    text += "|---|---|---|---|---|---|---|\n"
+    text = "| models of | files | counted | load | hold their pose | feel their weight | pass "
+    text += "| pass of those that load |\n|---|---|---|---|---|---|---|---|\n"
     all_found = [found for results in everything.values() for found in results.values()]
     for name, results in [
         *((name, list(found.values())) for name, found in everything.items()),
         ("all", all_found),
     ]:
         shown = [found for found in results if counted(found)]
+        loaded = sum("error" not in found for found in shown)
         passed = sum(holds(found) and feels(found) for found in shown)
         text += (
-            f"| {name} | {len(results)} | {len(shown)} | {sum('error' not in found for found in shown)} "
+            f"| {name} | {len(results)} | {len(shown)} | {loaded} "
             f"| {sum(map(holds, shown))} | {sum(map(feels, shown))} "
-            f"| {passed} ({passed / max(1, len(shown)):.1%}) |\n"
+            f"| {passed} ({passed / max(1, len(shown)):.1%}) | {passed / max(1, loaded):.1%} |\n"
         )
     return text
 
