@@ -153,6 +153,16 @@ def test_self_collision_by_option(tmp_path, mode, apart, overlap):
         assert data.ncon == expected
 
 
+def test_links_that_overlap_at_the_end_of_a_range_are_apart(tmp_path):
+    more = f'<link name="third">{SOUND}{BALL}</link><joint name="k" type="prismatic"><parent link="tip"/>'
+    more += '<child link="third"/><origin xyz="-2 0 0"/><limit lower="0.9" upper="5"/></joint>'
+    model = load(tmp_path, more=more)  # the third link is 1 m before the base, and 0.1 m at the lower end
+    data = mujoco.MjData(model)
+    data.qpos[model.joint("k").qposadr] = 0.9
+    mujoco.mj_forward(model, data)
+    assert data.ncon == 0
+
+
 def test_packages_are_found_in_paths_of_the_configuration(tmp_path):
     package = tmp_path / "src" / "group" / "arm_description"
     package.mkdir(parents=True)
