@@ -236,16 +236,13 @@ def lay_down(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
     colliding = np.flatnonzero(
         (model.geom_bodyid != 0) & ((model.geom_contype | model.geom_conaffinity) != 0)
     )
-    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    boxes = {
-        g: data.geom_xpos[g]
-        + (model.geom_aabb[g, :3] + corners * model.geom_aabb[g, 3:]) @ data.geom_xmat[g].reshape(3, 3).T
-        for g in colliding
+    outlines = {
+        g: data.geom_xpos[g] + _outline(model, g) @ data.geom_xmat[g].reshape(3, 3).T for g in colliding
     }
     at, roots = 0.0, sorted({int(model.body_rootid[model.geom_bodyid[g]]) for g in colliding})
     for root in roots:
         own = np.concatenate(
-            [box for g, box in boxes.items() if model.body_rootid[model.geom_bodyid[g]] == root]
+            [points for g, points in outlines.items() if model.body_rootid[model.geom_bodyid[g]] == root]
         )
         low, high = own.min(axis=0), own.max(axis=0)
         address = model.jnt_qposadr[model.body_jntadr[root]]
@@ -254,3 +251,12 @@ def lay_down(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
             data.qpos[address] += at - low[0]
             at += 2.0 * (high - low).max() + 0.5
     return roots
+
+
+def _outline(model: mujoco.MjModel, geom: int) -> np.ndarray:
+    """Return the vertices of a mesh or the corners of another geom's box (n, 3) in its frame [m]."""
+    if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH:
+        mesh = model.geom_dataid[geom]
+        return model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]]
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    return model.geom_aabb[geom, :3] + corners * model.geom_aabb[geom, 3:]
