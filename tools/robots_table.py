@@ -42,7 +42,8 @@ A model passes if it loads, drifts at most 10 mrad or 10 mm, rests at the end, h
 displaced by more than that, and feels its weight within 1 %. Falling over is allowed:
 no robot here is balanced. A model without driven joints has no pose to hold, and its drift is empty. Joints without a
 motor, and those that only tendons over several joints drive, hang freely. A model without geometry that
-collides has nothing to feel and is not counted; a file with geometry that does not load is counted.
+collides has nothing to feel and is not counted; a file with geometry that does not load is counted. MuJoCo itself rejects
+the MJCF files that do not load.
 
 *overlap*: links of an MJCF overlap by more than 5 mm in its initial pose and push each other apart, as in MuJoCo; such
 a file relies on a pose that a program sets. Overlapping links of a URDF [do not collide](own_robot.md#from-urdf).
@@ -121,7 +122,8 @@ def feels(found: dict[str, Any]) -> bool:
 def row(name: str, found: dict[str, Any]) -> str:
     """Return a row of the table."""
     if "error" in found:
-        return f"| {name} | {found['error'][:200].replace('|', '/')} | | | | | | | no |\n"
+        fails = "no" if counted(found) else ""
+        return f"| {name} | {found['error'][:200].replace('|', '/')} | | | | | | | {fails} |\n"
     drift = "" if found["drift"] is None else f"{found['drift'] * 1e3:.1f}"
     drift += f"{', ' * bool(drift)}sag {found['sag'] * 1e3:.1f}" if found["sag"] is not None else ""
     drift += (
