@@ -34,6 +34,8 @@ class Trial:
     """Number of joints that accept a position command."""
     taxels: int
     repairs: int
+    overlap: float = 0.0
+    """Depth of the deepest contact of a moving body in the initial pose [m]."""
     drift: float | None = None
     """Largest error after 10 s among the joints with a default servo [rad or m]."""
     sag: float | None = None
@@ -70,11 +72,19 @@ def attempt(file: Path, packages: Path) -> Trial:
     if settings["control"]:
         simulation = Simulation(settings)
     taxels = len(skinned.skin.positions) if skinned else 0
-    trial = Trial(loaded, model.nbody - 1, model.njnt, 0, taxels, repaired)
+    trial = Trial(loaded, model.nbody - 1, model.njnt, 0, taxels, repaired, overlap(model))
     hold(simulation, trial)
     if skinned:
         trial.weight = weigh(settings, model)
     return trial
+
+
+def overlap(model: mujoco.MjModel) -> float:
+    """Return the depth of the deepest contact of a moving body in the initial pose [m]."""
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    own = (model.body_weldid[model.geom_bodyid[data.contact.geom]] != 0).any(axis=1)
+    return max(0.0, -float(data.contact.dist[own].min(initial=0.0)))
 
 
 def default_control(simulation: Simulation) -> dict[str, dict[str, str]]:
@@ -150,19 +160,41 @@ def weigh(settings: dict[str, Any], model: mujoco.MjModel) -> float | None:
     roots = lay_down(model, data)
     simulation.commander.start(simulation.engine)
     simulation.step(round(2.0 / simulation.engine.timestep))
-    while (moves := np.abs(data.qvel).max() > 0.01) and data.time < SETTLING:
-        simulation.step(round(1.0 / simulation.engine.timestep))
-    forces = np.zeros(model.nbody)
-    every = 1 if moves else 10  # steps; impacts are short
+    while True:
+        moves = _moves(data)
+        if moves and data.time < SETTLING:
+            simulation.step(round(1.0 / simulation.engine.timestep))
+            continue
+        forces = _ground_forces(simulation, moves)
+        if moves or not _moves(data):
+            break  # otherwise, it toppled while it was weighed
+    ratios = np.array([forces[root] / -model.opt.gravity[2] / model.body_subtreemass[root] for root in roots])
+    return float(ratios[np.argmax(np.abs(ratios - 1.0))])
+
+
+def _moves(data: mujoco.MjData) -> bool:
+    """Return whether something moves or is about to, such as a ball at the turning point of a bounce."""
+    return bool(np.abs(data.qvel).max() > 0.01 or np.abs(data.qacc).max() > 0.1)
+
+
+def _ground_forces(simulation: Simulation, moves: bool) -> np.ndarray:
+    """Return the mean vertical force on the skin of each tree of bodies (nbody,) [N], at the root body.
+
+    Args:
+        simulation: The simulation, which is stepped.
+        moves: Whether something moves, so that impacts must not be missed.
+    """
+    model, data = simulation.engine.model, simulation.engine.data
+    every = 1 if moves else 10
     times = round((ROCKING if moves else WEIGHING) / simulation.engine.timestep / every)
+    forces = np.zeros(model.nbody)
     for _ in range(times):
         taxels, rotations = simulation.observe().taxels, data.xmat.reshape(-1, 3, 3)
         for pad in simulation.skin.pads:
             total = rotations[pad.body_id] @ taxels[pad.start : pad.stop].sum(axis=0)
             forces[model.body_rootid[pad.body_id]] += total[2] / times
         simulation.step(every)
-    ratios = np.array([forces[root] / -model.opt.gravity[2] / model.body_subtreemass[root] for root in roots])
-    return float(ratios[np.argmax(np.abs(ratios - 1.0))])
+    return forces
 
 
 def freed(settings: Settings) -> mujoco.MjSpec:
@@ -204,16 +236,13 @@ def lay_down(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
     colliding = np.flatnonzero(
         (model.geom_bodyid != 0) & ((model.geom_contype | model.geom_conaffinity) != 0)
     )
-    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
-    boxes = {
-        g: data.geom_xpos[g]
-        + (model.geom_aabb[g, :3] + corners * model.geom_aabb[g, 3:]) @ data.geom_xmat[g].reshape(3, 3).T
-        for g in colliding
+    outlines = {
+        g: data.geom_xpos[g] + _outline(model, g) @ data.geom_xmat[g].reshape(3, 3).T for g in colliding
     }
     at, roots = 0.0, sorted({int(model.body_rootid[model.geom_bodyid[g]]) for g in colliding})
     for root in roots:
         own = np.concatenate(
-            [box for g, box in boxes.items() if model.body_rootid[model.geom_bodyid[g]] == root]
+            [points for g, points in outlines.items() if model.body_rootid[model.geom_bodyid[g]] == root]
         )
         low, high = own.min(axis=0), own.max(axis=0)
         address = model.jnt_qposadr[model.body_jntadr[root]]
@@ -222,3 +251,12 @@ def lay_down(model: mujoco.MjModel, data: mujoco.MjData) -> list[int]:
             data.qpos[address] += at - low[0]
             at += 2.0 * (high - low).max() + 0.5
     return roots
+
+
+def _outline(model: mujoco.MjModel, geom: int) -> np.ndarray:
+    """Return the vertices of a mesh or the corners of another geom's box (n, 3) in its frame [m]."""
+    if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH:
+        mesh = model.geom_dataid[geom]
+        return model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]]
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)])
+    return model.geom_aabb[geom, :3] + corners * model.geom_aabb[geom, 3:]

@@ -67,17 +67,30 @@ def add_parts(spec: mujoco.MjSpec, settings: Settings) -> dict[str, str]:
     modes: dict[str, str] = {}
     for name in settings.robots:
         modes |= _add_robot(spec, name, settings)
+    _add_objects(spec, settings)
+    return modes
+
+
+def _add_objects(spec: mujoco.MjSpec, settings: Settings) -> None:
+    """Add the configured objects and the ground, which the defaults of the scene do not apply to."""
+    added = mujoco.MjSpec()
     for name in settings.objects:
-        _add_object(spec, name, settings)
+        if spec.body(name) is not None:
+            raise ConfigError(
+                f"{settings.source}: objects.{name}: the scene has a body of that name already;"
+                " choose another"
+            )
+        _add_object(added, name, settings)
     if settings.ground:
         if spec.geom(GROUND) is not None:
             raise ConfigError(
                 f"{settings.source}: ground: the scene has a geom {GROUND!r}; leave the key out"
             )
-        spec.worldbody.add_geom(name=GROUND, type=_GEOM.mjGEOM_PLANE, size=[0.0, 0.0, 0.05])
+        added.worldbody.add_geom(name=GROUND, type=_GEOM.mjGEOM_PLANE, size=[0.0, 0.0, 0.05])
         if not spec.lights:
-            spec.worldbody.add_light(pos=[0.0, 0.0, 3.0], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL)
-    return modes
+            added.worldbody.add_light(pos=[0.0, 0.0, 3.0], type=mujoco.mjtLightType.mjLIGHT_DIRECTIONAL)
+    with without_prefix_warning():
+        spec.attach(added, prefix="", frame=spec.worldbody.add_frame())
 
 
 def quaternion(orientation: tuple[float, ...]) -> np.ndarray:
@@ -127,9 +140,7 @@ def _check_names(spec: mujoco.MjSpec, child: mujoco.MjSpec, prefix: str, where: 
 
 
 def _add_object(spec: mujoco.MjSpec, name: str, settings: Settings) -> None:
-    entry, where = settings.objects[name], f"{settings.source}: objects.{name}"
-    if spec.body(name) is not None:
-        raise ConfigError(f"{where}: the scene already has a body of that name; choose another")
+    entry = settings.objects[name]
     body = spec.worldbody.add_body(
         name=name,
         pos=entry.get("position", np.zeros(3)),

@@ -32,8 +32,8 @@ def make_grippers(settings: Settings, commander: Commander) -> dict[str, Gripper
     """Return the configured grippers by name.
 
     Raises:
-        ConfigError: A joint does not exist, is repeated or has no position servo with a constant gain, or
-            two grippers have the same action names.
+        ConfigError: A joint does not exist, follows another one, is repeated or has no position servo with a
+            constant gain, or two grippers have the same action names.
     """
     grippers = {name: GripperSettings(**keys) for name, keys in settings.grippers.items()}
     owners: dict[str, str] = {}
@@ -47,6 +47,11 @@ def make_grippers(settings: Settings, commander: Commander) -> dict[str, Gripper
         for joint in gripper.joints:
             if joint not in commander.joint_names:
                 raise ConfigError(f"{where}: no joint {joint!r}{suggest(joint, commander.joint_names)}")
+            if joint in commander.followers:
+                raise ConfigError(
+                    f"{where}: joint {joint!r} {commander.without_position[joint]}, which moves it, too;"
+                    " leave it out"
+                )
         if len(set(gripper.joints)) < len(gripper.joints):
             raise ConfigError(f"{where}: must name each joint once, got {list(gripper.joints)}")
         try:

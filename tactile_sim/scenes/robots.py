@@ -11,8 +11,10 @@ from itertools import combinations
 from pathlib import Path
 
 import mujoco
+import numpy as np
 
 from tactile_sim.errors import SceneError
+from tactile_sim.scenes.drives import SCALAR
 from tactile_sim.scenes.faults import without_line, without_qhull_report
 from tactile_sim.scenes.urdf import UrdfOptions, urdf_for_mujoco
 
@@ -82,7 +84,9 @@ def read_robot(path: Path, text: str, options: UrdfOptions) -> Robot:
     root = ElementTree.fromstring(urdf)
     declared = declared_modes(root)
     given = {name for option in root.iterfind("mujoco/option") for name in option.keys()}
-    modes = {joint.name: declared.get(joint.name, "position") for joint in spec.joints}
+    modes = {
+        joint.name: declared.get(joint.name, "position") for joint in spec.joints if joint.type in SCALAR
+    }
     return Robot(spec, modes, frozenset(given))
 
 
@@ -154,13 +158,23 @@ def _compile(spec: mujoco.MjSpec) -> mujoco.MjModel:
 
 
 def _overlapping(model: mujoco.MjModel) -> set[tuple[str, str]]:
-    """Return the names of all pairs of bodies that overlap in the initial pose."""
-    data = mujoco.MjData(model)
-    mujoco.mj_kinematics(model, data)
-    mujoco.mj_collision(model, data)
-    contacts = data.contact
-    bodies = model.geom_bodyid[contacts.geom[contacts.dist < 0.0]]
-    return {(model.body(first).name, model.body(second).name) for first, second in bodies.tolist()}
+    """Return the names of all pairs of bodies that overlap in the initial pose.
+
+    If that is beyond the range of joints, their servos go to the nearer end, so bodies that overlap there are
+    included.
+    """
+    data, pairs = mujoco.MjData(model), set()
+    limited = np.flatnonzero(model.jnt_limited.astype(bool) & np.isin(model.jnt_type, SCALAR))
+    addresses = model.jnt_qposadr[limited]
+    within = model.qpos0.copy()
+    within[addresses] = np.clip(within[addresses], *model.jnt_range[limited].T)
+    for pose in (model.qpos0, within):
+        data.qpos[:] = pose
+        mujoco.mj_kinematics(model, data)
+        mujoco.mj_collision(model, data)
+        bodies = model.geom_bodyid[data.contact.geom[data.contact.dist < 0.0]]
+        pairs |= {(model.body(first).name, model.body(second).name) for first, second in bodies.tolist()}
+    return pairs
 
 
 def _exclude(spec: mujoco.MjSpec, pairs: set[tuple[str, str]]) -> None:

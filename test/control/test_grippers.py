@@ -122,6 +122,18 @@ def test_invalid_grippers_are_rejected(tmp_path, keys, facts):
         Simulation(settings)
 
 
+def test_a_joint_that_follows_another_is_left_out_of_a_gripper(tmp_path):
+    coupling = '</actuator><equality><joint joint1="right" joint2="left"/></equality>'
+    (tmp_path / "finger.xml").write_text(SCENE.replace("</actuator>", coupling))
+    settings = {"scene": str(tmp_path / "finger.xml"), "contacts": "all"}
+    with raises(ConfigError, "grippers.hand.joints", "'right'", "'left'", "leave"):
+        Simulation(settings | {"grippers": {"hand": {"joints": ["left", "right"]}}})
+    simulation = Simulation(settings | {"grippers": {"hand": {"joints": ["left"]}}})
+    simulation.command_gripper("hand", 0.02, 7.0)
+    simulation.step(3000)
+    assert simulation.engine.qpos == pytest.approx([0.02, 0.02], abs=1e-3)
+
+
 def test_grippers_with_the_same_actions_are_rejected(tmp_path):
     (tmp_path / "finger.xml").write_text(SCENE)
     grippers = {name: {"joints": ["left"]} for name in ("my_hand", "my-hand")}

@@ -68,6 +68,21 @@ def test_a_robot_on_the_ground_feels_its_own_weight(folder):
     assert simulation.observe().taxels.sum(axis=0)[2] == pytest.approx(3 * G, rel=0.01)
 
 
+def test_defaults_of_a_scene_do_not_apply_to_objects_and_ground(folder):
+    (folder / "ghost.xml").write_text(
+        '<mujoco><default><geom contype="0" conaffinity="0" mass="9" margin="1"/></default>'
+        "<worldbody><geom size='.1'/></worldbody></mujoco>"
+    )
+    simulation = Simulation({
+        "scene": "ghost.xml",
+        "objects": {"cube": {"shape": "box", "size": [0.1] * 3, "mass": 0.5, "position": [1, 0, 0.05]}},
+        "ground": True,
+        "skin": {"scales": {"cube": 0.02}},
+    })  # fmt: skip
+    simulation.step(500)
+    assert simulation.observe().taxels.sum(axis=0)[2] == pytest.approx(0.5 * G, rel=0.01)
+
+
 def test_objects_of_meshes_are_hulls_or_convex_parts(folder):
     pytest.importorskip("coacd")
     cup = trimesh.creation.annulus(r_min=0.04, r_max=0.05, height=0.1)

@@ -103,6 +103,16 @@ def test_self_collision_by_option(tmp_path, mode, apart, overlap):
         assert data.ncon == expected
 
 
+def test_links_that_overlap_at_the_end_of_a_range_are_apart(tmp_path):
+    more = f'<link name="third">{SOUND}{BALL}</link><joint name="k" type="prismatic"><parent link="tip"/>'
+    more += '<child link="third"/><origin xyz="-2 0 0"/><limit lower="0.9" upper="5"/></joint>'
+    model = load(tmp_path, more=more)  # the third link is 1 m before the base, and 0.1 m at the lower end
+    data = mujoco.MjData(model)
+    data.qpos[model.joint("k").qposadr] = 0.9
+    mujoco.mj_forward(model, data)
+    assert data.ncon == 0
+
+
 def test_packages_are_found_in_paths_of_the_configuration(tmp_path):
     package = tmp_path / "src" / "group" / "arm_description"
     package.mkdir(parents=True)
@@ -208,3 +218,17 @@ def test_an_mjcf_keeps_its_physics_options_with_a_urdf_in_it(tmp_path, recwarn, 
         assert (option.cone, option.impratio) == (plain.cone, plain.impratio)
     assert attached.integrator == plain.integrator  # an added servo needs a different one
     assert not recwarn.list and not caplog.records
+
+
+def test_spherical_joint_has_no_limits_and_no_servo(tmp_path):
+    more = f'<link name="arm">{SOUND}</link><joint name="k" type="spherical"><parent link="tip"/>'
+    more += '<child link="arm"/><limit lower="0.2" upper="0.8" effort="1"/></joint>'
+    model = load(tmp_path, more=more)
+    assert model.joint("k").type == mujoco.mjtJoint.mjJNT_BALL and not model.jnt_limited[model.joint("k").id]
+    file = tmp_path / "r.urdf"
+    assert read_robot(file, file.read_text(), UrdfOptions()).modes == {"j": "position"}
+
+
+def test_a_zero_at_the_end_of_the_file_is_ignored(tmp_path):
+    text = TWO_LINKS.format(base=SOUND, tip=SOUND, kind="fixed", offset=1, more="") + "\n\0"
+    assert read_robot(tmp_path / "r.urdf", text, UrdfOptions()).modes == {}
