@@ -12,7 +12,7 @@ from support.errors import raises
 from tactile_sim import SceneError, scenes
 from tactile_sim.config import composition, configured_scene, from_mapping
 from tactile_sim.scenes.robots import read_robot
-from tactile_sim.scenes.urdf import UrdfOptions
+from tactile_sim.scenes.urdf import MOST_REPAIRS, UrdfOptions
 
 INERTIA = '<inertia ixx="{xx}" iyy="{yy}" izz="{zz}" ixy="0" ixz="0" iyz="0"/>'
 INERTIAL = f'<inertial><mass value="{{mass}}"/>{INERTIA}</inertial>'
@@ -213,13 +213,20 @@ def test_attached_urdf_is_repaired_too(tmp_path, caplog):
     assert (moments[:, 0] + moments[:, 1] >= moments[:, 2]).all() and len(caplog.records) == 2
 
 
+def test_the_number_of_warnings_about_repairs_is_limited(tmp_path, caplog):
+    part = f'<link name="l{{0}}">{SOUND}</link><joint name="k{{0}}" type="fixed"><parent link="tip"/>'
+    part += '<child link="l{0}"/><origin xyz="1, 2, 3"/></joint>'
+    load(tmp_path, more="".join(map(part.format, range(MOST_REPAIRS + 5))))
+    assert len(caplog.records) == MOST_REPAIRS + 1 and " 5 " in caplog.messages[-1]
+
+
 @pytest.mark.parametrize(
     ("joint", "position", "lowest"),
     [
         ('<origin xyz="1, 2, 3"/>', (1, 2, 3), 0),
         ('<origin xyz="1 2 3" rpy="0 0 0 0"/>', (1, 2, 3), 0),
         ('<origin xyz="$(optenv UNSET_VARIABLE 1 2 3)"/>', (1, 2, 3), 0),
-        ('<origin xyz="1 2 3"/><origin xyz="0 0 0"/>', (1, 2, 3), 0),
+        ('<origin xyz="1 2 3"/>' + 50 * '<origin xyz="0 0 0"/>', (1, 2, 3), 0),
         ('<origin xyz="1 2 3"/><limit lower="-1.5." upper="2" effort="1"/>', (1, 2, 3), -1.5),
     ],
 )
