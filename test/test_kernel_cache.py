@@ -196,6 +196,20 @@ def test_importing_the_package_does_not_import_numba():
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=60).returncode == 0
 
 
+def test_the_first_tare_loads_and_compiles_no_kernel():
+    program = """
+import sys
+from tactile_sim import kernel_cache
+from tactile_sim.simulation import Simulation
+simulation, loaded = Simulation("touch_cube"), []
+kernel_cache.KernelCache.load_overload = lambda cache, *_: loaded.append(cache)
+simulation.take_tare()
+simulation.observe().taxels
+sys.exit(len(loaded))
+"""
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=120).returncode == 0
+
+
 @pytest.mark.parametrize("counted", [True, False])
 def test_only_counted_kernels_count_references(counted):
     def total(arrays):
