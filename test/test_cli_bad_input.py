@@ -145,6 +145,13 @@ def test_the_scene_of_these_tests_is_valid(folder, capfd):
     assert main(["check", "my.yaml"]) == 0, capfd.readouterr().err
 
 
+def test_check_names_rates_above_the_steps_per_second(folder, capfd):
+    write(folder, parameters("rates: {tactile: 10000.0, tf: 500.0}"))
+    assert main(["check", "my.yaml"]) == 0
+    [line] = [line for line in capfd.readouterr().out.splitlines() if "rates." in line]
+    assert all(fact in line for fact in ("rates.tactile", " 500 Hz", "10000"))
+
+
 @pytest.mark.parametrize(("text", "facts"), CASES.values(), ids=CASES)
 def test_check_gives_one_line_with_the_facts(folder, capfd, text, facts):
     write(folder, text)

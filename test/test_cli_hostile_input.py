@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import subprocess
 import sys
 import time
@@ -173,6 +174,18 @@ def test_numbers_that_would_take_hours_are_rejected(folder, rejected, assets, bo
     assert ".xml: <" in rejected(parameters())
 
 
+def test_size_for_which_mujoco_gives_no_reason_is_rejected_with_a_likely_one(folder):
+    """MuJoCo reports ``Caught an unknown exception!`` for numbers of a body that do not fit into memory."""
+    scene = SCENE.format(assets="", bodies="").replace("<asset>", '<size nuser_body="2000000000"/><asset>')
+    (folder / "scene.xml").write_text(scene)
+    (folder / "my.yaml").write_text(parameters())
+    limit = (8 << 30, 8 << 30)  # half of these numbers
+    done = command("check", "my.yaml", preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, limit))
+    assert done.returncode == 2
+    [line] = done.stderr.splitlines()
+    assert "scene.xml" in line and "memory" in line
+
+
 def test_too_long_file_name_is_rejected(folder, rejected):
     bodies = f'<include file="{"y" * 10_000}.xml"/>'
     (folder / "scene.xml").write_text(SCENE.format(assets="", bodies=bodies))
@@ -191,9 +204,10 @@ def test_files_included_twice_are_read_in_linear_time(folder, rejected):
     assert ".xml" in rejected(parameters())
 
 
-def command(*arguments, **environment):
+def command(*arguments, preexec_fn=None, **environment):
     return subprocess.run(
         [sys.executable, "-m", "tactile_sim", *arguments],
+        preexec_fn=preexec_fn,
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | environment,
         capture_output=True,
         text=True,

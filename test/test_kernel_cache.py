@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 import pty
 import resource
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -65,9 +67,11 @@ class Package:
         (self.folder / "inner.py").write_text(INNER.format(**FIRST | changes))
         os.utime(self.folder / "inner.py", (1, 1))
 
-    def run(self, program: str = PROGRAM, cache: Path | None = None, **options) -> tuple[str, str]:
-        """Run a program and return its standard output and standard error."""
-        own = {"PYTHONPATH": f"{self.folder}:{ROOT}", "NUMBA_CACHE_DIR": str(cache or self.cache)}
+    def run(
+        self, program: str = PROGRAM, cache: Path | None = None, root: Path = ROOT, **options
+    ) -> tuple[str, str]:
+        """Run a program with the package in ``root``; return its standard output and standard error."""
+        own = {"PYTHONPATH": f"{self.folder}:{root}", "NUMBA_CACHE_DIR": str(cache or self.cache)}
         own["PYTHONDONTWRITEBYTECODE"] = "1"  # Python's bytecode cache compares only time and size
         options = {"stderr": subprocess.PIPE} | options
         done = subprocess.run(
@@ -125,6 +129,30 @@ def test_full_disk_does_not_stop_the_program(package):
         assert got == "101.0 10"
         assert sum("NUMBA_CACHE_DIR" in line for line in said.splitlines()) == 1
     assert not [path for path in (package.folder / "full").rglob("*") if path.is_file()]
+
+
+def forbid_writing() -> None:
+    """Make root respect the permissions of files, as other users do."""
+    capability_drop, override = 24, 1  # PR_CAPBSET_DROP, CAP_DAC_OVERRIDE
+    if os.geteuid() == 0:
+        ctypes.CDLL(None).prctl(capability_drop, override, 0, 0, 0)
+
+
+def test_read_only_package_without_writable_home_does_not_stop_the_program(package, monkeypatch):
+    root, home = package.folder / "site", package.folder / "home"
+    shutil.copytree(ROOT / "tactile_sim", root / "tactile_sim", ignore=shutil.ignore_patterns("__pycache__"))
+    home.mkdir()
+    for folder in (home, root, *(path for path in root.rglob("*") if path.is_dir())):
+        folder.chmod(0o555)
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    program = f"import os; del os.environ['NUMBA_CACHE_DIR']; {PROGRAM}; print(os.access('home', os.W_OK))"
+    got, said = package.run(program, root=root, preexec_fn=forbid_writing, cwd=package.folder)
+    if "True" in got:
+        pytest.skip("root keeps the right to write everywhere")
+    assert got.split() == ["101.0", "10", "False"]
+    assert sum(str(home) in line and "NUMBA_CACHE_DIR" in line for line in said.splitlines()) == 1
+    assert not package.files and not list(home.iterdir())
 
 
 def test_progress_is_shown_on_a_terminal(package):
@@ -194,6 +222,20 @@ print(hashlib.sha256(b"".join(map(kernel_cache.fingerprint, found))).hexdigest()
 def test_importing_the_package_does_not_import_numba():
     program = "import sys, tactile_sim; sys.exit('numba' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=60).returncode == 0
+
+
+def test_the_first_tare_loads_and_compiles_no_kernel():
+    program = """
+import sys
+from tactile_sim import kernel_cache
+from tactile_sim.simulation import Simulation
+simulation, loaded = Simulation("touch_cube"), []
+kernel_cache.KernelCache.load_overload = lambda cache, *_: loaded.append(cache)
+simulation.take_tare()
+simulation.observe().taxels
+sys.exit(len(loaded))
+"""
+    assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=120).returncode == 0
 
 
 @pytest.mark.parametrize("counted", [True, False])

@@ -46,8 +46,9 @@ def beside(bag: Path, ending: str) -> Path:
         bag: The bag's folder or MCAP file.
         ending: File name extension of the output, such as ``.npz``.
     """
-    named = bag.resolve() if bag.name in ("", "..") else bag
-    return named.with_name(bag.resolve().name.removesuffix(".mcap") + ending)
+    file = Path(os.path.realpath(bag))  # `Path.resolve` raises RuntimeError for a link to itself
+    named = file if bag.name in ("", "..") else bag
+    return named.with_name(file.name.removesuffix(".mcap") + ending)
 
 
 def unused(path: Path) -> Path:

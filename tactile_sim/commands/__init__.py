@@ -1,6 +1,6 @@
 """The subcommands of ``tactile_sim``, one module each.
 
-Each module except `option_types` defines ``add_parser(subparsers)`` and ``main(args) -> int``.
+Each module except `console` and `option_types` defines ``add_parser(subparsers)`` and ``main(args) -> int``.
 """
 
 from __future__ import annotations

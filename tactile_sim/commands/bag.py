@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 import textwrap
 from itertools import groupby
 from pathlib import Path
@@ -66,11 +65,11 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _info(args: argparse.Namespace) -> int:
-    from rich.console import Console
     from rich.table import Table
 
     from tactile_sim.analysis.robots import robots
     from tactile_sim.bag.contents import contents
+    from tactile_sim.commands.console import Output
     from tactile_sim.progress import progress
 
     with progress("reading") as update:
@@ -86,7 +85,7 @@ def _info(args: argparse.Namespace) -> int:
             rate = f"{topic.rate:.1f}" if topic.rate else ""
             table.add_row(name, topic.type_name, f"{topic.count}", rate, f"{topic.size / 1e6:.2f}")
         table.add_section()
-    console = Console(width=None if sys.stdout.isatty() else 160, highlight=False, markup=False)
+    console = Output(markup=False)
     console.print(table)
     for robot in robots({name: topic.type_name for name, topic in found.topics.items()}).values():
         skins = {name: count for name, count in found.skins.items() if name in robot.layouts}

@@ -45,6 +45,8 @@ def main(args: argparse.Namespace) -> int:
         f"{counted(model.njnt, 'joint')}, "
         f"{counted(model.nu, 'actuator')}, {counted(len(simulation.engine.sensor_ids), 'sensor')}."
     )
+    for line in settings.rates_above(1 / simulation.engine.timestep):
+        print(f"warning: {line}")
     if without := simulation.commander.without_position:
         reasons: dict[str, list[str]] = {}
         for joint, why in without.items():

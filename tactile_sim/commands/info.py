@@ -5,19 +5,19 @@ from __future__ import annotations
 import argparse
 import json
 import math
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich import box
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
 from tactile_sim import config
 from tactile_sim.commands import add_config, new_parser
+from tactile_sim.commands.console import Output
 from tactile_sim.errors import CommandError
 
 if TYPE_CHECKING:
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from tactile_sim.simulation.inventory import Listing
 
 PLOT_FORMATS = (".png", ".svg", ".pdf")
-PLAIN_WIDTH = 160
-"""Text width if the output is a file or pipe [columns]."""
-
 
 SUMMARY: dict[str, Callable[[Any], str]] = {
     "timestep": lambda seconds: f"{seconds * 1e3:g} ms",
@@ -83,7 +80,7 @@ def main(args: argparse.Namespace) -> int:
         everything = summary | {listing.key: listing.records() for listing in listings}
         print(json.dumps(_plain(everything), indent=1, allow_nan=False))
     else:
-        console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
+        console = Output()
         for key, value in summary.items():
             console.print(Text(f"{key.replace('_', ' '):<14} {SUMMARY.get(key, str)(value)}"))
         for listing in listings[: 1 if args.short else None]:

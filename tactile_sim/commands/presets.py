@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import sys
 
 from rich import box
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from tactile_sim import presets
 from tactile_sim.commands import new_parser
-
-PLAIN_WIDTH = 160
-"""Text width if the output is a file or pipe [columns]."""
+from tactile_sim.commands.console import Output
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -27,8 +23,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Print a table of all presets, or the properties of one preset, and return 0."""
-    console = Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH, highlight=False)
-    console.print(_figures(args.preset) if args.preset else _overview())
+    Output().print(_figures(args.preset) if args.preset else _overview())
     return 0
 
 

@@ -17,7 +17,7 @@ from tactile_sim.config.layers import resolve_layers
 from tactile_sim.config.mapping import from_mapping
 from tactile_sim.config.pad_settings import PadSettings
 from tactile_sim.config.pads import resolve_pads
-from tactile_sim.config.scales import check_count, geom_areas, match_scales, resolve_scales
+from tactile_sim.config.scales import match_scales, resolve_scales
 from tactile_sim.config.scene import configured_scene, robot_description
 from tactile_sim.config.settings import (
     KEYS,
@@ -42,12 +42,10 @@ __all__ = [
     "Settings",
     "SkinSettings",
     "WebSettings",
-    "check_count",
     "configured_scene",
     "engine_keys",
     "find",
     "from_mapping",
-    "geom_areas",
     "load",
     "match",
     "match_scales",

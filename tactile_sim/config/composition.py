@@ -14,7 +14,7 @@ from scipy.spatial.transform import Rotation
 from tactile_sim.addresses import of_address
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.scenes.decomposition import convex_parts
-from tactile_sim.scenes.faults import refusal, without_prefix_warning
+from tactile_sim.scenes.faults import reason_of, refusal, without_prefix_warning, without_qhull_report
 from tactile_sim.scenes.loading import find_scene, is_urdf, load_robot
 from tactile_sim.scenes.meshes import mujoco_mesh, read_mesh
 from tactile_sim.scenes.robots import set_contact_options
@@ -155,6 +155,28 @@ def _add_object(spec: mujoco.MjSpec, name: str, settings: Settings) -> None:
             geom.mass = entry["mass"] * share
         if friction is not None:
             geom.friction[0] = friction
+
+
+def check_objects(settings: Settings) -> None:
+    """Compile each object alone, to find out whether one of them is the reason why the scene is rejected.
+
+    Raises:
+        SceneError: MuJoCo rejects an object. The message names its key, which MuJoCo's own error does not.
+    """
+    for name, entry in settings.objects.items():
+        spec = empty_scene()
+        _add_object(spec, name, settings)
+        try:
+            with without_qhull_report():
+                spec.compile()
+        except (ValueError, RuntimeError, mujoco.FatalError) as error:
+            where, reason = f"{settings.source}: objects.{name}", reason_of(error)
+            if "mass" in entry and "mjMINVAL" in reason:
+                raise SceneError(
+                    f"{where}.mass: mass [kg] and inertia [kg m²] must be above {mujoco.mjMINVAL:g},"
+                    f" got {entry['mass']:g} kg; make it heavier"
+                ) from None
+            raise SceneError(f"{where}: {reason}") from None
 
 
 def _shape_geom(body: Any, entry: dict[str, Any]) -> Any:

@@ -13,11 +13,11 @@ import numpy as np
 from tactile_sim import presets
 from tactile_sim.config.files import find_file
 from tactile_sim.config.pad_settings import PadSettings, checked, pad_settings
-from tactile_sim.config.scales import check_count, colliding_areas
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
 from tactile_sim.signal_chain.stage import ENABLED
+from tactile_sim.skin.limits import colliding_areas
 from tactile_sim.skin.pads import Layout, PadPlan, Region, grid, read_layout
 from tactile_sim.skin.pads.flex import carrier
 from tactile_sim.skin.pads.layout import spacing_of
@@ -72,15 +72,6 @@ def resolve_pads(
                 stages[name] = preset.sensor
         plans.append(_plan(pad_settings(given, where), model, names, name, where, base))
     _check_responses(plans, {body: names.bodies[body] for body in scales}, names)
-    check_count(
-        {
-            plan.name: colliding_areas(model)[plan.body]
-            for plan in plans
-            if plan.layout is None and plan.flex < 0
-        },
-        {plan.name: plan.spacing for plan in plans},
-        {plan.name: f"{plan.where}.spacing" for plan in plans},
-    )
     sensor = settings.skin.sensor
     chosen = (
         match(sensor, [*whole, *settings.skin.pads], f"{settings.source}: skin.sensor", "pad")

@@ -4,24 +4,19 @@ from __future__ import annotations
 
 import fnmatch
 from collections.abc import Mapping
-from math import ceil, floor, log10
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import mujoco
-import numpy as np
 
 from tactile_sim.config.topics import check_topics
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
 from tactile_sim.registry import engine_plugin
+from tactile_sim.skin.limits import check_count, colliding_areas
 
 if TYPE_CHECKING:
     from tactile_sim.config.settings import Settings
-
-MOST_TAXELS = 1_000_000
-FINEST = 1e-100
-"""Smallest spacing used to count taxels [m]; the square of a smaller one could underflow."""
 
 
 def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[int, float]:
@@ -85,11 +80,7 @@ def match_scales(
                 f"{where}.{body}: the body {body!r} has no geom that collides, which skin requires"
                 f"{suggest(body, can_feel)}"
             )
-    check_count(
-        {body: areas[ids[body]] for body in chosen},
-        {body: scales[entry] for body, entry in chosen.items()},
-        {body: f"{where}.{entry}" for body, entry in chosen.items()},
-    )
+    check_count([(f"{where}.{entry}", areas[ids[body]], scales[entry]) for body, entry in chosen.items()])
     entries = list(scales)
     order = sorted(chosen, key=lambda body: (entries.index(chosen[body]), ids[body]))
     return {ids[body]: scales[chosen[body]] for body in order}
@@ -99,51 +90,3 @@ def _feeling(model: mujoco.MjModel, names: Names) -> list[str]:
     """Return the names of all bodies that can collide, except the world."""
     areas = colliding_areas(model)
     return [name for body, name in enumerate(names.bodies) if body and areas[body] > 0]
-
-
-def colliding_areas(model: mujoco.MjModel) -> np.ndarray:
-    """Return the total surface area (nbody,) of each body's colliding geoms [m2], see `geom_areas`."""
-    return np.bincount(model.geom_bodyid, geom_areas(model), minlength=model.nbody)
-
-
-def geom_areas(model: mujoco.MjModel) -> np.ndarray:
-    """Return the surface area (ngeom,) of each geom's bounding box [m2].
-
-    It is an upper bound for the surface of a convex geom. It is 0 for geoms that do not collide and almost 0
-    for planes.
-    """
-    x, y, z = np.where(model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE, 0.0, model.geom_aabb[:, 3:].T)
-    collides = (model.geom_contype | model.geom_conaffinity) != 0
-    collides[model.pair_geom1] = True
-    collides[model.pair_geom2] = True
-    return np.where(collides, np.maximum(8 * (x * y + y * z + z * x), np.finfo(float).tiny), 0.0)
-
-
-def check_count(areas: Mapping[Any, float], spacings: Mapping[Any, float], places: Mapping[Any, str]) -> None:
-    """Check that the total number of taxels is at most `MOST_TAXELS`.
-
-    Args:
-        areas: Surface area of each pad or body [m2].
-        spacings: Taxel spacing of each pad or body [m].
-        places: Prefix for error messages (file and key) for each pad or body.
-
-    Raises:
-        ConfigError: There are too many taxels. The message names the entry with the most taxels.
-    """
-    counts = {part: area / max(spacings[part], FINEST) ** 2 for part, area in areas.items()}
-    total = sum(counts.values())
-    if total <= MOST_TAXELS:
-        return
-    worst = max(counts, key=counts.__getitem__)
-    spacing = spacings[worst]
-    remedy = _rounded_up(max(spacing, FINEST) * (total / MOST_TAXELS) ** 0.5)
-    raise ConfigError(
-        f"{places[worst]}: must give at most {MOST_TAXELS:,} taxels in total, got about {total:.1e} with"
-        f" a spacing of {spacing:g} m; make it {remedy:g} m or more"
-    )
-
-
-def _rounded_up(value: float) -> float:
-    """Round up to two significant digits."""
-    step = 10.0 ** (floor(log10(value)) - 1)
-    return ceil(value / step) * step

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import mujoco
 import numpy as np
 
-from tactile_sim.config.composition import add_parts, empty_scene, urdf_options
+from tactile_sim.config.composition import add_parts, check_objects, empty_scene, urdf_options
 from tactile_sim.errors import ConfigError, EngineError, SceneError, TactileSimError
 from tactile_sim.names import Names
 from tactile_sim.registry import engine_plugin
@@ -59,7 +59,11 @@ def configured_scene(
     elif spec is None:
         spec = empty_scene()
     modes = modes | add_parts(spec, settings)
-    return compiled(spec, path, settings.source, settings.contact_sensors, settings.control, modes)
+    try:
+        return compiled(spec, path, settings.source, settings.contact_sensors, settings.control, modes)
+    except SceneError:
+        check_objects(settings)
+        raise
 
 
 def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel:

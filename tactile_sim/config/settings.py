@@ -229,6 +229,15 @@ class Settings:
         rates = {name: min(rate, steps_per_second) for name, rate in vars(self.rates).items()}
         return dataclasses.replace(self, rates=Rates(**rates))
 
+    def rates_above(self, steps_per_second: float) -> list[str]:
+        """Return one line for each configured rate above the number of physics steps per second."""
+        return [
+            f"rates.{name}: at most one message per step, {steps_per_second:g} Hz, is possible, got {rate:g};"
+            " publishing every step"
+            for name, rate in vars(self.rates).items()
+            if rate > steps_per_second and rate != self.keys[f"rates.{name}"].default
+        ]
+
     def parameters(self) -> dict[str, Any]:
         """Return the values of all plain keys and switches, keyed by full name like ROS parameters.
 

@@ -94,12 +94,8 @@ def offer(
         change: Called with the new settings.
     """
     current, keys = settings.within(steps_per_second), settings.keys
-    for name, rate in vars(settings.rates).items():
-        if rate > steps_per_second and rate != keys[f"rates.{name}"].default:
-            node.get_logger().warning(
-                f"rates.{name}: at most one message per step, {steps_per_second:g} Hz, is possible,"
-                f" got {rate:g}; publishing every step"
-            )
+    for line in settings.rates_above(steps_per_second):
+        node.get_logger().warning(line)
     for name, value in current.parameters().items():
         if node.has_parameter(name):
             node.undeclare_parameter(name)

@@ -76,9 +76,17 @@ def refusal(path: Path, error: Exception) -> SceneError:
     if line and (attribute := _MALFORMED.match(reason)):
         name, value = _malformed(file, line, element, attribute[1])
         element, reason = name or element, f"{reason}, got {value!r}" if value else reason
-    remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in reason), "")
     place = f"line {line}: " if line else ""
-    return SceneError(f"{file}: {place}{f'{element!r}: ' if element else ''}{reason}{remedy}")
+    return SceneError(f"{file}: {place}{f'{element!r}: ' if element else ''}{_with_remedy(reason)}")
+
+
+def reason_of(error: Exception) -> str:
+    """Return the reason in an error of MuJoCo and a remedy, without the element and its line."""
+    return _with_remedy(_parts(" ".join(str(error).split()))[0])
+
+
+def _with_remedy(reason: str) -> str:
+    return reason + next((remedy for sign, remedy in _REMEDIES.items() if sign in reason), "")
 
 
 def without_line(message: str, urdf: str) -> str:

@@ -20,6 +20,8 @@ from tactile_sim.scenes.meshes import mujoco_mesh
 from tactile_sim.scenes.urdf_repairs import repair_elements
 
 _LOG = logging.getLogger("tactile_sim.scenes")
+MOST_REPAIRS = 20
+"""Maximum number of repairs of a file that are logged as warnings; the others are logged as information."""
 _LEVELS = 6
 """Number of parent folders of a URDF to search for a package that is not installed."""
 
@@ -86,8 +88,10 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
     if repairs and options.strict:
         more = f" (and {len(repairs) - 1} more)" if len(repairs) > 1 else ""
         raise SceneError(f"{path}: {repairs[0].partition('; ')[0]}{more}; strict_urdf: false repairs it")
-    for repair in repairs:
-        _LOG.warning("%s: %s", path, repair)
+    for number, repair in enumerate(repairs):
+        _LOG.log(logging.WARNING if number < MOST_REPAIRS else logging.INFO, "%s: %s", path, repair)
+    if len(repairs) > MOST_REPAIRS:
+        _LOG.warning("%s: and %d more repairs", path, len(repairs) - MOST_REPAIRS)
     for mesh in robot.iter("mesh"):
         if "filename" in mesh.attrib:
             name = mesh.attrib["filename"]
@@ -132,7 +136,7 @@ def described_urdf(path: Path, text: str, options: UrdfOptions) -> str:
     for element in robot.iter():
         name = element.get("filename", "")
         if element.tag in ("mesh", "texture") and name and "://" not in name:
-            element.set("filename", (path.parent / name).resolve().as_uri())
+            element.set("filename", Path(os.path.realpath(path.parent / name)).as_uri())
     return ElementTree.tostring(robot, encoding="unicode")
 
 

@@ -74,14 +74,13 @@ def repair_elements(robot: ElementTree.Element) -> list[str]:
 
 
 def _repair_repetitions(joint: ElementTree.Element) -> Iterator[str]:
-    """Remove repeated elements of a joint; yield one line for each removal."""
-    seen: set[str] = set()
-    for element in list(joint):
-        if element.tag in ("origin", "axis", "limit", "dynamics", "mimic", "parent", "child"):
-            if element.tag in seen:
-                joint.remove(element)
-                yield f"{element.tag} must occur only once; the others are ignored"
-            seen.add(element.tag)
+    """Remove repeated elements of a joint; yield one line for each kind of element."""
+    for tag in ("origin", "axis", "limit", "dynamics", "mimic", "parent", "child"):
+        found = joint.findall(tag)
+        for element in found[1:]:
+            joint.remove(element)
+        if len(found) > 1:
+            yield f"{tag} must occur only once, got {len(found)}; the others are ignored"
 
 
 def _repair_limit(joint: ElementTree.Element) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import math
 from collections.abc import Mapping, Sequence
@@ -211,6 +212,12 @@ class SignalChain:
             CommandError: As in `read`.
         """
         self.zero = self._run(step, reading, keep=False, until=Tare)
+
+    def warm_up(self) -> None:
+        """Compile or load the kernels of `tare`, so that the first call takes no longer than later ones."""
+        other = copy.copy(self)
+        other.forget()
+        other.tare(0, np.zeros((len(self._skin.normals), 1)))
 
     @property
     def zero(self) -> np.ndarray | None:

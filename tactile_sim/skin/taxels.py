@@ -15,6 +15,7 @@ from tactile_sim.geometry.curvature import geom_table
 from tactile_sim.names import Names
 from tactile_sim.schema import SPACING
 from tactile_sim.skin import kernels
+from tactile_sim.skin.limits import check_count, colliding_areas
 from tactile_sim.skin.neighbours import neighbours
 from tactile_sim.skin.pads.flex import flex_rows
 from tactile_sim.skin.pads.place import links, place_body, place_pad
@@ -115,7 +116,7 @@ class Taxels:
 
         Raises:
             SceneError: The model is not a MuJoCo model, or a body or spacing is invalid.
-            ConfigError: A name or a pad is invalid.
+            ConfigError: A name or a pad is invalid, or there are too many taxels.
         """
         if not isinstance(model, mujoco.MjModel):
             raise SceneError(f"skin: model: must be a mujoco.MjModel, got {described(model)}")
@@ -141,9 +142,14 @@ class Taxels:
         for body in scales:
             if not is_index(body, model.nbody):
                 raise SceneError(f"skin.scales: must have body ids from 0 to {model.nbody - 1}, got {body!r}")
+        spacings = {
+            body: valid(f"skin.scales.{names.bodies[body]}", spacing, SPACING, SceneError)
+            for body, spacing in sorted(scales.items())
+        }
+        if isinstance(kind, str):  # a function can cover some geoms only
+            _check_count(model, names, spacings, pads)
         placed: list[PlacedPad] = []
-        for body, spacing in sorted(scales.items()):
-            spacing = valid(f"skin.scales.{names.bodies[body]}", spacing, SPACING, SceneError)
+        for body, spacing in spacings.items():
             surface = cover(model, body, spacing, where, names)
             placed.append(place_body(names.bodies[body], int(body), spacing, surface))
         placed += [place_pad(model, plan, where, names) for plan in pads]
@@ -241,6 +247,22 @@ class Taxels:
             self.positions, self.offsets, self.pad_bodies, body_positions, body_rotations, out
         )
         return out
+
+
+def _check_count(
+    model: mujoco.MjModel, names: Names, spacings: Mapping[int, float], pads: Sequence[PadPlan]
+) -> None:
+    """Check the total number of taxels on completely covered bodies and on pads with evenly spaced taxels."""
+    areas = colliding_areas(model)
+    parts = [
+        (f"skin.scales.{names.bodies[body]}", areas[body], spacing) for body, spacing in spacings.items()
+    ]
+    parts += [
+        (f"{plan.where}.spacing", areas[plan.body], plan.spacing)
+        for plan in pads
+        if plan.layout is None and plan.flex < 0
+    ]
+    check_count(parts)
 
 
 def choose(key: str, choice: str | T, table: Mapping[str, T]) -> T:

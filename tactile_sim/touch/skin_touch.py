@@ -15,11 +15,12 @@ import mujoco
 import numpy as np
 
 from tactile_sim.arguments import is_index
-from tactile_sim.config import KEYS, check_count, geom_areas, match
+from tactile_sim.config import KEYS, match
 from tactile_sim.engines.contacts import Contacts, read_contacts
 from tactile_sim.errors import ConfigError, SceneError, suggest
 from tactile_sim.schema import SPACING
 from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
+from tactile_sim.skin.limits import check_count, geom_areas
 from tactile_sim.skin.responses import PER_LOAD
 from tactile_sim.touch.base import REQUIRED, check_scale
 from tactile_sim.touch.by_contact import ContactTouch, plain
@@ -235,5 +236,5 @@ def new_spacing(model: mujoco.MjModel, geoms: list[int], scale: Any, where: str)
         where: Name of the argument, for error messages.
     """
     spacing = spacing_of(scale, where)
-    check_count({where: geom_areas(model)[geoms].sum()}, {where: spacing}, {where: where})
+    check_count([(where, geom_areas(model)[geoms].sum(), spacing)])
     return spacing

@@ -217,6 +217,12 @@ def test_topics_with_equal_file_names_get_separate_files(tmp_path):
     assert len(list((tmp_path / "o").iterdir())) == 2
 
 
+def test_a_link_to_itself_is_rejected(tmp_path, capsys):
+    (tmp_path / "b.mcap").symlink_to(tmp_path / "b.mcap")
+    for action in ("info", "repair", "export"):
+        assert "b.mcap" in rejected(capsys, "bag", action, tmp_path / "b.mcap")
+
+
 @pytest.mark.parametrize("kind", ["fifo", "device"])
 def test_pipes_and_devices_are_rejected(tmp_path, capsys, kind):
     folder = tmp_path / "b"

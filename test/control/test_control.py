@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mujoco
 import numpy as np
 import pytest
 from support.control import ARM, go
@@ -24,6 +25,30 @@ def test_gains_of_the_documentation_are_stable_and_within_the_effort_of_the_urdf
     np.testing.assert_allclose(data.qvel, 0.0, atol=1e-4)
     efforts = go(simulation, effort=[600.0, 600.0])
     assert (efforts <= [20.0 + 1e-5, 2.0 + 1e-5]).all()
+
+
+LEVER = """<mujoco><option integrator="{}"/><worldbody><body><joint name="lever" axis="0 0 1"/>
+  <inertial pos="0 0 0" mass="0.05" diaginertia="1e-6 1e-6 1e-6"/></body></worldbody></mujoco>"""
+
+
+@pytest.mark.parametrize(
+    ("given", "used"),
+    [
+        ("Euler", "IMPLICITFAST"),
+        ("RK4", "IMPLICITFAST"),
+        ("implicit", "IMPLICIT"),
+        ("implicitfast", "IMPLICITFAST"),
+    ],
+)
+def test_damping_of_servos_is_implicit_whatever_integrator_the_scene_has(simulate, given, used):
+    simulation = simulate(LEVER.format(given), "xml", {"lever": {"kp": 200.0, "kd": 10.0}})
+    assert simulation.engine.model.opt.integrator == getattr(mujoco.mjtIntegrator, f"mjINT_{used}")
+    go(simulation, 1.0, position=[0.5])
+    # The inertia is negligible: the error falls with the time constant kd / kp = 50 ms.
+    assert simulation.engine.data.qpos[0] == pytest.approx(0.5, abs=0.5 * 1e-6)
+    assert simulate(
+        LEVER.format(given), "xml", {"lever": {"mode": "effort"}}
+    ).engine.model.opt.integrator == getattr(mujoco.mjtIntegrator, f"mjINT_{given.upper()}")
 
 
 def test_joints_with_gains_hold_their_pose_until_a_command_comes(simulate, engine_name):

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 import subprocess
 import sys
 import time
 import xml.etree.ElementTree as ElementTree
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -17,6 +19,7 @@ pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings i
 from builtin_interfaces.msg import Duration  # noqa: E402
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus  # noqa: E402
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3  # noqa: E402
+from rclpy.utilities import get_rmw_implementation_identifier  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray, String  # noqa: E402
 from std_srvs.srv import SetBool, Trigger  # noqa: E402
@@ -204,13 +207,23 @@ def test_diagnostics_report_pause(ros, parameters):
     wait_for(lambda: states()[-1] == "running", "a report while time runs")
 
 
+def open_segments(pid: int) -> set[Path]:
+    """Return the files of DDS in shared memory that a process has open, without those of ports."""
+    maps = Path(f"/proc/{pid}/maps").read_text()
+    return set(map(Path, re.findall(r"/dev/shm/fastrtps_[0-9a-f]{16}$", maps, re.M)))
+
+
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_signal_ends_node_cleanly(ros, parameters, number):
+    before = set(Path("/dev/shm").iterdir())
     process = ros.run(**parameters)
+    own = open_segments(process.pid) - before
+    assert own or "fastrtps" not in get_rmw_implementation_identifier()
     process.send_signal(number)
     output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert "Traceback" not in output
+    assert not [file for file in own if file.exists()]
 
 
 def test_a_trajectory_is_followed_and_a_wrong_one_refused(ros, parameters):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
@@ -52,7 +54,18 @@ def test_warning_for_same_name_and_namespace(warnings_of):
     assert len(warnings_of(("/left", 0.0), ("/left", 0.0))) == 1
 
 
-def test_node_logs_warning(ros):
-    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.1}})
-    second = ros.start("run", "touch_cube", "--duration", "30", "--ros-args", "-r", "__ns:=/second")
-    assert any("WARN" in line and "/clock" in line for line in second.stdout)
+def test_nodes_warn_only_of_those_that_publish_the_clock_too(ros):
+    def start(namespace, *parameters):
+        rules = "--ros-args", "-r", f"__ns:=/{namespace}", *parameters
+        return ros.start("run", "touch_cube", "--duration", "60", *rules)
+
+    def warnings(process):
+        return (line for line in process.stdout if "WARN" in line and "/clock" in line)
+
+    # A node asks the others in the order of their namespaces, and warns once.
+    silent = start("a_silent", "-p", "rates.clock:=0.0")
+    left, right = start("left"), start("right")
+    assert "/right/tactile_sim" in next(warnings(left))
+    assert "/left/tactile_sim" in next(warnings(right))
+    silent.send_signal(signal.SIGINT)
+    assert not list(warnings(silent))

@@ -25,6 +25,8 @@ G = 9.81
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     (tmp_path / "arm.urdf").write_text(ARM)
+    points = ["0 0 0", "1 0 0", "0 1 0", "1 1 0"]  # in one plane
+    (tmp_path / "flat.obj").write_text("".join(f"v {point}\n" for point in points) + "f 1 2 3\nf 2 3 4\n")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path
@@ -122,6 +124,8 @@ BOX = {"shape": "box", "size": [1, 1, 1]}
         ({"objects": {"a": BOX | {"mas": 1}}}, ["objects.a.mas", "'mass'"]),
         ({"objects": {"a": BOX | {"orientation": [0, 0, 0, 0]}}}, ["objects.a", "orientation"]),
         ({"objects": {"a": {"file": "no.obj"}}}, ["objects.a.file", "no.obj"]),
+        ({"objects": {"b": BOX, "a": BOX | {"mass": 1e-300}}}, ["objects.a.mass", "1e-300"]),
+        ({"objects": {"a": {"file": "flat.obj"}}}, ["objects.a: "]),
         ({"robots": {"a": {"prefix": "a_"}}}, ["robots.a", "file"]),
         ({"robots": {"a": {"file": "no.urdf"}}}, ["robots.a.file", "no.urdf"]),
         ({"robots": {"a": {"file": "arm.urdf"}, "b": {"file": "arm.urdf"}}}, ["robots.b.prefix", "'base'"]),

@@ -1,3 +1,7 @@
+import os
+import subprocess
+import sys
+
 import pytest
 
 from tactile_sim import SceneError, scenes
@@ -98,3 +102,20 @@ def test_faults_of_included_contact_sensors_name_the_nearest_word(refused):
     sensors = '<mujoco><sensor><contact name="grip" body1="palm" data="forc"/></sensor></mujoco>'
     message = refused(scene=scene, sensors=sensors)
     assert message == "sensors.xml: sensor 'grip': data: must not contain 'forc'; did you mean 'force'?"
+
+
+def test_conflicts_of_an_attached_model_are_reported_once_and_not_to_a_file(tmp_path):
+    """MuJoCo reports them in two ways, and writes a file unless it has another place for warnings."""
+    hand = '<mujoco model="h"><option timestep="0.001"/><worldbody><body name="b"/></worldbody></mujoco>'
+    (tmp_path / "hand.xml").write_text(hand)
+    scene = '<mujoco><asset><model name="h" file="hand.xml"/></asset><worldbody>'
+    scene += '<attach model="h" body="b" prefix="a_"/></worldbody></mujoco>'
+    (tmp_path / "scene.xml").write_text(scene)
+    program = "import sys; from tactile_sim import scenes; scenes.load_model(sys.argv[1])"
+    done = subprocess.run(
+        [sys.executable, "-c", program, tmp_path / "scene.xml"],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        cwd=tmp_path, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert done.stderr.count("Attach conflict") == 1 and "timestep" in done.stderr
+    assert {path.name for path in tmp_path.iterdir()} == {"hand.xml", "scene.xml"}

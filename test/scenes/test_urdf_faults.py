@@ -9,7 +9,7 @@ from support.urdf import BALL, INERTIAL, SOUND, TWO_LINKS, load
 
 from tactile_sim import SceneError, scenes
 from tactile_sim.scenes.robots import read_robot
-from tactile_sim.scenes.urdf import UrdfOptions
+from tactile_sim.scenes.urdf import MOST_REPAIRS, UrdfOptions
 
 
 @pytest.mark.parametrize(
@@ -52,7 +52,7 @@ def test_sound_inertias_stay_as_they_are(tmp_path, caplog):
         ('<origin xyz="1, 2, 3"/>', (1, 2, 3), 0),
         ('<origin xyz="1 2 3" rpy="0 0 0 0"/>', (1, 2, 3), 0),
         ('<origin xyz="$(optenv UNSET_VARIABLE 1 2 3)"/>', (1, 2, 3), 0),
-        ('<origin xyz="1 2 3"/><origin xyz="0 0 0"/>', (1, 2, 3), 0),
+        ('<origin xyz="1 2 3"/>' + 50 * '<origin xyz="0 0 0"/>', (1, 2, 3), 0),
         ('<origin xyz="1 2 3"/><limit lower="-1.5." upper="2" effort="1"/>', (1, 2, 3), -1.5),
     ],
 )
@@ -166,3 +166,10 @@ def test_limits_of_a_spherical_joint_are_ignored(tmp_path):
 def test_a_zero_at_the_end_of_the_file_is_ignored(tmp_path):
     text = TWO_LINKS.format(base=SOUND, tip=SOUND, kind="fixed", offset=1, more="") + "\n\0"
     assert read_robot(tmp_path / "r.urdf", text, UrdfOptions()).modes == {}
+
+
+def test_the_number_of_warnings_about_repairs_is_limited(tmp_path, caplog):
+    part = f'<link name="l{{0}}">{SOUND}</link><joint name="k{{0}}" type="fixed"><parent link="tip"/>'
+    part += '<child link="l{0}"/><origin xyz="1, 2, 3"/></joint>'
+    load(tmp_path, more="".join(map(part.format, range(MOST_REPAIRS + 5))))
+    assert len(caplog.records) == MOST_REPAIRS + 1 and " 5 " in caplog.messages[-1]

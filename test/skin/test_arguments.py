@@ -190,6 +190,14 @@ def test_invalid_arguments_of_the_constructor_are_rejected(bad):
         Skin(bad, {1: 0.05})
 
 
+def test_too_many_taxels_are_rejected_before_they_are_placed():
+    for kind in ("mesh", "geom"):
+        with raises(ConfigError, "skin.scales.", "1e-09"):
+            Skin(MODEL, {1: 1e-9}, kind=kind)
+    with raises(ConfigError, "pads.p.spacing", "1e-09"):
+        Skin(MODEL, {1: 0.05}, pads=[PadPlan("p", 1, "pads.p", 1e-9)])
+
+
 def test_pad_with_unknown_body_or_invalid_spacing_is_rejected():
     with raises(ConfigError, "pads.p", "body", "2"):
         Skin(MODEL, {}, pads=[PadPlan("p", 2, "pads.p", 0.05)])

@@ -60,7 +60,7 @@ def test_object_has_its_mass_and_rests_on_table(finger, make, mass, half_height)
     assert finger.physics.model.body(thing.name).mass[0] == pytest.approx(mass)
 
 
-@pytest.mark.parametrize("height", [0.05, 0.1, 0.2])
+@pytest.mark.parametrize("height", [0.05, 0.12, 0.17])
 def test_dropped_cube_stops_within_a_step(height):
     """At v = sqrt(2 g h), the cube penetrates the table by at most v times the time step of 1 ms."""
     finger = SimFinger("fingeredu", robot_position_offset=(0, 0, 0.5))
@@ -70,8 +70,8 @@ def test_dropped_cube_stops_within_a_step(height):
         step(finger, 1)
         bottoms.append(cube.get_state()[0][2] - 0.0325)
     first = next(number for number, bottom in enumerate(bottoms) if bottom < 0)
-    assert min(bottoms) > -np.sqrt(2 * 9.81 * height) * 0.001 - 1e-5
-    assert max(bottoms[first:]) < 5e-4
+    assert min(bottoms) > -np.sqrt(2 * 9.81 * height) * 0.001
+    assert max(bottoms[first:]) < 2e-4
     assert bottoms[-1] == pytest.approx(0, abs=1e-6)
 
 

@@ -2,25 +2,14 @@
 
 from __future__ import annotations
 
-import logging
-
 import mujoco
 
 from tactile_sim.arguments import whole
 from tactile_sim.engines.mjdata_engine import MjDataEngine
 from tactile_sim.errors import EngineError
+from tactile_sim.mujoco_log import log_warnings
 
-_LOG = logging.getLogger("tactile_sim.mujoco")
-
-
-def _log_warning(message: str) -> None:
-    """Log a warning of MuJoCo, unless it is about saving a scene that is only used here."""
-    if "prevent the model from being saved" not in message:
-        _LOG.warning(message)
-
-
-# By default, MuJoCo writes warnings to a file in the working directory.
-mujoco.set_mju_user_warning(_log_warning)
+log_warnings()
 
 STABILITY_WARNINGS = {
     int(mujoco.mjtWarning.mjWARN_BADQPOS): "position",
