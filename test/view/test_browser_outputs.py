@@ -13,15 +13,25 @@ import pytest
 from mcap.reader import make_reader
 from PIL import Image
 from rosbags.highlevel import AnyReader
-from support.chromium import CHROMIUM, PATIENCE, active_pixels, enter, press, seconds, until, wait_for_text
+from support.chromium import (
+    CHROMIUM,
+    PATIENCE,
+    active_pixels,
+    enter,
+    press,
+    screenshot,
+    seconds,
+    until,
+    wait_for_text,
+)
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
 )
 FPS = 30
 """Default frame rate of films [Hz]."""
-STEPS, DURATION = 250, 0.5
-"""Recorded steps of 2 ms, and their duration [s]."""
+STEPS, DURATION = 150, 0.3
+"""Recorded steps of 2 ms, and their duration [s]. The cube lands after 0.17 s."""
 LEGEND = 90
 """Height of the part of an image that has the legend [px]."""
 
@@ -51,15 +61,17 @@ def test_recording_becomes_bag_film_and_replay(view, visit, browser, tmp_path):
     assert page.get_by_role("button", name="Film (MP4)").is_disabled()
     press(page, "Pause")
     wait_for_text(page, "paused")
+    press(page, "Reset")
+    wait_for_text(page, re.compile("reset.*paused"))
     start = seconds(page)
     press(page, "Record")
     wait_for_text(page, re.compile("recording .* MB"))
-    press(page, "Throw a ball")
     enter(page, "steps per click", str(STEPS))
     press(page, "Step")
-    until(lambda: seconds(page) >= start + DURATION)
+    until(lambda: seconds(page) == pytest.approx(start + DURATION))
     press(page, "Stop recording")
     wait_for_text(page, re.compile("recorded .* MB: "))
+    until(lambda: active_pixels(screenshot(page, "touch_cube_recorded")) > 200)
 
     saved = tmp_path / "image.png"
     download(page, "Image (PNG)").save_as(saved)
