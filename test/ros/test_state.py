@@ -26,7 +26,7 @@ CONFIG = """
       state: {"c*": {on: 0.5, off: 0.1}}
 """
 CLOSED, GAIN = 0.025, 1500.0
-"""Position of a finger at which it touches the block [m], and the gain of its actuator [N/m], see gripper.xml."""
+"""Position of a finger that touches the block [m], and gain of its actuator [N/m], see gripper.xml."""
 INCREMENT = 0.00025
 """Step by which the fingers close [m]."""
 AT_ONCE, HOLDS = 360, 28 * 360
@@ -64,7 +64,7 @@ def test_gripper_closes_by_joint_commands_until_contact_and_holds(ros: Ros):
     wait_for(lambda: all((*states, joints)) and commands.get_subscription_count())
 
     def close_to(position):
-        """Command the fingers and return whether both pads touch after 0.36 s, when they no longer vibrate."""
+        """Command the fingers; return whether both pads touch after 0.36 s, when they no longer vibrate."""
         before = stamp(joints[-1])
         commands.publish(JointState(name=["left", "right"], position=[position, position]))
         wait_for(lambda: stamp(joints[-1]) > before, "the step of the command")

@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial import Delaunay, QhullError
 
 LONGEST = 1.8
-"""Longest edge of a triangle [spacings]. In a hexagonal or square layout, neighbours are at most 1.42 apart."""
+"""Longest edge of a triangle [spacings]. The diagonal of a square grid is 1.42."""
 STEEPEST = 0.5
 """Smallest cosine of the angle between the normal of a taxel and the mean normal of its pad."""
 
