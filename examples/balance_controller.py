@@ -11,6 +11,7 @@ import rclpy
 from rclpy.executors import ExternalShutdownException
 from rclpy.node import Node
 from sensor_msgs.msg import JointState
+from std_srvs.srv import SetBool
 from tactile_sim.msg import TactileFrame
 from tactile_sim.srv import Reset
 
@@ -31,13 +32,17 @@ class Balance(Node):
         self._acted = self._felt = -1.0
         self._commands = self.create_publisher(JointState, "joint_commands", 10)
         self._reset = self.create_client(Reset, "tactile_sim/reset")
+        self._pause = self.create_client(SetBool, "tactile_sim/pause")
         subscribe(self, TactileFrame, "tactile/frame", self._on_frame)
 
     def _on_frame(self, frame) -> None:
         now = frame.header.stamp.sec + 1e-9 * frame.header.stamp.nanosec
         tiles = np.split(frame.data, np.cumsum(frame.taxel_counts)[:-1])
         contact = [tile.any() for tile in tiles]
-        if any(contact) or self._felt < 0.0:
+        if self._felt < 0.0:  # the first message
+            self._pause.call_async(SetBool.Request(data=False))
+            self._felt = now
+        if any(contact):
             self._felt = now
         if now - self._felt > LOST:
             self._reset.call_async(Reset.Request())

@@ -88,7 +88,7 @@ def main(args: argparse.Namespace) -> int:
         Child(module=args.controller) if args.controller else nullcontext() as controller,
         Monitor() as monitor,
     ):
-        begin = not settings.start_paused
+        begin = bool(args.controller) or not settings.start_paused
         return _watch(node, controller, wanted, monitor, view, args.duration, begin, stop)
 
 

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +14,7 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from sensor_msgs.msg import JointState  # noqa: E402
-from support.ros import PATIENCE, wait_for  # noqa: E402
+from support.ros import PATIENCE, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileFrame  # noqa: E402
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -60,22 +59,14 @@ def test_reflex_holds_ball_with_gentle_fingertips(ros):
 def test_policy_keeps_ball_on_the_tray(ros):
     frames = ros.listen(TactileFrame, "tactile/frame")
     commands = ros.listen(JointState, "joint_commands")
-    ros.start("run", "balance", "--ros-args", "-p", "start_paused:=true")
+    ros.start("run", "balance", "--ros-args", "-p", "lockstep:=true")
     wait_for(lambda: frames, "the tray")
+    assert frames[0].data.any() and stamp(frames[0]) == 0  # the ball lies on it
     ros.start(program=EXAMPLES / "balance_controller.py")
-    wait_for(lambda: ros.node.count_publishers("joint_commands"), "the controller")
-    while not commands:  # steps are few, because without commands the ball falls after 1 s
-        assert ros.step(5, frames) < 5 * 10**8
-        end = time.monotonic() + 5.0
-        while not commands and time.monotonic() < end:
-            time.sleep(0.01)
-    reached = felt = 0
-    while reached < 3 * 10**9:  # without commands the ball falls within 2 s
-        known = len(commands)
-        reached = ros.step(5, frames)
-        felt = reached if frames[-1].data.any() else felt
-        assert reached - felt < 10**9 // 2  # the ball may hop
-        wait_for(lambda known=known: len(commands) > known, "the next command")
+    # Each command triggers a step. Without commands, the ball falls within 2 s.
+    wait_for(lambda: stamp(frames[-1]) > 3 * 10**9, "3 s of simulation time")
+    felt = [stamp(frame) for frame in list(frames) if frame.data.any()]
+    assert max(np.diff(felt)) < 10**9 // 2 and felt[-1] > 5 * 10**9 // 2  # the ball may hop
     assert np.ptp([command.position for command in commands], axis=0).min() > 0.02
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
 import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
@@ -24,6 +25,12 @@ CONFIG = """
       response_function: elastic_foundation
       state: {"c*": {on: 0.5, off: 0.1}}
 """
+CLOSED, GAIN = 0.025, 1500.0
+"""Position of a finger that touches the block [m], and gain of its actuator [N/m], see gripper.xml."""
+INCREMENT = 0.00025
+"""Distance by which each finger closes in one step [m]."""
+AT_ONCE, HOLDS = 360, 28 * 360
+"""Number of steps of 1 ms between two waits (9 messages at 25 Hz), and while the block is held (10 s)."""
 
 
 def test_state_has_contact_weight_and_center_of_pressure(ros: Ros):
@@ -48,20 +55,34 @@ def test_state_has_contact_weight_and_center_of_pressure(ros: Ros):
 
 
 def test_gripper_closes_by_joint_commands_until_contact_and_holds(ros: Ros):
-    """The fingers close in steps of 0.25 mm until both pads touch, and then hold the block."""
-    ros.run(**shipped("gripper"), real_time_factor=2.0)
+    """The fingers close by 0.25 mm until both pads touch, grip by one more step, and hold the block."""
+    rates = {"rates.tactile": 25.0, "rates.joint_states": 1000.0}
+    ros.run(**shipped("gripper") | {"lockstep": True, **rates})
+    joints = ros.listen(JointState, "joint_states")
     states = [ros.listen(TactileState, f"tactile/{side}_pad/state") for side in ("left", "right")]
     commands = ros.node.create_publisher(JointState, "joint_commands", 10)
-    wait_for(lambda: all(states) and commands.get_subscription_count())
-    position = 0.02
-    while not all(state[-1].contact for state in states):
-        assert position < 0.03
-        position += 0.00025
-        counts = [len(state) for state in states]
+    wait_for(lambda: all((*states, joints)) and commands.get_subscription_count())
+
+    def close_to(position):
+        """Command the fingers; return whether both pads touch after 0.36 s, when they no longer vibrate."""
+        before = stamp(joints[-1])
         commands.publish(JointState(name=["left", "right"], position=[position, position]))
-        wait_for(lambda: all(len(state) > count + 5 for state, count in zip(states, counts, strict=True)))  # noqa: B023
-    end = stamp(states[0][-1]) + 10 * 10**9
+        wait_for(lambda: stamp(joints[-1]) > before, "the step of the command")
+        ros.step(AT_ONCE - 1, *states, joints)
+        return all(state[-1].contact for state in states)
+
+    # The fingers overshoot by a third of the way, and must not hit the block.
+    assert not close_to(0.016) and not close_to(0.022)
+    assert not any(message.contact_raw for state in states for message in state)
+    position = 0.022 + INCREMENT
+    while not close_to(position):
+        assert position < CLOSED + 1e-3
+        position += INCREMENT
+    assert position > CLOSED and close_to(position + INCREMENT)
     for state in states:
+        force = GAIN * (position + INCREMENT - CLOSED)
+        assert np.linalg.norm(state[-1].force) == pytest.approx(force, rel=0.1)  # the contact is soft
         state.clear()
-    wait_for(lambda: all(state and stamp(state[-1]) > end for state in states), "10 s of simulation time")
-    assert all(message.contact for state in states for message in state)
+    ros.step(HOLDS, *states, at_once=AT_ONCE)
+    for state in states:
+        assert len(state) >= HOLDS / 40 and all(message.contact for message in state)

@@ -27,7 +27,7 @@ from support.chromium import (
 )
 from support.falling_bag import Cube, Making
 
-from tactile_sim import config
+from tactile_sim import config, share
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.content import Shape, ViewFrame, ViewScene
 from tactile_sim.view.scene.from_model import scene_of_simulation
@@ -101,10 +101,11 @@ def test_cube_is_active_after_landing_and_buttons_work(serve, visit):
     wait_for_text(page, re.compile("'ball_1'"))
 
 
-@pytest.mark.parametrize("name", ["touch_cube", "infant", "hand", "worm", "trifinger"])
+@pytest.mark.parametrize("name", share.names("config"))
 def test_first_screen_shows_touch(visit, name):
     simulation = Simulation(config.load(name))
-    simulation.step(round(FIRST_SCREEN / simulation.engine.timestep))
+    if not simulation.settings.start_paused:
+        simulation.step(round(FIRST_SCREEN / simulation.engine.timestep))
     scene = scene_of_simulation(simulation)
     snapshot, engine = simulation.observe(), simulation.engine
     frame = ViewFrame(

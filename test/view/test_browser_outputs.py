@@ -13,24 +13,42 @@ import pytest
 from mcap.reader import make_reader
 from PIL import Image
 from rosbags.highlevel import AnyReader
-from support.chromium import CHROMIUM, PATIENCE, active_pixels, enter, press, seconds, until, wait_for_text
+from support.chromium import (
+    CHROMIUM,
+    PATIENCE,
+    active_pixels,
+    enter,
+    press,
+    screenshot,
+    seconds,
+    until,
+    wait_for_text,
+)
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
 )
+CONFIG = """
+/**:
+  ros__parameters:
+    scene: touch_cube.xml
+    start_paused: true
+    skin: {scales: {cube: 0.02}}
+"""
 FPS = 30
 """Default frame rate of films [Hz]."""
-STEPS, DURATION = 250, 0.5
-"""Number of recorded steps of 2 ms, and their total duration [s]."""
+STEPS, DURATION = 150, 0.3
+"""Number of recorded steps of 2 ms, and their total duration [s]. The cube rests on the table."""
 LEGEND = 90
 """Height of the part of an image that contains the legend [px]."""
 
 
 @pytest.fixture
 def view(tmp_path):
-    """Yield a view of touch_cube that saves files in a new folder, its URL, and this folder."""
-    folder = tmp_path / "out"
-    command = [sys.executable, "-m", "tactile_sim", "view", "touch_cube", "--port", "0", "--out", str(folder)]
+    """Yield a paused view of touch_cube that saves files in a new folder, its URL, and this folder."""
+    folder, cube = tmp_path / "out", tmp_path / "cube.yaml"
+    cube.write_text(CONFIG)
+    command = [sys.executable, "-m", "tactile_sim", "view", str(cube), "--port", "0", "--out", str(folder)]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     url = next(line for line in process.stdout if line.startswith("web view: ")).split()[-1]
     yield process, url, folder
@@ -49,17 +67,19 @@ def test_recording_becomes_bag_film_and_replay(view, visit, browser, tmp_path):
     page = visit(url)
     page.get_by_text("Record and save").click()
     assert page.get_by_role("button", name="Film (MP4)").is_disabled()
-    press(page, "Pause")
-    wait_for_text(page, "paused")
-    start = seconds(page)
+    page.get_by_label("reset to").click()
+    page.get_by_role("option", name="rest").click()
+    press(page, "Reset")
+    wait_for_text(page, re.compile("reset.*paused"))
     press(page, "Record")
     wait_for_text(page, re.compile("recording .* MB"))
-    press(page, "Throw a ball")
+    start = seconds(page)
     enter(page, "steps per click", str(STEPS))
     press(page, "Step")
-    until(lambda: seconds(page) >= start + DURATION)
+    until(lambda: seconds(page) == pytest.approx(start + DURATION))
     press(page, "Stop recording")
     wait_for_text(page, re.compile("recorded .* MB: "))
+    until(lambda: active_pixels(screenshot(page, "recorded")[LEGEND:]) > 200)
 
     saved = tmp_path / "image.png"
     download(page, "Image (PNG)").save_as(saved)
@@ -78,7 +98,7 @@ def test_recording_becomes_bag_film_and_replay(view, visit, browser, tmp_path):
         ]
     assert {"/clock", "/tf", "/scene_markers", "/tactile/cube/layout"} <= topics
     assert duration == pytest.approx(DURATION, abs=0.01)
-    assert len(frames) == pytest.approx(100 * DURATION, abs=3) and np.abs(frames).max() > 0.1
+    assert len(frames) == pytest.approx(100 * DURATION, abs=3) and np.abs(frames).max() > 0.05
 
     film = download(page, "Film (MP4)")
     assert film.suggested_filename == f"{bag.name}.mp4"

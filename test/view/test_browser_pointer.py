@@ -6,7 +6,17 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from support.chromium import CHROMIUM, HEIGHT, PANEL, WIDTH, paused_frame, screenshot, until, wait_for_text
+from support.chromium import (
+    CHROMIUM,
+    HEIGHT,
+    PANEL,
+    WIDTH,
+    drawn,
+    paused_frame,
+    screenshot,
+    until,
+    wait_for_text,
+)
 from support.view_clients import Recorder
 
 from tactile_sim.view.content import Shape, ViewScene
@@ -135,7 +145,7 @@ def test_drag_with_ctrl_pulls_the_body_and_keys_act(skin_view, visit):
     viewer, requests = skin_view
     page = visit(viewer.url)
     wait_for_camera(viewer)
-    page.wait_for_timeout(500)  # until it is drawn
+    drawn(page, "drag")
     page.mouse.move(*screen_point(0.0, 0.05))
     page.keyboard.down("Control")
     page.mouse.down()
@@ -174,7 +184,7 @@ def test_camera_buttons_look_from_the_top_at_the_contacts_and_follow(skin_view, 
     page.get_by_text("contacts", exact=True).click()
     until(lambda: np.allclose(client.camera.look_at, [0.03, -0.1, -0.05], atol=1e-3))
     page.get_by_text("follow", exact=True).click()
-    page.wait_for_timeout(500)
+    until(lambda: viewer._cameras._following)
     moved = replace(paused_frame(0.2, readings=readings), body_positions=np.array([[0.0] * 3, [0.2, 0, 0]]))
     viewer.show(moved)
     until(lambda: np.allclose(client.camera.look_at, [0.23, -0.1, -0.05], atol=1e-3))

@@ -9,6 +9,7 @@ from viser import FrameHandle, MeshHandle, PointCloudHandle, SceneApi
 
 from tactile_sim.drawing.colors import NO_CONTACT, level_colors, levels
 from tactile_sim.view.content import ViewScene
+from tactile_sim.view.scene.taxel_surface import taxel_surface
 from tactile_sim.view.web.scene_script import DOTS_NODE, SKIN_NODE
 
 LIFT = 0.06
@@ -46,6 +47,8 @@ class SkinLayer:
         positions, normals = scene.taxel_positions[part], scene.taxel_normals[part]
         faces = np.asarray(scene.taxel_triangles, int).reshape(-1, 3)
         faces = faces[(faces[:, 0] >= part.start) & (faces[:, 0] < part.stop)] - part.start
+        if not len(faces):
+            faces = taxel_surface(positions, normals, spacing)
         number = int((scene.skin_bodies[:k] == scene.skin_bodies[k]).sum()) or ""
         node, surface = f"{parent}/{SKIN_NODE}{number}", None
         if len(faces):
