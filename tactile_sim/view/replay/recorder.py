@@ -30,7 +30,7 @@ class ReplayRecorder:
         self._parts = [slice(stop - int(n), stop) for stop, n in zip(stops, scene.taxel_counts, strict=True)]
         chosen = [k for k, pad in enumerate(scene.pads) if pads is None or pad in pads]
         self._columns = list({int(bodies[k]): k for k in reversed(chosen)}.values())[::-1]
-        """Index of the first chosen pad on each body. The net force is that on the entire body."""
+        """Index of the first chosen pad on each body, from which the values in the strip are taken."""
         self._serializer: StateSerializer | None = None
         self._times: list[float] = []
         self._forces: list[np.ndarray] = []
@@ -38,7 +38,7 @@ class ReplayRecorder:
         self._unit, self._end = "N", 1.0
 
     def add(self, frame: ViewFrame) -> None:
-        """Draw and record a frame. Its time must not be before that of the previous frame."""
+        """Draw and record a frame. Its time must not be earlier than that of the previous frame."""
         if self._serializer is None:
             self._viewer.draw(frame)
             self._serializer = self._viewer.server.get_scene_serializer()
@@ -55,7 +55,8 @@ class ReplayRecorder:
     def page(self) -> str:
         """End the recording and return the replay page as HTML.
 
-        If all net forces are zero, the force strip shows the largest reading on each body instead.
+        If all net forces are zero, the force strip shows the largest reading on the first chosen pad of each
+        body instead.
         """
         assert self._serializer is not None
         forces = np.array(self._forces).reshape(len(self._times), -1)
