@@ -25,7 +25,7 @@ FINEST = 1e-100
 
 
 def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[int, float]:
-    """Return the taxel spacing [m] of the bodies that ``skin.scales`` covers, by increasing body id.
+    """Return the taxel spacing [m] of the bodies that ``skin.scales`` covers, in order of body id.
 
     If neither ``skin.scales`` nor ``skin.pads`` is set, the default of the engine applies.
 
@@ -109,8 +109,8 @@ def colliding_areas(model: mujoco.MjModel) -> np.ndarray:
 def geom_areas(model: mujoco.MjModel) -> np.ndarray:
     """Return the surface area (ngeom,) of each geom's bounding box [m2].
 
-    It is an upper bound for the surface of a convex geom. It is 0 for geoms that do not collide and almost 0
-    for planes.
+    This is an upper bound on the surface area of a convex geom. It is 0 for geoms that do not collide and
+    almost 0 for planes.
     """
     x, y, z = np.where(model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE, 0.0, model.geom_aabb[:, 3:].T)
     collides = (model.geom_contype | model.geom_conaffinity) != 0
