@@ -125,9 +125,9 @@ class BagFrames:
             rotations: Rotation of each body to the world frame (bodies, 3, 3).
 
         Returns:
-            A tuple of the magnitudes (taxels,), whether they are valid (taxels,), the net force on each pad
-            (s, 3) in the world frame [N], and the unit. The net forces are zero unless the readings are force
-            vectors. The unit is empty if the pads have different units.
+            A tuple of the magnitudes (taxels,), whether they are valid (taxels,), the sum of the readings on
+            each pad's body (s, 3) in the world frame [N], and the unit. The sums are zero unless the readings
+            are force vectors. The unit is empty if the pads have different units.
         """
         scene = self._content.scene
         magnitudes = np.zeros(len(scene.taxel_positions))
@@ -144,8 +144,11 @@ class BagFrames:
                 is_global = parts[pad].quantity.endswith("global")
                 rotation = np.eye(3) if is_global else rotations[scene.skin_bodies[k]]
                 forces[k] = rotation @ readings.sum(axis=0, dtype=float)
+        _, body = np.unique(scene.skin_bodies, return_inverse=True)
+        sums = np.zeros((len(forces), 3))
+        np.add.at(sums, body, forces)
         units = {part.unit for part in parts.values()} or {"N"}
-        return magnitudes, valid, forces, units.pop() if len(units) == 1 else ""
+        return magnitudes, valid, sums[body], units.pop() if len(units) == 1 else ""
 
     def _readings(self) -> dict[str, PadReadings]:
         """Return the readings of each pad, keyed by pad name."""
