@@ -187,7 +187,7 @@ def _serve(node: Node, runner: Runner, stack: ExitStack) -> None:
 
 
 def _log_summary(node: Node, simulation: Simulation) -> None:
-    """Log the size of the simulation and the features that its engine does not support."""
+    """Log the size and initial state of the simulation and what its engine does not support."""
     settings = simulation.settings
     for line in simulation.engine.unsupported:
         node.get_logger().warning(f"engine {settings.engine!r}: {line}")
@@ -197,6 +197,7 @@ def _log_summary(node: Node, simulation: Simulation) -> None:
         f"{settings.title}: {counted(taxels, 'taxel')} on {counted(bodies, 'body', 'bodies')}, "
         + (f"{counted(feelers, 'feeler')}, " if feelers else "")
         + f"{1 / simulation.engine.timestep:g} steps/s"
+        + ("; paused until ~/pause or ~/step" if settings.start_paused else "")
     )
 
 
