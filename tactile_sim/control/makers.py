@@ -13,7 +13,7 @@ from tactile_sim.registry import engine_plugin
 
 
 def make_commander(settings: Settings, names: Names, engine: Engine) -> Commander:
-    """Create the commander of the engine's plug-in if it has one, or else a `Commander`.
+    """Create the commander that the engine's plug-in defines or, if it defines none, a `Commander`.
 
     Args:
         settings: Configuration with the table ``control``.
@@ -33,7 +33,7 @@ def make_grippers(settings: Settings, commander: Commander) -> dict[str, Gripper
 
     Raises:
         ConfigError: A joint does not exist, is repeated or has no position servo with a constant gain, or
-            two grippers have the same action names.
+            two grippers have the same action name.
     """
     grippers = {name: GripperSettings(**keys) for name, keys in settings.grippers.items()}
     owners: dict[str, str] = {}
