@@ -1,4 +1,4 @@
-"""Files to install into share/tactile_sim, which pyproject.toml cannot list."""
+"""Install files into share/tactile_sim that pyproject.toml cannot list."""
 
 from pathlib import Path
 

@@ -1,8 +1,8 @@
 """Scenes for `bench/feelers.py`.
 
-These are the shipped worm, infant and hand after 1 s, the last two with feelers on all bodies with skin; the
-hand with feelers on its ball; and a ball with feelers, surrounded by ten primitives. In cases named "far",
-all obstacles are out of reach.
+The scenes are the shipped worm, infant and hand after 1 s, and a ball surrounded by ten primitives. The worm
+has its configured feelers. The infant has feelers on all bodies with skin, the hand on these or on its ball.
+In cases named "far", all obstacles are out of reach.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PRIMITIVES = (
 
 
 class Case(NamedTuple):
-    """A scene in a state, and its feelers."""
+    """A scene, its state and its feelers."""
 
     name: str
     model: mujoco.MjModel
@@ -49,12 +49,12 @@ def cases() -> Iterator[Case]:
 def _shipped(
     name: str, spacing: float = 0.0, length: float = 0.0, ball: bool = False, lift: float = 0.0
 ) -> Case:
-    """Return a shipped configuration after 1 s.
+    """Return the case of a shipped configuration after 1 s.
 
     Args:
         name: Name of the configuration.
-        spacing: Spacing of the feelers [m]; the configured one by default.
-        length: Length of the feelers [m]; the configured one by default.
+        spacing: Spacing of the feelers [m], if none are configured.
+        length: Length of the feelers [m], if none are configured.
         ball: Whether to put the feelers on the hand's ball instead of on all bodies with skin.
         lift: Height by which free bodies are raised [m].
     """
@@ -71,7 +71,7 @@ def _shipped(
 
 
 def _primitives(name: str, distance: float) -> Case:
-    """Return a ball with 2,000 feelers, surrounded by ten primitives at a distance [m]."""
+    """Return a ball with about 2,000 feelers, and ten primitives around it, ``distance`` [m] away."""
     z = np.linspace(-0.9, 0.9, len(PRIMITIVES))
     turn = np.pi * (3 - 5**0.5) * np.arange(len(PRIMITIVES))
     r = np.sqrt(1 - z * z)

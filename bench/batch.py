@@ -31,7 +31,7 @@ from tactile_sim.skin import RESPONSE_FUNCTIONS
 SCENES, ENVIRONMENTS = ("hand", "infant", "gripper"), (1, 64, 1024, 4096)
 SUBSTEPS, WARM_UP = 5, 8
 WORK = 20_000
-"""Minimum number of environment steps measured for each row."""
+"""Approximate number of environment steps to measure for each row; at least three rounds are measured."""
 CHAIN = {
     "noise": {"std": 0.01},
     "hysteresis": {"fraction": 0.1},
@@ -89,7 +89,7 @@ def _make(scene: str, count: int, sensor: Mapping[str, Any], backend: str, respo
 
 def _row(scene: str, count: int, *how: str, processor: bool) -> list[str]:
     clock = time.process_time if processor else time.perf_counter
-    # Memory that any number of environments needs: the code and one simulation.
+    # First allocate what any number of environments needs: the code and one simulation.
     _make(scene, 1, {"*": ALL}, *how).observe()
     try:
         batch, taken = _resident(lambda: _make(scene, count, {}, *how))

@@ -30,7 +30,7 @@ REPEATS = 2000
 RATE, STEPS = 100.0, 5
 """Rate of the messages [Hz], and steps per message."""
 WANTED = 0.05
-"""Maximum ratio of the chain's cost to that of physics and ideal skin, with `TAXELS` taxels."""
+"""Maximum cost of the chain relative to physics and ideal skin, with `TAXELS` taxels."""
 CHAIN: dict[str, dict[str, object]] = {
     "cross_talk": {"share": 0.2, "sigma": 0.004},
     "hysteresis": {"fraction": 0.05},
@@ -59,7 +59,7 @@ assert list(CHAIN) == list(STAGES)
 
 
 def main() -> None:
-    """Measure and print both tables."""
+    """Run both measurements and print their tables."""
     table = Table(title="µs per message at 100 Hz")
     for column in ("taxels", "physics and skin", "its skin", "stages", f"of all, ≤ {WANTED:.0%}",
                    "of skin", f"of {STEPS} × skin", "of real time"):  # fmt: skip
@@ -92,7 +92,7 @@ def _settings(sensor: dict, coarse: bool) -> config.Settings:
 
 
 def _run(simulations: list[Simulation]) -> np.ndarray:
-    """Return the mean time per message (simulations, 2) [µs], in total and for the reading alone."""
+    """Return the mean of all messages' shortest times (simulations, 2) [µs]: total, and reading alone."""
     least = np.full((round(SECONDS * RATE), len(simulations), 2), np.inf)
     for _ in range(ROUNDS):
         for simulation in simulations:
@@ -104,7 +104,7 @@ def _run(simulations: list[Simulation]) -> np.ndarray:
 
 
 def _advance(simulation: Simulation) -> tuple[float, float]:
-    """Advance by one message as the node does; return the total time and that of the reading [s]."""
+    """Advance by one message as the node does; return the total time and the time of the reading [s]."""
     reading = 0.0
 
     def publish(snapshot: Snapshot) -> None:

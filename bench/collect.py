@@ -2,10 +2,10 @@
 
 Run as ``python bench/collect.py [--workers 2] [--scene hand]``. It takes a minute of processor time per
 scene. Ray is measured if it is installed. Each variant collects a small and a large number of episodes. The
-difference of the processor times yields the time per episode, and the remainder is the time of the start. The
+difference of the processor times yields the time per episode, and the remainder is the start-up time. The
 throughput for many episodes on a quiet machine is calculated from these, with an error of 15 % if the machine
-is shared. The measured throughput is the rate that the command prints. It includes the start of the workers,
-but not that of the interpreter.
+is shared. The measured throughput is the rate that the command prints. It includes the start-up of the
+workers, but not of the interpreter.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SCENES = {
 }
 """Small and large number of episodes, and additional options, by configuration."""
 MANY = 10_000
-"""Number of episodes that the throughput is calculated for."""
+"""Number of episodes for which the throughput is calculated."""
 
 
 class Run(NamedTuple):
@@ -91,7 +91,7 @@ def main() -> None:
 
 
 def _collect(scene: str, episodes: int, options: list[str], prepare: Callable[[], None] | None) -> Run:
-    """Run the command in a temporary folder."""
+    """Run the command in a temporary folder and return its results."""
     with TemporaryDirectory() as folder:
         out = Path(folder) / "out"
         command = [sys.executable, "-m", "tactile_sim", "collect", scene, "--out", str(out)]
@@ -105,7 +105,7 @@ def _collect(scene: str, episodes: int, options: list[str], prepare: Callable[[]
 
 
 def _processor_time() -> float:
-    """Return the processor time of all processes that have ended [s]."""
+    """Return the total processor time of all child processes that have ended [s]."""
     usage = resource.getrusage(resource.RUSAGE_CHILDREN)
     return usage.ru_utime + usage.ru_stime
 

@@ -5,9 +5,9 @@ overlaps another geom, which also has skin if its type supports it. The scenes c
 types and have random sizes, poses, velocities and friction, including torsional and rolling friction. They
 run under MuJoCo and under MotrixSim, which supports fewer geom types.
 
-Moments that the readings do not reproduce are classified by their cause. A centre of pressure is out of reach
+Moments that the readings do not reproduce are classified by the cause. A centre of pressure is out of reach
 if it is outside the convex hull of the points that the layer can press. Then no pressures can produce the
-moment. The gaps at these points are measured here with MuJoCo's ray casts, independently of the kernels and
+moment. The gaps at these points are measured with MuJoCo's ray casts, independently of the kernels and
 in the same way for all geoms.
 """
 
@@ -44,14 +44,17 @@ FLAT = ("plane", "hfield")
 ON_MOTRIX = ("sphere", "capsule", "cylinder", "box", "plane")
 SPACING = 0.008
 REACHED = 1e-6
-"""Tolerance of the moment, relative to the force times the sum of contact distance and spacing."""
+"""Tolerance of the moment, relative to the force times the lever arm.
+
+The lever arm is the spacing plus the largest distance of a contact from the body's origin.
+"""
 OUTSIDE = 1e-6
-"""Distance from the convex hull beyond which a centre of pressure is out of reach [spacings]."""
+"""Distance from the convex hull beyond which a centre of pressure is out of reach [taxel spacings]."""
 CAUSES = "reached", "no reach", "one taxel", "missed"
-"""Classes of moments: reproduced; out of reach of the centre of pressure; torsional on a single pressed
-taxel; or missed for another reason."""
+"""Classes of moments. The first is reproduced; the others are not, because the centre of pressure is out of
+reach, because only one taxel is pressed, or for another reason."""
 FAR, PAST = 0.5, 1e-9
-"""Distance above a point at which a ray starts, and beyond a crossing at which it continues [m]."""
+"""Height of a ray's start above a point, and distance beyond a crossing at which the ray continues [m]."""
 
 
 def pairs() -> list[tuple[str, str]]:
@@ -60,7 +63,7 @@ def pairs() -> list[tuple[str, str]]:
 
 
 def errors(count: int, engine: str, seed: int = 0) -> Iterator[tuple[str, float, float, str]]:
-    """Compute the errors in random scenes in which bodies touch.
+    """Compute the errors in random scenes with touching bodies.
 
     Args:
         count: Number of scenes.
@@ -138,7 +141,7 @@ def _errors(simulation: Simulation) -> Iterator[tuple[float, float, str]]:
 
 
 def _cause(simulation: Simulation, loads: Loads) -> str:
-    """Return why the readings miss the moment of the loads on one skin, as one of `CAUSES`."""
+    """Return why the readings do not reproduce the moment of the loads on one skin, as one of `CAUSES`."""
     skin, group, cause = simulation.skin, np.empty(len(loads), np.int64), "missed"
     for number in range(group_loads(loads.table, group)):
         pair = net_load(loads.table, group, number)
@@ -158,10 +161,10 @@ def _cause(simulation: Simulation, loads: Loads) -> str:
 
 
 def _in_reach(simulation: Simulation, loads: Loads, pair: Pair) -> np.ndarray:
-    """Return the points (q, 3) of a patch that the layer can press, in the frame of its body [m].
+    """Return the quadrature points (q, 3) of a patch that the layer can press, in the body's frame [m].
 
-    These face the other geom, and their gap exceeds the smallest one by at most the thickness and a spacing.
-    The smallest gap can be that of a taxel: at an edge or corner, no point lies as far out as the taxel.
+    These face the other geom, and their gap exceeds the smallest one by at most the thickness plus a spacing.
+    The smallest gap can be a taxel's: at edges and corners, taxels lie further out than quadrature points.
     """
     skin, load, up = simulation.skin, loads.table[pair.first], np.array(pair.axes[2])
     patch, quad = load["patch"], skin.elastic_arrays.quad
@@ -178,10 +181,10 @@ def _in_reach(simulation: Simulation, loads: Loads, pair: Pair) -> np.ndarray:
 
 
 def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarray) -> float:
-    """Return the gap [m] from a point to the other geom along -up, or infinity.
+    """Return the gap [m] from a point to the other geom along -up: negative for overlap, infinite for a miss.
 
-    The geoms are solid, so a ray enters and leaves them alternately. The gap is that to the first entry that
-    the ray does not leave above the point.
+    The geoms are solid, so a ray enters and leaves them alternately. The gap is the distance to the first
+    entry whose exit is not above the point.
     """
     model, data, geom = simulation.engine.model, simulation.engine.data, int(load["other"])
     kind, frame = mujoco.mjtGeom(model.geom_type[geom]), load["other_rotation"]
@@ -199,7 +202,7 @@ def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarra
             step = mujoco.mju_rayGeom(np.zeros(3), np.eye(3).ravel(), size, here, along, kind)
         if step < 0.0:
             break
-        # MuJoCo's rays also hit the level between a height field and its base, which is inside the solid.
+        # MuJoCo's rays also hit the plane between a height field and its base, which is not a surface.
         level = kind == mujoco.mjtGeom.mjGEOM_HFIELD and abs((here + step * along)[2]) < PAST
         if not level:
             crossings.append(distance + step - FAR)

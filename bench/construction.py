@@ -1,8 +1,8 @@
 """Measure the time and memory to build a skin of 25,000 taxels.
 
-Run as ``python bench/construction.py``. The cases are ``infant``, whose bodies have up to nine geoms, and
-single geoms. Kernels are compiled beforehand with a coarse skin. Memory is the increase in peak resident
-memory; each case runs in a separate process.
+Run as ``python bench/construction.py``. The cases are ``infant``, whose bodies have up to nine geoms,
+single geoms, and a body with 30 geoms. Kernels are compiled beforehand with a coarse skin. Memory is the
+increase in peak resident memory; each case runs in a separate process.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ def main() -> None:
 
 
 def measure(case: str) -> tuple[int, float, float]:
-    """Return the number of taxels, the construction time [s] and the increase in memory [MB]."""
+    """Return the number of taxels, the construction time [s] and the increase in memory [MiB]."""
     if case == "infant":
         simulation = Simulation(config.load("infant"))
         model = simulation.engine.model
@@ -62,7 +62,7 @@ def measure(case: str) -> tuple[int, float, float]:
 
 
 def model_of(case: str) -> mujoco.MjModel:
-    """Return a model of one body with a single geom of the case's type, or with many geoms."""
+    """Return a model of one body with a single geom of the case's type, or with 30 geoms."""
     rng = np.random.default_rng(0)
     pebble = " ".join(map(str, (rng.normal(size=(200, 3)) * [0.1, 0.07, 0.05]).ravel()))
     geoms = f'<geom type="{case}" {GEOMS[case]}/>'
@@ -80,7 +80,7 @@ def model_of(case: str) -> mujoco.MjModel:
 
 
 def peak() -> float:
-    """Return the peak resident memory so far [MB]."""
+    """Return the peak resident memory so far [MiB]."""
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 

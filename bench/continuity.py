@@ -24,7 +24,7 @@ BODIES = {
 
 
 def main() -> None:
-    """Measure and print a table."""
+    """Measure all bodies and print a table."""
     table = Table(title="greatest change of a reading per tenth of a spacing, % of the load")
     table.add_column("body")
     for response in RESPONSE_FUNCTIONS:
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def at_rest(geom: str) -> Simulation:
-    """Return a simulation in which a geom with these MJCF attributes has come to rest on the plate."""
+    """Return a simulation in which a geom with the given MJCF attributes has come to rest on the plate."""
     spec = mujoco.MjSpec.from_string(f"""<mujoco><option cone="elliptic"/><worldbody>
         <body name="plate" pos="0 0 -.01"><geom type="box" size=".06 .06 .01"/></body>
         <body pos="0 0 .01"><freejoint/><geom {geom} mass="1"/></body></worldbody></mujoco>""")

@@ -1,4 +1,4 @@
-"""Compare the time to publish messages built from rclpy objects and from arrays encoded as CDR bytes.
+"""Compare the times to publish messages built from rclpy objects or encoded from arrays as CDR bytes.
 
 Run as ``python bench/encoder.py``. Values are medians of one run; compare the ratios, since absolute times
 depend on the machine.

@@ -5,9 +5,9 @@ thread. Compare the ratios, since absolute times depend on the machine. Embree i
 installed.
 
 Both libraries are called from the same NumPy code: a broad phase over clusters of feelers and bounding
-spheres of geoms, and a correction for feelers that start inside an obstacle. Their reading is 0, but a ray
-returns its exit distance. The columns "call" contain only the time inside the library, a lower bound for any
-code around it. Embree has no curved shapes, so spheres, capsules, cylinders and ellipsoids are tessellated.
+spheres of geoms, and a correction for feelers that start inside an obstacle. Such feelers read 0, but a ray
+cast returns the distance to the exit. The columns "call" contain only the time inside the library, which any
+code around it can only increase. Embree has no curved shapes, so curved primitives are tessellated.
 
 The scenes are defined in `bench/_feeler_cases.py`.
 """
@@ -44,7 +44,7 @@ ROUNDS, SHORTEST = 60, 2e-3
 
 
 class Rays(NamedTuple):
-    """Rays to cast at one geom, in its frame, or at all geoms (``geom`` is -1), in the world frame."""
+    """Rays to cast at one geom, in its frame; or, if ``geom`` is -1, at all geoms, in the world frame."""
 
     geom: int
     feelers: np.ndarray
@@ -72,7 +72,7 @@ def main() -> None:
 
 
 def least_times(readers: list[Callable[[], object]]) -> list[float]:
-    """Return the shortest time of each reader [s]; they take turns to be affected equally by other load."""
+    """Return the shortest time of each reader [s]; they take turns, so other load affects all equally."""
     best = [np.inf] * len(readers)
     for _ in range(ROUNDS):
         for k, reader in enumerate(readers):
@@ -110,7 +110,7 @@ class Library:
         self.planes = self.model.geom_type[self.geoms] == mujoco.mjtGeom.mjGEOM_PLANE
 
     def _clusters(self, chosen: np.ndarray) -> Iterator[np.ndarray]:
-        """Split a body's feelers along their longest axis until no part is larger than a cluster."""
+        """Split a body's feelers along their longest axis until no part has more than `CLUSTER` feelers."""
         todo = [np.flatnonzero(chosen)]
         while todo:
             part = todo.pop()
@@ -121,7 +121,7 @@ class Library:
                 todo += [part[: len(part) // 2], part[len(part) // 2 :]]
 
     def near(self, data: mujoco.MjData) -> np.ndarray:
-        """Return for each cluster and obstacle whether they may be in contact (clusters, geoms)."""
+        """Return whether each cluster may touch each obstacle (clusters, geoms)."""
         turns = data.xmat.reshape(-1, 3, 3)[self.owner]
         centers = np.einsum("nij,nj->ni", turns, self.centers) + data.xpos[self.owner]
         away = centers[:, None] - data.geom_xpos[self.geoms]
@@ -155,7 +155,7 @@ class Library:
             self.intersect(rays)
 
     def below_planes(self, data: mujoco.MjData, rays: Rays, distance: np.ndarray) -> None:
-        """Set the distances of rays to 0 that start below a plane, in the world frame."""
+        """If the rays are in the world frame, set the distances of those that start below a plane to 0."""
         for plane in self.geoms[self.planes] if rays.geom < 0 else ():
             up = data.geom_xmat[plane, [2, 5, 8]]
             distance[(rays.origins - data.geom_xpos[plane]) @ up <= 0] = 0
@@ -170,7 +170,7 @@ class Library:
 
 
 class BatchRays(Library):
-    """`mujoco.batch.Batch.ray` on a model whose obstacles are opaque and in a separate group."""
+    """Casts rays with `mujoco.batch.Batch.ray`; in its model, obstacles are opaque and in their own group."""
 
     def __init__(self, feelers: Feelers) -> None:
         super().__init__(feelers)
@@ -196,7 +196,7 @@ class BatchRays(Library):
 
 
 class EmbreeRays(Library):
-    """One Embree scene per shape, in the frame of its geom; planes are intersected by this class."""
+    """Casts rays with one Embree scene per shape, in the geom's frame; intersects planes itself."""
 
     def __init__(self, feelers: Feelers) -> None:
         super().__init__(feelers)

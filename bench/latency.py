@@ -27,7 +27,7 @@ from tactile_sim.ros import subscribe
 COMMANDS, WARM_UP = 2000, 100
 SECONDS = 20.0
 RATE = 500.0
-"""Rate of the clock in real time [Hz]."""
+"""Rate of the frames in lock-step and of the clock in real time [Hz]."""
 PATIENCE = 10.0
 TARGET = 1e-3
 """Maximum median latency from command to frame [s]."""
@@ -74,7 +74,7 @@ def command_to_frame(executor: SingleThreadedExecutor) -> np.ndarray:
 
 
 def arrivals(executor: SingleThreadedExecutor) -> np.ndarray:
-    """Return how far each ``/clock`` message arrives from its expected time in real time [s]."""
+    """Return the absolute deviation of each ``/clock`` message from its expected arrival in real time [s]."""
     [ros] = executor.get_nodes()
     process = node(**{"rates.clock": RATE})
     times: list[tuple[float, float]] = []
@@ -94,7 +94,7 @@ def arrivals(executor: SingleThreadedExecutor) -> np.ndarray:
 
 
 def main() -> None:
-    """Measure and print a table."""
+    """Measure latency and jitter and print a table."""
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
     os.environ.setdefault("ROS_DOMAIN_ID", "96")
     rclpy.init()

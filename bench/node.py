@@ -1,8 +1,7 @@
 """Measure the speed of the node on ``infant`` relative to physics alone, and the growth of its memory.
 
 Run as ``python bench/node.py``. The node runs in lock-step with many steps per request and therefore at
-maximum speed. For comparison, this process computes the physics alone, for the same steps from the same
-state.
+maximum speed. For comparison, this process computes the physics alone, for the same number of steps.
 """
 
 from __future__ import annotations
@@ -66,7 +65,7 @@ class Node:
         return time.perf_counter() - began
 
     def memory(self) -> float:
-        """Return the resident memory [MiB]."""
+        """Return the resident memory of the node [MiB]."""
         with open(f"/proc/{self.process.pid}/status") as status:
             line = next(line for line in status if line.startswith("VmRSS"))
         return int(line.split()[1]) / 1024
@@ -78,7 +77,7 @@ class Node:
 
 
 def physics_alone(simulation: Simulation, count: int) -> float:
-    """Return the wall time [s] of steps with the built-in motion, but without node, skin and messages."""
+    """Return the wall time [s] of ``count`` steps with the built-in motion, but without node and skin."""
     simulation.step()
     began = time.perf_counter()
     simulation.step(count)

@@ -106,7 +106,7 @@ def import_peer(checkout: Path) -> SimpleNamespace:
 
 
 def moving(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[None]:
-    """Yield states under random actions."""
+    """Yield in each state of a run with random actions."""
     random = np.random.default_rng(0)
     for _ in range(ACTIONS):
         data.ctrl[:] = random.uniform(*model.actuator_ctrlrange.T)
@@ -115,7 +115,7 @@ def moving(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[None]:
 
 
 def crowded(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[None]:
-    """Yield the first random pose with many loaded contacts several times."""
+    """Yield `REPEATS` times in the first random pose with at least `MANY` loaded contacts."""
     random = np.random.default_rng(0)
     limited = np.flatnonzero(model.jnt_limited)
     while len(read_contacts(model, data)) < MANY:
@@ -141,7 +141,7 @@ class Run:
         self.verdicts: Counter[str] = Counter()
 
     def measure(self, states: States) -> None:
-        """Time the libraries one after the other on all states, so that they do not share CPU caches."""
+        """Time one library after the other on all states, so that they do not compete for CPU caches."""
         next(crowded(self.model, self.data))
         self.first = seconds(self.ours.get_touch_obs)
         for who, touch in (("ours", self.ours), ("MIMo", self.peer)):
@@ -220,14 +220,14 @@ def unchanged(data: mujoco.MjData) -> Iterator[None]:
 
 
 def seconds(function: Callable[[], Any]) -> float:
-    """Return the duration of a call [s]."""
+    """Call a function and return the duration [s]."""
     start = time.perf_counter()
     function()
     return time.perf_counter() - start
 
 
 def construct(checkout: str, who: str, density: int) -> tuple[int, float, float, float]:
-    """Measure the construction in a new process, which also loads or compiles kernels.
+    """Measure two constructions. In a new process, the first also loads or compiles kernels.
 
     Returns:
         Number of sensors, times of the first and second construction [s], and peak memory of the first [MiB].

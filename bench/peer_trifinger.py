@@ -1,9 +1,9 @@
-"""Compare our SimFinger with the original on PyBullet: time per step. Also measure memory over many steps.
+"""Compare the time per step of our SimFinger and of the original on PyBullet, and measure our memory growth.
 
-Run as ``python bench/peer_trifinger.py PYTHON`` with a Python that has trifinger_simulation 2.0.0. The
-environment variable TACTILE_SIM_TRIFINGER can replace the argument; the benchmark is skipped without either.
-A step consists of append_desired_action and get_observation; ours includes Bullet's drag. The programs take
-turns after each block of steps. Compare the ratios, since absolute times depend on the machine.
+Run as ``python bench/peer_trifinger.py PYTHON``, where PYTHON is an interpreter with trifinger_simulation
+2.0.0. The environment variable TACTILE_SIM_TRIFINGER can replace PYTHON; the benchmark is skipped without
+either. A step consists of append_desired_action and get_observation; our physics includes Bullet's drag. The
+programs take turns after each block of steps. Compare the ratios, since absolute times depend on the machine.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from tactile_sim.trifinger.finger_types_data import get_valid_finger_types
 BLOCKS, BLOCK = 15, 1000
 """Number of blocks, and steps per block."""
 RANGES = {"free": 0.1, "touching": 0.8}
-"""Range of random targets around the start [rad]; with the larger range, the fingers make contact."""
+"""Maximum distance of random targets from the start [rad]; with the larger one, the fingers make contact."""
 MANY = 1_000_000
-"""Number of steps over which memory must not grow."""
+"""Number of steps over which the growth of memory is measured."""
 BOUND = 0.5
 """Maximum ratio of our time to PyBullet's."""
 PROGRAM = """
@@ -102,7 +102,7 @@ def main() -> int:
 
 
 def speed(python: str) -> float:
-    """Return the largest ratio of our time to PyBullet's."""
+    """Print the times of all robots and return the largest ratio of our time to PyBullet's."""
     table = Table(title="append_desired_action and get_observation")
     for column in ("robot", "motion", "PyBullet µs", "ours µs", "ratio of medians"):
         table.add_column(column, justify="left" if column in ("robot", "motion") else "right")

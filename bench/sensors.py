@@ -21,12 +21,12 @@ from tactile_sim.engines import Engine, Environments, make, make_many
 SCENE = "hand"
 ENVIRONMENTS = (1, 64, 1024)
 SETTLE = 100
-"""Steps before the measurement that establish contacts."""
+"""Number of steps before the measurement, during which contacts form."""
 STEPS = 30_000
 """Total number of measured steps, over all environments."""
 READS = 500
 WANTED = 1.2
-"""Maximum cost of reading a magnitude relative to raw data and their norm, in 1,024 environments."""
+"""Maximum cost of a magnitude relative to reading raw data and taking its norm, in 1,024 environments."""
 
 
 def main() -> None:
@@ -65,7 +65,7 @@ def measure(engine_name: str, count: int) -> list[float]:
 
 
 def engine(name: str, count: int, sensors: bool) -> Engine | Environments:
-    """Return environments that have settled."""
+    """Return environments, with or without contact sensors, after `SETTLE` steps."""
     spec, model = scenes.load_scene(SCENE)
     if not sensors:
         for sensor in list(spec.sensors):

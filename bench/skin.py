@@ -32,7 +32,7 @@ REPEATS, CHUNKS = 20, 100
 
 
 def main() -> None:
-    """Measure and print tables."""
+    """Run all measurements and print their tables."""
     simulation = Simulation(config.load("infant"))
     skins = _build(simulation)
     _run(simulation, skins)
@@ -82,7 +82,7 @@ def _run(simulation: Simulation, skins: list[Skin]) -> None:
 
 
 def _spend(simulation: Simulation, skin: Skin, response: str, least: dict[str, np.ndarray]) -> None:
-    """Repeat the run and lower the minimum time [s] of each part in each step; also record the loads."""
+    """Repeat the run and update the minimum time [s] of each part and the number of loads in each step."""
     engine, clock = simulation.engine, time.perf_counter
     simulation.reset()
     for step in range(WARM_UP + STEPS):

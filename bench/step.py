@@ -1,4 +1,4 @@
-"""Measure the parts of a step of ``infant``: physics, contacts, skin and messages.
+"""Measure how long each part of a step takes on ``infant``: physics, contacts, skin and messages.
 
 Run as ``python bench/step.py``. Values are means over one run with the built-in motion. Compare the ratios,
 since absolute times depend on the machine.

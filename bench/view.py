@@ -1,8 +1,8 @@
 """Measure how much the web view slows down ``infant``, and the update rate of 20,000 taxels in the browser.
 
 Run as ``python bench/view.py``. The browser is a headless Chromium with software rendering; parts that need
-it are skipped if Chromium is not installed. The cost is the CPU time of the physics thread in real time. This
-thread has a core to itself, since software rendering occupies all others.
+it are skipped if Chromium is not installed. The cost is the CPU time of the physics thread while the
+simulation runs in real time. This thread has a core to itself, since software rendering occupies all others.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ OWN, OTHERS = set(CORES[:1]), set(CORES[1:] or CORES)
 
 
 class Browser:
-    """A Chromium that displays a view, controlled by a process that counts the messages received."""
+    """A Chromium that displays a view; the process that controls it counts the messages received."""
 
     def __init__(self, address: str):
         self._process = subprocess.Popen(
@@ -95,7 +95,7 @@ def browse(address: str) -> None:
 
 
 def cpu_of_steps(runner: Runner, watch: Callable[[], None]) -> float:
-    """Return the CPU time [s] per step of this thread over some seconds of the built-in motion."""
+    """Return the CPU time [s] that this thread takes per step, over `SECONDS` of the built-in motion."""
     simulation = runner.simulation
     simulation.reset()
     runner.watch = watch

@@ -1,7 +1,7 @@
-"""The documentation site: make docs.
+"""Configuration of the documentation site; to build it: make docs.
 
-The pages are Markdown that GitHub shows, too. `index.md` is the only list of pages: its sections become the
-navigation.
+The pages are Markdown files that GitHub also renders. `index.md` is the only list of pages: its sections
+become the navigation.
 """
 
 import re
@@ -39,7 +39,7 @@ def _sections(text: str) -> str:
 
 
 def _read(app: object, name: str, source: list[str]) -> None:
-    """Adapt a page to the site: links to folders and pages outside docs/ become their names."""
+    """Adapt a page to the site: replace links to folders and pages outside docs/ with their names."""
     here = Path(__file__).parent
 
     def named(link: re.Match[str]) -> str:
@@ -54,5 +54,5 @@ def _read(app: object, name: str, source: list[str]) -> None:
 
 
 def setup(app: object) -> None:
-    """Register the adaptation of pages."""
+    """Adapt each page when Sphinx reads it."""
     app.connect("source-read", _read)  # type: ignore[attr-defined]

@@ -1,7 +1,7 @@
 """Find out how far the shipped hand must close to hold its ball, with 64 hands at once.
 
 Run as ``python examples/batch.py [hands]``. Each hand closes to a different degree, from the keyframe
-"around" to "grasp" and beyond. An upward force of twice its weight then acts on the ball, which has the same
+"around" to "grasp" and beyond. Then each ball is pulled upwards with twice its weight, which has the same
 effect as turning the hand upside down. Only hands that are closed far enough keep the ball.
 """
 

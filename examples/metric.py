@@ -3,7 +3,7 @@
 tactile_sim sweep gripper --over skin.thickness=0.001:0.005:5 --over sensor.noise.std=0,0.01 \
     --metric examples/metric.py
 
-It requires a touch function whose readings are forces, such as force_vector.
+The metric requires a touch function whose readings are forces, such as force_vector.
 """
 
 import numpy as np

@@ -1,4 +1,4 @@
-"""Use the API of MIMo's touch on any MuJoCo model and data."""
+"""Use the API of MIMo's touch with any MuJoCo model and data."""
 
 from types import SimpleNamespace
 

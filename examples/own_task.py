@@ -1,6 +1,6 @@
 """A custom learning task: the shipped hand squeezes its ball with 0.5 N at each fingertip.
 
-It prints the mean reward of random actions in 8 environments and, for comparison, that of the scene's grasp.
+The program prints the mean rewards of random actions and of the scene's grasp in 8 environments.
 """
 
 import gymnasium

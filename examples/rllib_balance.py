@@ -3,7 +3,7 @@
 python examples/rllib_balance.py [none|contact|center_of_pressure|taxels] [iterations]
 
 A worker process steps 64 environments as one batch. For each iteration, the program prints the mean return of
-the episodes that ended, which is at most 500.
+the completed episodes, which is at most 500.
 """
 
 import sys

@@ -2,10 +2,10 @@
 
 python examples/train_balance.py [none|contact|center_of_pressure|taxels] [seed] [iterations]
 
-Each iteration changes the weights in 32 random directions with both signs, and then moves them along the mean
-of these directions, weighted by the difference in reward. The program prints how long the balls stay on the
-tray, at most 10 s. Source: H. Mania et al., "Simple random search provides a competitive approach to
-reinforcement learning", 2018.
+Each iteration tries changes of the weights in 32 random directions with both signs. It then moves the weights
+along the mean of these directions, weighted by the difference in reward. The program prints how long the
+balls stay on the tray, at most 10 s. Source: H. Mania et al., "Simple random search provides a competitive
+approach to reinforcement learning", 2018.
 """
 
 import sys

@@ -1,4 +1,7 @@
-"""Press three TriFinger fingers on the floor of their platform; only the import differs from the original."""
+"""Press the fingers of a TriFingerPro against the floor.
+
+Only the import and the last line differ from code for trifinger_simulation.
+"""
 
 import numpy as np
 

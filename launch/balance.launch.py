@@ -1,6 +1,6 @@
-"""Launch the configuration balance: a tray with skin that carries a ball.
+"""Launch the configuration balance: a ball on a tray with skin.
 
-The other arguments are those of sim.launch.py.
+Accepts all arguments of sim.launch.py except config.
 """
 
 from pathlib import Path

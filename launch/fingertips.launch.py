@@ -1,6 +1,6 @@
 """Launch the configuration fingertips: a hand with five tactile fingertips.
 
-The other arguments are those of sim.launch.py.
+Accepts all arguments of sim.launch.py except config.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""Launch the configuration forearm: a forearm with skin under a roller.
+"""Launch the configuration forearm: a roller on a forearm with skin.
 
-The other arguments are those of sim.launch.py.
+Accepts all arguments of sim.launch.py except config.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
 """Launch the configuration gripper: a gripper that lifts a block.
 
-The other arguments are those of sim.launch.py.
+Accepts all arguments of sim.launch.py except config.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""Launch the configuration infant: an infant with skin that moves by itself.
+"""Launch the configuration infant: an infant that has skin and moves by itself.
 
-The other arguments are those of sim.launch.py.
+Accepts all arguments of sim.launch.py except config.
 """
 
 from pathlib import Path

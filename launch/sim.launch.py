@@ -30,7 +30,7 @@ RECORDER_PATIENCE = "30"  # time for the recorder to write its cache before laun
 def argument(
     name: str, default: str, description: str, choices: tuple[str, ...] | None = None
 ) -> DeclareLaunchArgument:
-    """Return a launch argument; an empty default stands for the configured value."""
+    """Return a launch argument; an empty value means that it is not set."""
     return DeclareLaunchArgument(name, default_value=default, description=description, choices=choices)
 
 
@@ -86,7 +86,7 @@ def parameter_files(given: dict[str, str]) -> list[Path]:
 
 
 def existing(name: str, given: dict[str, str]) -> Path:
-    """Return the absolute path of an argument that names a file.
+    """Return the absolute path of the file that an argument names.
 
     Args:
         name: Name of the argument.
@@ -195,7 +195,7 @@ def display(given: dict[str, str], settings: dict[str, object], base: Path) -> t
     Args:
         given: Values of all launch arguments.
         settings: Parameters of the node.
-        base: Folder that relative paths in the parameters refer to.
+        base: Folder to which paths in the parameters are relative.
     """
     if given["rviz_config"]:
         return existing("rviz_config", given), []
@@ -211,7 +211,8 @@ def display(given: dict[str, str], settings: dict[str, object], base: Path) -> t
 def recorder(given: dict[str, str]) -> LaunchDescriptionEntity:
     """Return a ``ros2 bag record`` process for all topics; launch shuts down when it ends.
 
-    It uses simulation time and therefore subscribes only once the clock runs. The node waits for it.
+    The recorder uses simulation time, so it subscribes only once the clock runs. The simulation node waits
+    for the recorder.
     """
     for package, debian in (("ros2bag", "ros2bag"), ("rosbag2_storage_mcap", "rosbag2-storage-mcap")):
         if not installed(package):

@@ -1,6 +1,6 @@
 """Launch the configuration touch_cube: a cube with skin on a table.
 
-The other arguments are those of sim.launch.py.
+Accepts all arguments of sim.launch.py except config.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""Launch the configuration trifinger: the TriFingerPro that lifts a cube.
+"""Launch the configuration trifinger: a TriFingerPro that lifts a cube.
 
-The other arguments are those of sim.launch.py.
+Accepts all arguments of sim.launch.py except config.
 """
 
 from pathlib import Path

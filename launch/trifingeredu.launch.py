@@ -1,6 +1,6 @@
-"""Launch the configuration trifingeredu: the TriFingerEdu that lifts a cube.
+"""Launch the configuration trifingeredu: a TriFingerEdu that lifts a cube.
 
-The other arguments are those of sim.launch.py.
+Accepts all arguments of sim.launch.py except config.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""Launch the configuration trifingerone: the TriFingerOne that lifts a cube.
+"""Launch the configuration trifingerone: a TriFingerOne that lifts a cube.
 
-The other arguments are those of sim.launch.py.
+Accepts all arguments of sim.launch.py except config.
 """
 
 from pathlib import Path

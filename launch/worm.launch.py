@@ -1,6 +1,6 @@
-"""Launch the configuration worm: a worm with feelers that falls on a floor.
+"""Launch the configuration worm: a worm that has feelers and falls onto the floor.
 
-The other arguments are those of sim.launch.py.
+Accepts all arguments of sim.launch.py except config.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Simulated tactile skins for any MuJoCo model, in ROS 2 and without it."""
+"""Simulated tactile skins for any MuJoCo model, with or without ROS 2."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ __all__ = [
 ]
 
 _LAZY = {"Simulation": "simulation", "Skin": "skin"}
-"""Names that are imported on first use and their modules, which load MuJoCo and compiled kernels."""
+"""Modules that define these names, imported on first use because they load MuJoCo and compiled kernels."""
 
 
 def load(config: str | Path) -> Simulation:

@@ -1,4 +1,4 @@
-"""Run the command as ``python -m tactile_sim`` if ``tactile_sim`` is not on the PATH."""
+"""Entry point of ``python -m tactile_sim``, which works even if ``tactile_sim`` is not on the PATH."""
 
 import signal
 import sys

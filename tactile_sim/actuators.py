@@ -1,7 +1,7 @@
-"""Find the indices of the controls and outputs of a model's actuators.
+"""Indices of the controls and outputs of a model's actuators.
 
 Since MuJoCo 4, an actuator can have several controls and outputs. In earlier versions, each actuator has one
-control and one output, whose index is the actuator's id.
+control and one output; the index of both is the actuator's id.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ def count_actuators(model: mujoco.MjModel) -> int:
 
 
 def control_spans(model: mujoco.MjModel) -> list[tuple[int, int]]:
-    """Return the first control in ``ctrl`` and the number of controls of each actuator, by id."""
+    """Return, for each actuator, the index of its first control in ``ctrl`` and its number of controls."""
     if not hasattr(model, "actuator_ctrladr"):
         return [(control, 1) for control in range(model.nu)]
     return list(zip(model.actuator_ctrladr.tolist(), model.actuator_ctrlnum.tolist(), strict=True))
 
 
 def first_outputs(model: mujoco.MjModel) -> np.ndarray:
-    """Return the index (nactuator,) of each actuator's first output, which is a row of ``actuator_gear``."""
+    """Return the index (nactuator,) of each actuator's first output, and of its row in ``actuator_gear``."""
     return getattr(model, "actuator_outadr", np.arange(model.nu))

@@ -1,4 +1,4 @@
-"""Resolve file paths and ``package://`` and ``file://`` addresses."""
+"""Resolution of file paths and of ``package://`` and ``file://`` addresses."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """Checks of arguments of the Python interface.
 
-Each function returns the converted argument, or raises an error that names the argument and the value.
+Most functions return the converted argument, or raise an error that names the argument and the value.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ import numpy as np
 from tactile_sim.errors import CommandError, TactileSimError, suggest
 
 LARGEST = 1e10
-"""Numbers of at least this magnitude are rejected. Physics with such a state is unstable (mjMAXVAL)."""
+"""Smallest magnitude of invalid numbers. MuJoCo treats states with such numbers as unstable (mjMAXVAL)."""
 MOST = 2**31 - 1
-"""Largest integer; engines use 32-bit indices."""
+"""Largest valid integer; engines use 32-bit indices."""
 FLOATS = np.dtype(np.float64), np.dtype(np.float32)
 """Floating-point types that compiled functions read and write."""
 
@@ -89,7 +89,7 @@ def valid(
 
 
 def as_array(value: Any) -> np.ndarray:
-    """Convert real numbers to a new float64 array; return an array (0, 0, 0) for anything else."""
+    """Convert real numbers to a new float64 array; return an array of shape (0, 0, 0) for other values."""
     try:
         array = np.asarray(value)
     except (TypeError, ValueError, RuntimeError):  # rows of different lengths, or a tensor on a GPU
@@ -124,13 +124,13 @@ def numbers(
         name: Name of the argument, for error messages.
         value: Value to check.
         shape: Required shape; omit it for a single number.
-        below: Limit of the magnitudes, exclusive.
+        below: Exclusive upper limit of the magnitudes.
         nan: Whether NaN is valid.
         unit: Unit, for error messages.
         error: Class of the error.
 
     Raises:
-        TactileSimError: The value has another shape, or a number is not real, not finite or too large.
+        TactileSimError: The value has the wrong shape, or a number is not real, not finite or too large.
     """
     array = as_array(value)
     valid = np.abs(array) < below
@@ -153,7 +153,7 @@ def require_arrays(**arrays: tuple[Any, tuple[int, ...]]) -> None:
         arrays: Value and required shape of each argument, by name.
 
     Raises:
-        CommandError: A value is not an array of this shape.
+        CommandError: A value is not an array of floats of the required shape.
     """
     for name, (value, shape) in arrays.items():
         if not isinstance(value, np.ndarray) or value.shape != shape or value.dtype not in FLOATS:
@@ -161,7 +161,7 @@ def require_arrays(**arrays: tuple[Any, tuple[int, ...]]) -> None:
 
 
 def float_type(name: str, value: Any) -> np.dtype:
-    """Return ``value`` as the type of an array, float32 or float64.
+    """Return ``value`` as a floating-point dtype, float32 or float64.
 
     Args:
         name: Name of the argument, for error messages.
@@ -180,14 +180,14 @@ def float_type(name: str, value: Any) -> np.dtype:
 
 
 def orientation(name: str, value: Any) -> np.ndarray:
-    """Return ``value`` as a quaternion (4,) that is not 0; it is not normalized.
+    """Return ``value`` as a nonzero quaternion (4,), without normalizing it.
 
     Args:
         name: Name of the argument, for error messages.
         value: Value to check.
 
     Raises:
-        CommandError: The value has another shape, a number is not finite, or all are 0.
+        CommandError: The value has the wrong shape, a number is not finite, or all numbers are 0.
     """
     array = numbers(name, value, 4)
     if np.linalg.norm(array) < 1e-6:
@@ -222,7 +222,7 @@ def distance_array(name: str, value: Any, count: int) -> np.ndarray:
         count: Number of distances.
 
     Raises:
-        CommandError: The value has another shape, or a distance is negative or not a number.
+        CommandError: The value has the wrong shape, or a distance is negative or not a number.
     """
     array = as_array(value)
     if array.shape not in ((), (count,)) or not (array >= 0).all():
@@ -239,7 +239,7 @@ def positions(name: str, value: Any) -> np.ndarray:
         value: Value to check.
 
     Raises:
-        CommandError: The value has another shape, or a number is not finite.
+        CommandError: The value has the wrong shape, or a number is not finite.
     """
     points = as_array(value)
     if points.ndim not in (1, 2) or points.shape[-1] != 3 or not np.isfinite(points).all():
@@ -280,7 +280,7 @@ def known(what: str, name: Any, names: Collection[str], error: type[TactileSimEr
 
 
 def by_name(name: str, value: Any) -> Mapping[str, Any]:
-    """Return ``value`` as a mapping of names to values; None becomes an empty one.
+    """Return ``value`` as a mapping of names to values; None becomes an empty mapping.
 
     Args:
         name: Name of the argument, for error messages.

@@ -1,4 +1,4 @@
-"""Run a Python program in a child process that never outlives its parent."""
+"""Child process that runs a Python program and never outlives its parent."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def prepare() -> None:
 
     - Collect garbage less often. Imports create many objects, which make each collection slow.
     - Skip the garbage collection at exit, which takes 0.4 s of CPU time.
-    - Specify the shared library for glfw, which MuJoCo imports. Otherwise glfw starts another Python process
-      to find it, which prints a traceback on Ctrl-C.
+    - Specify the shared library for the package glfw, which MuJoCo imports. Otherwise, glfw searches for the
+      library in another Python process, which prints a traceback on Ctrl-C.
     """
     gc.set_threshold(10_000)
     atexit.register(gc.freeze)
@@ -64,7 +64,7 @@ def _before_exec(parent: int) -> None:
 
 
 class Child:
-    """A ``python -m MODULE ARGUMENTS...`` process that ends with the ``with`` block.
+    """Child process ``python -m MODULE ARGUMENTS...`` that is ended on leaving the ``with`` block.
 
     The child has its own session, so Ctrl-C in the terminal reaches only the parent, which then ends the
     child. If the parent is killed, the kernel sends SIGINT to the child.

@@ -25,7 +25,7 @@ COMMANDS = (
     "collect", "sweep", "bench",
 )  # fmt: skip
 COMPLETION = "_ARGCOMPLETE"
-"""Environment variable with which the shell asks for completions."""
+"""Environment variable that the shell sets to request completions."""
 EXAMPLES = """\
 CONFIG is the path of a YAML file or the name of a shipped configuration:
 {names}.

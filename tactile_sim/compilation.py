@@ -1,4 +1,4 @@
-"""Compile numerical kernels with Numba.
+"""Compilation of numerical kernels with Numba.
 
 Compiled code is stored on disk (see `tactile_sim.kernel_cache`). Numba's own cache is not used, because it
 does not detect changes in called functions and raises errors if a file is damaged or the disk is full.
@@ -207,11 +207,11 @@ def _print(text: str) -> None:
 
 
 report: Callable[[str], None] = _print
-"""Called with progress messages and warnings. The default prints to standard error; the node logs them."""
+"""Function that reports progress and warnings. The default prints to standard error; the node logs them."""
 
 
 class _Progress(numba_event.Listener):
-    """Reports the progress of kernel compilation: continuously in a terminal, at intervals in a log."""
+    """Listener that reports compilation progress: continuously in a terminal, at intervals in a log."""
 
     def __init__(self) -> None:
         self._count = self._depth = 0
@@ -251,7 +251,7 @@ def _on_terminal() -> bool:
 
 
 class _Uninterrupted(numba_event.Listener):
-    """Defers exceptions raised in signal handlers, because they would crash compiler callbacks."""
+    """Listener that defers signal handlers, because their exceptions would crash compiler callbacks."""
 
     def __init__(self) -> None:
         self._signals = ExitStack()

@@ -1,4 +1,4 @@
-"""Check MuJoCo, the ROS installation and the environment variables; split off ROS command line arguments."""
+"""Checks of MuJoCo, the ROS installation and environment variables, and separation of ROS arguments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LAST_DOMAIN = 232
 def split_ros_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:
     """Separate ROS arguments from other arguments.
 
-    ROS arguments are between ``--ros-args`` and ``--`` or the end of the command line.
+    ROS arguments extend from ``--ros-args`` to the next ``--`` or to the end of the command line.
 
     Args:
         argv: All arguments.
@@ -41,7 +41,8 @@ def require_mujoco() -> None:
     """Check that MuJoCo can be imported.
 
     Raises:
-        CommandError: ``MUJOCO_GL`` names an invalid or missing library, which MuJoCo loads on import.
+        CommandError: The library that ``MUJOCO_GL`` names, and that MuJoCo loads on import, is invalid or
+            missing.
     """
     try:
         import_module("mujoco")

@@ -73,7 +73,7 @@ class EngineError(TactileSimError):
 
 
 class PhysicsError(EngineError):
-    """The physics became unstable: positions, velocities or accelerations are not finite."""
+    """The physics became unstable: positions, velocities or accelerations are too large or not finite."""
 
 
 class CommandError(TactileSimError):

@@ -1,4 +1,4 @@
-"""Read files that users specify. Only regular files of limited size are read, since devices may never end."""
+"""Reading of files that users specify: only regular files of limited size, since devices may never end."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Convert poses and quaternions. MuJoCo and the core use the order wxyz, ROS uses xyzw."""
+"""Conversion of poses and quaternions. MuJoCo and the core use the order wxyz; ROS uses xyzw."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Cache compiled kernels on disk, with one file for each kernel and set of argument types.
+"""On-disk cache of compiled kernels, with one file for each kernel and set of argument types.
 
 A file contains a fingerprint of everything from which it was compiled, and a checksum. Outdated, damaged and
 unreadable files are ignored and overwritten by the next compilation. Files are never deleted. If no folder is
@@ -37,7 +37,7 @@ _HEADER = struct.Struct("<32s32sQ")
 
 
 class KernelCache(NullCache):
-    """Loads and saves the compiled code of a Numba dispatcher.
+    """Cache that loads and saves the compiled code of a Numba dispatcher.
 
     Args:
         dispatcher: Kernel whose code is saved.
@@ -53,7 +53,7 @@ class KernelCache(NullCache):
 
     @property
     def cache_path(self) -> str:
-        """Folder in which compiled code is preferably saved."""
+        """Preferred folder for saving compiled code."""
         return str(next(folders(), ""))
 
     def load_overload(self, sig: Any, target_context: Any) -> CompileResult | None:
@@ -113,7 +113,7 @@ def _rebuild(target_context: Any, library: Any, described: Any, *others: Any) ->
     """Load compiled code as `CompileResult._rebuild` does, but without parsing its bitcode."""
     name, kind, (machine_code, bitcode) = library
     library = name, kind, (machine_code, _no_bitcode())
-    # Numba takes the names of the functions from the bitcode.
+    # Numba would read the names of the functions from the bitcode.
     names = described.llvm_func_name, described.llvm_cpython_wrapper_name, described.llvm_cfunc_wrapper_name
     target_context.codegen()._engine._defined_symbols.update(names)
     result = CompileResult._rebuild(target_context, library, described, *others)
@@ -137,8 +137,8 @@ def _layout(argument: Any) -> Any:
 def folders() -> Iterator[Path]:
     """Yield the folders for compiled code, in order of preference.
 
-    If the environment variable ``NUMBA_CACHE_DIR`` is set, this is the only folder. Otherwise, they are the
-    package's ``__pycache__`` and the user's cache folder.
+    If the environment variable ``NUMBA_CACHE_DIR`` names a folder, only a subfolder of it is used. Otherwise,
+    the folders are the package's ``__pycache__`` and a subfolder of the user's cache folder.
     """
     own = f"tactile_sim_{hashlib.sha256(bytes(PACKAGE)).hexdigest()[:12]}"  # several copies may be installed
     if chosen := os.environ.get("NUMBA_CACHE_DIR"):
@@ -165,7 +165,7 @@ def _read(path: Path, stamp: bytes) -> bytes | None:
 
 
 def _write(path: Path, stamp: bytes, code: bytes) -> None:
-    """Write code to a file in place. Processes that read the incomplete file detect this and ignore it."""
+    """Write code to a file in place. Processes that read an incomplete file detect and ignore it."""
     data = _HEADER.pack(stamp, hashlib.sha256(code).digest(), len(code)) + code
     try:
         path.write_bytes(data)

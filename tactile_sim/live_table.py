@@ -25,7 +25,7 @@ SPARKS = " ▁▂▃▄▅▆▇█"
 SPARK_WIDTH = 12
 """Width of a sparkline [columns]."""
 TOUCHED = 5e-4
-"""Minimum force for which a body is listed [N]. Smaller forces would be displayed as 0.000."""
+"""Minimum peak force at which a body is listed [N]. Smaller forces would be displayed as 0.000."""
 WINDOW = 2.0
 """Period over which rates are averaged [s of wall time]."""
 PEAK_WINDOW = 1.0
@@ -97,7 +97,7 @@ class State:
 
     @property
     def peaks(self) -> np.ndarray:
-        """Largest sum of each body's taxel forces in the last `PEAK_WINDOW` (bodies,) [N]."""
+        """Maximum of ``sums`` during the last `PEAK_WINDOW`, for each body (bodies,) [N]."""
         start = self._sums_by_time[-1][0] - PEAK_WINDOW if self._sums_by_time else 0.0
         recent = [
             sums for time, sums in self._sums_by_time if time >= start and len(sums) == len(self.bodies)
@@ -105,7 +105,7 @@ class State:
         return np.max(recent, axis=0) if recent else self.sums
 
     def histories(self) -> np.ndarray:
-        """Return the largest sums of taxel forces in `SPARK_WIDTH` intervals (bodies, SPARK_WIDTH) [N].
+        """Return the maximum of ``sums`` in each of `SPARK_WIDTH` intervals (bodies, SPARK_WIDTH) [N].
 
         The intervals cover the last `HISTORY` seconds, the oldest first.
         """
@@ -144,8 +144,8 @@ def forces(counts: np.ndarray, data: np.ndarray, channels: int) -> tuple[np.ndar
         channels: Number of force components per taxel.
 
     Returns:
-        Magnitude of the net force (B,) [N], in which opposing forces cancel, and the sum of the magnitudes of
-        the taxel forces (B,) [N], in which they do not.
+        Magnitude of the net force (B,) [N], in which opposing forces cancel, and sum of the magnitudes of the
+        taxel forces (B,) [N], in which they add up.
     """
     vectors = np.asarray(data, dtype=np.float64).reshape(-1, channels)
     columns = np.column_stack((vectors, np.linalg.norm(vectors, axis=1)))
@@ -208,7 +208,7 @@ class View:
         return Group(*parts)
 
     def plain(self, state: State) -> str:
-        """Return the table as plain text. It lists the loaded bodies, or the first body if none is loaded."""
+        """Return the table as plain text. It lists the touched bodies, or one body if none is touched."""
         lines = [self._status(state)]
         if state.problem:
             lines.append(f"  {state.problem}")
@@ -230,7 +230,7 @@ class View:
         return [f"{values[i]:.3f}" for values in (state.net, state.sums, state.peaks)]
 
     def _spark(self, history: np.ndarray) -> Text:
-        """Return a sparkline of forces (SPARK_WIDTH,) [N]; its full height is the force of a full bar."""
+        """Return a sparkline of forces (SPARK_WIDTH,) [N]. Its full height corresponds to ``scale``."""
         levels = np.ceil(np.clip(history / self.scale, 0.0, 1.0) * (len(SPARKS) - 1)).astype(int)
         return Text("".join(SPARKS[level] for level in levels), "cyan")
 
@@ -260,7 +260,7 @@ class Keys:
 
     @staticmethod
     def ours() -> bool:
-        """Return whether this process may read from the terminal. A background job would be stopped."""
+        """Return whether this process may read from the terminal; reading would stop a background job."""
         try:
             return os.tcgetpgrp(STDIN) == os.getpgrp()
         except OSError:  # not a terminal
@@ -277,6 +277,6 @@ class Keys:
         termios.tcsetattr(STDIN, termios.TCSADRAIN, self._saved)
 
     def read(self) -> str:
-        """Return the key pressed since the last call, or an empty string."""
+        """Return the next key press, or an empty string if no key has been pressed."""
         ready, _, _ = select.select([STDIN], [], [], 0.0)
         return os.read(STDIN, 1).decode(errors="replace") if ready else ""

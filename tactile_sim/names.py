@@ -1,4 +1,4 @@
-"""Name the elements of a model, including unnamed ones, and derive topic names from these names."""
+"""Names of a model's elements, including unnamed ones, and topic names derived from them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Names:
     Elements without a name in the scene get a generated one: ``body<id>``, ``<body>/geom<k>``,
     ``<body>/joint<k>``, ``actuator<id>``, ``key<id>`` (keyframes) or ``equality<id>``. The number k counts
     all geoms or joints of the body from 0, in the order of their ids. Body 0 is ``world``. For the names of
-    sensors see `tactile_sim.scenes.sensor_layout`.
+    sensors, see `tactile_sim.scenes.sensor_layout`.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:
@@ -31,7 +31,7 @@ class Names:
         actuators = [f"actuator{i}" for i in range(count_actuators(model))]
         self.actuators = self._name(model, "actuator", kind.mjOBJ_ACTUATOR, actuators)
         self.controls = [f"actuator{i}" for i in range(model.nu)]
-        """Names of the controls in ``ctrl``: the actuator's name, or ``servo/0``, ... if it has several."""
+        """Names of the controls: the actuator's name, plus ``/0``, ``/1``, ... if it has several controls."""
         for name, (first, count) in zip(self.actuators, control_spans(model), strict=True):
             own = [name] if count == 1 else [f"{name}/{k}" for k in range(count)]
             self.controls[first : first + count] = own

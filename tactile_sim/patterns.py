@@ -1,4 +1,4 @@
-"""Match tables whose keys are names or shell patterns with the elements of a scene."""
+"""Assignment of table keys, which are names or shell patterns, to the elements of a scene."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ def match(
 ) -> dict[str, str]:
     """Find the table key that applies to each element, and return the keys by element name.
 
-    Exact names take precedence over patterns, and patterns with more literal characters take precedence over
-    other patterns. Elements to which no key applies are not in the result.
+    Exact names take precedence over patterns, and patterns with more literal characters over patterns with
+    fewer. Elements to which no key applies are not in the result.
 
     Args:
         table: Values by name or shell pattern (``finger_*``), case-sensitive.

@@ -1,4 +1,4 @@
-"""Show progress bars in a terminal. Programs that run without a terminal can request lines instead."""
+"""Progress bars in a terminal. Programs that run without a terminal can request lines of text instead."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _lines = False
 
 
 def use_lines() -> None:
-    """Print a line such as ``40 % rendering`` for each percent if there is no terminal."""
+    """Let `progress` print a line such as ``40 % rendering`` for each percent if there is no terminal."""
     global _lines
     _lines = True
 

@@ -1,4 +1,4 @@
-"""Find engines by name: those of this package and those registered by other installed packages.
+"""Lookup of engines by name: those of this package and those registered by other installed packages.
 
 A package registers an engine with an entry point in the group `GROUP`, for example in its pyproject.toml::
 
@@ -6,8 +6,8 @@ A package registers an engine with an entry point in the group `GROUP`, for exam
     my_engine = "my_package.engine:MyPlugin"
 
 where ``MyPlugin`` is a subclass of `tactile_sim.engines.plugin.EnginePlugin`. Names in `ENGINES` take
-precedence. The engines of this package are in a table, because a colcon installation has no entry point
-metadata.
+precedence. The engines of this package are listed in that table, because a colcon installation has no
+entry point metadata.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Check single values in a configuration.
+"""Checks of individual values in a configuration.
 
 A check is a function or a callable object. It receives the user's value and returns the converted value. For
 an invalid value, it raises a ValueError with the requirement, the value and the remedy.
@@ -16,7 +16,7 @@ from typing import Any
 from tactile_sim.errors import suggest
 
 Check = Callable[[Any], Any]
-"""Function that converts a valid value from a user, and raises a ValueError for any other value."""
+"""Function that converts a valid value from a user, or raises a ValueError for an invalid value."""
 
 
 def shown(value: Any) -> str:
@@ -46,7 +46,7 @@ def check_characters(text: str) -> None:
 
 @dataclass(frozen=True)
 class Flag:
-    """Accepts a boolean, ``true`` or ``false``."""
+    """Check for a boolean, ``true`` or ``false``."""
 
     def __call__(self, value: Any) -> bool:
         if not isinstance(value, bool):
@@ -60,7 +60,7 @@ LARGEST = 1e9
 
 @dataclass(frozen=True)
 class Number:
-    """Accepts a number between two bounds. Integers are valid, NaN is not.
+    """Check for a number between two bounds. Integers are valid; NaN is not.
 
     The bounds ``least`` and ``most`` are inclusive; ``above`` is an exclusive lower bound. Without a lower
     bound, -``most`` is used. Numbers between 0 and ``smallest`` (both exclusive) are rejected.
@@ -100,7 +100,7 @@ class Number:
 
 @dataclass(frozen=True)
 class Integer:
-    """Accepts an integer between two inclusive bounds."""
+    """Check for an integer between two inclusive bounds."""
 
     least: int
     most: int
@@ -118,7 +118,7 @@ class Integer:
 
 @dataclass(frozen=True)
 class Text:
-    """Accepts text, which must have at least one character if ``filled`` is set."""
+    """Check for text, which must not be blank if ``filled`` is set."""
 
     filled: bool = False
 
@@ -133,7 +133,7 @@ class Text:
 
 @dataclass(frozen=True)
 class Frame:
-    """Accepts a TF frame name or frame prefix without a leading slash."""
+    """Check for a TF frame name or frame prefix without a leading slash."""
 
     filled: bool = False
 
@@ -146,7 +146,7 @@ class Frame:
 
 @dataclass(frozen=True)
 class Texts:
-    """Accepts a list of strings. If ``words`` is not empty, only these words are valid."""
+    """Check for a list of strings. If ``words`` is not empty, only these words are valid."""
 
     words: tuple[str, ...] = ()
 
@@ -163,7 +163,7 @@ class Texts:
 
 @dataclass(frozen=True)
 class Ordered:
-    """Accepts a list of one or more of ``words``, without repetition and in the order of ``words``."""
+    """Check for a list of one or more of ``words``, without repetition and in the order of ``words``."""
 
     words: tuple[str, ...]
 
@@ -185,7 +185,7 @@ class Ordered:
 
 @dataclass(frozen=True)
 class Integers:
-    """Accepts a list of integers with a common lower bound."""
+    """Check for a list of integers with a common lower bound."""
 
     least: int
 
@@ -203,9 +203,9 @@ class Integers:
 
 @dataclass(frozen=True)
 class Numbers:
-    """Accepts a list of numbers with common bounds.
+    """Check for a list of numbers with common bounds.
 
-    ``lengths`` are the valid lengths of the list. If it is empty, any length is valid.
+    ``lengths`` contains the valid lengths of the list. If it is empty, any length is valid.
     """
 
     each: Number = field(default_factory=Number)
@@ -224,7 +224,7 @@ class Numbers:
 
 @dataclass(frozen=True)
 class Ranged:
-    """Accepts a number, or a range [low, high] from which a number is drawn at random."""
+    """Check for a number, or for a range [low, high] from which a number will be drawn at random."""
 
     number: Number
 
@@ -241,7 +241,7 @@ class Ranged:
 
 @dataclass(frozen=True)
 class Scalar:
-    """Accepts text, a number or a boolean, and converts it to text in YAML notation."""
+    """Check for text, a number or a boolean, which is converted to text in YAML notation."""
 
     def __call__(self, value: Any) -> str:
         if isinstance(value, bool):
@@ -253,10 +253,10 @@ class Scalar:
 
 @dataclass(frozen=True)
 class Choice:
-    """Accepts one of several words.
+    """Check for one of several words.
 
-    ``words`` can be a table to which users add their own words. The words in ``later`` are reserved for a
-    future version and rejected.
+    ``words`` can be a table to which users add their own words. The words in ``later`` are rejected, because
+    they are reserved for a future version.
     """
 
     words: Collection[str]

@@ -1,7 +1,7 @@
 """Triangle meshes of geometric primitives, compatible with MIMo's ``mimoTouch.sensormeshes``.
 
-All primitives are centred on the origin with their axis along z. The vertices are identical to
-MIMo's, in the same order, and about one resolution [m] apart. Triangles are wound outward, and all meshes
+All primitives are centred on the origin with their axis along z. The vertices are identical to MIMo's, in the
+same order, and about one ``resolution`` [m] apart. The normals of the triangles point outward, and all meshes
 except the pipe's are closed and convex. As in MIMo, a primitive that is too small for the resolution becomes
 a ``trimesh.PointCloud`` with one vertex at its centre. Invalid arguments raise `TactileSimError`.
 """

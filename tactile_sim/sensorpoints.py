@@ -21,7 +21,7 @@ def spread_points_box(resolution: float, sizes: ArrayLike, return_normals: bool 
     """Spread points on a grid on each face of a box.
 
     Args:
-        resolution: Approximate distance between points [m]; a single point results if it exceeds all sizes.
+        resolution: Approximate distance between points [m]; if larger than all sizes, there is one point.
         sizes: Half lengths (3,) of the edges [m].
         return_normals: Whether to return normals as well.
 
@@ -35,7 +35,7 @@ def spread_points_sphere(resolution: float, radius: float, return_normals: bool 
     """Spread points on rings of latitude of a sphere.
 
     Args:
-        resolution: Approximate distance between points [m]; a single point results if it exceeds the radius.
+        resolution: Approximate distance between points [m]; if larger than the radius, there is one point.
         radius: Radius [m].
         return_normals: Whether to return normals as well.
 
@@ -48,7 +48,7 @@ def spread_points_sphere(resolution: float, radius: float, return_normals: bool 
 
 
 def spread_points_ellipsoid(resolution: float, radii: ArrayLike, return_normals: bool = False) -> Points:
-    """Spread points on an ellipsoid, by scaling those of a sphere with its largest radius along each axis.
+    """Spread points on an ellipsoid: points on a sphere of its largest radius, scaled along each axis.
 
     Args:
         resolution: Approximate largest distance between points [m]; points are closer along shorter axes.

@@ -1,8 +1,8 @@
-"""Find files that are shipped with this package, such as scenes and configurations.
+"""Lookup of files that are shipped with this package, such as scenes and configurations.
 
 If the running code is in the source tree, the source tree is searched first, so that edited scenes take
-effect immediately. The installation of the code (``colcon``, ``pip``, a system package) and the prefixes in
-``AMENT_PREFIX_PATH`` follow.
+effect immediately. Then the folders of the installation (by ``colcon``, ``pip`` or a system package) and the
+prefixes in ``AMENT_PREFIX_PATH`` are searched.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from tactile_sim.errors import ConfigError, SceneError, TactileSimError, suggest
 
 PACKAGE = "tactile_sim"
 PACKAGE_LEVELS = 4
-"""Depth of the search for packages below a folder."""
+"""Maximum depth of the search for packages below a folder [levels]."""
 _EXTENSIONS = {"config": (".yaml", ".yml"), "scenes": (".xml", ".urdf")}
 _ERRORS = {"config": ConfigError, "scenes": SceneError}
 
@@ -89,7 +89,7 @@ def package_folder(package: str, search: Iterable[str | Path] = ()) -> Path | No
 
 
 def similar_file(path: Path) -> str:
-    """Return a suffix for an error message about a missing file: a similar name or a missing folder."""
+    """Return a suffix, which can be empty, for a missing-file error: a similar name or the missing folder."""
     if not os.path.isdir(path.parent):
         return f": there is no folder {path.parent}"
     try:
@@ -128,7 +128,7 @@ def _direct(package: str, search: Iterable[Path]) -> Iterator[Path]:
 
 
 def _nested(package: str, folder: Path) -> Iterator[Path]:
-    """Yield the folders below a folder that have a package's name and contain a ``package.xml``."""
+    """Yield all folders inside ``folder`` that are named ``package`` and contain a ``package.xml``."""
     for path, inner, files in os.walk(folder):
         if "package.xml" in files:
             if os.path.basename(path) == package:

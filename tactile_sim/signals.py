@@ -1,4 +1,4 @@
-"""Handle SIGINT, SIGTERM and SIGHUP without raising exceptions in the middle of other code.
+"""Handling of SIGINT, SIGTERM and SIGHUP without raising exceptions in the middle of other code.
 
 A signal handler can run between any two bytecodes of the main thread. An exception raised there may crash a
 callback of the compiler, may be replaced by another error during an import, or may be lost in a finalizer.
@@ -21,7 +21,7 @@ _current: StopRequest | None = None
 
 
 class Stopped(BaseException):
-    """Raised after a signal asked the process to end.
+    """Exception that is raised after a signal has asked the process to end.
 
     This is a BaseException, so ``except Exception`` does not catch it.
     """
@@ -79,7 +79,7 @@ class StopRequest:
         return self._number is not None
 
     def check(self) -> None:
-        """Check that no signal has arrived, unless `call` has set an action.
+        """Raise `Stopped` if a signal has arrived and `call` has not set an action.
 
         Raises:
             Stopped: A signal has arrived.
@@ -88,7 +88,7 @@ class StopRequest:
             raise Stopped(self._number)
 
     def call(self, action: Callable[[], object]) -> None:
-        """Set a function to call on each signal; `check` no longer raises.
+        """Set a function to call on each signal. From then on, `check` does not raise.
 
         Args:
             action: Function to call. It runs in the signal handler, so it must not wait for a lock.
@@ -108,7 +108,7 @@ class StopRequest:
             timeout: Maximum time [s].
 
         Returns:
-            Whether a signal has arrived.
+            True if a signal has arrived.
         """
         if not self.requested:
             try:

@@ -1,4 +1,4 @@
-"""Format counts and lists of names for messages."""
+"""Formatting of counts and lists of names for messages."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Generate the figures of docs/bags.md: python tools/bag_figures.py. Requires ROS and EGL, no display.
+"""Generate the figures of docs/bags.md: python tools/bag_figures.py. Requires ROS and EGL, but no display.
 
-Records a bag of the infant and, to show feelers, one of the worm. Saves the output of `tactile_sim plot` in
-docs/images.
+It records a bag of the infant and, to show feelers, one of the worm, and saves the output of `tactile_sim
+plot` in docs/images.
 """
 
 from __future__ import annotations

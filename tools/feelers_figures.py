@@ -32,7 +32,7 @@ DPI = 100
 SIZE = (900, 720)
 """Size of a rendered scene [pixels]."""
 FREE = np.array([0.55, 0.62, 0.70, 0.35])
-"""Colour of feelers that touch nothing; the others are coloured by the colour map."""
+"""Colour (RGBA) of feelers that detect nothing; the colour map applies to the others."""
 
 PRIMITIVES = {
     "box": 'type="box" size=".06 .045 .03"',
@@ -48,7 +48,7 @@ SPACING = 0.008
 def state(
     scene: str, seconds: float, moved: dict[str, tuple[float, float, float]]
 ) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """Simulate a shipped scene for a time [s], starting with free bodies moved to positions (3,) [m]."""
+    """Simulate a shipped scene for a time [s], then move free bodies to the specified positions (3,) [m]."""
     _, model = load_scene(scene)
     data = mujoco.MjData(model)
     while data.time < seconds:
@@ -127,7 +127,7 @@ def view(lookat: tuple, distance: float, azimuth: float, elevation: float) -> mu
 
 
 def cube() -> Figure:
-    """Draw touch_cube shortly before it lands."""
+    """Draw the scene touch_cube shortly before the cube lands."""
     model, data = state("touch_cube", 0.16, {"ball_1": (0.065, -0.15, 0.13)})
     path = ASSETS / "touch_cube.png"
     placed = [place(model, model.body("cube").id, image=path)]

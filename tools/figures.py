@@ -92,7 +92,7 @@ def placements() -> Figure:
 
 
 def responses() -> Figure:
-    """Draw the readings of a flat patch pressed by a ball for each response function for single loads."""
+    """Draw the readings of a flat patch under a ball for each response function in `PER_LOAD`."""
     model = mujoco.MjModel.from_xml_string(
         f"""
         <mujoco><worldbody>

@@ -119,7 +119,7 @@ class Start:
         begin = time.monotonic()
         if case.signal == signal.SIGTERM:
             self.process.terminate()
-        else:  # a terminal sends these signals to all its processes
+        else:  # a terminal sends these signals to the whole process group
             os.killpg(self.process.pid, case.signal)
         try:
             code = self.process.wait(limit)
@@ -167,7 +167,7 @@ def check(case: Case, ready: dict[tuple[str, bool], float], limit: float) -> Non
 
     Args:
         case: The case.
-        ready: Measured start-up durations [s] by command and cold start; extended by missing ones.
+        ready: Measured start-up durations [s] by command and cold start; missing ones are added.
         limit: Maximum time until the command ends [s].
     """
     kind = case.command, case.cold

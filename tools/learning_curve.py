@@ -28,7 +28,7 @@ TOUCH = {"none": "#8a8f98", "contact": "#d9822b", "center_of_pressure": "#2b6cb0
 
 
 def runs() -> dict[tuple[str, int], np.ndarray]:
-    """Return the stored learning curves [s] by observation and seed."""
+    """Return the stored learning curves, times on the tray [s], by kind of tactile observation and seed."""
     if not DATA.exists():
         return {}
     with DATA.open(newline="") as file:
@@ -51,7 +51,7 @@ def train() -> None:
 
 
 def draw() -> None:
-    """Draw the mean and the range over the seeds."""
+    """Draw the mean and the range of the curves over the seeds."""
     figure, axes = plt.subplots(figsize=(7.4, 3.2), layout="constrained")
     curves = runs()
     for touch, color in TOUCH.items():

@@ -47,7 +47,7 @@ def resolved(lists: Sequence[str], *options: str) -> dict[str, list[dict[str, An
 
 
 def needed(marker: str | None) -> bool:
-    """Return whether an environment marker holds on any supported machine."""
+    """Return whether an environment marker is true for a supported machine and Python version."""
     linux = {"sys_platform": "linux", "platform_system": "Linux", "os_name": "posix"}
     return marker is None or any(
         Marker(marker).evaluate(
@@ -60,7 +60,7 @@ def needed(marker: str | None) -> bool:
 
 
 def fits(wheel: str) -> bool:
-    """Return whether a wheel can be installed on any supported machine."""
+    """Return whether a wheel can be installed on at least one supported machine."""
     pythons = {"py3", *(f"cp{version.replace('.', '')}" for version in PYTHONS)}
     return any(
         (tag.interpreter in pythons or tag.abi == "abi3")
@@ -99,7 +99,7 @@ def lock_docs() -> None:
 
 
 def lock_extras() -> None:
-    """Pin the packages that `make test-extras` installs, in the same versions as the main lock if possible.
+    """Pin the packages that `make test-extras` installs, to the versions in the main lock file if possible.
 
     RLlib requires an older Gymnasium. mjlab requires an older MuJoCo, so it has a separate environment.
     """

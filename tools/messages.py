@@ -78,21 +78,21 @@ def page() -> str:
 
 
 def _places(name: str) -> str:
-    """Return the topics that use a message type, or the name of a service."""
+    """Return the topics or services that use a message or service type, as Markdown."""
     places = [topic for topic, kind, *_ in TOPICS if kind.endswith(f"/{name}")]
     places += [f"~/{action.name}" for action in ACTIONS.values() if action.service.endswith(f"/{name}")]
     return f": {', '.join(f'`{place}`' for place in places)}" if places else ""
 
 
 def _topics() -> Iterator[str]:
-    """Return the table of topics."""
+    """Yield the lines of the table of topics."""
     yield "\n## Topics\n\n| topic | type | `rates` | |\n|---|---|---|---|"
     for name, kind, stream, meaning in TOPICS:
         yield f"| `{name}` | {f'`{kind}`' if kind else ''} | {stream} | {meaning} |"
 
 
 def _services() -> Iterator[str]:
-    """Return the table of services."""
+    """Yield the lines of the table of services."""
     yield "\n## Services\n\n| service | type | |\n|---|---|---|"
     for action in ACTIONS.values():
         if action.service:

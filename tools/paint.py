@@ -20,9 +20,9 @@ LENGTH, RADIUS, TIP = 0.2, 0.03, 0.018
 MAP = (128, 160)
 """Width and height of a segment's map [pixels]."""
 SPARSE, DENSE = 0.010, 0.003
-"""Spacing of the feelers in general and at the tip [m]."""
+"""Spacings of the feelers: in general, and at the tip [m]."""
 DENSE_PART, BARE_PART = 0.06, 0.07
-"""Lengths of the dense tip and of the neck without feelers, along the upper segment from its poles [m]."""
+"""Lengths on the upper segment [m]: the tip, where feelers are dense, and the neck, which has none."""
 
 
 def cube() -> np.ndarray:

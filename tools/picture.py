@@ -3,8 +3,8 @@
 
     MUJOCO_GL=egl python tools/picture.py
 
-Each dot is a taxel, coloured by its force; loaded taxels on the far side shine through. Green arrows show the
-contact forces on the skin.
+Each dot is a taxel, coloured by its force; loaded taxels on hidden sides of bodies shine through. Green
+arrows show the contact forces on the skin.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ OUTPUT = Path(__file__).resolve().parent.parent / "docs" / "images" / "skins.png
 HEIGHT = 560
 SUPERSAMPLING = 2
 FORCES = (0.001, 0.01, 0.1, 1.0, 10.0)
-"""Forces [N] on the colour scale, from dark to bright; taxels with less force stay grey."""
+"""Forces [N] on the colour scale, from dark to bright; taxels with lower forces stay grey."""
 ARROW_SCALE = 0.012
 """Length of force arrows [m/N]."""
 UNLOADED = (0.50, 0.58, 0.70, 1.0)
@@ -63,7 +63,7 @@ INFERNO = np.array(
 
 @dataclass(frozen=True)
 class Throw:
-    """A ball thrown to reach ``target`` (3,) [m] after ``flight`` [s]."""
+    """A ball thrown from ``start`` [m] at ``time`` [s] to reach ``target`` [m] after ``flight`` [s]."""
 
     time: float
     start: tuple[float, float, float]
@@ -86,7 +86,7 @@ class View:
     forces: tuple[float, ...] = FORCES
     """Forces on the colour scale, from dark to bright [N]."""
     unloaded: tuple[float, float, float, float] = UNLOADED
-    """Colour of taxels with less force."""
+    """Colour (RGBA) of taxels whose force is below the colour scale."""
 
 
 VIEWS = [

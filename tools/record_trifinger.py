@@ -6,8 +6,8 @@ free_motion.npz contains, for each finger type, one second of desired torques an
 HOLD steps, and the resulting joint positions. Sequences with a contact or with a joint at its limit are
 discarded. The light links of TriFingerOne and TriFingerEdu reach Bullet's speed limit.
 
-demo_goals.npz contains, for each of SEEDS, the goals of demo_trifinger_platform.py in trifinger_simulation
-without an object, each held for GOAL_STEPS steps, and the joint positions reached. The fingers touch each
+demo_goals.npz contains, for each of SEEDS, the goals of trifinger_simulation's demo_trifinger_platform.py,
+each held for GOAL_STEPS steps, and the joint positions reached. There is no object. The fingers touch each
 other, the table and the border.
 """
 
@@ -29,7 +29,7 @@ SEEDS, GOALS, GOAL_STEPS = (1, 3), 18, 250
 
 
 def main() -> None:
-    """Record all motions into the files of a folder."""
+    """Record all motions into two files in a folder."""
     folder = Path(sys.argv[1])
     np.savez_compressed(folder / "free_motion.npz", **free_motions())
     np.savez_compressed(folder / "demo_goals.npz", **demo_goals())

@@ -23,7 +23,7 @@ ROOT = Path(__file__).resolve().parent.parent
 CONFIG = "touch_cube"
 PICTURE = ROOT / "docs" / "images" / f"rviz_{CONFIG}.png"
 WINDOW = "1200x846x24"
-"""Window size of the display configuration, and colour depth."""
+"""Size of the virtual screen and of the configured RViz window [pixels], and colour depth [bits]."""
 PATIENCE = 60.0
 """Maximum time for the node to start, which may include compiling kernels [s]."""
 SETTLE = 10.0

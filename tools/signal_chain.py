@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Generate the figure of docs/signal_chain.md: python tools/signal_chain.py. It needs no display.
 
-It shows the response of each stage to one press on one taxel.
+The figure shows the responses of most stages to one press on a taxel.
 """
 
 from __future__ import annotations

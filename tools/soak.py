@@ -1,9 +1,9 @@
 """Run a node for simulated hours and check for growing memory, lost messages and time running backwards.
 
 Run as ``python tools/soak.py touch_cube --hours 24``. The node is paused and driven by ``~/step``. This
-process subscribes to every topic and requests the next steps only when all messages of the last ones have
-arrived. The simulation then runs as fast as both processes allow, and every lost message is a fault even on a
-busy machine. At random times, which depend only on the seed, the tool throws balls, moves bodies, sets
+process subscribes to every topic and requests the next steps only after all messages of the previous steps
+have arrived. Thus the simulation runs as fast as both processes allow, and every lost message is a fault even
+on a busy machine. At random times, which depend only on the seed, the tool throws balls, moves bodies, sets
 parameters, tares the skin and resets the scene.
 
 Exit codes: 0 for success, 1 for faults, 2 for invalid arguments.
@@ -65,7 +65,7 @@ Row = dict[str, float]
 SharedFile = tuple[str, int]
 """Path and inode of a file in shared memory."""
 SEGMENT = re.compile(r"/fastrtps_[0-9a-f]{16}$")
-"""Pattern of shared memory files owned by one DDS participant; port files are shared by all participants."""
+"""Pattern of the shared memory files that belong to one DDS participant, unlike port files."""
 
 
 class Usage:
@@ -132,7 +132,7 @@ def sample(pid: int, shared: set[SharedFile]) -> Row:
 
 
 def shared_files(pid: int) -> set[SharedFile]:
-    """Return the files in /dev/shm that a process has mapped, except those of the system's tracing."""
+    """Return the files in /dev/shm that a process has mapped, except those of ROS tracing."""
     maps = Path(f"/proc/{pid}/maps").read_text()
     return {(path, int(inode)) for inode, path in re.findall(r"(\d+) +(/dev/shm/(?!lttng)\S+)", maps)}
 
@@ -252,14 +252,14 @@ def message_buffers(topics: Iterable[Topic]) -> float:
 
 
 def judge(rows: list[Row], buffers: float = 0.0) -> Iterator[tuple[str, float, float, float, float]]:
-    """Yield the figures that decide whether a quantity grows.
+    """Yield, for each quantity, the figures that show whether it grows.
 
     Args:
         rows: Samples of a process.
         buffers: Maximum size of its message buffers [KiB].
 
     Yields:
-        Name, largest value in the first and in the last third, slope per hour, and maximum growth.
+        Name, largest value in the first and in the last third, slope per simulated hour, and allowed growth.
     """
     settled = rows[int(WARM_UP * len(rows)) :]
     if len(settled) < 2:

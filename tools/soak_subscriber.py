@@ -1,4 +1,4 @@
-"""A ROS node for soak.py that subscribes to all topics of a simulation, checks the messages and steps it."""
+"""ROS node for soak.py that steps a simulation, subscribes to all its topics and checks the messages."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from tactile_sim.wire.sources import of_class
 from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
 
 PATIENCE = 60.0  # maximum wall time [s] to wait for a response or a message, on a shared machine
-START_PATIENCE = 600.0  # maximum wall time [s] of the start, which may compile kernels
+START_PATIENCE = 600.0  # maximum wall time [s] of the start-up, which may compile kernels
 MOST_FAULTS = 10  # the run ends after this many faults
 # Mean simulated time [s] between two disturbances of the same kind.
 EVERY = {"throw": 5.0, "set_body_state": 60.0, "set_parameters": 120.0, "tare": 300.0, "reset": 300.0}
@@ -107,7 +107,7 @@ class Subscriber:
         """
 
     def subscribe(self) -> None:
-        """Wait until the node is ready and its topics are unchanged for 2 s, then subscribe to all."""
+        """Wait until the node is ready and its topics have not changed for 2 s, then subscribe to them."""
         ready = self._client(Step, "step").service_is_ready
         if not self.wait(ready, "service ~/step", patience=START_PATIENCE):
             raise Fault("the node did not start")
@@ -153,7 +153,7 @@ class Subscriber:
         return {name: topic.contents for name, topic in topics.items()}
 
     def call(self, service_type: Any, name: str, **fields: Any) -> Any:
-        """Return the response of a service of the simulation, or None after a timeout."""
+        """Call a service of the simulation and return its response, or None after a timeout."""
         client = self._client(service_type, name)
         self.wait(client.service_is_ready, f"the service ~/{name}")
         client = client.handle  # rclpy's executor would take most of the time
@@ -177,7 +177,7 @@ class Subscriber:
         return self._clients[name]
 
     def step(self, count: int) -> int:
-        """Advance by some steps and wait for all their messages.
+        """Advance the simulation and wait for the messages of all these steps.
 
         Args:
             count: Number of steps.

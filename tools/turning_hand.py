@@ -55,9 +55,9 @@ def strip(forces: np.ndarray, names: list[str], end: float, now: int) -> Image.I
 
 
 def main() -> None:
-    """Simulate, render and save."""
+    """Simulate the hand, render the frames and save the animation."""
     simulation = Simulation(config.load(VIEW.config))
-    quality = simulation.engine.model.vis.quality  # thousands of small discs need few triangles
+    quality = simulation.engine.model.vis.quality  # each of the thousands of small discs needs few triangles
     quality.numslices, quality.numstacks, quality.offsamples, quality.shadowsize = 12, 8, 0, 1024
     panel = Panel(VIEW, simulation, HEIGHT)
     parts = np.array([pad.name.partition("_")[0] for pad in simulation.skin.pads])

@@ -8,7 +8,7 @@ from tactile_sim.bag.messages import Message
 
 
 class Cursor:
-    """Passes the messages of a topic, ordered by stamp, to a function as time advances."""
+    """Passes messages, which must be ordered by stamp, to a function as time advances."""
 
     def __init__(self, messages: Iterable[Message], take: Callable[[Message], object]) -> None:
         self._messages = iter(messages)

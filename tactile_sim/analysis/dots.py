@@ -37,7 +37,7 @@ def draw(
         image: Image (height, width, 3) uint8, modified in place.
     """
     height, width = image.shape[:2]
-    facing = (skin.normals @ view[2] > 0.0) | ~skin.normals.any(axis=1)  # 0 0 0: always visible
+    facing = (skin.normals @ view[2] > 0.0) | ~skin.normals.any(axis=1)  # a zero normal: always visible
     order = np.flatnonzero(facing)
     order = order[np.argsort(skin.positions[order] @ view[2])]  # farthest first
     across = (skin.positions[order] - center) @ view[:2].T * zoom

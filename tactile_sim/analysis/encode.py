@@ -62,7 +62,7 @@ def video(path: Path, rate: float, width: int, height: int) -> Iterator[Encoder]
         height: Height of the images, an even number [pixels].
 
     Raises:
-        OSError: If the file cannot be written.
+        OSError: The file cannot be written.
     """
     import av
 

@@ -1,4 +1,4 @@
-"""Read feelers from a bag as a skin whose readings are the covered fraction of each feeler."""
+"""Read a bag's feelers as a skin whose readings are the covered fractions of the feelers."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tactile_sim.bag.messages import Message
 COVER = "cover"
 """Name of the quantity: the covered fraction of a feeler's length, 0 to 1."""
 TOUCHED = 1e-6
-"""Covered fraction above which a feeler counts as covered, to tolerate lengths in single precision."""
+"""Covered fraction above which a feeler counts as covered; above 0 because lengths are rounded."""
 
 
 class CoveredFeelers(NamedTuple):
@@ -29,7 +29,7 @@ class CoveredFeelers(NamedTuple):
 
 
 class Covers:
-    """Computes the covered fraction of each of a robot's feelers from its free length and its layout."""
+    """Computes the covered fractions of a robot's feelers from their free and full lengths."""
 
     def __init__(self, robot: Robot) -> None:
         self.topics = robot.feelers | robot.feeler_layouts
@@ -55,13 +55,13 @@ class Covers:
             yield frame._replace(quantities=(COVER,) * count, units=("",) * count, readings=cover)
 
     def add(self, message: Message) -> None:
-        """Process a message, so that :meth:`covered` uses it."""
+        """Process a message. :meth:`covered` uses the last complete frame."""
         for frame in self.of(message):
             parts = np.split(frame.readings[:, 0], np.cumsum(frame.counts)[:-1])
             self._last = list(zip(frame.bodies, self._layouts_of(frame), parts, strict=True))
 
     def covered(self, bodies: Sequence[str], poses: Poses) -> CoveredFeelers:
-        """Return the covered feelers of bodies in the last frame, in the world.
+        """Return the covered feelers of the specified bodies in the last frame, in world coordinates.
 
         Args:
             bodies: Names of the bodies.
@@ -77,5 +77,5 @@ class Covers:
         return CoveredFeelers(ends[cover > 0], cover[cover > 0])
 
     def _layouts_of(self, frame: Frame) -> list[Layout | None]:
-        """Return the layout of each body in a frame, or None where it is unknown."""
+        """Return the layout of each body in a frame, or None for bodies whose layout is unknown."""
         return self.layouts.of(frame.layout_id, frame.bodies, frame.counts.tolist())

@@ -18,14 +18,14 @@ from tactile_sim.errors import BagError
 
 
 class MissingTopics(BagError):
-    """Raised if a bag lacks topics that a figure requires."""
+    """Error for topics that a figure requires and a bag lacks."""
 
 
 def _parts(recording: Recording, bodies: Sequence[str]) -> list[tuple[Touch, list[int]]]:
-    """Split a recording into one part for each unit in which the skin measures and one for the feelers.
+    """Split the readings of a recording into one part for each unit of the skin and one for the feelers.
 
     Returns:
-        The history of each recorded part, and the indices of those bodies that belong to it.
+        The history of each part, and the indices of its selected bodies. Parts without any are omitted.
     """
     there = [touch for touch in (recording.touch, recording.feelers) if touch.bodies]
     if not there:
@@ -85,7 +85,7 @@ FIGURES: dict[str, Callable[[Recording, Sequence[str]], Figure]] = {
     "peak": _peak,
     "contacts": _contacts,
 }
-"""For each name, a function that plots a recording for the specified bodies.
+"""Functions that plot a recording for the specified bodies, keyed by the name of the figure.
 
 The functions raise MissingTopics if the bag lacks topics that they require.
 """

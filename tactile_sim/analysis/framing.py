@@ -10,7 +10,7 @@ from tactile_sim.analysis.poses import Poses
 from tactile_sim.bag.marker_types import TRIANGLES
 
 NEAR = 2.0
-"""Shapes are included up to this distance from the centre of the skin's path, relative to its radius."""
+"""Distance from the centre of the skin's bounding box within which shapes are included, in box radii."""
 
 
 class Spheres:
@@ -23,7 +23,7 @@ class Spheres:
         """Radii of the spheres (m,) [m]."""
 
     def centers(self, poses: Poses) -> np.ndarray:
-        """Return the centres (m, 3) of the spheres in the world [m] for these poses of their frames."""
+        """Return the centres (m, 3) of the spheres in the world [m], from the poses of their frames."""
         positions, rotations = poses.of(self.frames)
         return positions + np.einsum("mij,mj->mi", rotations, self._own)
 

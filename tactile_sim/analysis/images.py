@@ -51,7 +51,7 @@ def write_frames(
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[Path, int]:
-    """Write the images of each topic as PNG files, numbered from 0, to a folder named after the body.
+    """Write each topic's images as PNG files, numbered from 0, to a folder named after the topic's body.
 
     Args:
         bag: Path of the bag.

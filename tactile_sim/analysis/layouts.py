@@ -51,7 +51,7 @@ class Layouts:
         )
 
     def of(self, layout_id: int, bodies: Sequence[str], counts: Sequence[int]) -> list[Layout | None]:
-        """Return the layout of each body, or None if it is missing or its number of taxels differs.
+        """Return the layout of each body, or None if it is missing or does not match the number of taxels.
 
         Args:
             layout_id: Layout id to which the readings refer.
@@ -68,7 +68,7 @@ class Layouts:
 def _apart(positions: np.ndarray) -> float:
     """Return the median distance between nearest neighbours among points (n, 3) [m].
 
-    This replaces the spacing where a layout has none, as for painted feelers.
+    This replaces the spacing if a layout has none, for example a layout of painted feelers.
     """
     if len(positions) < 2:
         return 0.0

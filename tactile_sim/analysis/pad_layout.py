@@ -14,9 +14,9 @@ from tactile_sim.skin import Pad, Skin
 from tactile_sim.skin.pads.layout import default_tangents
 
 MOST_IDS = 300
-"""Largest number of taxels in a panel for which their ids are drawn."""
+"""Ids are drawn in panels with at most this number of taxels."""
 FACING = -0.1
-"""Smallest cosine of the angle between normal and view axis for which a taxel is in the first view."""
+"""A taxel is in the first view if its normal's component along the view axis exceeds this value."""
 COLUMNS = 3
 SIZE = 4.0
 """Width and height of each panel [inches]."""
@@ -25,7 +25,7 @@ SIZE = 4.0
 def pad_layout(skin: Skin) -> Figure:
     """Plot the taxels of each pad as seen from outside, with ids and first tangents.
 
-    Taxels that face away from the pad's mean normal are drawn in a separate panel, as seen from behind.
+    Taxels that face away from this viewpoint are drawn in a separate panel, as seen from behind.
     """
     views = [view for pad in skin.pads for view in _views(skin, pad)]
     count = max(len(views), 1)

@@ -21,7 +21,7 @@ COLUMNS = 3
 PANEL = 3.6
 """Width and height of a panel [inches]."""
 FRONT = np.array([0.45, -0.8, 0.4])
-"""Direction in the world toward which the camera is tilted away from the normal of the touched skin."""
+"""World direction toward which the camera is tilted, away from the normal of the touched skin."""
 TILT = np.radians(35.0)
 LEAST = 7.0
 """Minimum half-width of the region in a panel, in taxel spacings."""
@@ -47,7 +47,7 @@ def peak(
     covered: CoveredFeelers,
     frame: str,
 ) -> Figure:
-    """Plot each touched body at the peak, as seen along the normal of its touched skin.
+    """Plot each touched body at the time of the peak, seen roughly along the normal of its touched skin.
 
     Args:
         touch: History of the skin.
@@ -90,7 +90,7 @@ def peak(
 
 
 def _camera(normal: np.ndarray) -> np.ndarray:
-    """Return the axes of the view of a skin with this normal (3,), as rows: right, up, toward the camera."""
+    """Return the view axes (rows: right, up, toward the camera) for skin with this normal (3,)."""
     length = np.linalg.norm(normal)
     normal = normal / length if length > 1e-9 else np.array([0.0, 0.0, 1.0])
     aside = FRONT - (FRONT @ normal) * normal
@@ -168,7 +168,7 @@ def _discs(
         view: Axes of the view as rows (3, 3).
         order: Indices of the taxels to draw, in this order.
         color: One colour, or a colour for each drawn taxel.
-        share: Diameter of a disc in spacings.
+        share: Diameter of a disc, in taxel spacings.
         flatten: Whether discs are tangent to the skin and appear as ellipses; otherwise they are circles.
     """
     size = share * skin.spacings[order]
@@ -188,7 +188,7 @@ def _box() -> dict[str, Any]:
 
 
 def _arrow(ax: Any, force: np.ndarray, half: float, net: np.ndarray) -> None:
-    """Draw the net force as an arrow that ends at the centre of the readings, and its magnitude.
+    """Draw the net force as an arrow that ends at the centre of the readings, with its magnitude.
 
     Args:
         ax: Axes to draw in.

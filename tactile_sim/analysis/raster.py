@@ -13,7 +13,7 @@ from tactile_sim.analysis.feelers import COVER
 from tactile_sim.analysis.touch import Touch
 
 ROWS = 1200
-"""Maximum number of rows. If there are more taxels, several taxels of a body share a row."""
+"""Approximate maximum number of rows. If more taxels were loaded, several taxels of a body share a row."""
 HEIGHTS = 5.6, 3.8
 """Minimum height of the first panel, and of each other panel [inches]."""
 ROOM = 0.17

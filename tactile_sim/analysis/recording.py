@@ -1,4 +1,4 @@
-"""Read the data of one robot for all figures from a bag, in one pass."""
+"""Read one robot's data for all figures from a bag, in one pass."""
 
 from __future__ import annotations
 
@@ -69,7 +69,7 @@ class Recording:
 
     @property
     def times(self) -> np.ndarray:
-        """Times (n,) [s] of the skin messages, or without skin, of the messages for feelers or contacts."""
+        """Times (n,) [s] of the skin frames; without skin, of the feeler frames or contact messages."""
         return next(
             (touch.times for touch in (self.touch, self.feelers) if touch.bodies), self.contacts.times
         )
@@ -99,7 +99,7 @@ class Recording:
         return poses
 
     def feelers_at(self, stamp: int, bodies: Sequence[str], poses: Poses) -> CoveredFeelers:
-        """Return the covered feelers of bodies at one time, in the world.
+        """Return the covered feelers of the specified bodies at one time, in world coordinates.
 
         Args:
             stamp: Time [ns].

@@ -24,7 +24,7 @@ ROOM = 1.15
 ARROW_COLORS = np.array([[0.1, 0.8, 0.2, 1.0], [0.9, 0.15, 0.1, 1.0], [0.15, 0.35, 1.0, 1.0]], np.float32)
 """RGBA colours of force components along the normal and the two tangents, as in the topic ``markers``."""
 THROUGH = 0.6
-"""Opacity of arrows that are hidden by other objects."""
+"""Opacity of the arrows, which are drawn over the scene so that no object hides them."""
 SKY = (0.62, 0.68, 0.75), (0.2, 0.23, 0.28)
 MAX_ARROWS = 3000
 

@@ -25,7 +25,7 @@ TITLE, LEGEND, MARGIN = 24, 70, 12
 
 
 def font(size: int) -> ImageFont.FreeTypeFont | ImageFont.ImageFont:
-    """Return the font for text in videos with this size [pixels]."""
+    """Return the font of this size [pixels] for text in videos."""
     return ImageFont.load_default(size)
 
 
@@ -46,7 +46,7 @@ class SkinPanel:
     Args:
         width: Width [pixels].
         height: Height [pixels].
-        half: Largest distance (2,) of a taxel from the skin's centre [m]; see :func:`reach`.
+        half: Largest horizontal and vertical distance (2,) from taxels to the centre [m], see :func:`reach`.
         norm: Colour scale.
         label: Label of the colour scale.
     """

@@ -38,7 +38,7 @@ class PadReadings(NamedTuple):
     readings: np.ndarray
     """Readings (taxels, channels) in ``unit``."""
     valid: np.ndarray
-    """(taxels,) bool; readings with False must not be used."""
+    """(taxels,) bool; False for readings that must not be used."""
     quantity: str
     unit: str
 
@@ -54,7 +54,7 @@ class Frames(Protocol):
 
 
 class Arrays:
-    """Combines the arrays of all bodies that have the same stamp into a frame."""
+    """Combines the arrays with the same stamp from all bodies into a frame."""
 
     def __init__(self, topics: Collection[str]) -> None:
         self.topics = topics

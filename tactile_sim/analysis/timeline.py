@@ -16,7 +16,7 @@ COLUMNS = 1600
 
 
 def timeline(contacts: Contacts, bodies: Collection[str] | None) -> Figure:
-    """Plot a row for each pair of bodies in contact, in descending order of force.
+    """Plot a row for each of the most loaded pairs of bodies, and one for the sum of all others.
 
     Args:
         contacts: Contact forces over time.

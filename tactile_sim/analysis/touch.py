@@ -16,7 +16,7 @@ from tactile_sim.bag.messages import Message
 BINS = 800
 """Number of time intervals to which a `Raster` is reduced when it reaches twice this number.
 
-With fewer messages, each message is an interval.
+Until then, each message is an interval.
 """
 
 
@@ -65,8 +65,8 @@ class Peak(NamedTuple):
 class Touch:
     """History of a skin: the net reading of each body over time, a raster of all taxels, and the peak.
 
-    Feelers are treated as a skin. If pads have different units, `quantity`, `unit` and `peak` refer to only
-    one of them, by default the unit of forces; `split` returns a history for each unit.
+    Feelers are treated as a skin. If pads have different units, `quantity`, `unit` and `peak` refer only to
+    pads with one of these units, by default the unit of forces; `split` returns a history for each unit.
     """
 
     def __init__(self, frames: Frames, span: Span) -> None:
@@ -91,7 +91,7 @@ class Touch:
     def add(self, message: Message) -> None:
         """Add a message from one of the topics in ``frames``.
 
-        Frames are ignored if they are outside the time span or if their layout differs from the first one's.
+        Frames are ignored if they are outside the time span or their layout differs from the first frame's.
         """
         for frame in self.frames.of(message):
             if frame.stamp in self.span:
@@ -129,7 +129,7 @@ class Touch:
         return [body for body, of_body in enumerate(self.units) if of_body == unit]
 
     def split(self) -> list[tuple[Touch, list[int]]]:
-        """Return a history for each unit, forces first, and the indices of the bodies with this unit."""
+        """Return, for each unit (forces first), a history and the indices of the bodies with that unit."""
         parts = []
         for unit in self._ordered_units():
             part = copy(self)
@@ -139,7 +139,7 @@ class Touch:
 
     @property
     def quantity(self) -> str:
-        """Quantity that the pads with this unit measure.
+        """Quantity that the pads with ``unit`` measure.
 
         If these pads measure different quantities, this is ``force_vector`` for forces, or else empty.
         """
@@ -148,7 +148,7 @@ class Touch:
 
     @property
     def peak(self) -> Peak | None:
-        """Readings at the time at which the sum of readings with this unit is largest, or None."""
+        """Readings at the time at which the sum of the readings in ``unit`` is largest, or None."""
         return self._peaks.get(self.unit)
 
     @property

@@ -33,7 +33,7 @@ LONGEST = 1.2
 SHORTEST = 0.01
 """Length below which arrows are not drawn, relative to the maximum length."""
 MOST_IMAGES = 6
-"""Largest number of tactile images that are shown. If there are more, all are omitted as too small."""
+"""Maximum number of tactile images. If there are more, none is shown, as they would be too small."""
 INK = (52, 59, 70)
 
 

@@ -44,7 +44,7 @@ def beside(bag: Path, ending: str) -> Path:
 
     Args:
         bag: The bag's folder or MCAP file.
-        ending: File name extension of the output, such as ``.npz``.
+        ending: Ending of the output's name, such as ``.npz`` or ``_parquet``.
     """
     file = Path(os.path.realpath(bag))  # `Path.resolve` raises RuntimeError for a link to itself
     named = file if bag.name in ("", "..") else bag
@@ -52,7 +52,7 @@ def beside(bag: Path, ending: str) -> Path:
 
 
 def unused(path: Path) -> Path:
-    """Return a path that does not exist: ``path``, or with ``_2``, ``_3``, ... before the extension."""
+    """Return an unused path: ``path``, or ``path`` with ``_2``, ``_3``, ... before the extension."""
     free, number = path, 1
     while os.path.lexists(free):
         number += 1
@@ -69,7 +69,7 @@ def _make(folder: Path) -> None:
 
 @contextmanager
 def fresh_folder(out: Path) -> Iterator[None]:
-    """Create a folder and its missing parents; after the block, remove those that are still empty.
+    """Create a folder and its missing parents. After the block, remove the created folders if still empty.
 
     Args:
         out: Path of the folder, which may exist already.

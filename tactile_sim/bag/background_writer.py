@@ -12,9 +12,9 @@ from tactile_sim.bag.writer import BagWriter
 from tactile_sim.errors import BagError
 
 MAX_WAITING = 64 << 20
-"""Size of waiting messages above which `BackgroundWriter.write` waits for the disk [bytes]."""
+"""Total size of queued messages at which `BackgroundWriter.write` waits for the disk [bytes]."""
 REPORT_INTERVAL = 0.2
-"""Longest wall time between two reports while messages arrive [s]."""
+"""Maximum wall time that the thread waits before it writes messages and reports its status [s]."""
 
 
 class BagStatus(NamedTuple):
@@ -29,7 +29,7 @@ class BagStatus(NamedTuple):
     size: int
     """Size of the file [bytes]."""
     fault: str = ""
-    """Why the recording ended early, or an empty string. The bag keeps the messages written before."""
+    """Why the recording ended early, or an empty string. The bag keeps the messages written before that."""
 
 
 class BackgroundWriter:
@@ -37,7 +37,7 @@ class BackgroundWriter:
 
     Args:
         folder: The bag's folder, which must not exist yet.
-        on_status: Called in the writing thread with the current status, at least when it becomes inactive.
+        on_status: Called in the writing thread with the current status, periodically and once at the end.
 
     Raises:
         BagError: The bag cannot be created.
@@ -66,7 +66,7 @@ class BackgroundWriter:
 
     @property
     def failed(self) -> bool:
-        """Whether writing has failed. Further messages are then ignored."""
+        """Whether writing has failed. After a failure, messages are ignored."""
         return bool(self._fault)
 
     def write(self, messages: Sequence[tuple[int, int, bytes]]) -> None:

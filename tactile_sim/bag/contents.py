@@ -11,12 +11,12 @@ from tactile_sim.bag.metadata import files_of
 
 _LAYOUT = "tactile_sim/msg/TactileLayout"
 LOGS = ("rcl_interfaces/msg/Log", "rcl_interfaces/msg/ParameterEvent")
-"""Message types that may have wall-clock stamps while other topics have simulation time."""
+"""Message types that may be logged with wall-clock times in a bag with simulation time."""
 
 
 @dataclass
 class TopicContents:
-    """The number of messages on a topic, their total size [bytes], and the first and last log time [ns]."""
+    """Message count of a topic, total message size [bytes], and smallest and largest log time [ns]."""
 
     type_name: str
     count: int = 0
@@ -32,15 +32,15 @@ class TopicContents:
 
 @dataclass
 class Contents:
-    """Summary of all topics of a bag. ``start`` and ``stop`` are log times [ns]."""
+    """Summary of all topics of a bag. ``start`` and ``stop`` are the smallest and largest log time [ns]."""
 
     topics: dict[str, TopicContents] = field(default_factory=dict)
     file_size: int = 0
     damage: str | None = None
     skins: dict[str, int] = field(default_factory=dict)
-    """Number of taxels on each pad, by the name of its layout topic."""
+    """Number of taxels on each pad, keyed by the pad's layout topic."""
     feelers: dict[str, int] = field(default_factory=dict)
-    """Number of feelers on each body, by the name of its layout topic."""
+    """Number of feelers on each body, keyed by the body's layout topic."""
 
     @property
     def count(self) -> int:
@@ -55,7 +55,7 @@ class Contents:
         return max((topic.stop for topic in self._timed()), default=0)
 
     def _timed(self) -> list[TopicContents]:
-        """Return the topics that have messages; log topics only if there are no others."""
+        """Return the topics that have messages. Log topics are included only if there are no others."""
         filled = [topic for topic in self.topics.values() if topic.count]
         return [topic for topic in filled if topic.type_name not in LOGS] or filled
 

@@ -134,7 +134,7 @@ def _put(archive: ZipFile, name: str, array: np.ndarray) -> None:
 
 
 def _arrays(topic: Topic, units: dict[str, str], name: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the name and the array of each field of a topic, and write its unit to ``units``."""
+    """Yield the name and the array of each field of a topic, and add the fields' units to ``units``."""
     found: dict[str, np.ndarray] = {}
     own = getattr(topic, "unit", None)
     for field, value in vars(topic).items():

@@ -1,4 +1,4 @@
-"""Check the definitions and messages in a bag for the types that this package interprets.
+"""Check a bag's definitions and messages of those types that this package interprets.
 
 A bag contains its own message definitions, which may be invalid or from another version.
 """
@@ -122,7 +122,7 @@ def check_definition(kind: Struct) -> None:
 
 
 def check_rows(type_name: str, value: Any) -> None:
-    """Check that arrays in a decoded message of a known type consist of complete rows, see `ROWS`.
+    """Check that arrays in a decoded message of a known type consist of complete rows; see `ROWS`.
 
     Args:
         type_name: Name of the message type.

@@ -50,12 +50,12 @@ _BROKEN = (
 """Errors that reading corrupt data can raise."""
 
 Progress = Callable[[int, int], None]
-"""Called with the number of bytes processed and the size of the file."""
+"""Callback that receives the number of bytes processed and the size of the file [bytes]."""
 
 
 @dataclass(frozen=True)
 class Message:
-    """A serialized message in a file. Its times are in ns."""
+    """A serialized message in a file, with its log and publish times [ns]."""
 
     channel: Channel
     schema: Schema
@@ -118,12 +118,12 @@ class McapScan:
             yield from self._records(file, len(MAGIC))
 
     def after(self, offset: int) -> Iterator[Message]:
-        """Iterate over the messages of a record and of all later records.
+        """Iterate over the messages of a record and of all subsequent records.
 
-        A full iteration must have been completed before.
+        Call this only after a complete iteration.
 
         Args:
-            offset: The value of ``kept`` at a message of that record.
+            offset: Value that ``kept`` had at a message of the first record.
         """
         with open(self.path, "rb") as file:
             yield from self._records(file, offset)
@@ -170,7 +170,7 @@ class McapScan:
         """Check that the footer is at the end of the file.
 
         Raises:
-            ValueError: The footer is missing or is at another place.
+            ValueError: The footer is incomplete or is not at the end of the file.
         """
         file.seek(place)
         rest = file.read(1 << 10)
@@ -210,7 +210,7 @@ class McapScan:
             return False
 
     def _learn(self, file: BinaryIO) -> None:
-        """Read topics and types from the file's summary, as their definitions may be in damaged bytes."""
+        """Read topics and types from the file's summary, because their definitions may have been damaged."""
         place = last_place(file, DATA_END, self.size)
         with suppress(*_BROKEN):
             while place < self.size:
@@ -228,7 +228,7 @@ class McapScan:
         Args:
             opcode: The type of the record.
             data: The record without opcode and length.
-            sure: Whether the record is from a chunk with a correct checksum. Its topics and types then
+            sure: Whether the record is from a chunk with a correct checksum. If True, its topics and types
                 replace earlier ones.
         """
         stream = ReadDataStream(BytesIO(data))

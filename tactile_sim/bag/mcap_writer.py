@@ -1,9 +1,9 @@
 """Write MCAP files that stay readable if the process is killed.
 
-The ``mcap`` library serializes the records. Its own writer ends a chunk only when it is full and cannot
-remove written data. This module therefore assembles the chunks, which can be ended at any time. It takes
-0.45 times the CPU time of that writer for messages of 3 kB, and 0.95 times for messages of 40 kB. The format
-is specified at https://mcap.dev/spec.
+The ``mcap`` library serializes the records. The library's own writer ends a chunk only when the chunk is
+full, and cannot remove written data. This module therefore assembles the chunks itself and can end them at
+any time. It needs 0.45 times the CPU time of the library's writer for messages of 3 kB, and 0.95 times for
+messages of 40 kB. The format is specified at https://mcap.dev/spec.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ from mcap.records import (
 from tactile_sim.bag.mcap_file import MAGIC, MESSAGE, MESSAGE_FIELDS
 
 CHUNK_SIZE = 4 << 20
-"""Size of a chunk at which `McapWriter.write` ends it [bytes]."""
+"""Chunk size at which `McapWriter.write` ends a chunk [bytes]."""
 
 
 @dataclass
@@ -93,7 +93,7 @@ class McapWriter:
             type_name: Name of the message type.
             definition: Definition of the message type.
             metadata: Metadata of the channel, such as QoS profiles.
-            encoding: Language of the definition.
+            encoding: Schema encoding, which specifies the language of the definition.
 
         Returns:
             The channel's id for :meth:`write`.
@@ -155,7 +155,7 @@ class McapWriter:
         self._end_chunk()
 
     def draft(self, messages: Iterable[tuple[int, int, bytes]]) -> None:
-        """Write messages that the next method call removes again.
+        """Write messages provisionally; the next method call removes them.
 
         Messages whose log times are not final yet are thus not lost if the process is killed.
 
@@ -255,7 +255,7 @@ class McapWriter:
         return summary + offsets + _bytes(footer) + MAGIC
 
     def _append(self, data: bytes) -> None:
-        """Append all of the data to the file, or nothing.
+        """Append data to the file. If this fails, remove the part that was written.
 
         Raises:
             OSError: The data cannot be written, for example because the disk is full.

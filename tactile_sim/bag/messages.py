@@ -22,8 +22,8 @@ from tactile_sim.wire.types import Struct, WireError
 class Message(NamedTuple):
     """A decoded message.
 
-    ``log_time`` is in ns. ``stamp`` is the stamp in the message [ns], or the log time of a message without
-    a stamp.
+    ``log_time`` is in ns. ``stamp`` is the stamp in the message [ns], or the log time if the message has
+    no stamp.
     """
 
     topic: str
@@ -90,7 +90,7 @@ class Messages:
 
 
 class Selection:
-    """A set of topics, selected by names with or without the leading slash. None selects all topics."""
+    """A set of topics, selected by name with or without the leading slash. None selects all topics."""
 
     def __init__(self, names: Collection[str] | None) -> None:
         if names is not None and (
@@ -106,7 +106,7 @@ class Selection:
         return self.names is None or topic in self._both
 
     def missing(self, found: Collection[str]) -> str | None:
-        """Return the first selected name that is not in ``found``, with a leading slash, or None."""
+        """Return the first selected name that is not in ``found`` (with a leading slash added), or None."""
         for name in self.names or ():
             full = "/" + name.lstrip("/")
             if name not in found and full not in found:

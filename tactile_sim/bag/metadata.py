@@ -117,14 +117,14 @@ def replace(folder: Path, content: str) -> None:
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the MCAP files of a bag in order.
+    """Return the MCAP files of a bag, in the order of its metadata or, without metadata, sorted by name.
 
     Args:
         path: The bag's folder or MCAP file.
 
     Raises:
         MetadataError: ``metadata.yaml`` is invalid.
-        BagError: ``path`` does not exist, has another storage format, or a file is missing.
+        BagError: ``path`` does not exist or has a storage format other than MCAP, or a file is missing.
     """
     if os.path.isfile(path):
         return [path]

@@ -1,4 +1,4 @@
-"""Check whether libraries are installed that only some commands need."""
+"""Check whether optional libraries, which only some commands need, are installed."""
 
 from __future__ import annotations
 

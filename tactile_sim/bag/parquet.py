@@ -28,7 +28,7 @@ from tactile_sim.wire.decode import Columns, Record
 BATCH = 128
 """Number of messages written at a time."""
 LONGEST_NAME = 100
-"""Maximum length of a file name without its ending [characters]."""
+"""Maximum length of a file name without extension [characters]."""
 
 
 def require_pyarrow() -> None:
@@ -103,7 +103,7 @@ class _Table:
             self._write()
 
     def end(self) -> None:
-        """Write the last batch and close the file. If all messages were empty lists, the file has no rows."""
+        """Write the last batch and close the file. If all lists were empty, the file has no rows."""
         self._write()
         if self._writer is None:
             self._put({"message_index": np.zeros(0, np.int64), "stamp": np.zeros(0, np.int64)}, "", None)
@@ -186,13 +186,13 @@ def _free(name: str, taken: Container[str]) -> str:
 
 
 def _only_list(value: Any) -> str:
-    """Return the name of the only field besides the header if it is a list of structs, else ``""``."""
+    """Return the name of the only field besides the header if that is a list of structs, else ``""``."""
     names = [name for name in vars(value) if name != "header"]
     return names[0] if len(names) == 1 and isinstance(getattr(value, names[0]), Columns) else ""
 
 
 def _note_sizes(sizes: dict[str, int | None], value: Any) -> None:
-    """Update ``sizes`` with the length of each array in a message; None if it differs between messages."""
+    """Store the length of each array of a message in ``sizes``, or None if it differs between messages."""
     for name, leaf in _leaves(value, ""):
         if isinstance(leaf, np.ndarray) and sizes.setdefault(name, len(leaf)) != len(leaf):
             sizes[name] = None
@@ -232,7 +232,7 @@ def _plain(value: Any) -> Any:
 def _without_null(kind: Any) -> Any:
     """Replace the null type, which Arrow infers for empty lists, with string.
 
-    Empty numeric fields are arrays, so an empty list always holds strings.
+    Empty numeric fields are arrays, so an empty list can only be a list of strings.
     """
     import pyarrow
 

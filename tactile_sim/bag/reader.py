@@ -159,9 +159,9 @@ def _in_rows(values: Any, width: int) -> Any:
 
 
 def _stacked(values: list[Any]) -> Any:
-    """Combine the values of a field in all messages.
+    """Combine the values of a field from all messages.
 
-    Numbers and arrays of equal shape become one array, and structs become Columns. Other values stay a list.
+    Numbers and arrays of equal shape become one array, structs become Columns, other values remain a list.
     """
     first = values[0]
     if isinstance(first, np.ndarray):

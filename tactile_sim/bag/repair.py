@@ -1,4 +1,4 @@
-"""Repair bags that are damaged or were not closed by writing their intact messages to new files."""
+"""Repair damaged or unclosed bags by writing their intact messages to new files."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ class Repaired:
     damage: str | None
     """Description of the damage; None if the file was intact."""
     described: bool
-    """True if ``metadata.yaml`` was valid."""
+    """Whether the bag's folder had a valid ``metadata.yaml``; True for a single file."""
     misplaced: bool
     """True if the metadata in the MCAP file had a top-level key, which rosbag2 rejects."""
     messages: int
     lost_bytes: int
     kept: Path | None
-    """Path of the damaged original, or None if nothing was replaced."""
+    """Path of the damaged original, or None if the file was intact."""
 
 
 def repair(path: Path, progress: Progress | None = None) -> Repaired:
     """Rewrite a bag whose file is damaged or whose metadata rosbag2 cannot read.
 
     Other bags are not changed. A damaged file is kept next to the new one as ``NAME.mcap.damaged``, with a
-    number appended if that name is in use. An interrupted repair leaves the bag as it was.
+    number appended if that name is in use. An interrupted repair loses no messages.
 
     Args:
         path: The bag's folder or MCAP file.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 _VECTORS = {"force": "N", "torque": "N m", "linear": "m/s", "angular": "rad/s"}
-"""Units of fields of all message types, keyed by the last component of the field's name."""
+"""Units of fields in any message type, keyed by the last component of the field's name."""
 _FIELDS = {
     "TactileLayout": {"spacing": "m", "positions": "m", "normals": "1", "areas": "m2", "lengths": "m"},
     "TactileState": {

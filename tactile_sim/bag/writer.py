@@ -13,7 +13,7 @@ from tactile_sim.bag.mcap_writer import McapWriter
 from tactile_sim.errors import BagError
 
 INTERVAL = 0.5
-"""Wall time between two chunks [s]. A process that is killed loses less than 1 s of data."""
+"""Wall time between two chunks [s]. If the process is killed, less than 1 s of data is lost."""
 
 
 class BagWriter:
@@ -84,8 +84,8 @@ class BagWriter:
     def draft(self, messages: Callable[[], Sequence[tuple[int, int, bytes]]]) -> None:
         """Set a function that returns messages whose log times may still change.
 
-        The function is called at each write to disk, and its messages replace those of its previous call.
-        They stay in the bag if the process is killed. Use :meth:`write` for final messages.
+        The function is called at each write to disk. The returned messages replace the previously returned
+        ones in the bag, and stay there if the process is killed. Use :meth:`write` for final messages.
 
         Args:
             messages: Returns the topic id, log time [ns] and CDR bytes of each message.
@@ -107,7 +107,7 @@ class BagWriter:
             self._changed = False
 
     def close(self) -> None:
-        """Write the index of the file and the metadata of the folder."""
+        """Write the pending messages, the index of the file and the metadata of the folder."""
         with _BagErrors(self.folder):
             try:
                 self._file.end_chunk()

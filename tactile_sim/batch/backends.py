@@ -80,9 +80,9 @@ def make_backend(
         made: Scene built in Python; None if the configuration names a scene.
         num_envs: Number of environments.
         backend: Name of the backend.
-        device: Device of the backend, or None.
+        device: As in `Batch`.
         seed: Seed of the first environment.
-        threads: Number of threads, or 0.
+        threads: As in `Batch`.
 
     Raises:
         TactileSimError: The backend is not installed, does not support the configuration or the device, or

@@ -87,7 +87,7 @@ class Batch:
         self.steps_since_reset = np.zeros(num_envs, np.int64)
         """(num_envs,) number of steps since the last reset of each environment."""
         self.faults: dict[int, str] = {}
-        """Reason by index for each unstable environment that the last `step`, or a later `observe`, reset."""
+        """Reasons, by environment index, why the last `step` or a later `observe` reset environments."""
         self._commands.restart(np.arange(num_envs))
 
     # -- state -----------------------------------------------------------------------------------------------
@@ -153,7 +153,7 @@ class Batch:
             ):
                 steps = min(steps, due - self.step_count)
             self._advance(steps)
-        if self.faults:  # their steps since then are discarded
+        if self.faults:  # they were reset when the fault occurred; discard their steps since then
             self.reset(list(self.faults))
 
     def observe(self, pads: Sequence[str] | None = None, reduce: str | None = None) -> Observation:
@@ -163,13 +163,13 @@ class Batch:
         positions or velocities are reset first and added to ``faults``, as in `step`.
 
         Args:
-            pads: Names of the pads to read. None uses the batch's default, which is all pads.
-            reduce: Reduces the readings to one value per pad: ``sum``, ``peak``, ``contact`` or
-                ``center_of_pressure``, see `Observation.reduced`. None uses the batch's default, which is no
-                reduction.
+            pads: Names of the pads to read. None uses the batch's ``pads``, or all pads if that is None.
+            reduce: Reduction of the readings by pad: ``sum``, ``peak``, ``contact`` or
+                ``center_of_pressure``, see `Observation.reduced`. None uses the batch's ``reduce``, or no
+                reduction if that is None.
 
         Raises:
-            CommandError: A name is unknown.
+            CommandError: A name is unknown, or a pad is named twice.
         """
         pads = self._pads if pads is None else pads
         reduce = self._reduce if reduce is None else reduce
@@ -237,10 +237,9 @@ class Batch:
         Do not write to the array; set states through ``qpos``, ``ctrl`` and the other NumPy arrays.
 
         Args:
-            name: Name of the array. The last `observe` updates ``readings`` (only without signal chain and
+            name: Name of the array. `observe` updates ``readings`` (only without signal chain and
                 sampling), ``wrenches`` of the bodies with skin, ``sensordata``, ``xpos``, ``xmat`` and
-                ``qfrc_actuator``. The last `step` updates ``qpos``, ``qvel``, ``act``, ``ctrl`` and other
-                states.
+                ``qfrc_actuator``. `step` updates ``qpos``, ``qvel``, ``act``, ``ctrl`` and other states.
 
         Raises:
             EngineError: The backend is not ``warp``.
@@ -279,7 +278,7 @@ class Batch:
             self._reset_faulty(faults)
 
     def _invalid_states(self) -> dict[int, str]:
-        """Return which state is not finite or too large, by index of the environment."""
+        """Return the fault of each environment with invalid positions or velocities, by environment index."""
         found: dict[int, str] = {}
         for what, values in (("velocity", self.worlds.qvel), ("position", self.worlds.qpos)):
             if not np.abs(values).max(initial=0.0) < LARGEST:

@@ -22,7 +22,7 @@ _FOREVER = 1 << 30
 
 
 class Commands:
-    """Computes the controls of each environment before a step, as `Simulation` does."""
+    """Joint commands and built-in motion of all environments, applied as `Simulation` does."""
 
     def __init__(self, simulation: Simulation, worlds: Worlds | WarpWorlds | MotrixWorlds):
         """Use the commander and the motion of a simulation for all environments."""
@@ -93,7 +93,7 @@ class Commands:
         self._moved_at[envs] = -1
 
     def accept(self, envs: np.ndarray, fields: Mapping[str, Mapping[str, float | np.ndarray] | None]) -> None:
-        """Set joint commands for environments, which ends their built-in motion.
+        """Set joint commands for environments, and end their built-in motion.
 
         Args:
             envs: Indices (k,) of the environments.
@@ -116,7 +116,7 @@ class Commands:
         self._moving[envs] = False
 
     def _data(self, env: int) -> Any:
-        """Return the arrays of an environment that a commander reads and writes, with the names in MjData."""
+        """Return an object with those arrays of an environment that a commander uses, named as in MjData."""
         worlds = self._worlds
         return SimpleNamespace(
             qpos=worlds.qpos[env], ctrl=worlds.ctrl[env], qfrc_applied=worlds.qfrc_applied[env]

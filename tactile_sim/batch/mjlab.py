@@ -26,7 +26,7 @@ from tactile_sim.skin import Skin
 
 @dataclass
 class TactileData:
-    """Readings after the last physics step: views of device memory, which the next step overwrites."""
+    """Readings and wrenches after the last physics step, in device memory that the next step overwrites."""
 
     readings: torch.Tensor
     """(num_envs, taxels, channels) float32 readings, in the unit and frame of the touch function."""
@@ -79,7 +79,7 @@ class TactileSensor(Sensor[TactileData]):
         simulation = Simulation(mj_model, {"skin": dict(self.cfg.skin)})
         settings = simulation.settings.skin
         self.skin = simulation.skin
-        self._model, self._data = (getattr(part, "struct", part) for part in (model, data))  # of Warp
+        self._model, self._data = (getattr(part, "struct", part) for part in (model, data))  # Warp structs
         self._contacts = WarpContacts(mj_model, self._data.nworld, wp.get_device(device))
         self._felt = WarpSkin(
             self.skin, settings.touch_function, settings.response_function, self._contacts, self.cfg.name

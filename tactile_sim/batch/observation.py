@@ -55,7 +55,7 @@ class Observation:
         return self._selected(self._output) if self._reduce is None else self.reduced(self._reduce)
 
     def reduced(self, how: str) -> np.ndarray:
-        """Return the readings reduced to one value for each pad.
+        """Return the readings reduced to one value or vector for each pad.
 
         Args:
             how: ``sum``: sum over the taxels (n, pads, channels). ``peak``: largest magnitude (n, pads).

@@ -186,7 +186,7 @@ class Readings:
         self.in_threads(run)
 
     def in_threads(self, work: Callable[[int, int, int], None]) -> None:
-        """Split the environments into ranges, and call ``work(thread, first, last)`` once in each thread."""
+        """Call ``work(thread, first, last)`` in each thread, for the thread's range of environments."""
         edges = np.linspace(0, self._worlds.num_envs, len(self._skins) + 1).astype(int).tolist()
         others = [
             self._pool.submit(work, k, first, last)

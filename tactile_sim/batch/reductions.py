@@ -53,7 +53,7 @@ def reduce_readings(
 
 @kernel(nogil=True)
 def _reduce(first, last, values, touched, touched_counts, sparse, body_index, positions, slots, law, out):
-    """Reduce the readings of environments [first, last) by pad, and add the results to ``out``.
+    """Reduce the readings of environments [first, last) by pad, and write the results to ``out``.
 
     Args:
         first: First environment.
@@ -64,10 +64,11 @@ def _reduce(first, last, values, touched, touched_counts, sparse, body_index, po
         sparse: Whether to visit only the touched taxels.
         body_index: (taxels,) index of the pad of each taxel.
         positions: (taxels, 3) positions in the body frame [m].
-        slots: Column of ``out`` for each pad, or -1 to skip the pad.
-        law: Number of the reduction.
-        out: (n, pads, width) results, initially zero: sums of the channels, the largest magnitude, or for the
-            centre of pressure the moments (3) and the sum of the magnitudes.
+        slots: Index of each pad in the second axis of ``out``, or -1 to skip the pad.
+        law: Index of the reduction in REDUCTIONS.
+        out: (n, pads, width) results, initially zero. For ``sum``: sums of the channels. For ``peak`` and
+            ``contact``: largest magnitude. For ``center_of_pressure``: sum of the positions weighted by
+            magnitude (3), and sum of the magnitudes.
     """
     for env in range(first, last):
         for k in range(touched_counts[env] if sparse else len(body_index)):

@@ -36,8 +36,8 @@ def make_axes(name: str, given: Sequence[str]) -> tuple[Axis, ...]:
     Args:
         name: Shipped name or path of the configuration.
         given: Axes as strings, such as ``skin.thickness=0.001:0.005:5`` (start, end and number of values) or
-            ``sensor.noise.std=0,0.01`` (a list). ``sensor.STAGE.PARAMETER`` sets the stage in all entries of
-            ``skin.sensor``, or in an entry ``*`` if there is none.
+            ``sensor.noise.std=0,0.01`` (a list). ``sensor.STAGE.PARAMETER`` sets the parameter in all
+            entries of ``skin.sensor``, or in an entry ``*`` if there are none.
 
     Raises:
         TactileSimError: The configuration, an axis, a key or a value is invalid, or there are too many
@@ -93,5 +93,5 @@ def _is_number(value: Any) -> bool:
 
 
 def _short(value: float) -> float:
-    """Remove the rounding error from a value, for example 0.0030000000000000005 becomes 0.003."""
+    """Remove the rounding error of a value: 0.0030000000000000005 becomes 0.003."""
     return float(f"{value:.12g}")

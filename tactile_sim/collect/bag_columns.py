@@ -29,19 +29,19 @@ _USED = {
     _NUMBERS: r"/ctrl",
     _JOINTS: r"/joint_(states|commands)",
 }
-"""For each message type, a regular expression that matches the end of the topic names to export."""
+"""For each message type, a regular expression that exported topic names must match at their end."""
 _CONSTANT = {
     _FRAME: ("pads", "bodies", "taxel_counts", "pad_channels", "units"),
     _JOINTS: ("name",),
 }
-"""For each message type, the fields that must be equal in all messages on a topic."""
+"""For each message type, the fields that must have the same value in all messages on a topic."""
 _SIZED = {_FRAME: ("data",), _JOINTS: ("position", "velocity", "effort")}
 """For each message type, the fields that must have the same length in all messages on a topic."""
 _TACTILE = "observation.tactile."
 _OF_PADS = ("observation.wrench", "observation.contact")
 """Columns that combine the values of all pads."""
 _TOLERANCE = 0.01
-"""Permitted delay of a message, as a fraction of the time between two rows."""
+"""Permitted delay of a message, as a fraction of the row period, and permitted relative error of rates."""
 
 
 @dataclass(frozen=True)
@@ -200,10 +200,10 @@ def _stream(topic: Topic, values: Any, unit: str = "", names: tuple[str, ...] = 
 
 
 def tactile_rate(path: Path, streams: dict[str, Stream]) -> int:
-    """Return the rate of the most frequent tactile stream [Hz].
+    """Return the highest rate of any tactile stream [Hz].
 
     Raises:
-        CommandError: The rate is not an integer, as LeRobot requires.
+        CommandError: The rate is not an integer, although LeRobot requires one.
     """
     intervals = [
         np.median(np.diff(stream.stamps))
@@ -230,7 +230,7 @@ def resample(path: Path, streams: dict[str, Stream], rate: int) -> dict[str, Col
         rate: Rows per second [Hz].
 
     Returns:
-        Columns by name. Values of all pads are combined into the columns `_OF_PADS`.
+        Columns by name. The streams of individual pads are combined into the columns `_OF_PADS`.
 
     Raises:
         BagError: The streams do not overlap, or the rows do not fit into memory.

@@ -103,7 +103,7 @@ def collect(
 
     Raises:
         TactileSimError: The configuration is invalid, the folder contains another dataset or is not writable,
-            or a worker was killed. Complete shards are kept.
+            or a worker was killed. Completed shards are kept.
     """
     require_pyarrow()
     probe = make_probe(collection, workers)
@@ -127,7 +127,7 @@ def collect(
 
 
 def make_probe(collection: Collection, workers: int, option: str = "--envs") -> Episodes:
-    """Check a dataset's settings and memory use, and return a batch of one episode that is not recorded.
+    """Check a dataset's settings and memory use, and return a batch of one episode, which is not recorded.
 
     Args:
         collection: The dataset to check.

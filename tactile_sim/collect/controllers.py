@@ -24,7 +24,7 @@ def make_task(name: str) -> Task:
     """Return the task of a registered environment.
 
     Args:
-        name: ID such as ``tactile_sim/BallBalance-v0``, or ``module:ID`` for an ID that a module registers.
+        name: ID such as ``tactile_sim/BallBalance-v0``, or ``module:ID`` to import ``module`` first.
 
     Raises:
         TactileSimError: Gymnasium is not installed, or the ID does not belong to a task.
@@ -52,8 +52,8 @@ def make_controller(
     """Return the function that computes actions, or None for built-in motion.
 
     Args:
-        task: Task that defines observations and actions. None uses joint states as observations and scales
-            actions to the ranges of the controls.
+        task: Task that defines observations and actions. None uses joint positions and velocities, followed
+            by touch, as observations and scales actions to the ranges of the controls.
         policy: File of a `LinearPolicy`. None draws random actions for a task.
         touch: Kind of tactile observation, see `TaskVectorEnv`.
         batch: Batch of the environments to control.

@@ -30,13 +30,13 @@ class Recipe:
     steps: int = 500
     """Number of rows in an episode that does not end early."""
     substeps: int = 0
-    """Time steps between two rows. 0 uses the task's value, or without a task the tactile message period."""
+    """Time steps between rows. 0 uses the task's value or, without a task, the period of tactile messages."""
     task: str = ""
     """ID of a task registered with `tactile_sim.learning`; empty for no task."""
     policy: Path | None = None
     """File of a `LinearPolicy`."""
     touch: str = "contact"
-    """Tactile observation of the policy, a name in `tactile_sim.learning.TOUCH`."""
+    """Name of the policy's tactile observation, a key of `tactile_sim.learning.TOUCH`."""
     changes: tuple[tuple[str, Any], ...] = ()
     """Full configuration keys and the values that replace those in the file."""
 
@@ -159,7 +159,7 @@ class Episodes:
         return max(1, round(1.0 / rate)) if rate else 1
 
     def _readers(self) -> dict[str, tuple[Field, Callable[[Observation], np.ndarray]]]:
-        """Return the columns that are read from observations, each with a function for its values."""
+        """Return the columns that are read from observations, each with a function that reads its values."""
         simulation = self.batch.simulation
         joints, pads = tuple(self.batch.observe().joint_names), simulation.skin.pads
         touch = TOUCH_FUNCTIONS[simulation.settings.skin.touch_function]
@@ -190,7 +190,7 @@ class Episodes:
         return {name: column for name, column in columns.items() if 0 not in column[0].shape}
 
     def _results(self) -> dict[str, Field]:
-        """Return the columns that are known only after each step."""
+        """Return the columns whose values are known only after each step."""
         model, results = self.batch.simulation.engine.model, {}
         if model.nu:
             names = tuple(model.actuator(k).name for k in range(model.nu))

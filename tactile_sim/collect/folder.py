@@ -21,7 +21,7 @@ from tactile_sim.errors import CommandError
 INFO = "info.json"
 DATA_PATH = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet"
 CHUNK = 1000
-"""Largest number of shards in a folder."""
+"""Largest number of shards in one chunk, which is a subfolder of the dataset."""
 
 
 def shard_path(out: Path, shard: int, ending: str = ".parquet") -> Path:
@@ -157,7 +157,7 @@ def write_shard(
 
 
 def write_tables(path: Path, tables: Iterable[Any]) -> None:
-    """Write Arrow tables with a common schema as row groups, atomically as in `write_shard`."""
+    """Write Arrow tables with a common schema as row groups of a Parquet file, atomically."""
     from pyarrow.parquet import ParquetWriter
 
     with _written(path) as file:
@@ -172,12 +172,12 @@ def write_tables(path: Path, tables: Iterable[Any]) -> None:
 
 
 def write_json(path: Path, content: dict[str, Any]) -> None:
-    """Write a JSON file that gets its name only after it is complete and on disk."""
+    """Write a JSON file, which gets its final name only after it is complete and on disk."""
     write_text(path, json.dumps(content, indent=1) + "\n")
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write a text file that gets its name only after it is complete and on disk."""
+    """Write a text file, which gets its final name only after it is complete and on disk."""
     with _written(path) as file:
         file.write(text.encode())
 

@@ -30,11 +30,11 @@ def export_bags(
     task: str = "",
     progress: Progress | None = None,
 ) -> tuple[dict[str, Any], str | None]:
-    """Write a dataset in which each row contains the latest message of each topic at that time.
+    """Write a dataset in which each row contains the latest message of each topic at the time of the row.
 
     Args:
         bags: Folders or MCAP files. Each bag must fit into memory.
-        out: Folder of the dataset. It appears when it is complete and replaces an older dataset.
+        out: Folder of the dataset. It appears only when it is complete, and replaces an older dataset.
         topics: Topics to export; by default all topics of known types.
         rate: Number of rows per second [Hz]. 0 uses the rate of the tactile messages.
         task: Description of the robot's task for LeRobot; by default the name of the first bag.
@@ -44,8 +44,8 @@ def export_bags(
         The description of the dataset, and a message about the first damaged bag, or None.
 
     Raises:
-        TactileSimError: A bag cannot be read, has no tactile data, contains several robots or has columns
-            that differ from those of the first bag, or ``out`` is not writable.
+        TactileSimError: A bag cannot be read, has no tactile data, contains several robots' topics or has
+            columns that differ from those of the first bag, or ``out`` is not writable.
     """
     damages: list[str] = []
     info: dict[str, Any] = {"config": bags[0].stem, "task": task, "shards": 1, "rate": rate}
@@ -111,7 +111,7 @@ def _remove_leftovers(out: Path) -> None:
 
 @contextmanager
 def _locked(place: Path) -> Iterator[None]:
-    """Lock a folder so that `_remove_leftovers` in another process keeps it.
+    """Lock a folder so that `_remove_leftovers` in another process does not remove it.
 
     The operating system releases the lock if this process is killed.
 

@@ -91,9 +91,9 @@ def finish(out: Path, info: dict[str, Any]) -> None:
 
 
 def _number(path: Path, first: int) -> None:
-    """Correct the ``index`` column of a shard whose first row has the index ``first``.
+    """Correct the ``index`` column of a shard, starting at ``first``.
 
-    The column is wrong if an episode in an earlier shard ended early, which the worker could not know.
+    The column is wrong if an earlier episode ended early, because workers assume that none does.
     """
     import pyarrow
     from pyarrow.parquet import ParquetFile

@@ -68,7 +68,7 @@ class Sweep:
         return {axis.name: axis.values[place] for axis, place in zip(self.axes, places, strict=True)}
 
     def collection(self, point: int) -> Collection:
-        """Return a dataset with one shard that contains the episodes of a point."""
+        """Return the settings of a dataset whose only shard contains the episodes of a point."""
         values = self.values(point)
         changes = tuple((key, values[axis.name]) for axis in self.axes for key in axis.keys)
         recipe = dataclasses.replace(self.recipe, changes=changes)
@@ -82,7 +82,7 @@ class Sweep:
             threads: Number of threads. 0 uses the number of processors.
 
         Raises:
-            TactileSimError: The point is invalid, the metric fails or its file cannot be written.
+            TactileSimError: The point is invalid, the metric fails or the point's file cannot be written.
         """
         measure, collection = load_metric(self.metric), self.collection(shard)
         try:

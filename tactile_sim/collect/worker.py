@@ -1,7 +1,7 @@
 """Run a worker process that creates shards: ``python -m tactile_sim.collect.worker PARENT``.
 
 PARENT is the id of the process that sends requests to standard input. A request is a pickled tuple
-(`workers.Work`, shard, threads). The reply is the result of ``make``, or an error.
+(`workers.Work`, shard, threads). The reply is the result of ``make`` or an error, also pickled.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tactile_sim.errors import TactileSimError
 
 
 def main(parent: int) -> None:
-    """Create the shards that standard input requests, and reply on standard output.
+    """Create the shards requested on standard input, and reply on standard output.
 
     Returns when standard input closes. If the parent process dies, the kernel kills this process.
 

@@ -62,7 +62,7 @@ def add_config(parser: argparse.ArgumentParser) -> None:
 
 
 def complete_config(prefix: str, **_: Any) -> list[str]:
-    """Return completions: the names of shipped configurations, and YAML files that start with a prefix."""
+    """Return candidates for completing a prefix: names of shipped configurations, and YAML files."""
     from argcomplete.completers import FilesCompleter  # only the shell's completion needs it
 
     return [*share.names("config"), *FilesCompleter(["yaml", "yml"])(prefix)]

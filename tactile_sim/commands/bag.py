@@ -116,7 +116,7 @@ def _pad(topic: str) -> str:
 
 
 def _wrapped(text: str, width: int) -> str:
-    """Wrap text to a width. Null characters mark blanks at which lines must not be broken."""
+    """Wrap text to a width. Null characters become spaces at which lines are not broken."""
     lines = textwrap.wrap(text, width, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False)
     return "\n".join(lines).replace("\0", " ")
 
@@ -231,4 +231,4 @@ _FORMATS = {
     "parquet": (_export_parquet, "_parquet"),
     "lerobot": (_export_lerobot, "_lerobot"),
 }
-"""Function that writes the file, and file name extension, for each export format."""
+"""For each export format, the function that writes the output, and the ending of its default path."""

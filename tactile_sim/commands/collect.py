@@ -78,7 +78,7 @@ def make_recipe(args: argparse.Namespace) -> Recipe:
     """Create a recipe from the options added by `add_recipe`.
 
     Raises:
-        CommandError: An option is out of range, or has no effect without another one.
+        CommandError: An option is out of range, or requires another option that is missing.
     """
     from tactile_sim.collect import Recipe
 

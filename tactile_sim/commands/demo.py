@@ -63,7 +63,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def main(args: argparse.Namespace) -> int:
-    """Run the demo until the user quits, the duration has passed or the node ends.
+    """Run the demo until the user quits, the duration has passed, or the node or its controller ends.
 
     Returns:
         0, or a nonzero exit code if the node or its controller ended.
@@ -93,7 +93,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _web(node: Child, wanted: int | None) -> str | None:
-    """Return a line with the address of the browser view, or None while the address is not yet known.
+    """Return the address of the browser view as text (``off`` without view), or None while it is unknown.
 
     Args:
         node: Process of the node.

@@ -119,7 +119,7 @@ def _table(listing: Listing) -> RenderableType:
 
 
 def _shown(value: Any) -> str:
-    """Format a value: join lists with commas, print booleans as yes or no, and other values unchanged."""
+    """Format a value: join lists with commas, write booleans as yes or no, and other values with ``str``."""
     if isinstance(value, list):
         return ", ".join(value)
     return {True: "yes", False: "no"}[bool(value)] if isinstance(value, bool | np.bool_) else str(value)

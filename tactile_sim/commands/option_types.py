@@ -19,7 +19,7 @@ def positive(text: str) -> float:
 
 
 def between(low: float, high: float) -> Callable[[str], float]:
-    """Return a parser of numbers from ``low`` to ``high``."""
+    """Return a parser that accepts numbers from ``low`` to ``high``."""
 
     def parse(text: str) -> float:
         value = _number(text)

@@ -274,7 +274,7 @@ def _report_left_out(recording: Recording) -> None:
 
 
 def _metadata(form: str) -> dict[str, None]:
-    """Return metadata for saving a figure so that the file is the same in every run."""
+    """Return the metadata with which a figure is saved, so that every run writes the same file."""
     return {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(form, {})
 
 

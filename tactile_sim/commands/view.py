@@ -56,7 +56,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def complete_source(prefix: str, **_: Any) -> list[str]:
-    """Return completions: shipped configurations, and YAML files and bags that start with a prefix."""
+    """Return candidates for completing a prefix: shipped configurations, YAML files and bags."""
     from argcomplete.completers import FilesCompleter  # only the shell's completion needs it
 
     return [*complete_config(prefix), *FilesCompleter(["mcap"])(prefix)]

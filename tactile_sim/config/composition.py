@@ -36,7 +36,7 @@ GROUND = "ground"
 
 
 def urdf_options(settings: Settings) -> UrdfOptions:
-    """Return the options in a configuration for reading URDF files."""
+    """Return a configuration's options for reading URDF files."""
     options = settings.scene_options
     base = settings.base or Path()
     paths = tuple(str(base / os.path.expanduser(path)) for path in settings.package_paths)
@@ -180,7 +180,7 @@ def check_objects(settings: Settings) -> None:
 
 
 def _shape_geom(body: Any, entry: dict[str, Any]) -> Any:
-    """Add a geom for a primitive shape, whose configured extents are converted to MuJoCo's sizes."""
+    """Add a primitive shape as a geom, and convert its configured extents to MuJoCo's sizes."""
     sizes = list(entry["size"])
     if entry["shape"] in ("box", "ellipsoid"):
         sizes = [0.5 * size for size in sizes]

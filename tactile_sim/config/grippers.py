@@ -12,7 +12,7 @@ from tactile_sim.schema import Check, Flag, Number, Texts, parameter
 
 @dataclass(frozen=True)
 class GripperSettings:
-    """``grippers.NAME``: a gripper. Names and defaults are those of ros2_control's gripper controllers."""
+    """``grippers.NAME``: a gripper. Names and defaults are as in ros2_control's gripper controllers."""
 
     joints: tuple[str, ...] = parameter(
         Texts(), "joints of the gripper, which all move to the position of a goal", ()
@@ -45,5 +45,5 @@ GRIPPER: dict[str, Check] = {
 
 
 def fault_of_gripper(entry: Mapping[str, Any]) -> str | None:
-    """Return an error message if a gripper's keys contradict each other, or else None."""
+    """Return an error message if a gripper has no joints, or else None."""
     return None if entry.get("joints") else "must have joints, such as joints: [left, right]"

@@ -13,7 +13,7 @@ from tactile_sim.schema import Choice, Flag, Integer, Integers, Number, Text, ch
 
 
 def check_address(value: Any) -> str:
-    """Return a valid websocket address unchanged.
+    """Check a websocket address and return it unchanged.
 
     Raises:
         ValueError: The value is not a websocket address.
@@ -30,7 +30,7 @@ def check_address(value: Any) -> str:
 
 
 def check_topic(value: Any) -> str:
-    """Return a valid absolute, relative or private ROS topic name unchanged.
+    """Check an absolute, relative or private ROS topic name and return it unchanged.
 
     Raises:
         ValueError: The value is not a topic name.
@@ -75,7 +75,7 @@ HARDWARE_PAD = checks(HardwarePad)
 
 @dataclass(frozen=True)
 class HardwareSettings:
-    """``hardware.*``: source of the readings of ``tactile_sim hardware``; the simulation ignores it."""
+    """``hardware.*``: source of the readings of ``tactile_sim hardware``; ignored by the simulation."""
 
     driver: str = key(
         "array",

@@ -24,7 +24,7 @@ def resolve_layers(settings: Settings, names: Names, bodies: Iterable[int]) -> t
         bodies: Ids of the bodies with skin.
 
     Raises:
-        ConfigError: A body has no skin, or a pattern matches no body with skin.
+        ConfigError: An entry names a body without skin, or a pattern matches no body with skin.
     """
     ids = {names.bodies[body]: body for body in sorted(bodies)}
     stiffness, thickness = (

@@ -27,7 +27,7 @@ _NULLS = ("null", "Null", "NULL", "~")
 _PARTS = {"robots", "objects", "ground"}
 """Keys that add elements to a scene."""
 _FAULTS = {"robots": fault_of_robot, "objects": fault_of_object, "grippers": fault_of_gripper}
-"""For each table, a function that returns an error message if a group's keys contradict each other."""
+"""For each table, a function that returns an error message if a group is incomplete or inconsistent."""
 _RENAMED = {"gains": "control"}
 """Current names of keys that were renamed, keyed by their earlier names, to suggest in error messages."""
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
@@ -91,7 +91,7 @@ def from_mapping(
 def _faults_of_groups(
     values: Mapping[str, Any], source: str, wrong: Sequence[str]
 ) -> list[tuple[str, ConfigError]]:
-    """Return an error for each group whose keys are valid but contradict each other.
+    """Return an error for each group whose keys are individually valid, but incomplete or inconsistent.
 
     Args:
         values: Valid values, keyed by full name.

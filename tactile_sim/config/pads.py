@@ -85,7 +85,8 @@ def resolve_pads(
 def _extended(preset: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
     """Merge the stages of a preset with those of the configuration, which take precedence.
 
-    A configured stage replaces the preset's stage, or only switches it on or off.
+    A configured stage replaces the preset's stage, but if its only key is ``enabled``, it just switches the
+    preset's stage on or off.
     """
     switched = {
         stage: {**preset[stage], **own}

@@ -1,9 +1,9 @@
 """Read a ROS 2 parameter file exactly as ``rcl`` does, without ROS.
 
-``rcl_yaml_param_parser`` implements neither YAML 1.1 nor 1.2. A plain scalar is a boolean, otherwise a number
-if C's ``strtol`` or ``strtod`` accept it, otherwise text. Null is not supported. This module processes the
-same YAML events, so the node and the core read the same values from a file. Input that rcl rejects or reads
-incorrectly is rejected with the line and a remedy.
+``rcl_yaml_param_parser`` implements neither YAML 1.1 nor 1.2. A plain scalar is a boolean if it is
+a word such as ``yes``, a number if C's ``strtol`` or ``strtod`` accepts it, and text otherwise. Null is not
+supported. This module processes the same YAML events, so the node and the core read the same values from a
+file. Input that rcl rejects or reads incorrectly is rejected with the line and a remedy.
 """
 
 from __future__ import annotations
@@ -119,7 +119,7 @@ def _text(path: Path, source: str) -> str:
 
 
 def applies(section: str, node: str) -> bool:
-    """Return whether a section's name matches a node; ``*`` stands for one token, ``**`` for any number."""
+    """Return whether a section's name matches a node; ``*`` matches one token, ``**`` any number."""
     name = section if section.startswith("/") else "/" + section
     pattern = re.escape(name).replace(r"/\*\*", r"(/\w+)*").replace(r"/\*", r"/\w+")
     return re.fullmatch(pattern, node) is not None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[int, float]:
-    """Return the taxel spacing [m] of the bodies that ``skin.scales`` covers, by increasing body id.
+    """Return the taxel spacing [m] of the bodies that ``skin.scales`` covers, in order of body id.
 
     If neither ``skin.scales`` nor ``skin.pads`` is set, the default of the engine applies.
 

@@ -88,12 +88,12 @@ OBJECT = checks(ObjectSettings)
 
 
 def fault_of_robot(entry: Mapping[str, Any]) -> str | None:
-    """Return an error message if a robot's keys contradict each other, or else None."""
+    """Return an error message if a robot's keys are incomplete or inconsistent, or else None."""
     return _fault_of_quaternion(entry) if "file" in entry else "must have a file, such as file: panda.urdf"
 
 
 def fault_of_object(entry: Mapping[str, Any]) -> str | None:
-    """Return an error message if an object's keys contradict each other, or else None."""
+    """Return an error message if an object's keys are incomplete or inconsistent, or else None."""
     if ("shape" in entry) == ("file" in entry):
         return "must have either a shape, such as shape: box, or a file"
     if "file" in entry and "size" in entry:

@@ -15,7 +15,7 @@ _TABLE = "skin.sensor"
 
 
 def switch_places(sensor: Sensor) -> Iterator[tuple[str, str, str]]:
-    """Yield for each switch its full key, the entry (pad name or pattern) and the stage."""
+    """Yield the full key, the entry (pad name or pattern) and the stage of each switch."""
     for entry, stages in sensor.items():
         for stage in stages:
             yield f"{_TABLE}.{entry}.{stage}.{ENABLED}", entry, stage

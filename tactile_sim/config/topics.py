@@ -9,7 +9,7 @@ from tactile_sim.names import topic_token
 
 
 def check_topics(pads: Iterable[str], where: str) -> None:
-    """Check that names stay distinct after characters that topics do not allow are replaced.
+    """Check that names stay distinct after replacing the characters that topics do not allow.
 
     Args:
         pads: Distinct names of pads or of bodies with feelers.

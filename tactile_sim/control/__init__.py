@@ -1,1 +1,1 @@
-"""Apply joint commands, built-in motion, thrown balls and forces from users."""
+"""Joint commands, built-in motion, thrown balls and forces applied by users."""

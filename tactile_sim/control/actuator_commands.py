@@ -17,8 +17,9 @@ _TENDON = mujoco.mjtTrn.mjTRN_TENDON
 class ActuatorCommands:
     """Converts targets of tendons and actuators to controls.
 
-    A position is the length of the tendon or of the actuator's transmission, without the gear; an effort is
-    the force along it. As with joints, a servo accepts positions or velocities, and a motor accepts efforts.
+    A position is the length of the tendon or of the actuator's transmission before the gear ratio is applied,
+    and an effort is the force along the tendon or transmission. As with joints, a servo accepts positions or
+    velocities, and a motor accepts efforts.
     """
 
     def __init__(self, model: mujoco.MjModel, names: Names):
@@ -42,7 +43,7 @@ class ActuatorCommands:
         Args:
             name: Name of the tendon or actuator, one of `names`.
             targets: Position [m or rad], velocity [m/s or rad/s] and effort [N or N m]; NaN for no target.
-            controls: (nu,) Controls, which are modified in place.
+            controls: (nu,) controls, modified in place.
 
         Raises:
             CommandError: The tendon or actuator does not accept one of the targets.

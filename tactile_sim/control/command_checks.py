@@ -40,7 +40,7 @@ def joint_tables(
     """Convert commands by joint name to one array for each field.
 
     Args:
-        fields: Values by joint name, for each field: a number or an array (count,).
+        fields: For each field, values by joint name, or None; a value is a number or an array (count,).
         count: Number of environments.
 
     Returns:
@@ -73,16 +73,16 @@ class CommandChecks:
         self._model = model
         self._joints = np.flatnonzero(np.isin(model.jnt_type, SCALAR))
         self.joint_names = [names.joints[j] for j in self._joints]
-        """Hinge and slide joints, which are listed in joint states and accept commands."""
+        """Names of the hinge and slide joints, which are listed in joint states and accept commands."""
         self.qpos = model.jnt_qposadr[self._joints]
         self.dofs = model.jnt_dofadr[self._joints]
         self._index = {name: k for k, name in enumerate(self.joint_names)}
         self.without_position = {names.joints[joint]: why for joint, why in undriven(model, names).items()}
-        """Reason why a joint does not accept position commands, by name of the joint."""
+        """For each joint that does not accept position commands, the reason, by joint name."""
         self.followers = {names.joints[joint] for joint in leaders(model)} & set(self.without_position)
-        """Names of joints that follow another one and have no servo of their own."""
+        """Names of joints that follow another joint and have no servo of their own."""
         self.drives = DriveTable(model, self._joints)
-        """Drives of these joints, and the targets they accept."""
+        """Drives of these joints, and the targets that the joints accept."""
         self._actuators = ActuatorCommands(model, names)
 
     def indices(self, names: Sequence[str]) -> np.ndarray:
@@ -96,7 +96,7 @@ class CommandChecks:
             controls: One value per control. NaN leaves a control unchanged.
 
         Raises:
-            CommandError: The number of values is wrong, or a value is not a number, infinite or too large.
+            CommandError: The number of values is wrong, or a value is not numeric, infinite or too large.
         """
         return numbers("ctrl", controls, self._model.nu, nan=True)
 

@@ -1,4 +1,4 @@
-"""Convert commands to joints and actuators to controls and forces."""
+"""Convert commands for joints and actuators to controls and forces."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ class Commander(CommandChecks):
     """Converts joint commands to actuator controls, and stores the last command for each joint.
 
     Controls are computed from the gain and bias of the actuators, so that a servo exerts no force at its
-    target. An effort is added to the force of a servo that was added by ``control``. A joint without such a
-    servo receives the effort from its motor or, without a motor, as an applied force. Until the first
-    command, servos that were added by ``control`` hold the joint positions of the last reset.
+    target. An effort is added to the force of a servo that the configuration's table ``control`` added. A
+    joint without such a servo receives the effort from its motor or, without a motor, as an applied force.
+    Until the first command, servos added by ``control`` hold the joint positions of the last reset.
     """
 
     def __init__(self, model: mujoco.MjModel, names: Names):
-        """Read the actuators of a compiled model, including servos that were added by ``control``."""
+        """Read the actuators of a compiled model, including servos added by ``control``."""
         super().__init__(model, names)
         self.grips = Grips(self.drives, self.qpos, self.dofs, model.opt.timestep)
         """Set points of joints that move with limited effort."""
@@ -42,7 +42,7 @@ class Commander(CommandChecks):
         self.hold(engine, np.arange(len(self._joints)))
 
     def hold(self, engine: EngineArrays, joints: np.ndarray) -> None:
-        """Let servos that were added by ``control`` hold the current positions of joints without a command.
+        """Let servos added by ``control`` hold the current positions of joints that have no command.
 
         Args:
             engine: State and inputs of the engine.
@@ -61,7 +61,7 @@ class Commander(CommandChecks):
         self._tracking = np.empty(0, int)
         self.grips.release(np.arange(len(self._joints)))
         self._trajectory: tuple[JointTrajectory, float, np.ndarray, np.ndarray] | None = None
-        """Trajectory being followed, its start in engine time [s], joint indices (k,) and mask (drives,)."""
+        """Trajectory being followed, its start (engine time) [s], its joint indices (k,) and drive mask."""
 
     @property
     def every_step(self) -> bool:
@@ -74,7 +74,7 @@ class Commander(CommandChecks):
         return self._trajectory
 
     def set_points(self, joints: np.ndarray) -> np.ndarray:
-        """Return the last commanded positions and velocities (k, 2) of joints; NaN for none.
+        """Return the last commanded positions and velocities (k, 2) of joints; NaN where there is no command.
 
         Args:
             joints: (k,) indices in `joint_names`.
@@ -135,11 +135,11 @@ class Commander(CommandChecks):
         self._choose_tracking()
 
     def follow(self, trajectory: JointTrajectory, engine: EngineArrays, delay: float = 0.0) -> None:
-        """Follow a checked trajectory from the current set points.
+        """Start to follow a trajectory from the current set points.
 
         Args:
-            trajectory: Trajectory that replaces the current one. If it has no points, the joints of the
-                current trajectory stop.
+            trajectory: Trajectory that passed `check_trajectory`. It replaces the current one. If it has no
+                points, the joints of the current trajectory stop.
             engine: State and inputs of the engine.
             delay: Time until the trajectory starts [s]; negative if its start is in the past.
         """
@@ -163,10 +163,10 @@ class Commander(CommandChecks):
     def grip(
         self, joints: np.ndarray, engine: EngineArrays, position: float, effort: float, velocity: float
     ) -> int:
-        """Let joints approach a position with limited effort. A trajectory that includes them ends.
+        """Let joints approach a position with limited effort; this ends a trajectory that moves any of them.
 
         Args:
-            joints: (k,) Indices of joints that passed ``grips.check``.
+            joints: (k,) indices of joints that passed ``grips.check``.
             engine: State and inputs of the engine.
             position: Target position [m or rad].
             effort: Maximum effort on each joint [N or N m]; may be infinite.

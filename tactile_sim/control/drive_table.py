@@ -12,18 +12,18 @@ from tactile_sim.scenes.servos import added_servos, effort_range
 class DriveTable:
     """Drives of hinge and slide joints, which convert targets to controls.
 
-    A drive accepts one field of a command for one joint. Joints are indices into the joints of the table.
+    Each drive belongs to one joint. Joints are specified by their indices in the table.
 
     Attributes:
         joint: (drives,) Joint of each drive.
         control: (drives,) Index of the control of each drive.
         field: (drives,) Index in `FIELDS` of the target that each drive accepts.
         servo: (drives,) Whether each drive was added by the configuration's table ``control``.
-        offset: (drives,) Control at zero targets.
+        offset: (drives,) Control when all targets are 0.
         weights: (drives, 3) Weights of the targets in the control.
         force_weights: (drives,) Change of the control per unit of effort on the joint; 0 if unknown.
         range: (drives, 2) Range to which MuJoCo clamps the control.
-        takes: Mask (joints,) of the joints that accept a target, keyed by field.
+        takes: For each field, a mask (joints,) of the joints that accept a target for it.
         reach: (joints, 3, 2) Minimum and maximum of the position [rad or m], velocity [rad/s or m/s] and
             effort [N m or N] targets.
     """

@@ -28,7 +28,7 @@ class GripperCommand(NamedTuple):
         """Check that all values are finite numbers of reasonable size.
 
         Raises:
-            CommandError: A value is not a number, infinite or too large.
+            CommandError: A value is not a finite number or is too large.
         """
         for name, value in self._asdict().items():
             numbers(name, value)

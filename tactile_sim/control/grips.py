@@ -13,17 +13,16 @@ from tactile_sim.scenes.drives import POSITION, VELOCITY
 
 
 class Grips:
-    """Set points of gripping joints, which apply until another command.
+    """Set points of gripping joints, which apply until another command replaces them.
 
     Joints are specified by their indices in a `DriveTable`.
 
-    The effort is limited through the control of the position servo, which is kept so close to the current
-    position that the servo's force stays within the limit. This works with any engine and does not change the
-    model.
+    The effort is limited by keeping the control of the position servo so close to the current position that
+    the servo's force stays within the limit. This works with any engine and does not change the model.
     """
 
     def __init__(self, drives: DriveTable, qpos: np.ndarray, dofs: np.ndarray, timestep: float):
-        """Start without gripping joints.
+        """Create a table in which no joint is gripping.
 
         Args:
             drives: Drives of the joints.
@@ -94,7 +93,7 @@ class Grips:
         self.owner[joints] = 0
 
     def apply(self, engine: EngineArrays, targets: np.ndarray) -> None:
-        """Set the controls of gripping joints for the next step, and their set points.
+        """Update the set points of gripping joints, and set their controls for the next step.
 
         Args:
             engine: State and inputs of the engine.

@@ -10,7 +10,7 @@ import numpy as np
 from tactile_sim.engines import Contacts, Engine
 
 FREQUENCY = 10.0
-"""Angular frequency of a body on the spring [rad/s], as in MuJoCo's simulate. The damping is critical."""
+"""Natural frequency of a body on the spring [rad/s], as in MuJoCo's simulate. The damping is critical."""
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from tactile_sim.registry import engine_plugin
 
 
 def make_commander(settings: Settings, names: Names, engine: Engine) -> Commander:
-    """Create the commander of the engine's plug-in if it has one, or else a `Commander`.
+    """Create the commander that the engine's plug-in defines or, if it defines none, a `Commander`.
 
     Args:
         settings: Configuration with the table ``control``.

@@ -51,7 +51,7 @@ class JointTrajectory:
 
         Raises:
             CommandError: A joint is unknown or named twice, an array has the wrong shape or contains values
-                that are not finite, accelerations have no velocities, or times do not increase.
+                that are not finite, accelerations lack velocities, or times are negative or do not increase.
         """
         for name in self.joints:
             known("joint_trajectory: no joint", name, joints)
@@ -77,7 +77,7 @@ class JointTrajectory:
             )
 
     def starting_from(self, position: np.ndarray, velocity: np.ndarray) -> JointTrajectory:
-        """Return the trajectory with a point at time 0 added, unless it starts there.
+        """Return the trajectory with a point added at time 0, or unchanged if it already starts at time 0.
 
         Args:
             position: (k,) Positions of the added point [rad or m].
@@ -94,7 +94,10 @@ class JointTrajectory:
         return JointTrajectory(self.joints, np.concatenate([[0.0], self.times]), *longer)
 
     def at(self, time: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the positions and velocities (k,) at a time since the start [s]; at rest after the end."""
+        """Return the positions and velocities (k,) at a time since the start [s].
+
+        The joints are at rest before the first and after the last point.
+        """
         if time >= self.times[-1]:
             return self.positions[-1], np.zeros(len(self.joints))
         k = max(0, int(np.searchsorted(self.times, time, side="right")) - 1)

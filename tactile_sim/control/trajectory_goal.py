@@ -30,8 +30,8 @@ def tolerances(joints: Sequence[str], given: Mapping[str, tuple[float, float]], 
 
     Args:
         joints: (k,) Names of the joints of the trajectory.
-        given: Tolerances of position and velocity by joint name. Without an entry, or with 0 or less, a
-            tolerance is infinite.
+        given: Tolerances of position and velocity by joint name. A tolerance that is missing, or is 0 or
+            less, is infinite.
         where: Prefix for error messages.
 
     Raises:
@@ -62,18 +62,19 @@ class TrajectoryGoal:
         """Prepare a goal.
 
         Args:
-            trajectory: A valid trajectory with points.
+            trajectory: A valid trajectory with at least one point.
             path: (k, 2) tolerances of position and velocity along the path; see `tolerances`.
             goal: (k, 2) tolerances of position and velocity at the end.
             patience: Time after the end within which the goal tolerances must be met [s]; 0 for no limit.
             done: Called once at the end of the goal with its outcome and a description, in the loop's thread.
-            watch: Called in each step with set points and current values (k, 2) of position and velocity.
+            watch: Called in each step with the set points and the current values of position and velocity,
+                each (k, 2).
         """
         self.trajectory = trajectory
         self._path, self._goal, self._patience = path, goal, patience
         self._done, self._watch = done, watch
         self._end: float | None = None
-        """Engine time at the end of the trajectory [s], or None before."""
+        """Engine time at which the trajectory ended [s], or None before its end."""
         self._checked = -1.0
         """Engine time of the last check [s]."""
 

@@ -32,7 +32,7 @@ def force_arrows(
         rotations: Rotations of all bodies to the world frame (nbody, 3, 3).
         bodies: Ids of the bodies with net arrows (b,).
         wrenches: Net wrenches on these bodies (b, 6), body frames [N, N m].
-        scale: Length of an arrow per force [m/N].
+        scale: Arrow length per unit of force [m/N].
         tangents: Whether to draw the friction along each tangent separately.
 
     Returns:

@@ -10,11 +10,11 @@ import numpy as np
 from tactile_sim.names import Names
 
 TAXEL_FRACTION = 0.1
-"""Ratio of the end of a taxel's scale to the expected force on a body."""
+"""End of a taxel's colour scale as a fraction of the full scale of the force on a body."""
 
 
 def full_scale(force: float) -> float:
-    """Return the smallest 1, 2 or 5 times a power of ten that exceeds a force by at least 20 % [N]."""
+    """Round 1.2 times a force up to 1, 2 or 5 times a power of ten; at least 1 mN [N]."""
     least = max(1.2 * force, 1e-3)
     decade = 10.0 ** math.floor(math.log10(least))
     return next(step * decade for step in (1.0, 2.0, 5.0, 10.0) if step * decade >= least * (1 - 1e-9))

@@ -23,8 +23,8 @@ class TactileImage(NamedTuple):
     name: str
     """Name of the image.
 
-    This is ``image``, ``force_image`` for the skin of a body that also has feelers, or ``<geom>/image`` for
-    one of several geoms with feelers.
+    This is ``force_image`` for the skin of a body that also has feelers, ``<geom>/image`` for each of several
+    geoms with feelers, and otherwise ``image``.
     """
     encoding: str
     """``mono8`` or ``rgb8``, as in sensor_msgs/Image."""

@@ -20,9 +20,9 @@ FIELD_OF_VIEW = np.radians(45.0)
 ASPECT = 1.1
 """Smallest expected aspect ratio (width / height) of RViz's 3D view next to its panel."""
 MARGIN = 1.1
-"""Factor by which the visible area exceeds the extent of the skin, or of a scene without camera."""
+"""Ratio of the visible extent to the extent of the skin, or of the scene if it has no camera."""
 DIRECTION = np.array([0.54, -0.76, 0.36]) / np.linalg.norm([0.54, -0.76, 0.36])
-"""Direction from a scene without camera to the viewer: in front, on the right, slightly above."""
+"""Unit vector towards the viewer if the scene has no camera: in front, to the right, slightly above."""
 CAMERA = "main"
 """Name of the scene camera whose view RViz adopts."""
 TAXEL = 0.5
@@ -76,10 +76,10 @@ def rviz_display(settings: Settings) -> Display:
 
 
 def _view(model: mujoco.MjModel, skin_bodies: list[int]) -> dict[str, Any]:
-    """Return the keys of RViz's orbit view.
+    """Return the settings of RViz's orbit view.
 
-    The view matches the camera `CAMERA`, moved back if necessary. Without that camera, the view shows the
-    entire scene. Other cameras are ignored because they may be mounted on a robot.
+    The view is taken from the camera `CAMERA` or, if necessary, from further back. Without that camera, it
+    shows the entire scene. Other cameras are ignored because they may be mounted on a robot.
 
     Args:
         model: The compiled scene.

@@ -22,7 +22,7 @@ class Theme:
     net: str
     """Net forces."""
     lines: tuple[str, ...]
-    """Line colours that colour-blind users can distinguish (Okabe and Ito), and an additional one."""
+    """Six line colours after Okabe and Ito, which colour-blind users can distinguish, and a seventh one."""
 
 
 DATA = "#14171c"

@@ -28,7 +28,7 @@ def prefixed(value: float, unit: str) -> tuple[float, str]:
 
 
 def number(value: float) -> str:
-    """Format a number with three significant digits, or as an integer from a thousand to a million."""
+    """Format a number as an integer from 1000 to a million, otherwise with three significant digits."""
     return f"{value:.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
 
 

@@ -98,8 +98,8 @@ def make(
         engine: Name of the engine.
         spec: The scene as an editable spec.
         model: The compiled scene.
-        bodies: Ids of the bodies whose contacts are needed, which some engines use to save work. None selects
-            all bodies.
+        bodies: Ids of the bodies whose contacts are needed; some engines skip all other contacts to save
+            time. None selects all bodies.
         options: Engine-specific settings from the configuration, see `EnginePlugin`.
 
     Raises:
@@ -111,7 +111,7 @@ def make(
 def make_many(
     engine: str, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int = 0
 ) -> Environments:
-    """Create several environments for a loaded scene, which are stepped together.
+    """Create several environments, which are stepped together, for a loaded scene.
 
     Args:
         engine: Name of the engine.

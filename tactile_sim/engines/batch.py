@@ -21,7 +21,7 @@ def environment_ids(envs: Sequence[int] | np.ndarray, count: int) -> np.ndarray:
         count: Number of environments.
 
     Raises:
-        EngineError: ``envs`` has another type or shape, or an index is out of range.
+        EngineError: ``envs`` has an invalid type or shape, or an index is out of range.
     """
     try:
         chosen = np.asarray(envs)
@@ -46,7 +46,7 @@ class _NotInABatch(EngineError, AttributeError):
 class Environments(MujocoSensors):
     """Base class of engines with several environments.
 
-    Attributes that exist only in engines with a single environment raise an error with this explanation.
+    Access to an attribute that exists only in engines with a single environment raises an error that says so.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Store the readings of contact sensors in a layout that does not depend on the engine."""
+"""Readings of contact sensors, stored in a layout that does not depend on the engine."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from tactile_sim.scenes.sensor_layout import WIDTHS, ContactLayout
 class ContactSensor:
     """Readings of one contact sensor in n environments, with s slots each. Filled slots come first.
 
-    All fields have values, even those that the sensor does not request. Empty slots are zero. With
-    ``netforce`` there is a single slot with the sum of all contacts, whose normal and tangent are the world's
-    x and y axes.
+    All fields have values, even those that the sensor does not request. Empty slots contain zeros. With
+    ``netforce``, a single slot contains the sum of all contacts; its normal and tangent are the world's x and
+    y axes.
 
     Attributes:
         layout: Configuration of the sensor.
@@ -38,7 +38,7 @@ class ContactSensor:
 
     @property
     def force(self) -> np.ndarray:
-        """(n, s, 3) force of object 1 on object 2 along the axes normal, tangent, normal x tangent [N]."""
+        """(n, s, 3) force of object 1 on object 2, along normal, tangent and normal x tangent [N]."""
         return self.values[:, :, 0:3]
 
     @property

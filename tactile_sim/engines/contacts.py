@@ -1,4 +1,4 @@
-"""Store the contacts of one step as a structure of arrays."""
+"""Contacts of one time step, stored as a structure of arrays."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from tactile_sim.compilation import kernel
 
 ELLIPTIC = int(mujoco.mjtCone.mjCONE_ELLIPTIC)
 FORCE_FLOOR = 1e-9
-"""Contacts are omitted if all their force components are below this value [N]."""
+"""Force below which a component is negligible [N]. Contacts with only such components are omitted."""
 
 
 class FlexContacts(NamedTuple):
     """Flex, element and vertex ids (n, 2) for both sides of the engine's n contacts, or -1 for none.
 
-    `Contacts.index` contains row indices of these arrays.
+    `Contacts.index` contains row indices into these arrays.
     """
 
     flex: np.ndarray
@@ -28,8 +28,8 @@ class FlexContacts(NamedTuple):
 class Contacts:
     """A set of n contacts that carry a force. Object 1 is the first geom and object 2 the second.
 
-    The data is stored in two arrays with one row per contact, which kernels and messages read directly. The
-    properties are views of their columns. If one side is a flex, its geom and body are -1 and the relative
+    The data is stored in two arrays with one row per contact, which kernels read directly. The properties are
+    views of the columns of these arrays. If one side is a flex, its geom and body are -1 and the relative
     velocity is NaN, because the surface of a flex does not move with a single body.
 
     Attributes:
@@ -68,9 +68,9 @@ class Contacts:
 
     @property
     def frame(self) -> np.ndarray:
-        """(n, 3, 3) contact frames in the world frame.
+        """(n, 3, 3) axes of the contact frames, in the world frame.
 
-        Their rows are the unit normal from object 1 to object 2 and the two tangents.
+        The rows are the unit normal from object 1 to object 2 and the two tangents.
         """
         return self.values[:, 3:12].reshape(-1, 3, 3)
 
@@ -192,8 +192,8 @@ def _touching(sensing, values, ids, out_values, out_ids):
     return count
 
 
-# MuJoCo's arrays are contiguous for one contact but not for more. The signature accepts both and compiles
-# on import, not in the middle of a run.
+# MuJoCo's arrays are contiguous for one contact but not for more. The signature accepts both, and causes the
+# kernel to be compiled on import, not in the middle of a run.
 @kernel(
     "int64(f8[:,:], f8[:,:], f8[:], i4[:,:], i4[:], i4[:], f8[:,:], f8[::1], b1,"
     " i4[::1], i4[::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[:,::1])",
@@ -224,7 +224,7 @@ def read_arrays(
         dist: (n,) distances [m].
         geom: (n, 2) geom ids, or -1 for a flex.
         dim: (n,) dimensions (condim).
-        address: (n,) index of each contact's first element in ``efc_force``; negative if it has no force.
+        address: (n,) index of each contact's first element in ``efc_force``, or negative if no force acts.
         friction: (n, 1 or more) friction coefficients.
         efc_force: Constraint forces [N, N m], as in mujoco.MjData.
         elliptic: Whether friction cones are elliptic instead of pyramidal.

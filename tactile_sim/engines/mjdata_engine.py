@@ -32,13 +32,13 @@ def keyframe_id(model: mujoco.MjModel, keyframe: str | None) -> int:
 
 
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
-"""Components of MuJoCo's state that determine all forces."""
+"""Components of MuJoCo's state that together determine all later states."""
 
 
 class MjDataEngine(StateArrays, MujocoSensors):
     """Base class that implements the engine interface, except stepping, with a MuJoCo model and its data.
 
-    ``data`` is public for users. Packages outside ``engines`` use only the members of the interface.
+    Users may access ``data``; packages outside ``engines`` use only the members of the interface.
     """
 
     name: str
@@ -72,7 +72,7 @@ class MjDataEngine(StateArrays, MujocoSensors):
 
     @property
     def state_size(self) -> int:
-        """Length of the state vector in `get_state`."""
+        """Number of values that `get_state` writes."""
         return mujoco.mj_stateSize(self.model, _STATE)
 
     def get_state(self, out: np.ndarray) -> None:
@@ -97,7 +97,7 @@ class MjDataEngine(StateArrays, MujocoSensors):
         return read_contacts(self.model, self.data)
 
     def _update_poses(self) -> None:
-        """Compute poses and efforts if they are outdated. With MuJoCo, they never are."""
+        """Compute poses and efforts if they are outdated, which never happens with MuJoCo."""
 
     @property
     def body_positions(self) -> np.ndarray:
@@ -147,7 +147,7 @@ class MjDataEngine(StateArrays, MujocoSensors):
 
     @cached_property
     def _scratch(self) -> mujoco.MjData:
-        """Separate data for computations in `body_states`, which leave ``data`` unchanged."""
+        """Scratch data for `body_states`, which must leave ``data`` unchanged."""
         return mujoco.MjData(self.model)
 
     def body_states(self, bodies: Sequence[int]) -> np.ndarray:
@@ -275,7 +275,7 @@ class MjDataEngine(StateArrays, MujocoSensors):
         mujoco.mj_resetDataKeyframe(self.model, self.data, keyframe_id(self.model, keyframe))
 
     def _degree_of_freedom(self, addresses: np.ndarray, index: int) -> str:
-        """Return the name of the joint to which a position or velocity index belongs, for error messages.
+        """Describe the degree of freedom at a position or velocity index, for error messages.
 
         Args:
             addresses: First index of each joint, ``jnt_qposadr`` or ``jnt_dofadr``.

@@ -15,7 +15,7 @@ from tactile_sim.engines.protocol import Engine
 
 @dataclass(frozen=True)
 class EngineTopic:
-    """A ROS topic that an engine publishes. Only the stamp and one array change from message to message."""
+    """A ROS topic that an engine publishes. Only the time stamp and one array change between messages."""
 
     stream: str
     """Key in ``rates`` that sets the publishing rate."""
@@ -28,7 +28,7 @@ class EngineTopic:
     read: Callable[[], np.ndarray]
     """Function that returns the array for the current step."""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """Constant message fields. A header gets the time stamp of the step."""
+    """Constant message fields. The header, if any, is stamped with the time of the step."""
 
 
 class EnginePlugin:
@@ -40,7 +40,7 @@ class EnginePlugin:
     """
 
     requires_spec = True
-    """False if `make_engine` uses only the compiled model, so that models without a spec can be simulated."""
+    """False if `make_engine` uses only the compiled model; models without a spec can then be simulated."""
     Settings: type | None = None
     """Frozen dataclass for the keys below the engine's name; create its fields with `config.keys.key`."""
 
@@ -63,7 +63,7 @@ class EnginePlugin:
     def make_environments(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int
     ) -> Environments:
-        """Create several environments for a scene, which are stepped together.
+        """Create several environments, which are stepped together, for a scene.
 
         Args:
             spec: The scene as an editable spec.

@@ -15,7 +15,7 @@ from tactile_sim.errors import EngineError
 
 
 class MujocoPlugin(EnginePlugin):
-    """Creates MuJoCo engines, for one or several environments."""
+    """Plug-in for MuJoCo."""
 
     requires_spec = False
 

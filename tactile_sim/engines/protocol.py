@@ -39,10 +39,10 @@ class EngineArrays(Protocol):
 
 
 class Engine(EngineArrays, Protocol):
-    """One environment of a scene. Packages that import ``engines`` use only these members.
+    """One environment of a scene. Packages outside ``engines`` use only the members of this interface.
 
     Attributes:
-        model: The scene as compiled by MuJoCo, which does not change.
+        model: The compiled scene, a MuJoCo model that does not change.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Engine(EngineArrays, Protocol):
     accepts_body_forces: bool
     """False if the engine ignores ``xfrc_applied``."""
     switches_equalities: bool
-    """False if the engine ignores changes of ``eq_active``."""
+    """False if the engine ignores changes to ``eq_active``."""
     reports_flex_contacts: bool
     """False if the engine does not report flex contacts, which pads on flexes require."""
     timestep: float
@@ -63,7 +63,7 @@ class Engine(EngineArrays, Protocol):
 
     @property
     def sensor_ids(self) -> dict[str, int]:
-        """Ids of the readable sensors by name; an unnamed sensor is ``sensor<id>``."""
+        """Ids of the readable sensors by name; an unnamed sensor is called ``sensor<id>``."""
 
     @property
     def contact_sensor_names(self) -> list[str]:
@@ -87,23 +87,23 @@ class Engine(EngineArrays, Protocol):
         """Advance n time steps."""
 
     def forward(self) -> None:
-        """Compute everything that follows from the current positions, velocities and controls."""
+        """Compute all quantities that depend on the current positions, velocities and controls."""
 
     def integrate(self) -> None:
-        """Advance from the state of the last ``forward`` to the next one."""
+        """Advance one time step from the state of the last ``forward``."""
 
     def reset(self, keyframe: str | None = None) -> None:
         """Reset to the initial state or to a keyframe, and compute everything as in `forward`.
 
         Args:
-            keyframe: Name of the keyframe.
+            keyframe: Name of the keyframe; None for the initial state.
 
         Raises:
             EngineError: The keyframe does not exist.
         """
 
     def fault(self) -> str | None:
-        """Return why the physics became unstable since the last reset, or None if it is stable."""
+        """Return why the physics has become unstable since the last reset, or None if it is stable."""
 
     def contacts(self) -> Contacts:
         """Return the contacts of the last ``forward``."""
@@ -205,7 +205,7 @@ class DataEngine(Engine, Protocol):
     """An engine that exposes MuJoCo's data to users, as all engines in this package do.
 
     Attributes:
-        data: State, inputs and everything that MuJoCo computes from them.
+        data: State, inputs and all quantities computed from them.
     """
 
     data: mujoco.MjData

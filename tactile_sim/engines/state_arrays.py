@@ -1,4 +1,4 @@
-"""Assignment to the arrays of states and inputs."""
+"""Assignment to state and input arrays."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tactile_sim.arguments import described
 from tactile_sim.errors import CommandError
 
 STATES = frozenset("time qpos qvel act ctrl qfrc_applied xfrc_applied mocap_pos mocap_quat eq_active".split())
-"""Names of the arrays of states and inputs."""
+"""Names of the state and input arrays."""
 
 
 def assign(name: str, array: np.ndarray, values: Any) -> None:
@@ -22,7 +22,7 @@ def assign(name: str, array: np.ndarray, values: Any) -> None:
         values: Numbers that can be broadcast to the shape of the array.
 
     Raises:
-        CommandError: The values are not numbers or have another shape. The array is then unchanged.
+        CommandError: The values are not numbers or cannot be broadcast; the array is then unchanged.
     """
     try:
         given = np.asarray(values)
@@ -37,12 +37,11 @@ def assign(name: str, array: np.ndarray, values: Any) -> None:
 class StateArrays:
     """Mixin that makes ``x.ctrl = values`` write to the existing array.
 
-    The arrays are views of the engine's memory. The engine would not read a new array in place of one of
-    them.
+    The arrays are views of the engine's memory. The engine would ignore a new array in place of one of them.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Write ``value`` to the array of this name if it exists; set any other attribute."""
+        """Write ``value`` to the state or input array of this name; set any other attribute as usual."""
         array = getattr(self, name, None) if name in STATES else None
         if not isinstance(array, np.ndarray):
             super().__setattr__(name, value)

@@ -1,4 +1,4 @@
-"""Feelers: lines on the surface of bodies that sense obstacles before contact.
+"""Feelers: lines normal to a body's surface that sense obstacles before contact.
 
 They work on any MuJoCo model, without ROS::
 
@@ -13,7 +13,7 @@ They work on any MuJoCo model, without ROS::
         cube = feelers.bodies[0]
         pixels = image(cube.placed, free[cube.start : cube.stop])  # white where covered
 
-`place` documents how feelers are painted on a body, `Feelers` what covers them.
+See `place` for how to paint feelers on a body, and `Feelers` for the obstacles that cover them.
 """
 
 from tactile_sim.feelers.feelers import FeelerBody, Feelers

@@ -18,9 +18,9 @@ from tactile_sim.uv.maps import own_map
 from tactile_sim.uv.uv_map import SurfacePoints, UvMap, pixels_of
 
 AHEAD = 1e-3
-"""Distance in front of the surface at which a feeler must be outside the body's other geoms [spacings]."""
+"""Height above the surface at which feelers must be outside other geoms, as a fraction of the spacing."""
 FINER = 0.95
-"""Factor by which the pixel size is reduced until no two feelers share a pixel."""
+"""Factor by which the pixel size is multiplied repeatedly until no two feelers share a pixel."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +40,7 @@ def spread(model: mujoco.MjModel, body: int, spacing: float, most: int, cache: M
         body: Id of the body.
         spacing: Distance between neighbouring feelers [m].
         most: Largest allowed number of feelers.
-        cache: Results for shapes that were processed earlier; this call adds the new ones.
+        cache: Results for the shapes processed so far; this call adds those of new shapes.
 
     Returns:
         The feelers of each geom.
@@ -77,7 +77,7 @@ def _shape(model: mujoco.MjModel, geom: int) -> tuple:
 
 
 def _fit(model: mujoco.MjModel, geom: int, uv_map: UvMap, spacing: float) -> GeomFeelers:
-    """Return evenly spaced feelers in the frame of one geom and assign a separate pixel to each."""
+    """Place evenly spaced feelers on one geom, in its frame, and assign a separate pixel to each feeler."""
     points = uv_map.spread(spacing)
     grid = _grid(uv_map, points, spacing)
     if grid is None:

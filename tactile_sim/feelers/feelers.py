@@ -35,13 +35,13 @@ class FeelerBody:
 class Feelers:
     """Feelers on one or more bodies of a model.
 
-    The free length of a feeler is the distance from its root, along its normal, to the first obstacle. Its
-    ray starts inside the body, at a depth of `tolerance` times its length, so that an obstacle that touches
-    or slightly penetrates the surface covers the feeler completely. The ray never starts deeper than half
-    the thickness of the body, so obstacles on the far side do not count.
+    The free length of a feeler is the distance from its root, along its normal, to the first obstacle, at
+    most the full length. The feeler's ray starts inside the body, at a depth of `tolerance` times the length,
+    so that an obstacle that touches or slightly penetrates the surface covers the feeler completely. The ray
+    never starts deeper than half the thickness of the body, so it does not reach obstacles behind the body.
 
-    All geoms of other bodies that can collide (by contype and conaffinity, or in a contact pair) are
-    obstacles, whether static or not. Descendants in the kinematic tree can be excluded.
+    A geom of another body is an obstacle if it can collide (by contype and conaffinity, or in a contact
+    pair), whether static or not. Geoms of descendants in the kinematic tree can be excluded.
 
     - Meshes are represented by their actual triangles, although MuJoCo's contacts use their convex hulls.
       The inside of a closed mesh is solid. An open mesh (with an edge that belongs to one triangle only, or
@@ -59,8 +59,8 @@ class Feelers:
         positions: (n, 3) roots in the frames of their bodies [m].
         normals: (n, 3) outward unit vectors in the frames of their bodies.
         lengths: (n,) lengths [m].
-        offsets: (b + 1,) index of each body's first feeler.
-        body_index: (n,) index into bodies.
+        offsets: (b + 1,) index of each body's first feeler, followed by the number of feelers.
+        body_index: (n,) index of each feeler's body in ``bodies``.
     """
 
     def __init__(
@@ -79,7 +79,7 @@ class Feelers:
             tolerance: Depth inside the body at which rays start, as a fraction of the feeler's length; one
                 value for all bodies or one for each.
             children: Whether the descendants of a body in the kinematic tree can cover its feelers; one value
-                for all bodies or one for each. All other bodies can always cover feelers on the world body.
+                for all bodies or one for each. Feelers on the world body can be covered by all other bodies.
 
         Raises:
             ConfigError: A tolerance is negative or not finite, or the number of values differs from the
@@ -185,7 +185,7 @@ class Feelers:
         """
         out = self.lengths.copy()
         if not len(out):
-            return out  # and do not compile kernels
+            return out  # without compiling the kernels
         nbody, ngeom = self.model.nbody, self.model.ngeom
         body_rotations, geom_rotations = _rows(body_rotations), _rows(geom_rotations)
         require_arrays(
@@ -200,14 +200,14 @@ class Feelers:
         return out
 
     def world(self, body_positions: np.ndarray, body_rotations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Return the roots and directions of all feelers in the world.
+        """Transform the roots and directions of all feelers to the world frame.
 
         Args:
             body_positions: (nbody, 3) origins of the bodies in the world [m].
             body_rotations: (nbody, 3, 3) rotations from body frames to the world.
 
         Returns:
-            Roots (n, 3) [m] and unit directions (n, 3) in the world.
+            Roots (n, 3) [m] and unit directions (n, 3) in the world frame.
         """
         starts, directions = np.empty_like(self.positions), np.empty_like(self.normals)
         if not len(starts):
@@ -231,7 +231,7 @@ class Feelers:
 
 
 def _rows(rotations: np.ndarray) -> np.ndarray:
-    """Return rotations (n, 3, 3) as rows (n, 9)."""
+    """Flatten rotations (n, 3, 3) to rows (n, 9); return other arrays unchanged."""
     stacked = isinstance(rotations, np.ndarray) and rotations.shape[1:] == (3, 3)
     return rotations.reshape(-1, 9) if stacked else rotations
 

@@ -1,4 +1,4 @@
-"""Describe the feelers on a single geom, which is an intermediate result of placing feelers on a body."""
+"""Feelers on one geom, an intermediate result when feelers are placed on a body."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class GeomFeelers(NamedTuple):
     pixels: np.ndarray
     """(n,) row * width + column in the geom's image, ascending."""
     points: SurfacePoints
-    """Roots and normals of the feelers in the body frame."""
+    """Roots and normals of the feelers in the body frame, or in the geom frame before `in_body`."""
     levels: np.ndarray
     """(n,) length of each feeler as a fraction of the full length."""
 

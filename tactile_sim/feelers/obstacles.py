@@ -33,9 +33,10 @@ GEOM = np.dtype(
 )
 """A geom in its own frame, with lengths in metres.
 
-The fields are the type, the size as in MuJoCo (hfield_size for a height field), the bounding box (centre and
-half sizes) and the radius of the bounding sphere around the origin. A mesh also has its row in
-`Meshes.table`. A height field also has the index of its first elevation and its numbers of rows and columns.
+``kind`` is the type, and ``size`` is as in MuJoCo (hfield_size for a height field). ``centre`` and ``half``
+are the centre and half sizes of the bounding box. ``radius`` is the radius of the bounding sphere around the
+origin. For a mesh, ``mesh`` is its row in `Meshes.table`. For a height field, ``first`` is the index of its
+first elevation, and ``rows`` and ``columns`` are its numbers of rows and columns.
 """
 
 MESH_ROW = np.dtype([("first", np.int64), ("last", np.int64), ("closed", np.int64)], align=True)
@@ -58,8 +59,8 @@ class Meshes(NamedTuple):
 def covering(model: mujoco.MjModel, body: int, children: bool) -> np.ndarray:
     """Return the ids of the geoms that can cover the feelers of a body.
 
-    These are the geoms of other bodies that can collide: contype or conaffinity is not 0, or the geom is in a
-    contact pair.
+    These geoms belong to other bodies and can collide, because contype or conaffinity is not 0 or the geom is
+    in a contact pair.
 
     Args:
         model: MuJoCo model.
@@ -85,11 +86,11 @@ def covering(model: mujoco.MjModel, body: int, children: bool) -> np.ndarray:
 
 
 def tables(model: mujoco.MjModel, used: Iterable[int]) -> tuple[np.ndarray, Meshes]:
-    """Return the tables of geoms and meshes that the kernels read.
+    """Build the tables of geoms and meshes for the kernels.
 
     Args:
         model: MuJoCo model.
-        used: Ids of the geoms that are needed.
+        used: Ids of the geoms to include.
 
     Returns:
         (ngeom,) array of `GEOM`, in which only the used geoms are filled in, and the meshes of these geoms.
@@ -116,7 +117,7 @@ def tables(model: mujoco.MjModel, used: Iterable[int]) -> tuple[np.ndarray, Mesh
 
 
 def _bounds(kind: int, size: np.ndarray) -> tuple[np.ndarray, float]:
-    """Return the half sizes of a primitive's bounding box and its bounding radius [m]."""
+    """Return the half sizes of a primitive's bounding box and the radius of its bounding sphere [m]."""
     r, length = size[0], size[1]
     if kind == PLANE:
         return np.full(3, np.inf), np.inf
@@ -159,7 +160,7 @@ def meshes_of(shapes: Iterable[tuple[np.ndarray, np.ndarray]]) -> Meshes:
 
 
 def _closed(vertices: np.ndarray, faces: np.ndarray) -> bool:
-    """Return whether a mesh is closed: the triangles use each edge equally often in both directions.
+    """Return whether a mesh is closed, that is, its triangles use each edge equally often in both directions.
 
     Coincident vertices count as one.
     """

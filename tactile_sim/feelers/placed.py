@@ -27,8 +27,8 @@ class Part:
 class Placed:
     """The feelers of one body, in its frame.
 
-    u points right and v points up, from 0 to 1 over a geom's image. Row 0 of an image is the top row; the
-    centre of the pixel in column x of row y is (x + 1/2, y + 1/2) pixels from the upper left corner.
+    u increases to the right and v upwards, each from 0 to 1 over a geom's image. Row 0 of an image is the top
+    row; the centre of the pixel in column x of row y is (x + 1/2, y + 1/2) pixels from the upper left corner.
     """
 
     body_id: int
@@ -39,7 +39,7 @@ class Placed:
     lengths: np.ndarray
     """(n,) lengths [m]."""
     geom_index: np.ndarray
-    """(n,) uint16 index into parts."""
+    """(n,) uint16 index of each feeler's geom in ``parts``."""
     uv: np.ndarray
     """(n, 2) float64 positions on the geom's UV map. Painted feelers are at the centres of their pixels."""
     pixels: np.ndarray

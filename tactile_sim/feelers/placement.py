@@ -28,7 +28,7 @@ from tactile_sim.uv.maps import painted_map
 from tactile_sim.uv.uv_map import SurfacePoints, UvMap, mesh_uv
 
 LENGTH = 0.1
-"""Default length of a white feeler [m]."""
+"""Default length of evenly spaced feelers, and of feelers on white pixels [m]."""
 LONGEST = 1e6
 """Largest allowed length [m]."""
 
@@ -56,12 +56,12 @@ def place(
             replaced by the name of each geom (with ``_`` instead of ``/``), so that each geom has a separate
             image.
         spacing: Distance between neighbouring feelers on the body's colliding geoms if there is no image [m].
-        length: Length of a white feeler [m], at most `LONGEST`.
+        length: Length of evenly spaced feelers, or of feelers on white pixels [m], at most `LONGEST`.
         white_only: Whether only the white pixels of the image are feelers. By default, True for colour
             images. See `tactile_sim.feelers.painted.brightness` for the definition of white.
         where: Prefix for error messages, such as the name of the setting.
-        most: Largest allowed number of feelers; below `MOST_FEELERS` if other bodies have feelers too.
-        cache: Cache of UV maps and feelers by shape that further calls can reuse.
+        most: Largest allowed number of feelers; less than `MOST_FEELERS` if other bodies have feelers too.
+        cache: Cache of UV maps and feelers by shape, to share between several calls.
 
     Returns:
         The feelers, in the body's frame.
@@ -141,7 +141,7 @@ def _paint(
         )
     parts: list[GeomFeelers] = []
     for geom in geoms:
-        # A missing map is reported first, because no image helps then.
+        # A missing map is reported first, because no image can remedy it.
         uv_map = painted_map(model, geom)
         name = names.geoms[geom].replace("/", "_")
         source = image if isinstance(image, np.ndarray) else Path(str(image).replace("{geom}", name))
@@ -169,7 +169,7 @@ def _paint(
 def _on_map(
     uv_map: UvMap, wanted: np.ndarray, most: int, source_name: str
 ) -> tuple[np.ndarray, SurfacePoints]:
-    """Call `UvMap.surface` in batches to detect too many feelers early."""
+    """Return the result of `UvMap.surface`, computed in batches to detect too many feelers early."""
     white = np.flatnonzero(wanted)
     if len(white) <= most:
         return uv_map.surface(wanted)
@@ -193,10 +193,10 @@ def _on_map(
 
 
 def _painted_geoms(model: mujoco.MjModel, body: int) -> list[int]:
-    """Return the ids of the geoms of a body that an image is painted on.
+    """Return the ids of a body's geoms on which an image is painted.
 
-    These are the meshes with UV coordinates, whether or not they collide, or if there are none, the geoms
-    that `feeler_geoms` returns.
+    These are the meshes with UV coordinates, whether or not they collide. If there are none, they are the
+    geoms that `feeler_geoms` returns.
     """
     geoms = [int(model.body_geomadr[body]) + k for k in range(model.body_geomnum[body])]
     meshes = [geom for geom in geoms if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_MESH]
@@ -247,7 +247,7 @@ def _median_distance(positions: np.ndarray) -> float:
 
 @contextmanager
 def _named(where: str) -> Iterator[None]:
-    """Prefix the messages of errors raised in this context with the name of the setting."""
+    """Prefix the messages of errors raised in this context with ``where``."""
     try:
         yield
     except (ConfigError, SceneError) as error:

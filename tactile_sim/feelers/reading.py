@@ -32,8 +32,9 @@ BODY = np.dtype(
 )
 """A body with feelers.
 
-The fields are its id, its nodes [first, last) in the joined feeler trees, its obstacles [begin, end) in a
-list of geom ids, and the centre and radius of the bounding sphere of its feelers in the body frame [m].
+``body`` is its id. [``first``, ``last``) are its nodes in the joined feeler trees, and [``begin``, ``end``)
+are its obstacles in the list of geom ids. ``centre`` and ``radius`` describe the bounding sphere of its
+feelers in the body frame [m].
 """
 
 INSIDE = 6
@@ -85,9 +86,9 @@ def read(
 
 @kernel(error_model="numpy")
 def _far(centre, radius, shape, positions, rotations, geom):
-    """Return whether a geom's bounding sphere is apart from another sphere, so the geom cannot reach into it.
+    """Return whether a geom's bounding sphere (or the geom, if it is a plane) does not touch another sphere.
 
-    ``centre`` and ``radius`` describe the sphere in the world [m], and ``shape`` is the geom's row of `GEOM`.
+    ``centre`` and ``radius`` are those of the other sphere in the world [m]; ``shape`` is the row of `GEOM`.
     """
     x, y, z = (centre[0] - positions[geom, 0], centre[1] - positions[geom, 1], centre[2] - positions[geom, 2])
     if shape.kind == PLANE:
@@ -101,7 +102,7 @@ def _relative_pose(turn, origin, rotation, position, pose):
     """Write the axes of a geom (three rows) and its origin [m] in the body frame to ``pose`` (4, 3).
 
     ``turn`` (9,) and ``origin`` (3,) are the pose of the body in the world, and ``rotation`` (9,) and
-    ``position`` (3,) that of the geom.
+    ``position`` (3,) are the pose of the geom.
     """
     for i in range(3):
         pose[3, i] = 0.0
@@ -121,7 +122,7 @@ def _cover(pose, node, last, boxes, links, feelers, order, shape, meshes, height
     ``shape`` is the geom's row of `GEOM`. The other arguments are those of `read`.
     """
     ball = shape.radius * shape.radius
-    # A tuple of numbers, because the reference count of an array costs several times the rest of the loop.
+    # A tuple of numbers, because reference counting of an array takes longer than the rest of the loop.
     size = (shape.size[0], shape.size[1], shape.size[2], shape.size[3])
     table, mesh_boxes, mesh_links, triangles = meshes
     mesh = table[shape.mesh]
@@ -220,7 +221,7 @@ def to_world(positions, normals, offsets, body_ids, body_positions, body_rotatio
     Args:
         positions: (n, 3) roots in body frames [m].
         normals: (n, 3) normals in body frames.
-        offsets: (b + 1,) index of each body's first feeler, and the total number of feelers.
+        offsets: (b + 1,) index of each body's first feeler, followed by the total number of feelers.
         body_ids: (b,) ids of the bodies.
         body_positions: (nbody, 3) positions of bodies in the world [m].
         body_rotations: (nbody, 3, 3) rotations from body frames to the world.

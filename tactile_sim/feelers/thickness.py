@@ -29,9 +29,9 @@ def thickness(
 ) -> np.ndarray:
     """Return the thickness of a body below points on its surface.
 
-    The thickness is the distance along the inward normal until a ray leaves the last of the overlapping
-    geoms. A mesh ends at the next triangle; if there is none, as on a sheet, the thickness is 0. A height
-    field is treated as a solid box.
+    The thickness is the distance that a ray along the inward normal travels until it leaves the last of the
+    overlapping geoms. A mesh ends at the next triangle; if there is none, as on a sheet, the thickness is 0.
+    A height field is treated as a solid box.
 
     Args:
         model: MuJoCo model.
@@ -40,8 +40,8 @@ def thickness(
         normals: (n, 3) outward unit normals in the body's frame.
         geoms: Table of geoms from `obstacles.tables`.
         meshes: Table of meshes from `obstacles.tables`.
-        depths: (n,) depth of interest [m]. Where the body is thicker, the result is a lower bound that is not
-            below this depth.
+        depths: (n,) depth of interest [m]. Where the body is thicker, the result is at least this depth but
+            may be less than the thickness.
 
     Returns:
         (n,) thickness [m].
@@ -60,7 +60,7 @@ def _measure(positions, normals, shapes, origins, rotations, meshes, depths, out
     """Write the thickness below each point to ``out`` (n,) [m].
 
     ``shapes`` are the rows of `GEOM` for the body's geoms. ``origins`` (g, 3) [m] and ``rotations`` (g, 9)
-    are their poses in the body's frame. The other arguments are those of `thickness`.
+    are the poses of these geoms in the body's frame. The other arguments are those of `thickness`.
     """
     for f in range(len(positions)):
         out[f] = 0.0
@@ -78,7 +78,7 @@ def _measure(positions, normals, shapes, origins, rotations, meshes, depths, out
 
 @kernel(error_model="numpy")
 def _rest_of_geom(position, normal, depth, shape, origin, rotation, meshes):
-    """Return the distance from a point at some depth inward to the end of a geom [m]; 0 if outside."""
+    """Return how far a geom extends inwards from a point at ``depth`` [m]; 0 if the point is outside it."""
     p, d = np.zeros(3), np.zeros(3)
     for j in range(3):
         for i in range(3):

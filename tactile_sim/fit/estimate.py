@@ -24,7 +24,7 @@ _LOADED = 0.01
 _FREE = 0.01
 """A taxel counts as unloaded up to this fraction of the largest load."""
 _CALM = 0.2
-"""If there are more unloaded readings per sample than this, only these are used to estimate the noise."""
+"""If the mean number of unloaded readings per sample exceeds this, the noise is estimated from them only."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Fit:
 
     @property
     def poor(self) -> bool:
-        """True if the systematic error exceeds the fraction `POOR`: the model does not suit the sensor."""
+        """True if the systematic error exceeds `POOR`; the model then does not suit the sensor."""
         return self.misfit > POOR
 
     @property
@@ -146,7 +146,7 @@ def _prepare(
 
 
 def _durations(recording: Recording, loads: np.ndarray) -> tuple[float, float]:
-    """Return the sampling interval and the longest period that is loaded or unloaded throughout [s]."""
+    """Return the sampling interval and the longest time for which the pad stays loaded or unloaded [s]."""
     loaded = is_loaded(loads)
     edges = np.flatnonzero(np.diff(loaded)) + 1
     ends = recording.times[np.r_[0, edges, len(loaded) - 1]]

@@ -9,7 +9,7 @@ from tactile_sim.analysis import style
 from tactile_sim.fit.estimate import Fit
 
 _TAXELS = 4
-"""Number of taxels to draw; the ones with the largest loads are chosen."""
+"""Number of taxels to draw. The most loaded taxels are chosen."""
 _MOST = 20_000
 """Maximum number of points in a scatter plot."""
 

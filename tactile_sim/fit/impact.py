@@ -71,7 +71,7 @@ def read_impact(path: Path, mass: float, speed: float) -> Impact:
 
 
 class Drop:
-    """Simulates an impact on a pad with the time step and ``solimp`` of its scene."""
+    """Simulates an impact on a pad with the time step and ``solimp`` of the pad's scene."""
 
     def __init__(self, settings: Settings, pad: str, mass: float, speed: float):
         """Create the model of the drop.

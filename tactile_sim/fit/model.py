@@ -9,7 +9,7 @@ import numpy as np
 from tactile_sim.compilation import kernel
 
 _ITERATIONS = 6
-"""Number of Gauss-Newton steps that fit gain and offset of a taxel with a transfer curve."""
+"""Number of Gauss-Newton steps for fitting the gain and offset of a taxel with a transfer curve."""
 _LEAST_SLOPE = 0.05
 """Lower bound of the slope of the transfer curve in these steps."""
 LONGEST_DELAY = 0.5
@@ -31,7 +31,7 @@ class Parameter:
 
     @property
     def key(self) -> str:
-        """Key of the parameter below the pad in a configuration, ``stage.name``."""
+        """Key of the parameter in the configuration of a pad: ``stage.name``."""
         return f"{self.stage}.{self.name}"
 
     def unscaled(self, scaled: float) -> float:
@@ -67,11 +67,11 @@ STAGES = ("cross_talk", "hysteresis", "viscoelasticity", "slow_adaptation", "tra
 
 
 def parameters(interval: float, duration: float, stages: tuple[str, ...] = STAGES) -> list[Parameter]:
-    """Return the parameters of these stages that all taxels share, with bounds for the search.
+    """Return the parameters that all taxels share in the specified stages, with bounds for the search.
 
     Args:
         interval: Sampling interval [s].
-        duration: Longest period that is loaded or unloaded throughout [s].
+        duration: Longest time for which the pad stays loaded or unloaded [s].
         stages: A subset of `STAGES`.
     """
     slowest = max(4 * duration, 4 * interval)
@@ -117,7 +117,7 @@ def respond(data: Data, values: dict[str, float]) -> np.ndarray:
     """Return the loads (n, m) after cross-talk, hysteresis, viscoelasticity, adaptation and delay [N].
 
     The stages are computed as in the signal chain, except that the delay interpolates between samples, so
-    that the result is a continuous function of it.
+    that the result is a continuous function of the delay.
 
     Args:
         data: The prepared recording.
@@ -186,8 +186,8 @@ def curve(amplified, scale, second, third):
     Args:
         amplified: Input z of the curve: load times gain, plus offset [units].
         scale: Largest magnitude of a reading [units].
-        second: Coefficient of the second order.
-        third: Coefficient of the third order.
+        second: Second-order coefficient.
+        third: Third-order coefficient.
 
     Returns:
         The value [units] and the slope.

@@ -9,7 +9,7 @@ import numpy as np
 from tactile_sim.compilation import kernel
 
 _RATIOS = np.geomspace(1e-8, 1e4, 61)
-"""Initial search grid for the variance of the random walk over 1 s, relative to that of the noise."""
+"""Initial search grid for the variance of the random walk over 1 s, relative to the noise variance."""
 _DROP = 1.92
 """Decrease of the log-likelihood from its maximum to the ends of a 95 % confidence interval."""
 
@@ -68,7 +68,7 @@ def _innovations(residuals, times, weights, ratio):
         residuals: Residuals (n, m) [units].
         times: Times (n,) of the samples [s].
         weights: (n, m) nonzero for the residuals to use.
-        ratio: Variance by which the level drifts in 1 s, relative to that of the noise.
+        ratio: Variance of the level's drift over 1 s, relative to the noise variance.
 
     Returns:
         The sum of squared innovations over their variances, the sum of the logarithms of these variances, and

@@ -52,7 +52,7 @@ def report(result: Fit) -> str:
 
 
 def merged(result: Fit, reference: Reference) -> dict[str, dict[str, Any]]:
-    """Return all stages of the pad: the fitted stages and the configured stages that were not fitted."""
+    """Return all stages of the pad: the fitted stages, and the configured stages that no fit replaces."""
     kept = {key: value for key, value in reference.stages.items() if key not in (*SHARED, *_FITTED)}
     stages = kept | result.stages
     if "cross_talk" in stages and reference.sigma:
@@ -66,10 +66,10 @@ def parameters(
     """Return the text of a parameter file: a configuration with the stages of one pad replaced.
 
     Args:
-        name: Path of the configuration, or name of a shipped one.
+        name: Path of the configuration, or name of a shipped configuration.
         pad: Name of the pad.
         stages: New stages of the pad.
-        changes: New values of other keys, by full key.
+        changes: New values of other parameters, by full key.
 
     Raises:
         ConfigError: The configuration cannot be read.
@@ -90,7 +90,7 @@ def parameters(
 
 
 def _plain(value: Any) -> Any:
-    """Convert a value for YAML. Floats get six digits, and lists get one type, as rcl requires."""
+    """Convert a value for YAML: round floats to six digits, and give lists one type, as rcl requires."""
     if isinstance(value, list | tuple):
         listed = [_plain(entry) for entry in value]
         return (

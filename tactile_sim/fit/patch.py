@@ -1,4 +1,4 @@
-"""Estimate the stiffness of the elastic layer from the size of the contact patch of a spherical indenter."""
+"""Estimate the stiffness of the elastic layer from the size of a spherical indenter's contact patch."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WIDE = 0.25
 
 @dataclass(frozen=True)
 class Patch:
-    """Distribution over the m taxels of a pad of the force of a rigid sphere that presses on one of them.
+    """Distribution of force over the m taxels of a pad when a rigid sphere presses on one of the taxels.
 
     The pressure is (stiffness / thickness) times the depth, so the distribution depends only on the quotient
     force / (stiffness / thickness). A table over this quotient is therefore valid for any stiffness.
@@ -114,10 +114,10 @@ class Patch:
 
 @dataclass(frozen=True)
 class PatchFit:
-    """The stiffness that `fit_patch` estimates."""
+    """The result of `fit_patch`."""
 
     foundation: float
-    """Stiffness / thickness [Pa/m]."""
+    """Stiffness / thickness [Pa/m]: the estimate, or the configured value if it is unidentifiable."""
     recording: Recording
     """The recording, with the taxel loads that result from this stiffness."""
     estimates: tuple[Estimate, ...]
@@ -192,7 +192,7 @@ def _unexplained(loads: np.ndarray, readings: np.ndarray) -> np.ndarray:
 
 
 def _holds(recording: Recording, taxel: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Find the holds, and average the second half of each one.
+    """Find the holds, and average the force and the readings over the second half of each hold.
 
     Periods without load are included, with a force of 0 and taxel -1.
 

@@ -119,7 +119,7 @@ def make(
 def simulate(
     protocol: Protocol, reference: Reference, settings: Settings, patch: Patch | None = None
 ) -> np.ndarray:
-    """Simulate the readings (n, m) of the configured pad for the normal forces of a protocol [units].
+    """Simulate the readings (n, m) [units] of the configured pad for the normal forces of a protocol.
 
     Args:
         protocol: Motion of the indenter.

@@ -107,7 +107,7 @@ def read_csv(path: Path) -> Recording:
 
 
 def _numbered(path: Path, columns: dict[str, np.ndarray], name: str) -> np.ndarray | None:
-    """Stack the columns ``name_0``, ``name_1``, ... side by side; return None if there are none."""
+    """Combine the columns ``name_0``, ``name_1``, ... in one array; return None if there are none."""
     found = sorted(int(match[1]) for key in columns if (match := re.fullmatch(rf"{name}_(\d+)", key)))
     if not found:
         return None
@@ -151,7 +151,7 @@ def read_bag(path: Path, pad: str, reference: str | None, normals: np.ndarray) -
 
 
 def _along(path: Path, data: object, normals: np.ndarray) -> np.ndarray:
-    """Return the pressing component (n, m) of the readings of a pad with m taxels.
+    """Return the readings (n, m) of a pad's m taxels along the inward normals.
 
     Readings with three channels are projected onto the inward normals; others are returned unchanged.
 
@@ -177,9 +177,10 @@ def is_loaded(loads: np.ndarray) -> np.ndarray:
 
 
 def pressed_taxels(recording: Recording) -> np.ndarray:
-    """Find the pressed taxel in each sample (n,): the one whose reading differs most from its value at rest.
+    """Return the index of the pressed taxel in each sample (n,); -1 between presses.
 
-    The index is -1 between presses, and -2 if it changes too much during a press, as in a slide.
+    In each sample of a press, one taxel's reading differs most from its value at rest. If that is the same
+    taxel in nearly all samples, all of them get its index; otherwise, as in a slide, they get -2.
     """
     assert recording.force is not None
     loaded = is_loaded(recording.force[:, None])

@@ -28,9 +28,9 @@ class Reference:
     positions: np.ndarray
     """(m, 3) positions in the body frame [m]."""
     spread: np.ndarray
-    """(m, m) readings of all taxels for a unit force on one taxel; row k is a force on taxel k."""
+    """(m, m) readings of all taxels for a unit force on one taxel; row k is for a force on taxel k."""
     cross_talk: np.ndarray
-    """(m, m) loads of all taxels after full cross-talk of a unit load; row k is a load on taxel k."""
+    """(m, m) loads of all taxels after full cross-talk of a unit load; row k is for a load on taxel k."""
     sigma: float
     """Configured width of the cross-talk [m]; 0 limits it to the nearest neighbours."""
     stages: dict[str, dict[str, Any]]

@@ -10,7 +10,7 @@ from scipy.optimize import differential_evolution, least_squares
 from tactile_sim.fit.model import Data, Parameter, respond, taxel_parameters
 
 _GLOBAL_TAXELS = 6
-"""Number of taxels in the global search; the ones with the largest loads are used."""
+"""Number of taxels in the global search. The most loaded taxels are used."""
 _EXACT = 1e-7
 """Assumed error of a perfect fit, relative to the largest reading."""
 _PREFERENCE = 0.01
@@ -21,7 +21,7 @@ _STEP = 1e-4
 
 @dataclass(frozen=True)
 class Solution:
-    """Shared parameters with the gains and offsets of the taxels that fit them best."""
+    """Shared parameters, and the resulting best-fit gains and offsets of the taxels."""
 
     parameters: tuple[Parameter, ...]
     scaled: np.ndarray
@@ -128,8 +128,7 @@ def refine(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) ->
 def jacobian(data: Data, parameters: tuple[Parameter, ...], at: np.ndarray) -> np.ndarray:
     """Return the derivatives of the fitted readings with respect to the scaled parameters [units].
 
-    Gains and offsets are fitted again after each change, so effects that they can compensate have derivative
-    0.
+    Gains and offsets are refitted after each change, so effects that they can compensate have derivative 0.
 
     Args:
         data: The prepared recording.

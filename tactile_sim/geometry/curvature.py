@@ -9,9 +9,9 @@ Curvatures are computed for spheres, capsules, cylinders and ellipsoids; other s
 Where neither surface is curved, the theory gives an unbounded area or a line. Real surfaces are bounded,
 MuJoCo reports several contacts along them, and the faces of a mesh may approximate a round body. A direction
 without curvature therefore gets the curvature of the bounding sphere of the smaller geom. A box on a table
-has the radius of the box's bounding sphere. A capsule on its side has its own radius in one direction and
-that of its bounding sphere in the other. The contact area then grows with the force, as it does between round
-bodies.
+has the effective radius of the box's bounding sphere. A capsule on its side has its own radius in one
+direction and the radius of its bounding sphere in the other. The contact area then grows with the force, as
+it does between round bodies.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ GEOM = np.dtype(
         ("bound", float),
     ]
 )
-"""A geom: the patch of skin that receives its loads (-1 without skin), its body, its kind (one of the
-constants below), MuJoCo's sizes [m], its position [m] and rotation in the body's frame, and the radius of its
-bounding sphere [m], which is infinite for a plane."""
+"""A geom: the ``patch`` of skin that receives its loads (-1 without skin), its ``body``, its ``kind`` (one of
+the constants below), MuJoCo's ``size`` [m], its ``position`` [m] and ``rotation`` in the body's frame, and
+the radius of its bounding sphere, ``bound`` [m], which is infinite for a plane."""
 FLAT, SPHERE, CAPSULE, CYLINDER, ELLIPSOID = range(5)
 KINDS = {
     mujoco.mjtGeom.mjGEOM_SPHERE: SPHERE,
@@ -45,11 +45,11 @@ KINDS = {
 STRAIGHT = 1e-3
 """Curvatures below this fraction of the curvature of the smaller geom's bounding sphere count as zero."""
 ON_CAP = 0.1
-"""A contact is on an end of a capsule if the normal's component along the axis is larger than this."""
+"""A contact is on an end of a capsule if its normal's absolute component along the axis exceeds this."""
 
 
 def geom_table(model: mujoco.MjModel) -> np.ndarray:
-    """Return the geoms of a model as a table (ngeom,) of `GEOM`, all without a skin."""
+    """Return a table (ngeom,) of `GEOM` with the geoms of a model, none of which has a skin yet."""
     table = np.zeros(model.ngeom, GEOM)
     table["patch"] = -1
     table["body"] = model.geom_bodyid
@@ -75,8 +75,8 @@ def effective_radius(geoms, first, second, frame, rotations):
         frame: (9,) normal and two tangents of the contact in the world frame.
         rotations: (nbody, 3, 3) rotations from body frames to the world.
     """
-    xx, xy, yy = 0.0, 0.0, 0.0  # The quadratic form, along the tangents.
-    least = 0.0  # Of the ball around the smaller geom.
+    xx, xy, yy = 0.0, 0.0, 0.0  # Components of the quadratic form along the tangents.
+    least = 0.0  # Curvature of the smaller geom's bounding sphere.
     for g in (first, second):
         if g >= 0:
             a, b, c = _curvature(geoms[g], rotations[geoms[g].body], frame[0:3], frame[3:6], frame[6:9])
@@ -91,8 +91,8 @@ def effective_radius(geoms, first, second, frame, rotations):
 def _curvature(geom, body_rotation, normal, tangent1, tangent2):
     """Return the curvature of a geom at the point where its surface has a specified normal.
 
-    The curvature tensor is the sum of `weight` t t' over the geom's axes, where t holds the components of an
-    axis along the two tangents.
+    The curvature tensor is the sum of `weight` t t' over the geom's axes, where t contains the components of
+    an axis along the two tangents.
 
     Args:
         geom: An entry of `GEOM`.

@@ -41,9 +41,10 @@ def sort_into_cells(points, cell):
         cell: Edge length of the cells [m].
 
     Returns:
-        The corner of the grid (3,) [m]; the number of cells along each axis, shape (3,); the start of each of
-        the c cells in the list of sorted points (c + 1,); and this list, which contains the indices of the
-        points (n,), cell by cell. The cell (i, j, k) has the index ``(i * shape[1] + j) * shape[2] + k``.
+        A tuple of four arrays: the lower corner of the grid (3,) [m]; its shape, which is the number of cells
+        along each axis (3,); the start of each of the c cells in the last array, followed by n (c + 1,); and
+        the indices of the points (n,), cell by cell. The cell (i, j, k) has the index
+        ``(i * shape[1] + j) * shape[2] + k``.
     """
     corner = np.empty(3)
     shape = np.empty(3, np.int64)

@@ -1,4 +1,4 @@
-"""Orient the triangles of a mesh outward, also those of which the file has some the wrong way round."""
+"""Orient the triangles of a mesh outward, even if the file contains some the wrong way round."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from scipy.sparse.csgraph import connected_components
 def faces_outward(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
     """Return the triangles of a mesh with corners in counterclockwise order as seen from outside.
 
-    Triangles that share an edge form a shell and get a consistent orientation, that of most of their area.
-    A closed shell that then faces inward is turned, unless it lies within another one and bounds a cavity of
-    it. Open shells are only turned with the whole mesh. One-sided shells are returned as given.
+    Triangles connected by shared edges form a shell. All of them get the orientation that most of the shell's
+    area has. A closed shell that then faces inward is reversed, unless it lies within another closed shell,
+    where it bounds a cavity. Open shells are only reversed together with the whole mesh. The triangles of a
+    one-sided shell keep their relative orientation.
 
     Args:
         vertices: (v, 3) vertices [m]. Vertices at the same place count as one.
@@ -50,11 +51,11 @@ def _shells(faces: np.ndarray, areas: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
     Args:
         faces: (f, 3) indices of the vertices of each triangle.
-        areas: (f,) areas of the triangles, times any factor.
+        areas: (f,) areas of the triangles, times any common factor.
 
     Returns:
         The index of the shell of each triangle (f,), whether to turn it (f,), and whether each of the s
-        shells is closed: an even number of its triangles share each edge (s,).
+        shells is closed (s,), which means that an even number of triangles share each of its edges.
     """
     count, start, stop = len(faces), faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     ends = np.minimum(start, stop) * (int(faces.max(initial=0)) + 1) + np.maximum(start, stop)
@@ -63,7 +64,7 @@ def _shells(faces: np.ndarray, areas: np.ndarray) -> tuple[np.ndarray, np.ndarra
     uses = np.diff(first, append=len(order))
     a, b = order[first[uses == 2]], order[first[uses == 2] + 1]
     opposite = (start < stop)[a] != (start < stop)[b]  # as in a consistent mesh
-    # Each triangle is two nodes, as given and turned. Nodes with an edge between them are consistent.
+    # Each triangle has two nodes, one as given and one turned. An edge joins nodes that are consistent.
     a, b = a // 3, b // 3
     rows = np.concatenate([a, a + count])
     columns = np.concatenate([b + count * ~opposite, b + count * opposite])

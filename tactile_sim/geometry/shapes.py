@@ -1,4 +1,4 @@
-"""Compute the colours of geoms and the triangle meshes of capsules, mesh geoms and height fields."""
+"""Compute the triangle meshes of capsules, mesh geoms and height fields, and the colours of geoms."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndar
 def geom_colors(model: mujoco.MjModel) -> np.ndarray:
     """Return one colour for each geom.
 
-    The colour is that of the geom itself, or if it has none, of its material, multiplied by the mean colour
-    of the texture.
+    This is the geom's own colour or, without one, its material's colour, multiplied by the mean colour of the
+    material's texture, if any.
 
     Returns:
         Red, green, blue and alpha (ngeom, 4), 0 to 1.

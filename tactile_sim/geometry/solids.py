@@ -24,8 +24,8 @@ SOLID = np.dtype(
         ("nodes", np.int64, 2),
     ]
 )
-"""A geom: MuJoCo's type and sizes [m], the centre and half-sizes of its bounding box in its own frame [m],
-and the range of its nodes in `Solids`."""
+"""A geom: its ``kind`` (MuJoCo's type, or `MESH`), MuJoCo's ``size`` [m], the ``center`` and ``half`` sizes
+of its bounding box in its own frame [m], and the range of its ``nodes`` in `Solids`."""
 PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = (
     int(getattr(mujoco.mjtGeom, f"mjGEOM_{name}"))
     for name in ("PLANE", "SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX")
@@ -33,11 +33,11 @@ PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = (
 MESH = int(mujoco.mjtGeom.mjGEOM_MESH)
 """Kind of all geoms that consist of triangles, including height fields."""
 PARALLEL = 1e-12
-"""A line is parallel to a plane if its direction's component along the normal is smaller than this."""
+"""A line is parallel to a plane if its direction's absolute component along the normal is below this."""
 
 
 class Solids(NamedTuple):
-    """All geoms of a scene. It is passed to kernels as a plain tuple."""
+    """All geoms of a scene, as arrays for kernels."""
 
     table: np.ndarray
     """(ngeom,) of `SOLID`."""
@@ -76,7 +76,7 @@ def solids(model: mujoco.MjModel) -> Solids:
 
 
 def _mesh(model: mujoco.MjModel, mesh: int) -> np.ndarray:
-    """Return the corners (f, 3, 3) of a mesh's triangles in the frame of its geoms, counterclockwise [m]."""
+    """Return the counterclockwise corners (f, 3, 3) of a mesh's triangles in the frame of its geoms [m]."""
     first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
     face, faces = model.mesh_faceadr[mesh], model.mesh_facenum[mesh]
     vertices = model.mesh_vert[first : first + count].astype(float)
@@ -84,7 +84,9 @@ def _mesh(model: mujoco.MjModel, mesh: int) -> np.ndarray:
 
 
 def _hfield(model: mujoco.MjModel, field: int) -> np.ndarray:
-    """Return the triangles of a height field with its sides and bottom, split as in MuJoCo's collisions.
+    """Return the triangles of a height field, including its sides and bottom.
+
+    Its cells are split along the same diagonal as in MuJoCo's collision detection.
 
     Args:
         model: MuJoCo model.
@@ -164,7 +166,7 @@ def enter_box(px, py, pz, ix, iy, iz, a, b, c):
         px: x component of the point p in the frame of the box [m].
         py: y component of p [m].
         pz: z component of p [m].
-        ix: 1 / x component of the unit vector d, or 0 if this component is below `PARALLEL`.
+        ix: Inverse of the x component of the unit vector d, or 0 if its magnitude is below `PARALLEL`.
         iy: The same for the y component.
         iz: The same for the z component.
         a: Half-size along x [m].

@@ -1,11 +1,11 @@
-"""Trees of boxes around nearby points or triangles, so that searches skip distant ones."""
+"""Trees of boxes around groups of nearby points or triangles, so that searches can skip distant ones."""
 
 from __future__ import annotations
 
 import numpy as np
 
 LEAF, CHILDREN = 8, 4
-"""Number of points in a leaf, and number of children of a node."""
+"""Maximum number of points in a leaf and of children of a node."""
 BITS = 10
 """Bits of each coordinate in the Morton code that orders the points."""
 
@@ -16,12 +16,12 @@ NODE = np.dtype(
         ("first", np.int64), ("last", np.int64), ("skip", np.int64),
     ]
 )  # fmt: skip
-"""A node: centre and half-sizes of its box [m], the range [first, last) of its points in the order (empty for
-inner nodes), and the index of the next node outside its subtree. Its children follow it."""
+"""A node: centre and half-sizes of its box [m], the range [first, last) of its points in `tree`'s order
+(empty for inner nodes), and the index of the next node outside its subtree. Its children follow it."""
 
 
 def tree(points: np.ndarray, half: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Build a tree of boxes over points or over boxes, to find those near a location quickly.
+    """Build a tree of boxes over points or boxes, for fast searches near a location.
 
     Args:
         points: (n, 3) points, or centres of boxes [m].

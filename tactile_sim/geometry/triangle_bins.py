@@ -16,7 +16,7 @@ SAME = 1e-7
 
 @kernel
 def bin_triangles(solids, ids, poses, points, reach):
-    """Sort those triangles of solids that are near some points into a grid along x and y.
+    """Sort the triangles near some points into a grid along x and y.
 
     Args:
         solids: A `Solids`.
@@ -24,7 +24,7 @@ def bin_triangles(solids, ids, poses, points, reach):
         poses: (g, 12) pose of each solid in the frame of the points: position [m], then the rotation matrix
             row by row.
         points: (3, e) x, y and z of the points [m].
-        reach: Margin of the box around the points on each side [m]; triangles beside or below are left out.
+        reach: Margin of the box around the points [m]; triangles beside or below the box are left out.
 
     Returns:
         A tuple of four arrays for `surface_below`: the t triangles, projected along z (t, 10), see `_shapes`;
@@ -135,7 +135,7 @@ def bin_triangles(solids, ids, poses, points, reach):
 
 @kernel
 def _shapes(corners):
-    """Project triangles along z, and remove those that are parallel to z.
+    """Project triangles along z, except those parallel to z, which are removed.
 
     Args:
         corners: (t, 3, 3) corners [m]. The remaining triangles are moved to the front, in place.
@@ -176,14 +176,14 @@ def _range(corners, t, axis, low, scale, cells):
 
 @kernel(counted=False)
 def surface_below(triangles, x, y, z):
-    """Return the height of the surface that a point presses on, or -inf without one [m].
+    """Return the height of the surface that a point presses on, or -inf if there is none [m].
 
-    The line through the point along -z enters and leaves the solid at triangles that face up and down. The
-    point presses on the first surface at which the line enters the solid and does not leave it above the
-    point. If the point is inside, the surface is above the point.
+    The line through the point along -z enters the solid at triangles that face up and leaves it at triangles
+    that face down. The point presses on the first surface at which the line enters the solid without leaving
+    it again above the point. If the point is inside, this surface is above the point.
 
-    If the line crosses the mesh an odd number of times above the point without being inside, some triangles
-    face the wrong way. The point then presses on the last surface that faces down.
+    If the line crosses the mesh an odd number of times above the point but the point is not inside, some
+    triangles face the wrong way. The point then presses on the last surface that the line meets from outside.
 
     Args:
         triangles: Result of `bin_triangles`.
@@ -223,7 +223,7 @@ def surface_below(triangles, x, y, z):
 
 @kernel(counted=False)
 def _crossing(shapes, near, x, y, top):
-    """Return the highest crossing of a line along z with triangles that is not above a height.
+    """Return the highest crossing of triangles with a line along z, at or below a specified height.
 
     Args:
         shapes: (t, 10) triangles, see `_shapes`.
@@ -233,8 +233,8 @@ def _crossing(shapes, near, x, y, top):
         top: Maximum height [m].
 
     Returns:
-        The height, or -inf without a crossing [m]; and how many triangles face up there, minus those that
-        face down.
+        The height, or -inf without a crossing [m]; and the number of triangles there that face up minus the
+        number that face down.
     """
     best, up = -np.inf, 0.0
     for t in near:
@@ -247,7 +247,7 @@ def _crossing(shapes, near, x, y, top):
 
 @kernel(inline="always")
 def _height(shape, x, y):
-    """Return the height at which the line at (x, y) crosses a triangle, or NaN [m]."""
+    """Return the height at which the vertical line at (x, y) crosses a triangle [m]; NaN if it misses."""
     dx, dy = x - shape[0], y - shape[1]
     a, b = dx * shape[2] + dy * shape[3], dx * shape[4] + dy * shape[5]
     inside = a >= -EDGE and b >= -EDGE and a + b <= 1.0 + EDGE

@@ -16,17 +16,17 @@ class MeasuredPad:
     of the other surface are not measured.
 
     Attributes:
-        wrench: (6,) net force and torque about the body's origin in the latest update, in the body frame
-            [N, N m].
-        state: Tuple of flags (1, 2) and values (1, 19) for the latest update, see `PadStates.table`. It is
-            None if ``skin.state`` does not include the pad.
+        wrench: (6,) net force and torque on the body in the latest update, about the body's origin and in the
+            body frame [N, N m].
+        state: Tuple of flags (1, 2) and values (1, 19) of the latest update, see `PadStates.table`. It is
+            None before the first update, and if ``skin.state`` does not include the pad.
     """
 
     def __init__(self, simulation: Simulation, index: int):
         """Prepare a pad.
 
         Args:
-            simulation: The simulation whose skin the sensor replaces.
+            simulation: Simulation whose skin contains the pad.
             index: Index of the pad in ``skin.pads``.
         """
         skin, states = simulation.skin, simulation.pad_states
@@ -43,8 +43,8 @@ class MeasuredPad:
         """Compute ``wrench`` and ``state`` from new forces.
 
         Args:
-            forces: (n, 3) forces along first tangent, second tangent and inward normal of the taxels [N].
-            stamp: Time of the forces [ns], which must not decrease between calls.
+            forces: (n, 3) force on each taxel along its first tangent, second tangent and inward normal [N].
+            stamp: Time of the measurement [ns], which must not decrease between calls.
         """
         on_body = np.einsum("nk,nki->ni", forces * [1.0, 1.0, -1.0], self._axes)
         self.wrench = np.concatenate([on_body.sum(axis=0), np.cross(self._positions, on_body).sum(axis=0)])

@@ -31,8 +31,8 @@ class PadInput:
         received: Number of valid messages.
         malformed: Number of malformed messages.
         last_error: Error in the last malformed message, or an empty string.
-        forces: (n, 3) tared forces in the last valid message, along first tangent, second tangent and inward
-            normal of the taxels [N].
+        forces: (n, 3) tared force on each taxel in the last valid message, along the taxel's first tangent,
+            second tangent and inward normal [N].
     """
 
     def __init__(self, settings: HardwarePad, skin: Skin, index: int, touch_function: str):
@@ -72,14 +72,15 @@ class PadInput:
     def readings(self, values: Any) -> np.ndarray:
         """Convert the values in one message to readings (n, channels) float32 of the pad's n taxels.
 
-        The message is also counted, stored for the next tare, and written to ``forces``.
+        This also counts the message, stores its forces for the next tare, and updates ``forces``.
 
         Args:
-            values: Three numbers (along x, y and z of the sensor) or one number (along z) for each taxel, one
-                taxel after another, as in the sensor's messages. The array may have any shape.
+            values: Three numbers (along x, y and z of the sensor) or one number (along the inward normal) for
+                each taxel, one taxel after another, as in the message. The array may have any shape.
 
         Raises:
-            StreamError: The values are not finite numbers, or their number does not match the pad's taxels.
+            StreamError: A value is not a number with a magnitude of at most `LARGEST`, or the message has too
+                many or too few values for the pad.
         """
         try:
             array = np.asarray(values, float).ravel()
@@ -123,7 +124,7 @@ def pad_inputs(simulation: Simulation) -> dict[str, PadInput]:
     """Create the inputs, keyed by pad name, for all pads in ``hardware.pads``.
 
     Args:
-        simulation: The simulation whose skin the sensors replace.
+        simulation: Simulation whose skin contains the pads.
 
     Raises:
         ConfigError: ``hardware`` does not fit the skin, or the touch function of a pad cannot be computed

@@ -9,7 +9,7 @@ from tactile_sim.skin.kernels import to_taxel_axes
 from tactile_sim.skin.loads import LOAD
 
 _MEASURED = ("contact", "body", "patch", "point", "normal", "other", "other_patch", "other_body")
-"""Fields of a load that are known, besides the force. All other fields are NaN."""
+"""Fields of a load that are known in addition to its force. The remaining fields are NaN."""
 
 
 class Quantity:

@@ -46,7 +46,7 @@ def sensors_of(text: str | bytes) -> dict[int, dict[str, Any]]:
 
 
 def values_of(entry: Any) -> SensorValues:
-    """Return the raw and calibrated values in the entry of one sensor, as returned by `sensors_of`.
+    """Return the raw and calibrated values in one of the entries that `sensors_of` returns.
 
     Raises:
         StreamError: A key is missing or has an unexpected value.
@@ -66,7 +66,7 @@ def values_of(entry: Any) -> SensorValues:
 
 
 class XelaClient:
-    """Reads the stream in a separate thread and reconnects when the connection is lost."""
+    """Reads the server's stream in a separate thread and reconnects when the connection is lost."""
 
     def __init__(self, address: str, receive: Callable[[str | bytes], None], state: Callable[[str], None]):
         """Start the thread, which connects to the server.

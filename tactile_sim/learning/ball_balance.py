@@ -1,4 +1,4 @@
-"""The task BallBalance, in which a policy keeps a ball on a tray using touch alone."""
+"""The task BallBalance, in which a policy keeps a ball on a tray, guided by touch."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tactile_sim.learning.task import Task
 
 
 class BallBalance(Task):
-    """Keep a ball on a tray whose base rocks.
+    """Task of keeping a ball on a tray whose base rocks.
 
     Besides touch, the policy observes only the angles that it commanded.
 
@@ -31,7 +31,7 @@ class BallBalance(Task):
     def state(self, batch: Batch, seen: Observation) -> np.ndarray:
         """Return the commanded angles (n, 2) [rad].
 
-        The measured angles would reveal the weight of the ball.
+        The measured angles are left out, because they would reveal the load of the ball on the tray.
         """
         return batch.ctrl
 
@@ -41,7 +41,7 @@ class BallBalance(Task):
         return np.maximum(0.0, 1.0 - distance**2)
 
     def terminated(self, batch: Batch, seen: Observation) -> np.ndarray:
-        """Return whether the ball left the tray, (n,) bool."""
+        """Return whether the ball has left the tray, (n,) bool."""
         position = self.ball_position(batch)
         return (np.abs(position[:, :2]) > self.HALF_WIDTH).any(axis=1) | (position[:, 2] < 0.0)
 

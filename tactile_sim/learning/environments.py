@@ -46,7 +46,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         Args:
             task: Task to run.
             num_envs: Number of environments.
-            touch: Kind of tactile observation, a name in `OBSERVATIONS`.
+            touch: Name of the tactile observation, one of `OBSERVATIONS`.
             backend: Backend of `Batch`.
             seed: Seed of the noise, see `Batch`. Initial states depend on the seed passed to `reset`.
             render_mode: ``rgb_array`` enables `render`; None disables it.
@@ -98,7 +98,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 
         Returns:
             Observations, rewards (n,), terminations (n,) and truncations (n,) as bool, and a dictionary with
-            ``fault`` (n,) bool, which is True where the physics became unstable.
+            ``fault`` (n,) bool, which is True where the physics became unstable or an action was NaN.
 
         Raises:
             CommandError: The actions have the wrong shape or are not numbers.
@@ -230,7 +230,7 @@ def _render(batch: Batch) -> Iterator[np.ndarray]:
 
 
 def _space(observations: Any) -> gymnasium.Space:
-    """Return the observation space of one environment that matches observations of several environments."""
+    """Return the space of one environment's observation, given the observations of several environments."""
     if isinstance(observations, dict):
         return gymnasium.spaces.Dict({name: _space(values) for name, values in observations.items()})
     if observations.dtype == np.uint8:

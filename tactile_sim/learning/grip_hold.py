@@ -9,7 +9,7 @@ from tactile_sim.learning.task import Task
 
 
 class GripHold(Task):
-    """Hold a block as gently as random loads allow.
+    """Task of holding a block as gently as random loads allow.
 
     The action is the rate at which the fingers close, in units of 20 mm/s. A load that varies with time pulls
     the block out of the fingers. The reward for each action is ``1 - F / CRUSH``, where F is the mean normal
@@ -21,7 +21,7 @@ class GripHold(Task):
     episode_steps = 500
 
     CRUSH = 12.0
-    """Normal force on a pad that crushes the block [N]."""
+    """Mean normal force on the two pads above which the block is crushed [N]."""
     SLIP = 0.01
     """Distance by which the block may slip [m]."""
     LIFTED = 0.08
@@ -50,7 +50,7 @@ class GripHold(Task):
     def state(self, batch: Batch, seen: Observation) -> np.ndarray:
         """Return the commanded finger position (n, 1) [cm], which is the same for both fingers.
 
-        The measured positions would reveal the grip force.
+        The measured positions are left out, because they would reveal the grip force.
         """
         return 100.0 * batch.ctrl[:, 1:2]
 
@@ -59,14 +59,14 @@ class GripHold(Task):
         return 1.0 - np.clip(self.force(seen) / self.CRUSH, 0.0, 1.0)
 
     def terminated(self, batch: Batch, seen: Observation) -> np.ndarray:
-        """Return whether the block slipped or was crushed, (n,) bool."""
+        """Return whether the block has slipped or been crushed, (n,) bool."""
         height = batch.worlds.xpos[:, batch.simulation.names.body_id("block"), 2]
         wrist = batch.worlds.xpos[:, batch.simulation.names.body_id("wrist"), 2]
         slip = np.abs(wrist - height - 0.11)
         return (slip > self.SLIP) | (self.force(seen) > self.CRUSH)
 
     def randomize(self, batch: Batch, envs: np.ndarray, random: np.random.Generator) -> None:
-        """Start with the block in the lifted gripper, with a random load and grip."""
+        """Start with the block held in the lifted gripper; randomize the load and the grip."""
         if not hasattr(self, "_load"):
             self._load = np.zeros((batch.num_envs, 3, 1))
         count = len(envs)
@@ -81,5 +81,5 @@ class GripHold(Task):
         batch.ctrl[envs, 1:] = grip[:, None]
 
     def force(self, seen: Observation) -> np.ndarray:
-        """Return the mean normal force of the two pads (n,) [N]."""
+        """Return the mean normal force on the two pads (n,) [N]."""
         return np.abs(seen.wrenches[:, :, 1]).mean(axis=1)

@@ -9,7 +9,7 @@ from tactile_sim.learning.task import Task
 
 
 class HandRotate(Task):
-    """Turn the ball about the vertical axis without losing it.
+    """Task of turning a ball in the hand about the vertical axis without losing it.
 
     The actions are deviations of the 20 joint angles from the grasp, in units of 0.3 rad. The reward for each
     action is the angular velocity of the ball about the vertical axis [rad/s], at most 1, minus the speed of
@@ -24,7 +24,7 @@ class HandRotate(Task):
     REACH = 0.3
     """Largest deviation of a joint angle from the grasp [rad]."""
     AWAY = 0.03
-    """Distance from the initial position at which the ball counts as lost [m]."""
+    """Distance from the initial position beyond which the ball counts as lost [m]."""
 
     def controls(self, batch: Batch, action: np.ndarray) -> np.ndarray:
         """Return the joint angles (n, nu) [rad]: the grasp plus the deviations commanded by the actions."""
@@ -41,7 +41,7 @@ class HandRotate(Task):
         return np.minimum(spin, 1.0) - np.minimum(speed, 1.0)
 
     def terminated(self, batch: Batch, seen: Observation) -> np.ndarray:
-        """Return whether the ball left the grasp, (n,) bool."""
+        """Return whether the ball has left the grasp, (n,) bool."""
         home = batch.simulation.engine.model.body("globe").pos
         return np.linalg.norm(batch.worlds.xpos[:, self._ball(batch)] - home, axis=1) > self.AWAY
 

@@ -17,7 +17,7 @@ from tactile_sim.skin.taxels import Pad
 class TactileImages:
     """Grayscale images that show all pads of each environment in a grid of equal cells.
 
-    A cell shows the rows and columns of a pad, or the UV map of its body.
+    A cell shows the rows and columns of a pad or, if the pad has none, the UV map of its body.
     """
 
     def __init__(self, simulation: Simulation):
@@ -39,7 +39,7 @@ class TactileImages:
     def __call__(self, seen: Observation) -> np.ndarray:
         """Return images (n, height, width, 1) uint8.
 
-        Readings at or above ``markers.taxel_scale`` are 255.
+        Readings with a magnitude of ``markers.taxel_scale`` or more are 255.
         """
         size = np.linalg.norm(seen.readings, axis=2)
         grey = np.append(np.minimum(size / self._scale, 1.0) * 255.0, np.zeros((len(size), 1)), axis=1)
@@ -47,7 +47,7 @@ class TactileImages:
 
 
 def _pixels(simulation: Simulation, index: int) -> np.ndarray:
-    """Return the index of the taxel shown by each pixel (height, width) of a pad, or -1 for no taxel."""
+    """Return the index of the taxel shown by each pixel (height, width) of a pad's cell, or -1 for none."""
     pad: Pad = simulation.skin.pads[index]
     if len(pad.rows):
         pixels = np.full((int(pad.rows.max()) + 1, int(pad.columns.max()) + 1), -1)

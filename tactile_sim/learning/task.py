@@ -18,12 +18,12 @@ TOUCH: dict[str, Callable[[Observation], np.ndarray]] = {
     "wrench": lambda seen: seen.wrenches,
     "taxels": lambda seen: seen.readings,
 }
-"""For each name, a function that computes a flat tactile observation.
+"""For each name, a function that computes a tactile observation.
 
-The functions return arrays with a leading axis for the environments.
+The functions return arrays with a leading axis for the environments. The other axes are flattened later.
 """
 OBSERVATIONS = (*TOUCH, "image")
-"""Names of all tactile observations. ``image`` makes an observation a dictionary with state and image."""
+"""Names of all tactile observations. With ``image``, observations are dictionaries, see `TaskVectorEnv`."""
 
 
 class Task:

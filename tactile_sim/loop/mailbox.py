@@ -12,7 +12,7 @@ from tactile_sim.errors import CommandError
 
 
 class Mailbox:
-    """A queue of functions that any thread can fill and a single thread executes.
+    """A queue of functions. Any thread can add functions; a single thread executes them.
 
     The functions run between two steps, so no lock is held while stepping.
     """
@@ -34,7 +34,7 @@ class Mailbox:
 
         Returns:
             A future with the result of the function or the exception that it raises. If the function returns
-            a future, the result is that of the inner future. After `close`, the exception is a CommandError.
+            a future, that future's result is used. After `close`, the future fails with a CommandError.
         """
         future: Future = Future()
 

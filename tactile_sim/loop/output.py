@@ -103,7 +103,7 @@ class Terminal:
         print(f"tactile_sim: {message}", file=sys.stderr)
 
     def report(self, stamp: int) -> None:
-        """Do nothing, because `warn` has already printed the message."""
+        """Do nothing, because `warn` has already printed rejected commands."""
 
     def fail(self, message: str, stamp: int) -> None:
         """Print the message."""

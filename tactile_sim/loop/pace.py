@@ -7,11 +7,11 @@ import time
 REACTION = 0.01
 """Longest time between two checks for requests [s], in both simulation time and wall time."""
 LATE = 0.1
-"""Largest lag behind wall time [s]. With a larger lag, the loop drops the lost time and does not catch up."""
+"""Largest lag behind wall time that the loop makes up [s]. If the lag is larger, the lost time is dropped."""
 
 
 class Pace:
-    """Computes waiting times so that simulation time advances at a multiple of wall time.
+    """Computes waiting times so that simulation time advances ``factor`` times as fast as wall time.
 
     Args:
         factor: Ratio of simulation time to wall time; 0 means as fast as possible.
@@ -45,7 +45,7 @@ class Pace:
         self._simulated = now
 
     def ahead(self, now: float) -> float:
-        """Return the wall time to wait before the next step [s]; 0 if the simulation is not ahead.
+        """Return the wall time to wait before the next step [s]; 0 if simulation time is not ahead.
 
         If the simulation lags behind wall time by more than `LATE`, the lost time is dropped and counted in
         ``missed``.

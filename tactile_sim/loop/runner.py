@@ -38,18 +38,18 @@ class Runner:
         self.paused = settings.start_paused
         self.lockstep = settings.lockstep
         self.watch: Callable[[], None] = lambda: None
-        """Called repeatedly between steps, also while time is stopped; used by the view to poll the state."""
+        """Function called repeatedly, also while time is stopped; the view uses it to poll the state."""
         self.recorder: Recorder | None = None
         """Object that records bags on request, or None."""
         self.set_parameter: Callable[[str, Any], Future[None] | None] = self._set_parameter
-        """Sets a live parameter. The node replaces this function to update the ROS parameter as well."""
+        """Function that sets a live parameter. The node replaces it to update the ROS parameter as well."""
         self._mail = Mailbox()
         self._commands: deque[Callable[[], None]] = deque()
         """Commands that are waiting for their step in lock-step mode."""
         self._requested = StepRequests()
         self._pace = Pace(settings.real_time_factor)
         self._published_step = -1
-        """Step count at the last snapshot that was published on all due streams; -1 before the first."""
+        """Step count of the state that `_publish` published last; -1 before the first."""
         self._publish_next = True
         self._stopping = False
         self._fault: str | None = None
@@ -64,8 +64,8 @@ class Runner:
         """Queue a function to run between two steps.
 
         If the function raises a TactileSimError, the error is counted, logged and published in the status.
-        While time is stopped, the status is published immediately: it would never be due at its rate in
-        simulation time, and in lock-step mode a controller waits for the result of its command.
+        While time is stopped, the status is published immediately, because a controller in lock-step mode
+        waits for the result of its command.
         """
 
         def guarded() -> None:
@@ -85,7 +85,7 @@ class Runner:
         return self._mail.call(work)
 
     def stop(self) -> None:
-        """Make `run` return after the current step. This acquires no lock, so signal handlers can call it."""
+        """Make `run` return after the current batch of steps. Lock-free, so signal handlers can call it."""
         self._stopping = True
         self._mail.post(lambda: None)
 
@@ -138,7 +138,7 @@ class Runner:
         self.paused = paused
 
     def request_steps(self, steps: int) -> Future[int]:
-        """Advance a simulation whose time is stopped.
+        """Request steps while simulation time is stopped.
 
         Args:
             steps: Number of steps.
@@ -182,7 +182,7 @@ class Runner:
 
         Args:
             work: Function that changes the state.
-            mends: Whether ``work`` resets the simulation. A physics fault is then cleared, and queued
+            mends: Whether ``work`` resets the simulation. If so, any physics fault is cleared, and queued
                 commands and requested steps are cancelled.
 
         Returns:
@@ -236,7 +236,7 @@ class Runner:
         return self.paused or self.lockstep or self._fault is not None
 
     def _idle(self) -> None:
-        """Publish the current state if it is new or has new subscribers, and wait for requests."""
+        """Publish the current state if it is new or a topic has new subscribers, and wait for requests."""
         if self._fault is None and (self._publish_next or self.output.new_subscribers()):
             self._publish(self.output.subscribed())
         self.output.publish_while_stopped(self.simulation.stamp)
@@ -246,7 +246,7 @@ class Runner:
     def _publish(self, streams: set[str]) -> None:
         """Publish the current state without stepping.
 
-        A state that was already published is sent only to new subscribers.
+        A state that was already published is published again only on topics with new subscribers.
         """
         self.simulation.apply_commands()
         snapshot = self.simulation.snapshot()
@@ -261,7 +261,7 @@ class Runner:
         self._publish_next = False
 
     def _advance(self, last: int | None) -> None:
-        """Publish the current state on the streams that are due, then step until the next one is due.
+        """Publish the current state on the streams that are due, then run the next batch of steps.
 
         Args:
             last: Step at which the loop ends, or None.

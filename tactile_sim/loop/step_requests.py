@@ -23,7 +23,7 @@ class StepRequests:
         return self._requests[0][0]
 
     def add(self, step: int, number: int) -> Future[int]:
-        """Request steps in addition to those that are already requested.
+        """Queue a request for steps, which begins after all pending requests.
 
         Args:
             step: Current step count. If no request is pending, the new request starts here.
@@ -38,11 +38,11 @@ class StepRequests:
         return done
 
     def delay(self) -> None:
-        """Shift the ends of all requests by one after the step count was increased without stepping."""
+        """Increase the end of each request by one, because the step count was increased without a step."""
         self._requests = deque((end + 1, done) for end, done in self._requests)
 
     def resolve(self, stamp: int) -> None:
-        """Complete the oldest request; its future gets the stamp after its last step [ns]."""
+        """Complete the oldest request with ``stamp``, the simulation time after its last step [ns]."""
         self._requests.popleft()[1].set_result(stamp)
 
     def cancel(self, why: str) -> None:

@@ -19,9 +19,9 @@ from tactile_sim.drawing.colors import MAP
 from tactile_sim.plots.readings import Readings, Sensors
 
 COLOURS = ListedColormap(plt.get_cmap(MAP)(np.linspace(0.86, 0.1, 256)), "felt")
-"""Amber to near black: the colour map inferno without the ends, which are hard to see on white or black."""
+"""Colour map from amber to near black: inferno without its ends, which are hard to see on white or black."""
 DARK, BRIGHT = np.array([0.42, 0.48, 0.58]), np.array([0.85, 0.87, 0.91])
-"""Colours of an unloaded sensor whose normal points away from the light, and toward it."""
+"""Colours of unloaded sensors whose normals point away from the light and toward it, respectively."""
 LIGHT = np.array([0.35, -0.55, 0.76])
 """Unit vector (3,) toward the light."""
 STYLE: dict[Any, Any] = {
@@ -36,7 +36,7 @@ STYLE: dict[Any, Any] = {
     "ytick.labelsize": 8,
 }
 LONGEST = 0.2
-"""Length of the longest arrow relative to the length of the longest axis."""
+"""Length of the longest arrow relative to the largest extent of the sensors along x, y or z."""
 FLATTEST = 0.5
 """Minimum length of an axis relative to the longest axis."""
 RIM = 1.3
@@ -100,7 +100,7 @@ def box(ax: Axes3D, middle: np.ndarray, size: np.ndarray, outline: np.ndarray, f
 
 
 def _pixels(ax: Axes3D, points: np.ndarray) -> np.ndarray:
-    """Return the pixel coordinates (n, 2) in the figure of points (n, 3) [m]."""
+    """Project points (n, 3) [m] to pixel coordinates (n, 2) in the figure."""
     ax.apply_aspect()
     x, y, _ = proj3d.proj_transform(*points.T, ax.get_proj())
     return ax.transData.transform(np.stack([x, y], axis=1))
@@ -111,7 +111,7 @@ def dots(ax: Axes3D, spacing: np.ndarray) -> np.ndarray:
 
     Args:
         ax: Axes in which the dots are drawn.
-        spacing: Distance between neighbouring dots (n,) [m]; 0 if there are none.
+        spacing: Distance of each dot to its neighbours (n,) [m]; 0 for dots without neighbours.
 
     Returns:
         Diameters (n,) [points], from 2 to `WIDEST`.
@@ -180,7 +180,8 @@ def draw_discs(ax: Axes3D, readings: Readings, share: float) -> None:
     Args:
         ax: Axes to draw in.
         readings: Readings of sensors.
-        share: Diameter of the weakest disc relative to the spacing. The strongest disc is twice as large.
+        share: Diameter of the weakest disc relative to the spacing. The strongest disc has
+            twice this diameter.
     """
     magnitude = readings.magnitude[readings.nonzero]
     growth = 1 + np.abs(magnitude) / np.abs(magnitude).max(initial=1e-300)

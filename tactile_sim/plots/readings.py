@@ -1,4 +1,4 @@
-"""Collect the sensors and readings of bodies or geoms of a touch object as arrays in one frame."""
+"""Collect sensors and readings from a touch object as arrays, with all vectors in one frame."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ class Sensors:
     normals: np.ndarray
     """Estimated outward unit normals (n, 3)."""
     spacing: np.ndarray
-    """Approximate distance to the neighbours (n,) [m]; 0 if a body or geom has only one sensor."""
+    """Approximate distance to the nearest neighbour (n,) [m]; 0 if a body or geom has only one sensor."""
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class Readings(Sensors):
     """Positions, normals and readings of n sensors, all in one frame."""
 
     outputs: np.ndarray
-    """Readings (n, channels); with three channels, each is a vector."""
+    """Readings (n, channels); with three channels, each row is a vector."""
     quantity: str
     """Name and unit of the measured quantity."""
 
@@ -69,7 +69,7 @@ class Readings(Sensors):
 
     @property
     def nonzero(self) -> np.ndarray:
-        """Indices of the sensors with a nonzero reading, in ascending order of magnitude (k,)."""
+        """Indices (k,) of the sensors with nonzero readings, in ascending order of absolute value."""
         strength = np.abs(self.magnitude)
         order = np.argsort(strength, kind="stable")
         return order[strength[order] > 0]
@@ -147,7 +147,7 @@ class Parts:
         return _frame(self.names.bodies[body], data.xpos[body], data.xmat[body])
 
     def frame(self, part: int) -> Frame:
-        """Return the current pose of the body or geom to which a part's sensors are attached."""
+        """Return the current pose of a part."""
         if not self.are_geoms:
             return self.body_frame(part)
         data = self.touch.m_data

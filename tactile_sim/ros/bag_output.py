@@ -19,7 +19,7 @@ from tactile_sim.wire.sources import of_class
 
 
 class BagOutput(Output):
-    """Output of a loop that can also record to a bag. All calls are forwarded to the loop's previous output.
+    """Loop output that can also record to a bag. All calls are forwarded to the loop's previous output.
 
     Messages are encoded in the loop's thread and do not pass through DDS, so none is lost. The first
     recording imports ROS's messages and prepares the topics, which briefly stops the simulation.
@@ -46,7 +46,7 @@ class BagOutput(Output):
         self._folder, self._resolve = folder, resolve
         self.on_status: Callable[[BagStatus], None] = lambda status: None
         self._writer: BackgroundWriter | None = None
-        """Writer of the last recording, or None."""
+        """Writer of the latest recording, or None."""
         self._active = False
         self._topics: list[Topic] = []
         self._names: set[str] = set()
@@ -67,7 +67,7 @@ class BagOutput(Output):
             on: True to start, False to stop.
 
         Raises:
-            CommandError: The recording is already in this state.
+            CommandError: A recording is already active, or there is none to stop.
         """
         if on == self._recording():
             raise CommandError(f"record: {'already' if on else 'not'} recording")
@@ -119,7 +119,7 @@ class BagOutput(Output):
         writer.start()
 
     def _write(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Encode a snapshot and write the topics of these streams, plus latched topics if the bag is new."""
+        """Encode and write a snapshot's messages on these streams, and latched messages if the bag is new."""
         if self._is_new:
             self._is_new = False
             streams = streams | {ONCE}
@@ -135,7 +135,7 @@ class BagOutput(Output):
     # -- the loop's output -----------------------------------------------------------------------------------
 
     def subscribed(self) -> set[str]:
-        """Return the streams that have subscribers, or while recording, all streams with a rate above 0."""
+        """Return the streams that have subscribers and, while recording, all streams with a rate above 0."""
         streams = self._output.subscribed()
         return streams | self._streams() if self._recording() else streams
 
@@ -154,13 +154,13 @@ class BagOutput(Output):
             self._write(snapshot, streams)
 
     def publish_to_new(self, snapshot: Snapshot) -> None:
-        """Publish a snapshot to new subscribers, and record it if the bag is new."""
+        """Publish a snapshot on topics with new subscribers, and record it if the bag is new."""
         self._output.publish_to_new(snapshot)
         if self._recording() and self._is_new:
             self._write(snapshot, self._streams())
 
     def publish_while_stopped(self, stamp: int) -> None:
-        """Publish messages that are due in wall time, without recording them; see `Output`."""
+        """Publish messages that are due by wall time, without recording them; see `Output`."""
         self._output.publish_while_stopped(stamp)
 
     def finish(self) -> None:

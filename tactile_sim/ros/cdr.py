@@ -5,6 +5,8 @@
 >>> publisher.publish(data)
 >>> cdr.decode(Marker, data).points  # (n, 3)
 
+Accepted forms of messages and their fields:
+
 - A struct is a mapping or a message; fields that a mapping omits have their ROS defaults.
 - A struct of numbers of one type can be a row: Point (3,), Quaternion (4,) as x y z w, Wrench (6,), ...
 - A time or duration can be integer nanoseconds.
@@ -34,8 +36,8 @@ __all__ = [
 def encode(message_type: Any, value: Any) -> bytes:
     """Return the CDR bytes of a message, ready for ``Publisher.publish``.
 
-    Padding bytes are zero; rclpy leaves them uninitialised. Nothing follows the last field; rclpy appends a
-    few bytes to messages of fixed size or with an empty ``float64[]``.
+    Padding bytes are zero and no bytes follow the last field. In contrast, rclpy does not initialize padding,
+    and it appends a few bytes to messages that have a fixed size or an empty ``float64[]``.
 
     Args:
         message_type: A ROS message class.
@@ -87,7 +89,7 @@ def decode(message_type: Any, data: bytes) -> Any:
 
 
 def stamp(message_type: Any, data: bytes) -> int | None:
-    """Return the stamp [ns] of a message or of its first element, or the time of a clock message.
+    """Return the stamp [ns] with which a message, or its first element, begins; see `wire.stamps.stamp_of`.
 
     Args:
         message_type: A ROS message class.

@@ -60,8 +60,8 @@ class Commands:
 def with_followers(names: Sequence[str], values: np.ndarray, followers: Set[str]) -> np.ndarray:
     """Insert NaN for mimic joints into a command array that omits their values.
 
-    ros2_control's JointStateTopicSystem publishes such arrays: it names mimic joints, but has no command for
-    them. Other arrays are returned unchanged.
+    ros2_control's JointStateTopicSystem publishes such commands: they name the mimic joints but contain no
+    values for them. Other arrays are returned unchanged.
 
     Args:
         names: Joint names in the command (n,).

@@ -40,7 +40,7 @@ def definition(type_name: str) -> str:
         type_name: Name of a type, such as ``std_msgs/msg/Header``.
 
     Raises:
-        BagError: The type is not installed, or the ``.msg`` file of it or of a nested type is missing.
+        BagError: The type or a nested type is not installed, or its ``.msg`` file is missing.
     """
     names = [type_name]
     _collect(of_class(message_class(type_name)), names)

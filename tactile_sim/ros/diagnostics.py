@@ -23,7 +23,7 @@ def diagnostics(
     recorder_fault: str = "",
     outside: Mapping[str, int] | None = None,
 ) -> bytes:
-    """Encode a DiagnosticArray with the status of the simulation and, if the recorder failed, its status.
+    """Encode a DiagnosticArray with the simulation's status and, if the recorder failed, the recorder's.
 
     The level of the simulation is ERROR during a physics fault, and WARN while the simulation is too slow or
     rejects commands. The value ``state`` is ``running``, ``paused``, ``lockstep`` or ``broken``. In the last

@@ -36,8 +36,8 @@ def unsupported(text: str) -> Refusal:
 class Entities:
     """Handles requests about entities, which are all bodies of the scene except the world.
 
-    Entity names are body names. Each public method handles a request and returns the fields of the response.
-    It must be called in the thread of the loop.
+    Entity names are body names. Each public method handles a request and returns the fields of the response,
+    if any. Call the methods only in the thread of the loop.
     """
 
     def __init__(self, runner: Runner):
@@ -59,7 +59,7 @@ class Entities:
         return {"state": self._read([request.entity])[0]}
 
     def info(self, request: Any) -> dict[str, Any]:
-        """Handle ``get_entity_info``: return the category of an entity, and its mass and taxels as text."""
+        """Handle ``get_entity_info``: return an entity's category and, as text, its mass and taxel counts."""
         body, model = self._id(request.entity), self._simulation.engine.model
         category = self._category(request.entity)
         kinds = {

@@ -34,7 +34,7 @@ class _Content(NamedTuple):
     """Start time [ns]. 0 starts immediately."""
     path: np.ndarray
     goal: np.ndarray
-    """Tolerances (k, 2) at the end, as returned by `tolerances`; ``path`` has those along the path."""
+    """Goal tolerances (k, 2), as returned by `tolerances`. ``path`` contains the path tolerances."""
     patience: float
     """Time allowed after the last point for reaching the goal tolerances [s]."""
 
@@ -71,7 +71,7 @@ class FollowTrajectory(GoalServer):
         return TrajectoryGoal(content.trajectory, content.path, content.goal, content.patience, end, watch)
 
     def accept(self, goal: TrajectoryGoal, content: _Content) -> None:
-        """Start to follow the trajectory, at its start time if it has one."""
+        """Start the trajectory at its start time, or immediately if it has none."""
         delay = (content.stamp - self._simulation.stamp) * 1e-9 if content.stamp else 0.0
         self._simulation.accept_goal(goal, delay)
 

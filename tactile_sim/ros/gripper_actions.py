@@ -86,7 +86,7 @@ class Gripper(GoalServer):
         return result
 
     def succeeds(self, outcome: Outcome) -> bool:
-        """Return whether the goal was reached, or stalled where the configuration allows that."""
+        """Return whether the goal was reached, or the gripper stalled and the configuration allows that."""
         stalls = self._gripper.allow_stalling and outcome is Outcome.STALLED
         return stalls or super().succeeds(outcome)
 
@@ -107,7 +107,7 @@ class ParallelGripper(Gripper):
     """Action server for ``ParallelGripperCommand``, with joint names, efforts and velocities."""
 
     def parse(self, request: Any) -> GripperCommand:
-        """Convert a request, whose values must be equal for all joints, and check it."""
+        """Convert and check a request, in which each quantity must be the same for all joints."""
         command, joints = request.command, self._gripper.joints
         for name in command.name:
             if name not in joints:

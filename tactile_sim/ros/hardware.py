@@ -1,4 +1,4 @@
-"""The node for real sensors, which publishes their readings in the messages of the simulation."""
+"""The node for real sensors, which publishes their readings in the same messages as the simulation."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from tactile_sim.text import counted
 CHECK_EVERY = 0.05
 """Wall time between two checks for pads that receive no messages [s]."""
 LOG_EVERY = 10.0
-"""Minimum wall time between two logged errors about malformed messages [s]."""
+"""Minimum wall time between two logged warnings about malformed messages [s]."""
 
 
 def run(config_file: str | Path | None, ros_args: list[str], stop: StopRequest) -> int:
@@ -70,18 +70,18 @@ def run(config_file: str | Path | None, ros_args: list[str], stop: StopRequest) 
 
 
 class Hardware:
-    """Receives messages from sensors and publishes the readings of the pads that they drive.
+    """Receives messages from sensors and publishes the readings of the corresponding pads.
 
-    A pad is lost if it receives no message within ``hardware.timeout`` or the connection ends. Its readings
+    A pad is lost if it gets no valid message within ``hardware.timeout`` or the connection ends. Its readings
     are then invalid, and ``/diagnostics`` reports an ERROR immediately.
     """
 
     def __init__(self, node: Node, simulation: Simulation):
-        """Publish the layouts and start to receive messages.
+        """Publish the layouts and start receiving messages.
 
         Args:
             node: Node that subscribes and publishes.
-            simulation: Simulation with the key ``hardware``, whose skin defines the pads.
+            simulation: Simulation whose skin defines the pads and whose settings contain ``hardware``.
 
         Raises:
             ConfigError: ``hardware`` is invalid or does not fit the skin, or a package is not installed.
@@ -92,7 +92,7 @@ class Hardware:
         self._inputs = pad_inputs(simulation)
         self._topics = HardwareTopics(node, simulation, list(self._inputs), self._clock.now().nanoseconds)
         self._last: dict[str, float] = {}
-        """Time at which each pad last received a message [s of `time.monotonic`]."""
+        """Time at which each pad last received a valid message [s of `time.monotonic`]."""
         self._status = HardwareStatus(node, self._settings.driver, self._inputs)
         self._client: XelaClient | None = None
         node.create_service(Trigger, "~/tare", self._tare)
@@ -199,7 +199,7 @@ class Hardware:
         """Convert the values in a message to readings of a pad and publish them with a stamp [ns].
 
         Raises:
-            StreamError: The values are malformed. Nothing is published.
+            StreamError: The values are malformed, in which case nothing is published.
         """
         pad = self._inputs[name]
         readings = pad.readings(values)
@@ -218,7 +218,7 @@ class Hardware:
         self._node.get_logger().warning(f"malformed message: {error}", throttle_duration_sec=LOG_EVERY)
 
     def _check_timeouts(self) -> None:
-        """Invalidate the readings of pads that have received no message within the timeout."""
+        """Invalidate the readings of pads whose last valid message is older than the timeout."""
         now, timeout, lost = time.monotonic(), self._settings.timeout, self._status.lost
         late = [name for name, last in self._last.items() if now - last > timeout and not lost[name]]
         for name in late:

@@ -17,7 +17,7 @@ class HardwareStatus:
     """Publishes the status of the message stream and of each pad.
 
     Attributes:
-        lost: For each pad name, why its readings are invalid; an empty string if they are valid.
+        lost: Why each pad's readings are invalid, keyed by pad name; an empty string if they are valid.
         connection: Why there is no connection to the sensor server; empty if there is one or none is needed.
     """
 
@@ -27,7 +27,7 @@ class HardwareStatus:
         Args:
             node: Node that publishes ``/diagnostics``.
             driver: Name of the configured driver.
-            inputs: Inputs by pad name, from which the numbers of messages are read.
+            inputs: Inputs by pad name, whose message counts are published.
         """
         self._node, self._driver, self._inputs = node, driver, inputs
         self._clock = Clock(clock_type=ClockType.SYSTEM_TIME)
@@ -46,7 +46,8 @@ class HardwareStatus:
     def publish(self) -> None:
         """Publish the status of the stream and of all pads.
 
-        If messages were malformed since the last status, the level is WARN in this status only.
+        The stream's level is ERROR while a pad is lost. Otherwise, it is WARN if any message since the last
+        status was malformed.
         """
         name = self._node.get_name()
         lost = [pad for pad, reason in self.lost.items() if reason]

@@ -24,7 +24,7 @@ KINDS = ("array", "wrench", "state")
 
 @dataclass
 class _Readings:
-    """Stands in for a `Snapshot`, with the attributes that the topics of a pad read."""
+    """Substitute for a `Snapshot`, with the attributes from which a pad's messages are encoded."""
 
     stamp: int
     taxels32: np.ndarray
@@ -88,15 +88,15 @@ class HardwareTopics:
                 row = states.index(index) if index in states else -1
                 self._driven[pad.name] = _Driven(MeasuredPad(simulation, index), index, row, publishers)
         self._changed = False
-        """True if readings have changed since ``tactile/frame`` was last published."""
+        """True if readings have changed since the last call of `send_frame`."""
 
     def send(self, name: str, readings: np.ndarray, forces: np.ndarray, stamp: int) -> None:
-        """Publish the messages of a pad, and store its readings for the next frame.
+        """Publish the messages of a pad, and store its readings for the next ``tactile/frame``.
 
         Args:
             name: Name of the pad.
             readings: (n, channels) readings in the unit of the pad's touch function.
-            forces: (n, 3) forces along first tangent, second tangent and inward normal of the taxels [N].
+            forces: (n, 3) force on each taxel along its first tangent, second tangent and inward normal [N].
             stamp: Time at which the readings were measured [ns].
         """
         self._set(name, readings, stamp)
@@ -127,7 +127,7 @@ class HardwareTopics:
         stored.stamp, self._changed = stamp, True
 
     def send_frame(self) -> None:
-        """Publish ``tactile/frame`` if any reading has changed."""
+        """Publish ``tactile/frame`` if any reading has changed since the last call."""
         changed, self._changed = self._changed, False
         topic, publisher = self._frame
         if changed and publisher.get_subscription_count():

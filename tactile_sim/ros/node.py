@@ -44,8 +44,8 @@ RECORDED_DEPTH = 500
 MATCHING_PATIENCE = 30.0
 """Maximum time for the recorder to subscribe to all topics [s of wall time]."""
 FLUSH, FLUSH_RECORDED = 1.0, 10.0
-"""Maximum wall time to wait at the end until published messages have arrived, without and with a recorder
-[s]."""
+"""Maximum wall time to wait at the end for published messages to arrive [s]. The second value applies if a
+recorder is running."""
 
 
 def run(
@@ -66,8 +66,8 @@ def run(
         config_file: Path of a parameter file, or name of a shipped one. None if ``ros_args`` contains one.
         duration: Simulation time after which the node ends [s]; None for no limit.
         ros_args: Arguments after ``--ros-args``.
-        stop: The active stop request of this process, whose signals end the node.
-        recorder: A running recorder. The simulation starts when it has subscribed to all topics.
+        stop: The active stop request of this process. It ends the node when a signal arrives.
+        recorder: A running recorder. The simulation does not start before it has subscribed to all topics.
         web: Whether to show the scene in a browser.
         allow_other_port: Whether the view may use the next free port if ``web.port`` is in use.
         start_clock: Whether an external recorder waits for ``/clock`` before it subscribes.
@@ -187,7 +187,7 @@ def _serve(node: Node, runner: Runner, stack: ExitStack) -> None:
 
 
 def _log_summary(node: Node, simulation: Simulation) -> None:
-    """Log the size of the simulation and the features that its engine does not support."""
+    """Log the size and initial state of the simulation and what its engine does not support."""
     settings = simulation.settings
     for line in simulation.engine.unsupported:
         node.get_logger().warning(f"engine {settings.engine!r}: {line}")
@@ -197,13 +197,14 @@ def _log_summary(node: Node, simulation: Simulation) -> None:
         f"{settings.title}: {counted(taxels, 'taxel')} on {counted(bodies, 'body', 'bodies')}, "
         + (f"{counted(feelers, 'feeler')}, " if feelers else "")
         + f"{1 / simulation.engine.timestep:g} steps/s"
+        + ("; paused until ~/pause or ~/step" if settings.start_paused else "")
     )
 
 
 def _await_recorder(
     recorder: RecorderProcess | None, publishers: Publishers, node: Node, stop: StopRequest, start_clock: bool
 ) -> None:
-    """Wait up to `MATCHING_PATIENCE` until every topic is being recorded or a signal arrives.
+    """Wait until every topic is being recorded or a signal arrives, but at most `MATCHING_PATIENCE`.
 
     Raises:
         BagError: The recorder ended.

@@ -28,7 +28,7 @@ LATCHED_TWICE = QoSProfile(depth=2, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 SETTLED = 1.0
 """Wall time after which a new subscriber is assumed to have processed its first messages [s]."""
 UNPREPARED = ("images", "diagnostics")
-"""Streams that are not encoded at startup, because images take long and diagnostics need the loop."""
+"""Streams that are not encoded at startup, because images take a long time and diagnostics need the loop."""
 REFRESH = 0.05
 """Minimum interval between two queries for subscribers [s of wall time]."""
 
@@ -48,10 +48,10 @@ class LazyPublisher:
         """Time after which `welcomes` returns True once more [s of `time.monotonic`], or None."""
         self.listeners = 0
         self.has_newcomers = False
-        """True until the first message is published after a subscriber was added."""
+        """True from the time a subscriber is added until the next message is published."""
 
     def welcomes(self) -> bool:
-        """Return whether latched messages must be repeated with the next message for a new subscriber.
+        """Return whether latched messages must be repeated after the next message, for a new subscriber.
 
         Must be called exactly once per message. The result is True for the first message to a new subscriber,
         and again for the first message that is sent at least `SETTLED` seconds later.
@@ -150,7 +150,7 @@ class Outlets:
         self._send(self._outlets.get(stream, []), snapshot)
 
     def send(self, streams: Iterable[str], snapshot: Any) -> None:
-        """Publish those topics of the specified streams that have subscribers.
+        """Publish the topics of the specified streams, except topics without subscribers.
 
         Args:
             streams: Names of the streams, in the order of publishing.

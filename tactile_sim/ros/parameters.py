@@ -135,8 +135,8 @@ def setter(node: Node, executor: Executor) -> Callable[[str, Any], Future[None]]
         executor: Executor of the node.
 
     Returns:
-        A function of a name and a value. It returns a future that raises CommandError if the value is
-        rejected.
+        A function of a name and a value. It returns a future, which fails with a CommandError if the value
+        is rejected.
     """
 
     def set_parameter(name: str, value: Any) -> Future[None]:
@@ -162,7 +162,7 @@ def _descriptor(key: Key, most: float | None) -> ParameterDescriptor:
 
     Args:
         key: Declaration of the key.
-        most: Upper bound in addition to that of the key, or None.
+        most: Additional upper bound of the value, or None.
     """
     check = key.check
     descriptor = ParameterDescriptor(description=key.doc, read_only=not key.live, dynamic_typing=True)

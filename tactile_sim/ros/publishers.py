@@ -35,7 +35,7 @@ class Publishers:
         self._warned: dict[str, float] = {}
         self._recorder_fault = ""
         self._quiet_since = 0.0
-        """Time at which snapshots or diagnostics were last due for publishing [s of `time.monotonic`]."""
+        """Time at which a snapshot or diagnostics were last published [s of `time.monotonic`]."""
         self._first_clock = 0
         """Lower bound of the time published on ``/clock`` [ns]."""
         topics = (
@@ -66,7 +66,7 @@ class Publishers:
         return self._senders.any()
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Publish a snapshot on the specified streams, time and frames first."""
+        """Publish a snapshot on the streams in `FIRST`, and then on the specified streams."""
         self._quiet_since = time.monotonic()
         streams_in_order = (*FIRST, *sorted(streams.difference(FIRST)))
         self._outlets.send(filter(self._on, streams_in_order), snapshot)
@@ -98,7 +98,7 @@ class Publishers:
         Args:
             patience: Maximum time to wait [s of wall time].
             stopping: Returns whether to stop waiting.
-            start_clock: Whether to publish a ``/clock`` of 1 ns while waiting, and later instead of 0. ROS
+            start_clock: Whether to publish 1 ns on ``/clock`` while waiting, and instead of 0 afterwards. ROS
                 treats a clock of 0 as not started, and ``ros2 bag record --use-sim-time`` subscribes only
                 after the clock has started.
 

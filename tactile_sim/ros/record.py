@@ -134,7 +134,7 @@ class _Topic:
         self.numbered = True  # single publisher, so that gaps in the sequence numbers are losses
 
     def take(self) -> list[tuple[int, _Topic, bytes]]:
-        """Take all waiting messages; return for each the time of sending [ns], this topic and the bytes."""
+        """Take all waiting messages and return them as tuples (time of sending [ns], this topic, bytes)."""
         taken = []
         with self.subscription.handle:
             while (found := self.subscription.handle.take_message(self.message_type, True)) is not None:
@@ -239,7 +239,7 @@ class Recorder:
         return any(counts_before_stamp(topic.kind) is not None for topic in self._topics.values())
 
     def release(self) -> None:
-        """Write the messages that were kept until the first stamp."""
+        """Write the messages that `_hold` has kept."""
         timed, held, self._held = self._waiting(), self._held, []
         self._held_size, self._due = 0, math.inf
         for message, (_, topic, _) in zip(timed, held, strict=True):

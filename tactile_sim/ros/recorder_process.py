@@ -18,8 +18,8 @@ START_PATIENCE = 60.0
 class RecorderProcess:
     """Context manager that runs ``tactile_sim record`` in a child process.
 
-    Entering the block waits until the recording has started. Leaving it ends the process after it has written
-    all published messages.
+    Entering the block waits until the recording has started. Leaving the block ends the process once all
+    published messages have been written.
 
     Raises:
         BagError: The recorder does not start, ends early, or cannot complete the bag.

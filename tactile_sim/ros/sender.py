@@ -13,7 +13,7 @@ from threading import Lock, Semaphore, Thread
 from rclpy.publisher import Publisher
 
 MAX_WAITING = 4
-"""Maximum number of waiting batches. If there are more, `submit` publishes them itself."""
+"""Maximum number of waiting batches. If there are more, `submit` publishes them in its caller's thread."""
 
 
 class _SerializedMessage(ctypes.Structure):
@@ -47,7 +47,7 @@ class Sender:
         self._thread.start()
 
     def submit(self, batch: list[tuple[Publisher, bytes]]) -> None:
-        """Queue messages for publishing. If more than `MAX_WAITING` batches wait, publish in this thread.
+        """Queue messages for publishing. If more than `MAX_WAITING` batches are waiting, publish them here.
 
         Args:
             batch: Publishers and encoded messages, in the order of publishing.

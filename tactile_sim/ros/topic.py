@@ -22,7 +22,7 @@ class Topic(NamedTuple):
     name: str
     """Name in ROS, relative to the namespace of the node unless it starts with a slash."""
     make: Callable[[Any], bytes]
-    """Encodes the message for a `Snapshot`, or for any object with the attributes that it reads."""
+    """Encodes the message for a `Snapshot`, or for another object with the required attributes."""
     again_after: str = ""
     """Name of another topic. When that topic gets a new subscriber, this latched topic is published again."""
 

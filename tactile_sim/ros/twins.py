@@ -20,7 +20,7 @@ CLOCK = "rates.clock"
 
 
 class TwinWatch:
-    """Warns once if another node publishes the same topics, or also publishes ``/clock``.
+    """Warns once if another node publishes the same topics or, in another namespace, also ``/clock``.
 
     The parameter ``rates.clock`` of the other node shows whether it publishes ``/clock``.
     """

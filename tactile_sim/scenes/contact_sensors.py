@@ -44,7 +44,7 @@ def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, An
 
     Args:
         spec: The scene, which is modified.
-        table: For each sensor name, checked keys as declared in `tactile_sim.scenes.sensor_schema`.
+        table: Checked keys by sensor name, as declared in `tactile_sim.scenes.sensor_schema`.
         where: Prefix for error messages (file and key).
 
     Raises:
@@ -81,9 +81,9 @@ def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, An
 
 
 def complete_contact_sensors(spec: mujoco.MjSpec, where: str) -> None:
-    """Check the contact sensors of a scene, and add a complete sensor for each one that lacks fields.
+    """Check a scene's contact sensors; for each that lacks fields or interpolates, add one with all fields.
 
-    The scene's own sensors keep their number, order and layout.
+    The ids and layouts of the scene's own sensors do not change.
 
     Raises:
         SceneError: A sensor's object is missing, or two sensors would share a name or a topic.
@@ -148,9 +148,9 @@ def _ask(sensor: mujoco.MjsSensor, bits: int, reduction: int, num: int) -> None:
 
 
 def _name_object(spec: mujoco.MjSpec, kind: str, name: str, where: str) -> None:
-    """Name an object if a sensor refers to it by a generated name.
+    """Set the generated name of an unnamed geom or body as its real name.
 
-    Unnamed geoms and bodies have generated names. The spec needs a real name that a sensor can refer to.
+    A sensor in the spec can refer only to real names. An object that already has the name is not changed.
 
     Args:
         spec: The scene, which is modified.

@@ -61,7 +61,7 @@ class DefaultGains:
         return kp, 2.0 * float(np.sqrt(kp * inertia))
 
     def _load(self, joint: int) -> tuple[float, float]:
-        """Return the largest effort due to gravity on a joint [N m or N], and its inertia [kg m² or kg]."""
+        """Return the largest effort of gravity on a joint [N m, N] and the moved inertia [kg m², kg]."""
         model, data = self._model, self._data
         body = int(model.jnt_bodyid[joint])
         root = int(model.body_rootid[body])

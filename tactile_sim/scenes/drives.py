@@ -34,7 +34,7 @@ class Drive(NamedTuple):
     """
     offset: float
     weights: tuple[float, float, float]
-    """Control units per rad (m), rad/s (m/s) and N m (N).
+    """Control units per rad or m, per rad/s or m/s, and per N m or N.
 
     They are chosen such that the actuator applies the target effort when the joint has reached the target
     position and velocity.
@@ -44,7 +44,7 @@ class Drive(NamedTuple):
 
 
 class Input(NamedTuple):
-    """A control that accepts a target for its actuator's transmission instead of a joint.
+    """A control that accepts a target for its actuator's transmission instead of for a joint.
 
     The fields have the same meaning as in `Drive`, but refer to the length, velocity and force of the
     transmission.
@@ -112,10 +112,10 @@ def leaders(model: mujoco.MjModel) -> dict[int, int]:
 
 
 def undriven(model: mujoco.MjModel, names: Names) -> dict[int, str]:
-    """Return the hinge and slide joints that do not accept a target position.
+    """Find the hinge and slide joints that do not accept a target position.
 
     Returns:
-        The reason for each of these joints, such as ``no actuator``, keyed by joint id.
+        For each of these joints, keyed by id, the reason, such as ``no actuator``.
     """
     fields: dict[int, set[int]] = {}
     for drive in read_drives(model):
@@ -157,7 +157,7 @@ def _transmission(model: mujoco.MjModel, actuator: int) -> tuple[list[int], floa
 def _inputs(
     model: mujoco.MjModel, actuator: int, ratio: float
 ) -> Iterator[tuple[int, int, float, tuple[float, float, float]]]:
-    """Yield a description of each control of an actuator that accepts a target.
+    """Yield the properties of those controls of an actuator that accept a target.
 
     Args:
         model: The compiled scene.

@@ -33,7 +33,7 @@ _REMEDIES = {
 _OF_A_MODEL = re.compile(r"could not parse model file with error: (.*) Element 'model', line (\d+)$")
 _KINDS = (("geom", "geom", "geoms"), ("jnt", "joint", "joints"), ("body", "body", "bodies"))
 NOT_CONTENT = re.compile(r"<\?.*?(?:\?>|\Z)|<!--.*?(?:-->|\Z)|<!DOCTYPE[^>]*(?:>|\Z)", re.DOTALL)
-"""Matches comments and declarations. An unclosed one extends to the end, which keeps the search linear."""
+"""Comments and declarations. An unclosed one matches up to the end, so that the search time is linear."""
 _INCLUDE = re.compile(r"<include\b[^<>]*(?:(?<=/)>|>\s*</include\s*>)")
 _FILE = re.compile(r"""\bfile\s*=\s*["']([^"']*)["']""")
 _OPENING = re.compile(r"<[A-Za-z_][^<>]*>")
@@ -96,7 +96,7 @@ def without_line(message: str, urdf: str) -> str:
 
     Args:
         message: MuJoCo's error.
-        urdf: The URDF that MuJoCo rejects.
+        urdf: Text of the rewritten URDF.
     """
     place = _PLACE.search(message)
     if place is None:
@@ -177,11 +177,11 @@ def _parts(message: str) -> tuple[str, str, int | None]:
 
 
 def _malformed(file: Path, line: int, tag: str, attribute: str) -> tuple[str, str]:
-    """Find the first element, from a line on, whose numeric attribute contains a word that is not a number.
+    """Find the first element with a non-numeric word in a numeric attribute, beginning at a line.
 
     Args:
         file: The scene's file.
-        line: The line in which the element starts.
+        line: Line at which the search begins.
         tag: Tag of the element.
         attribute: Name of the numeric attribute.
 
@@ -228,7 +228,7 @@ def _included(path: Path, reason: str, element: str) -> tuple[Path, int] | None:
 
 
 def scene_files(path: Path) -> list[Path]:
-    """Return the path of a scene's main file and of all files that it includes."""
+    """Return the paths of a scene's main file and of all files that it includes."""
     return [path, *dict.fromkeys(line.file for line in _lines(path, path.parent, set()) if line.file != path)]
 
 
@@ -245,7 +245,7 @@ def _lines(path: Path, folder: Path, done: set[Path]) -> list[_Line]:
     Args:
         path: File to read.
         folder: Folder of the scene's main file, which MuJoCo searches first.
-        done: Files that have already been included, and are not included again; empty for the main file.
+        done: Files that have already been included, which are not included again; empty for the main file.
     """
     top = not done
     done.add(path)
@@ -269,7 +269,7 @@ def _lines(path: Path, folder: Path, done: set[Path]) -> list[_Line]:
 
 
 def file_of(element: str, *folders: Path) -> Path | None:
-    """Return the path of the file that an element references in the first folder that has it, or None."""
+    """Return the file that an element references, from the first folder that contains it, or None."""
     named = _FILE.search(element)
     name = unescape(named[1]).replace("\\", "/") if named else ""
     files = [Path(os.path.normpath(folder / name)) for folder in folders] if name else []

@@ -19,7 +19,7 @@ from tactile_sim.scenes.drives import followed_equalities
 from tactile_sim.scenes.meshes import cached
 
 EFFORT, VELOCITY = 1000.0, 100.0
-"""Limits written for joints without limits, because URDF requires them [N m or N], [rad/s or m/s]."""
+"""Effort [N m or N] and velocity [rad/s or m/s] limits of joints that have none; URDF requires both."""
 REACH = 1000.0
 """Half the range written for a slide joint without limits [m]."""
 _GEOM, _JOINT = mujoco.mjtGeom, mujoco.mjtJoint
@@ -123,7 +123,7 @@ def _add_limit(element: ElementTree.Element, model: mujoco.MjModel, joint: int, 
 
 
 def _add_mimic(element: ElementTree.Element, model: mujoco.MjModel, names: Names, joint: int) -> None:
-    """Add a ``<mimic>`` element if the joint is proportional to another one."""
+    """Add a ``<mimic>`` element if the joint's position is a linear function of another joint's position."""
     for equality, leader in followed_equalities(model).items():
         offset, multiplier, *others = model.eq_data[equality, :5]
         if model.eq_obj1id[equality] == joint and not any(others):
@@ -154,7 +154,7 @@ def _add_visual(link: ElementTree.Element, model: mujoco.MjModel, geom: int, col
 
 
 def _shape(model: mujoco.MjModel, geom: int) -> Iterator[tuple[str, dict[str, str]]]:
-    """Yield the tag and attributes of the URDF element for a geom's shape; nothing for an infinite plane."""
+    """Yield the tag and attributes of the URDF element for a geom's shape; skip infinite planes."""
     size = model.geom_size[geom]
     match _GEOM(model.geom_type[geom]):
         case _GEOM.mjGEOM_SPHERE:

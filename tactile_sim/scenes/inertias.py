@@ -31,15 +31,15 @@ def repair_inertias(robot: ElementTree.Element, floating_base: bool = False) -> 
     - A negative mass becomes `LEAST_MASS`.
     - A principal moment that is not positive becomes `LEAST_RATIO` times the largest one. If none is
       positive, all become those of a sphere with the radius of gyration `LEAST_RADIUS`.
-    - If the largest principal moment exceeds the sum of the other two, these are increased to match it.
+    - If the largest principal moment exceeds the sum of the two smaller ones, the smaller ones are increased.
 
     Args:
         robot: The URDF.
         floating_base: Whether the root link moves, too.
 
     Returns:
-        One line for each repair, with the link, its values and the repair. Massless links that do not move
-        are not repaired.
+        One line for each repair, with the link, its values and the repair. Changes to massless links
+        that need no mass are not listed.
     """
     links = {name: link for link in robot.findall("link") if (name := link.get("name")) is not None}
     inertials = {name: link.find("inertial") for name, link in links.items()}
@@ -111,7 +111,7 @@ def _repaired_moments(moments: np.ndarray, mass: float) -> tuple[np.ndarray, lis
 def _moving(
     robot: ElementTree.Element, links: dict[str, ElementTree.Element], floating_base: bool
 ) -> Iterator[tuple[str, list[str]]]:
-    """Yield each link that moves relative to its parent, with a list of itself and all links welded to it."""
+    """Yield each moving link, with a list of that link and all links welded to it."""
     welded: dict[str, list[str]] = {}
     moved, roots = [], set(links)
     for joint in robot.findall("joint"):

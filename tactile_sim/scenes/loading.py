@@ -87,7 +87,7 @@ def compiled(
         source: Name of the configuration for error messages.
         contact_sensors: Checked keys of the sensors to add to the scene, by name.
         control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
-        modes: Mode by joint name, for joints of robots without actuators.
+        modes: Mode by joint name, for robot joints without actuators.
 
     Returns:
         The modified spec and the compiled model.
@@ -155,10 +155,11 @@ def load_spec(path: Path, options: UrdfOptions | None = None) -> mujoco.MjSpec:
 
     Args:
         path: The file.
-        options: Options for URDF files. For attached files, only those for masses, packages and xacro apply.
+        options: Options for URDF files. In attached files, ``floating_base`` adds no joint, and
+            ``self_collision`` is ignored.
 
     Raises:
-        SceneError: The file is not a scene, attaches itself, or MuJoCo rejects it.
+        SceneError: The file is not a scene, attaches itself, or is rejected by MuJoCo.
     """
     return load_robot(path, options or UrdfOptions()).spec
 
@@ -170,12 +171,13 @@ def load_robot(path: Path, options: UrdfOptions, part: bool = False) -> Robot:
 
     Args:
         path: URDF or MJCF file.
-        options: Options for URDF files. For attached files, only those for masses, packages and xacro apply.
+        options: Options for URDF files. In attached files, ``floating_base`` adds no joint, and
+            ``self_collision`` is ignored.
         part: Whether the file becomes part of another scene, whose physics options apply. Otherwise, a URDF
             gets options that suit contacts; see `robots.set_contact_options`.
 
     Raises:
-        SceneError: The file is not a scene, attaches itself, or MuJoCo rejects it.
+        SceneError: The file is not a scene, attaches itself, or is rejected by MuJoCo.
     """
     text = _text(path)
     check_references(path)
@@ -259,7 +261,11 @@ def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
 
 
 def is_urdf(path: Path) -> bool:
-    """Return whether a file is a URDF or xacro file. Raises SceneError if it cannot be read."""
+    """Return whether a file is a URDF or xacro file.
+
+    Raises:
+        SceneError: The file cannot be read.
+    """
     return _root(_text(path)) == "robot"
 
 

@@ -70,7 +70,7 @@ def cached(name: str, make: Callable[[], bytes]) -> Path:
 
 @cache
 def cache_folder() -> Path:
-    """Return the folder for converted meshes in the user's cache, or in a temporary folder as a fallback."""
+    """Return the folder for converted meshes in the user's cache, or a temporary folder as a fallback."""
     home = os.path.expanduser("~")
     parents = [os.environ.get("XDG_CACHE_HOME", ""), os.path.join(home, ".cache") if home != "~" else ""]
     for parent in filter(None, parents):

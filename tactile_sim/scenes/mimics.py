@@ -53,7 +53,7 @@ def resolve_mimics(robot: ElementTree.Element) -> list[str]:
 def _fault(
     name: str, joints: Mapping[str, ElementTree.Element], couplings: Mapping[str, ElementTree.Element]
 ) -> str:
-    """Return why a joint cannot follow the one that its ``<mimic>`` names; empty if it can."""
+    """Return why a joint cannot follow the joint named in its ``<mimic>``, or an empty string if it can."""
     leader = couplings[name].get("joint", "")
     if leader not in joints:
         near = suggest(leader, joints.keys() - {name}).removeprefix("; ")

@@ -21,7 +21,7 @@ _SCENES = (".xml", ".urdf", ".mjcf")
 
 
 def check_references(path: Path) -> None:
-    """Check that all files referenced by a scene, directly or indirectly, can be opened and compiled.
+    """Check that the files referenced by a scene, directly or indirectly, can be opened and are small enough.
 
     Missing files are left for MuJoCo to report, because it knows which folders it searches.
 

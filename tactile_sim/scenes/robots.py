@@ -1,4 +1,4 @@
-"""Create editable specs from URDF robots, with a free base, thin meshes and self-collision settings."""
+"""Create editable specs from robots in URDF files, and set free bases, self-collision and contact options."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def read_robot(path: Path, text: str, options: UrdfOptions) -> Robot:
 
 
 def set_contact_options(spec: mujoco.MjSpec, given: Collection[str] = ()) -> None:
-    """Set the integrator and the friction cones of a scene so that grips hold without creeping.
+    """Set a scene's integrator and friction options so that grasped objects do not creep.
 
     Args:
         spec: The scene.

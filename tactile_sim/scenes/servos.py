@@ -21,13 +21,13 @@ _FIELDS = (
     "gear ctrllimited ctrlrange forcelimited forcerange actlimited actrange actearly actdim dyntype dynprm"
     " ctrlspec group damping armature delay nsample interp lengthrange inheritrange"
 ).split()
-"""Attributes that an actuator inherits from the scene's default class and that must be restored."""
+"""Attributes that an added actuator inherits from the scene's default class; they are reset."""
 
 
 def match_control(
     control: Control, model: mujoco.MjModel, names: Names, where: str
 ) -> dict[int, tuple[str, Mapping[str, Any]]]:
-    """Return the entry of ``control`` that matches each joint and the keys in that entry, by joint id.
+    """Return the matching entry of ``control`` and its keys for each matched joint, keyed by joint id.
 
     Args:
         control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
@@ -54,7 +54,7 @@ def mode_of(keys: Mapping[str, Any]) -> str:
 def add_actuators(
     spec: mujoco.MjSpec, control: Control, where: str, modes: Mapping[str, str] | None = None
 ) -> None:
-    """Add an actuator to each joint with an entry or a mode, unless the joint already has a suitable one.
+    """Add an actuator to each joint in ``control`` or ``modes`` that does not have a suitable one.
 
     The control is a position for a position servo, a velocity for a velocity servo and an effort for a motor.
     The force is limited by the joint's own limit (the effort in a URDF, or ``actuatorfrcrange``), by the

@@ -9,12 +9,12 @@ from pathlib import Path
 from tactile_sim.errors import SceneError
 
 MOST_COPIES = 20_000
-"""Largest number of copies that nested ``<replicate>`` elements create. MuJoCo takes 7 s for this number, and
-the time grows quadratically."""
+"""Largest number of copies that nested ``<replicate>`` elements may create. MuJoCo takes 7 s for this number,
+and the time grows quadratically."""
 MOST_CELLS = 100_000_000
 """Largest number of points of a ``<flexcomp>`` or cells of an ``<hfield>``."""
 MOST_KEYS = 100_000
-"""Largest ``nkey``."""
+"""Largest number of keyframes (``nkey``)."""
 
 
 def check_sizes(path: Path, text: str) -> None:

@@ -46,8 +46,8 @@ class UrdfOptions:
 def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -> str:
     """Rewrite a URDF for MuJoCo.
 
-    All links are kept as bodies and visuals are removed. Meshes get absolute paths and formats that MuJoCo
-    can read. Elements that are malformed or physically impossible are repaired and each repair is logged.
+    By default, all links are kept as bodies and visuals are removed. Meshes get absolute paths and formats
+    that MuJoCo can read. Malformed or physically impossible elements are repaired and each repair is logged.
 
     Args:
         path: The URDF or xacro file. Relative mesh paths start from its folder.
@@ -145,7 +145,7 @@ def control_blocks(urdf: str, prefix: str = "") -> str:
 
     Args:
         urdf: The URDF, with xacro expanded.
-        prefix: Put before the names of the elements and of their joints, sensors and GPIOs.
+        prefix: Prefix to add to the names of the elements and of their joints, sensors and GPIOs.
     """
     blocks = ElementTree.fromstring(urdf).findall("ros2_control")
     for block in blocks:
@@ -171,7 +171,7 @@ def _expanded(path: Path, text: str, options: UrdfOptions) -> ElementTree.Elemen
 
 def _parsed(path: Path, text: str) -> ElementTree.Element:
     try:
-        # XML allows neither space before its declaration nor a zero at the end, as C programs write it.
+        # XML allows neither whitespace before its declaration nor the final null that C programs may write.
         return ElementTree.fromstring(text.lstrip().rstrip("\0 \t\r\n"))
     except ElementTree.ParseError as error:
         raise SceneError(f"{path}: broken XML: {error}") from None

@@ -34,12 +34,13 @@ _ENVIRONMENT = re.compile(r"\$\(optenv\s+(\w+)\s*([^)]*)\)")
 def repair_elements(robot: ElementTree.Element) -> list[str]:
     """Repair a URDF in place, so that MuJoCo reads it in the same way as other programs.
 
-    - ``$(optenv NAME DEFAULT)`` becomes the value of the environment variable, or the default.
-    - Commas are removed if the number of values is right, as are a dot after a number and surplus numbers.
+    - ``$(optenv NAME DEFAULT)`` is replaced by the value of the environment variable, or the default.
+    - Commas are removed if the number of values is right. A dot after a number is removed.
+    - Surplus numbers are removed.
     - If a joint repeats an element such as ``<axis>``, only the first one is kept.
-    - A spherical joint loses the ``<limit>`` for one angle, because it has none.
+    - A ``<limit>`` on the angle of a spherical joint is removed, because such a joint has no single angle.
     - Position limits that leave no range are removed, and a negative effort limit becomes positive.
-    - Couplings that no joint can follow are removed, see `resolve_mimics`.
+    - Invalid couplings are removed, see `resolve_mimics`.
 
     If a joint has only one position limit, the other one is 0, as the URDF specification says.
 

@@ -14,10 +14,11 @@ from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 @dataclass(frozen=True)
 class LowPass(Stage):
-    """Base class of stages that replace a load x by own * x - late * (x - y), where T dy/dt = x - y.
+    """Base class of stages that output own * x - late * (x - y) for a load x, where T dy/dt = x - y.
 
-    After a step to x, the reading is x * (own - late * exp(-t / T)). The load is assumed constant between two
-    readings, so the filter is exact for any interval.
+    Each subclass chooses own, late and T. After a step of the load from 0 to x, the reading is
+    x * (own - late * exp(-t / T)). If the load is constant between two readings, the filter is exact for any
+    interval.
     """
 
     has_memory = True
@@ -26,8 +27,8 @@ class LowPass(Stage):
     def words(cls, group: Group) -> int:
         """Return the number of values in memory: two for each channel and taxel in the group.
 
-        They are the last load x, and the lag x - y. The lag of a constant load decays to zero without loss of
-        precision, however short the interval is compared to T.
+        They are the last load x, and the lag x - y. Under a constant load, the lag decays to zero without
+        loss of precision, however short the interval is compared to T.
         """
         return 2 * group.channels * group.number
 
@@ -49,7 +50,7 @@ class Viscoelasticity(LowPass):
 
 @dataclass(frozen=True)
 class SlowAdaptation(LowPass):
-    """The reading of a held load decays exponentially to a fraction of it."""
+    """The reading of a held load decays exponentially to a fraction of its initial value."""
 
     fraction: float = ranged(SHARE, "Fraction of the initial reading that remains in the end, 0 to 1.")
     time_constant: float = ranged(TIME_CONSTANT, "Time constant of the decay [s].")

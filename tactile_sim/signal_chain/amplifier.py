@@ -66,7 +66,7 @@ class Offset(Stage):
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
         """Return the offsets (channels * taxels,) [units] that are added to the readings of the group.
 
-        They are ordered channel by channel: first those of all taxels for the first channel.
+        They are ordered channel by channel: first the offsets of all taxels for the first channel.
         """
         return (group.each_taxel(draw, "value") + draw.normal(columns=group.channels)).ravel()
 
@@ -84,7 +84,7 @@ class Offset(Stage):
 
 @dataclass(frozen=True)
 class Saturation(Stage):
-    """A taxel whose magnitude is above a level reads that level, in the same direction."""
+    """A taxel whose magnitude is above a level reads that level; normal and shear have their own limits."""
 
     level: float = ranged(Number(above=0), "Maximum magnitude [units].", default=LARGEST)
     normal: float = ranged(
@@ -95,7 +95,7 @@ class Saturation(Stage):
     )
     marks = True
 
-    # In the world frame the normal is unknown, so the larger of both limits applies to the magnitude.
+    # In the world frame the normal is unknown, so the larger of these two limits applies to the magnitude.
     @staticmethod
     @computation
     def compute(values, own, memory, now):

@@ -121,8 +121,8 @@ class SignalChain:
         on, it continues as if it had been on. Random numbers do not depend on switches.
 
         Args:
-            enabled: Pad name -> stage -> whether it is on. Other pads, and stages that a pad does not have,
-                are ignored.
+            enabled: Pad name -> stage -> whether it is on. Unknown pads, and stages that a pad does not
+                have, are ignored.
         """
         for stage, group in self._groups.items():
             for pad, switches in enabled.items():
@@ -151,7 +151,7 @@ class SignalChain:
         Call this once for each tactile message.
 
         Args:
-            step: Number of steps since the start or the last `restart`. Calling this again with the same step
+            step: Number of steps since the start or the last `restart`. Another call with the same step
                 and reading returns the same output.
             reading: (taxels, channels) Ideal reading; it is not modified.
 
@@ -159,7 +159,7 @@ class SignalChain:
             (taxels, channels) Output of the last stage.
 
         Raises:
-            CommandError: The step is before the last stored one, or the shape differs from earlier readings.
+            CommandError: The step is before the last stored one, or the shape is wrong.
         """
         return reading if self.idle else self._run(step, reading, keep=self.has_memory)
 
@@ -175,7 +175,7 @@ class SignalChain:
 
     @property
     def history(self) -> dict[str, np.ndarray]:
-        """Last stored outputs (samples, taxels, channels), oldest first, by name of each pad with a history.
+        """Last stored outputs (samples, taxels, channels) of pads with a history, oldest first, by pad name.
 
         Samples before the first output are zero.
         """
@@ -233,11 +233,11 @@ class SignalChain:
             self._program.memory[0, self._program.columns(Tare)] = 0.0
 
     def restart(self, seed: int | None = None) -> None:
-        """Restart the step count, random numbers and memory, and draw ranges again. The tare is kept.
+        """Reset the step count, random numbers and memory, and draw from ranges again. The tare is kept.
 
         Args:
-            seed: New seed, which gives the same random numbers as a new chain; None continues with the next
-                draws of the current seed.
+            seed: New seed, with which random numbers are the same as in a new chain. None keeps the seed, and
+                draws the next values from ranges.
 
         Raises:
             CommandError: The seed is invalid.
@@ -254,7 +254,7 @@ class SignalChain:
             self._program.restart(_ALONE, seed)
 
     def forget(self, frame: str = "body") -> None:
-        """Restart everything including the tare, to process readings of another touch function.
+        """Reset everything, including the tare, before readings of another touch function are processed.
 
         Args:
             frame: Frame of the new touch function's vector readings, as in `SignalChain`.

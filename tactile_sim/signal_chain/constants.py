@@ -1,4 +1,4 @@
-"""Constants of the stages of a signal chain in many environments, in flat arrays."""
+"""Parameters and constants of a signal chain's stages in many environments, in flat arrays."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from tactile_sim.signal_chain.stage import COMPUTATION, Stage
 class Constants:
     """Parameters and constants of all stages, which are fixed until the next reset.
 
-    Values of stages that depend on the seed are stored for each environment, those of other stages only once.
+    For stages that depend on the seed, values are stored for each environment; for other stages, only once.
     """
 
     def __init__(self, groups: dict[type[Stage], Group], seeds: np.ndarray, episodes: np.ndarray):
-        """Draw all ranges.
+        """Draw a value for each parameter that is a range.
 
         Args:
             groups: Group of pads for each stage, in the order of the stages.
@@ -46,7 +46,7 @@ class Constants:
         self._groups = groups
         self._varies = [any(stage.scattered for stage in group.stages) for group in groups.values()]
         self.random = [bool(group.random.any()) for group in groups.values()]
-        """Whether a reset draws the parameters of each stage again."""
+        """For each stage, whether a reset draws its parameters again."""
         self.rows = np.zeros((len(groups), COLUMNS), np.int64)
         """Table of the stages, see `tactile_sim.signal_chain.run.run`."""
         index: list[np.ndarray] = [np.empty(0, np.int64)]

@@ -130,7 +130,7 @@ class Threshold(Stage):
 
 @dataclass(frozen=True)
 class Quantisation(Stage):
-    """Each channel is rounded to a multiple of a step (half to even) and limited to the bits' range."""
+    """Each channel is rounded to a multiple of a step (half to even) and limited to the range of its bits."""
 
     step: float = ranged(Number(above=0), "Width of a step [units].")
     bits: int = parameter(Integer(0, 32), "Number of bits, which limits the range; 0: no limit.", default=0)

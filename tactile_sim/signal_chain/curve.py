@@ -16,7 +16,7 @@ from tactile_sim.signal_chain.stage import Stage, computation, ranged
 _POINTS = 2049
 """Number of points at which a polynomial is tabulated."""
 _CELLS = 8192
-"""Number of equal cells of a table's input range, each of which stores its first segment."""
+"""Number of equal cells into which a curve's input range is divided to find segments quickly."""
 
 
 @dataclass(frozen=True)
@@ -67,8 +67,8 @@ class Curve(Stage):
 
         The first b numbers are the index in this array at which the table of each run's curve begins. A table
         has 3 + `_CELLS` numbers: the indices of the curve's first and last points in `constants`, the largest
-        number of points in a cell, and one number for each cell. The latter is the index, relative to the
-        curve's first point, of the end of the segment that contains the start of the cell.
+        number of points in a cell, and one number for each cell. The number of a cell is the index,
+        relative to the curve's first point, of the end of the segment that contains the start of the cell.
         """
         places: dict[tuple, int] = {}
         rows: list[np.ndarray] = []
@@ -83,7 +83,7 @@ class Curve(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the points of all curves as one array (3 m,), where m is their total number.
+        """Return the points of all distinct curves as one array (3 m,), where m is the number of points.
 
         It contains the inputs of all points, then their outputs, then the slope of the segment before each
         point.
@@ -95,7 +95,7 @@ class Curve(Stage):
 
 @dataclass(frozen=True)
 class Transfer(Curve):
-    """Each channel becomes counts by a curve that is odd about the baseline and constant beyond its end."""
+    """Each channel becomes counts; the curve is odd about the baseline and saturates at its end."""
 
     marks = True
 
@@ -112,7 +112,7 @@ class Transfer(Curve):
 
 @dataclass(frozen=True)
 class Calibration(Curve):
-    """The driver turns counts into units by the inverse of a curve, which may differ from the sensor's."""
+    """The driver turns counts into units with the inverse of a curve; the sensor's own curve may differ."""
 
     @classmethod
     def _tables(cls, group: Group) -> dict[tuple, tuple[np.ndarray, np.ndarray]]:
@@ -131,7 +131,7 @@ class Calibration(Curve):
 
 
 def _law(curve: Curve) -> tuple:
-    """Return the parameters that define the shape of a curve, which do not include its baseline."""
+    """Return the parameters that define a curve's shape, without its baseline."""
     return curve.inputs, curve.outputs, curve.coefficients, curve.limit
 
 

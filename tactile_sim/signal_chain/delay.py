@@ -15,12 +15,12 @@ from tactile_sim.signal_chain.loops import ZERO, copy, span
 from tactile_sim.signal_chain.stage import SLACK, Stage, computation, ranged
 
 _HEADER = 4
-"""Number of words before the slots: two int64 numbers."""
+"""Number of float32 words that precede the slots; they store two int64 counters."""
 
 
 @dataclass(frozen=True)
 class Delay(Stage):
-    """Readings arrive late: the newest one that has arrived is reported, or zero before the first."""
+    """Readings arrive late: the newest one that has arrived is reported, or zero if none has arrived yet."""
 
     time: float = ranged(Number(least=0, most=10, unit="s"), "Latency [s].")
     jitter: float = ranged(
@@ -96,7 +96,7 @@ class Delay(Stage):
 
 @kernel
 def _slot_words(runs, taxels, channels):
-    """Return the size of a slot, which is even so that int64 numbers in the next one are aligned."""
+    """Return the size of a slot [words]; it is even, so that int64 numbers in the next slot are aligned."""
     words = 2 * runs + (taxels + 3) // 4 + channels * taxels
     return words + words % 2
 
@@ -111,8 +111,8 @@ def _arrivals(slot, runs):
 def is_full(memory, begin, end, room, runs, kept, steps):
     """Return whether any environment has no room for another reading.
 
-    There is room if the new reading can replace the oldest one, that is, if the second oldest has arrived
-    everywhere.
+    If all slots are used, the new reading can still replace the oldest one if the second oldest has arrived
+    for every run, or replace a reading of the same step.
 
     Args:
         memory: (n, words) Memory of all stages.

@@ -1,7 +1,7 @@
 """Random numbers computed from a key and a counter, regardless of order, thread and environment.
 
-They use only hashes, additions, multiplications, divisions and square roots, which all processors round
-identically. Normal numbers are float32, as the readings to which they are added.
+Only hashes, additions, multiplications, divisions and square roots are used, which all processors round
+identically. Normally distributed numbers are float32, like the readings to which they are added.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def mix(bits):
 
 @kernel
 def upper(bits):
-    """Return a number in (0, 1) from the upper 32 bits."""
+    """Convert the upper 32 bits to a number in (0, 1)."""
     return (np.float64(np.int64(bits >> np.uint64(32))) + 0.5) * 2.0**-32
 
 

@@ -38,7 +38,7 @@ class Clip(Stage):
 
 @dataclass(frozen=True)
 class Contact(Stage):
-    """A taxel reads 1 once it reaches a magnitude, until it falls below a second one; otherwise 0."""
+    """A taxel reads 1 once it reaches an upper magnitude, and 0 once it falls below a lower one."""
 
     above: float = ranged(Number(above=0), "Magnitude at which the reading becomes 1 [units].")
     below: float = ranged(Number(least=0), "Magnitude below which it becomes 0 again [units].")
@@ -82,16 +82,17 @@ class Contact(Stage):
 
 @dataclass(frozen=True)
 class History(Stage):
-    """The last outputs are kept for learning, in `SignalChain.history`; the reading is not changed."""
+    """The last outputs are kept in `SignalChain.history`, e.g. for learning; readings are unchanged."""
 
     samples: int = parameter(Integer(1, 1000), "Number of outputs to keep.")
     has_memory = True
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the number of values in memory: the slot of the next output, and the stored outputs.
+        """Return the number of values in memory: the slot index of the next output, and all outputs.
 
-        All pads have room for the largest number of samples: (samples, channels, taxels in the group).
+        Each pad has room for the largest number of samples of any pad: (samples, channels, taxels of the
+        group).
         """
         return 1 + max(stage.samples for stage in group.stages) * group.channels * group.number
 
@@ -138,7 +139,7 @@ class History(Stage):
 
 
 def _check_order(group: Group, low: str, high: str) -> None:
-    """Check that one parameter is at most another one, for all values in their ranges.
+    """Check that one parameter does not exceed another one, for all values in their ranges.
 
     Args:
         group: The pads with the stage.

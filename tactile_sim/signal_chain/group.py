@@ -1,4 +1,4 @@
-"""The pads that have a stage, and the random numbers of the stage on them."""
+"""Groups of pads that have the same kind of stage, and the random numbers of that stage."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _RANGES, _TAXELS = range(2)
 
 
 class Sensed(Protocol):
-    """The attributes of a skin that a signal chain uses: some of its pads, and all its n taxels."""
+    """Attributes of a skin that a signal chain uses: the pads to process, and all n taxels of the skin."""
 
     @property
     def pads(self) -> Sequence[Pad]:
@@ -54,7 +54,7 @@ class Taxels:
 
 @dataclass
 class Group:
-    """The b pads that have a stage.
+    """The b pads that have a particular stage.
 
     Adjacent pads with the same parameters form a run, which the computation processes as one range of taxels.
     """
@@ -143,7 +143,7 @@ class Group:
 
         Args:
             seed: Seed of the environment.
-            episode: Number of its resets; it only affects stages with a range.
+            episode: Number of the environment's resets; affects only stages with a range.
         """
         return Draw(self, np.uint64(seed), np.uint64(episode))
 

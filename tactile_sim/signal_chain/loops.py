@@ -12,7 +12,7 @@ ZERO, ONE = np.float32(0.0), np.float32(1.0)
 
 @kernel
 def span(own, b):
-    """Return the range of the taxels of run b in the skin, and its first taxel in the group.
+    """Return where the taxels of run b begin and end in the skin, and where they begin in the group.
 
     These are the three numbers in a row of `Own.ranges`.
     """
@@ -21,7 +21,7 @@ def span(own, b):
 
 @kernel
 def copy(source, target):
-    """Copy numbers (n,) to another array (n,) in a loop, several times as fast as a slice assignment."""
+    """Copy numbers (n,) to another array (n,) in a loop, several times faster than a slice assignment."""
     for i in range(len(target)):
         target[i] = source[i]
 

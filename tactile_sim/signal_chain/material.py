@@ -16,7 +16,7 @@ from tactile_sim.signal_chain.stage import Stage, computation, ranged
 _REACH = 4.0
 """Cutoff of the Gaussian, in standard deviations."""
 _TOLERANCE = np.float32(1e-6)
-"""Tolerance of the lag for rounding, as a fraction of the load, so that reading twice changes nothing."""
+"""Tolerance of the lag for rounding, as a fraction of the load; repeating a reading then changes nothing."""
 _MOST_PAIRS = 4_000_000
 """Maximum number of taxel pairs within reach on a pad."""
 
@@ -27,9 +27,9 @@ class Pairs(NamedTuple):
     counts: np.ndarray
     """(k,) number of taxels with which each taxel shares its load."""
     others: np.ndarray
-    """(m,) indices of these taxels in the skin, starting with those of the first taxel."""
+    """(m,) indices of these other taxels in the skin, listed taxel by taxel."""
     distances: np.ndarray
-    """(m,) distances between them [m]; empty if the shares do not depend on distance."""
+    """(m,) distances between the taxels of each pair [m]; empty if the shares do not depend on distance."""
 
 
 @dataclass(frozen=True)
@@ -71,8 +71,8 @@ class CrossTalk(Stage):
     def integers(cls, group: Group) -> np.ndarray:
         """Return the taxels that receive load from each taxel in the group, as one array (k + 1 + m,).
 
-        The first k + 1 numbers are the start of each taxel's list in the following m numbers, which are the
-        concatenated lists of indices in the skin.
+        The first k + 1 numbers are the index at which each taxel's list begins in the m numbers that follow,
+        and the end of the last list. The m numbers are the concatenated lists of indices in the skin.
         """
         pairs = cls._pairs(group)
         counts = np.concatenate([part.counts for part in pairs])
@@ -137,8 +137,8 @@ class CrossTalk(Stage):
 def _pairs(group: Group, k: int) -> Pairs:
     """Return the pairs of taxels on pad k that share loads.
 
-    These are the taxels within reach whose normals are less than 90 degrees apart. If neither sigma nor
-    distances are specified, they are the neighbours on the skin.
+    These are taxels within reach of each other whose normals are less than 90 degrees apart. If neither
+    sigma nor distances are specified, they are the neighbours on the skin.
 
     Raises:
         ConfigError: Too many taxels are within reach.
@@ -172,7 +172,7 @@ def _pairs(group: Group, k: int) -> Pairs:
 
 @dataclass(frozen=True)
 class Hysteresis(Stage):
-    """Friction in the material makes the reading lag behind the load by up to a fraction of it."""
+    """Friction in the material makes the reading lag behind the load by up to a fraction of the load."""
 
     fraction: float = ranged(
         SHARE, "Maximum lag of the reading behind the load, as a fraction of the load, 0 to 1."
@@ -180,13 +180,13 @@ class Hysteresis(Stage):
     has_memory = True
 
     # Play operator with dry friction proportional to the load, as in Coulomb's law. The reading is constant
-    # while it is within fraction * |x| of the load x; otherwise it moves to the nearest point that is.
+    # while it is within fraction * |x| of the load x; otherwise it moves to the nearest such point.
     # It rises as (1 - fraction) x, falls as (1 + fraction) x, and is zero without load. A cycle to F and back
     # encloses fraction (1 - fraction) / (1 + fraction) F^2. For vectors the interval is a ball, so that no
     # direction is special. Visintin, Differential Models of Hysteresis (1994), III.2.
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the size of the last reading (channels, taxels in the group)."""
+        """Return the number of values in memory: the last reading (channels, taxels in the group)."""
         return group.channels * group.number
 
     @staticmethod

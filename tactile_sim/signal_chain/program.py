@@ -31,7 +31,7 @@ class Program:
         channels: int,
         episode: int = 0,
     ):
-        """Draw all ranges and allocate memory for the stages.
+        """Draw a value for each parameter that is a range, and allocate memory for the stages.
 
         Args:
             groups: Group of pads for each stage, in the order of the stages.
@@ -123,7 +123,7 @@ class Program:
     ) -> None:
         """Compute the readings of some environments.
 
-        ``Workspace.valid`` then has the validity of the last environment's readings.
+        Afterwards, ``Workspace.valid`` contains the validity of the last environment's readings.
 
         Args:
             workspace: Arrays of this thread.
@@ -165,11 +165,11 @@ class Program:
         move_slots(before[:, own], self.memory[:, new], room, group.room)
 
     def restart(self, envs: np.ndarray, seed: int | None = None) -> None:
-        """Restart memory and random numbers of environments and draw ranges again. The tare is kept.
+        """Reset the memory and random numbers of environments and draw from ranges again. The tare is kept.
 
         Args:
             envs: int64 indices of the environments.
-            seed: New seed; None continues with the next draws of the current seed.
+            seed: New seed. None keeps the seed, and draws the next values from ranges.
         """
         self.kept[envs] = -1
         self.memory[envs, : self.columns(Tare).start] = 0.0

@@ -77,15 +77,15 @@ def run(
         staged: (taxels,) Whether each taxel has stages.
         tared_at: Column of ``memory`` that is not 0 if the environment was tared.
         stages: (stages, COLUMNS) Table of the stages.
-        index: Ranges of taxels of all stages, one after the other.
+        index: For each stage in turn, the taxel ranges of its pads and runs, as a flat array.
         integers: Integers of all stages.
-        fixed_parameters: Parameters of stages that are the same in all environments.
-        parameters: (n, p) Parameters of other stages.
-        fixed_constants: Constants of stages that are the same in all environments.
-        constants: (n, q) float32 Constants of other stages.
-        bypassed: 1 for each stage and pad that must not change readings.
+        fixed_parameters: Parameters that are the same in all environments.
+        parameters: (n, p) Parameters that depend on the environment.
+        fixed_constants: Constants that are the same in all environments.
+        constants: (n, q) float32 Constants that depend on the environment.
+        bypassed: For each pad of each stage, 1 if the stage must not change the readings of the pad.
         memory: (n, words) float32 Memory of all stages.
-        axes: See `Workspace`, as for the other arrays.
+        axes: (3, taxels) float32 Normals, see `Now`.
         values: (channels, taxels) float32 Scratch memory.
         valid: (taxels,) uint8 Validity of the readings of the last environment.
         work: Scratch memory.

@@ -27,7 +27,7 @@ class Sampling:
 
     @staticmethod
     def of_pads(modes: Sequence[str], offsets: np.ndarray) -> Sampling | None:
-        """Create the sampling for pads with these modes; return None if all are ``last``.
+        """Create the sampling for pads with the specified modes; return None if all modes are ``last``.
 
         Args:
             modes: (pads,) Mode of each pad.
@@ -57,7 +57,7 @@ class Sampling:
         self._steps = np.where(ends[:, None], 0, steps + 1)
 
     def value(self, reading: np.ndarray) -> np.ndarray:
-        """Return the value of the interval if it ended with a reading; the reading is not added.
+        """Compute the value of the interval as if ``reading`` were its last, without adding it.
 
         Args:
             reading: (taxels, channels) Last reading of the interval.

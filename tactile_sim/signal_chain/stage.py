@@ -23,14 +23,14 @@ ENABLED = "enabled"
 
 
 class Own(NamedTuple):
-    """Data of the b runs of taxels that have a stage, for its computation in one environment.
+    """Data of the b runs of taxels in a group, for the stage's computation in one environment.
 
     A run is one pad, or several adjacent ones with the same parameters, see `Stage.joined`.
     """
 
     ranges: np.ndarray
-    """(b, 3) int64 first taxel of each run in the skin, the end of its taxels (exclusive), and the index of
-    its first taxel among the taxels of the group."""
+    """(b, 3) int64, for each run: index of its first taxel in the skin, end of its taxels (exclusive), and
+    index of its first taxel among the taxels of the group."""
     parameters: np.ndarray
     """(b, p) values of the numeric parameters, in the order of the fields."""
     constants: np.ndarray
@@ -57,7 +57,7 @@ class Now(NamedTuple):
     timestep: float
     """Time step of the simulation [s]."""
     axes: np.ndarray
-    """(3, taxels) float32 normals in the frame of the readings; zeros if it rotates relative to the body."""
+    """(3, taxels) float32 normals in the frame of the readings; zeros in the world frame."""
     valid: np.ndarray
     """(taxels,) uint8, 1 if the current reading is valid. Stages with ``marks`` can change it."""
     work: np.ndarray
@@ -107,9 +107,9 @@ class Stage(ABC):
         def compute(values, own, memory, now):
 
     It changes the readings ``values`` (channels, taxels of the skin) of one environment in place, at the
-    taxels in ``own.ranges``. ``memory`` (`words`,) holds all its state. A reset sets it to zero, except for
-    `Tare`, and it is written only if ``now.keep``. Storing a reading twice for one step must have the same
-    effect as storing it once. Readings and memory are float32, as in messages.
+    taxels in ``own.ranges``. ``memory`` (`words`,) contains the stage's entire state. It is written only
+    if ``now.keep``, and a reset sets it to zero, except for `Tare`. Storing a reading twice for one step must
+    have the same effect as storing it once. Readings and memory are float32, as in messages.
     """
 
     enabled: bool = field(
@@ -165,7 +165,7 @@ class Stage(ABC):
 
     @classmethod
     def integers(cls, group: Group) -> np.ndarray:
-        """Return integers (m,) for `compute`, as ``own.integers``.
+        """Return the integers (m,) that `compute` receives as ``own.integers``.
 
         They do not depend on random numbers, so they are the same in all environments.
         """
@@ -173,7 +173,7 @@ class Stage(ABC):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return numbers (k,) for `compute`, as ``own.constants``.
+        """Return the numbers (k,) that `compute` receives as ``own.constants``.
 
         They are computed once from drawn parameters, and are constant until the next draw.
 

@@ -13,7 +13,7 @@ from tactile_sim.signal_chain.stage import SLACK, Stage, computation, ranged
 
 @dataclass(frozen=True)
 class Tare(Stage):
-    """The reading at some time after the start is subtracted from then on, without a call to ``~/tare``."""
+    """The reading at some time after the start is subtracted from all later ones, as if by ``~/tare``."""
 
     at: float = ranged(Number(least=0, unit="s"), "Time after the start [s].")
     has_memory = True
@@ -22,9 +22,9 @@ class Tare(Stage):
     def words(cls, group: Group) -> int:
         """Return the number of values in memory: flags, and the reading that is subtracted.
 
-        The flags are one for the environment and one for each run of pads; the reading covers all taxels of
+        There is one flag for the environment and one for each run of pads; the reading covers all taxels of
         the skin (channels, taxels). Only this memory survives a reset. If no pad has the stage, the reading
-        is stored only after the first ``~/tare``, for which ``group.room`` becomes 1.
+        is stored only after the first ``~/tare``, which sets ``group.room`` to 1.
         """
         return 1 + len(group.runs) + group.room * group.channels * len(group.skin.positions)
 

@@ -16,7 +16,7 @@ from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 @dataclass(frozen=True)
 class DeadTaxels(Stage):
-    """Some taxels always read the same value: a fraction chosen at random by the seed, and those listed."""
+    """Some taxels always read the same value: listed ones, and a random fraction that depends on the seed."""
 
     fraction: float = ranged(SHARE, "Fraction of the body's taxels that are dead, 0 to 1.", default=0.0)
     taxels: tuple[int, ...] = parameter(
@@ -71,7 +71,7 @@ class DeadTaxels(Stage):
 
 @dataclass(frozen=True)
 class Dropout(Stage):
-    """Some readings of taxels are lost: the previous one is repeated, or zero is reported."""
+    """Some readings of taxels are lost at random: the previous one is repeated, or zero is reported."""
 
     hold: float = ranged(
         SHARE, "Probability that a reading of a taxel repeats the previous one.", default=0.0
@@ -83,7 +83,7 @@ class Dropout(Stage):
     def words(cls, group: Group) -> int:
         """Return the number of values in memory: the last reading of all taxels in the group.
 
-        It has all channels, and is stored before readings are set to zero.
+        It includes all channels, and is stored before readings are set to zero.
         """
         return group.channels * group.number
 

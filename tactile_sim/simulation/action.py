@@ -19,7 +19,7 @@ if TYPE_CHECKING:  # not imported at run time, because its kernels take a second
 
 
 class Recorder(Protocol):
-    """Records the simulation to bags.
+    """Interface of an object that records the simulation to bags.
 
     Attributes:
         on_status: Called in another thread with the status of a recording, at least when it ends.
@@ -69,9 +69,10 @@ class Action:
 
     function: Callable[..., Any]
     """Called with the loop and the arguments. Returns a line of text for the user, a stamp [ns], None, or a
-    future of these. A TactileSimError rejects the request."""
+    future of one of these. If it raises a TactileSimError, the request is rejected."""
     service: str = ""
-    """Type of the ROS service ``~/name``, whose request has the arguments in this order; empty for none."""
+    """Type of the ROS service ``~/name``; empty for none. The fields of its request are the arguments, in
+    order."""
     key: str = ""
     """Terminal key that starts the action with its default arguments; empty for none."""
     label: str = ""

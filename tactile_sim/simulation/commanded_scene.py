@@ -20,10 +20,10 @@ from tactile_sim.names import Names
 
 
 class CommandedScene:
-    """Base class of `Simulation` that counts time and applies joint commands and built-in motion.
+    """Base class of `Simulation` that keeps time and applies joint commands and built-in motion.
 
-    Built-in motion, if configured, runs until the first command. The actuators return to rest
-    after ``command_timeout`` without a command.
+    Built-in motion, if configured, runs until the first command. After ``command_timeout`` without a
+    command, the controls of the last reset are restored.
     """
 
     def __init__(self, settings: Settings, names: Names, engine: Engine):
@@ -145,12 +145,12 @@ class CommandedScene:
         self._register_command()
 
     def command_trajectory(self, trajectory: JointTrajectory, delay: float = 0.0) -> None:
-        """Make position servos follow a trajectory until the next command or its last point.
+        """Make position servos follow a trajectory until its last point or the next command.
 
         Args:
             trajectory: Waypoints of named joints; without waypoints, the joints stop at their current
                 positions.
-            delay: Time until it starts [s].
+            delay: Time until the trajectory starts [s].
 
         Raises:
             CommandError: The trajectory or the delay is invalid, or a joint does not accept positions.
@@ -166,7 +166,7 @@ class CommandedScene:
 
         Args:
             trajectory: The checked trajectory.
-            delay: Time until it starts [s].
+            delay: Time until the trajectory starts [s].
         """
         self.commander.follow(trajectory, self.engine, delay)
         self._register_command()
@@ -174,11 +174,11 @@ class CommandedScene:
             self._rest_at += max(0, math.ceil((delay + trajectory.times[-1]) / self.engine.timestep))
 
     def accept_goal(self, goal: TrajectoryGoal, delay: float = 0.0) -> None:
-        """Follow a checked trajectory with tolerances; it replaces an earlier trajectory goal.
+        """Start a trajectory goal; it replaces an earlier trajectory goal.
 
         Args:
             goal: Goal whose trajectory passed ``commander.check_trajectory``.
-            delay: Time until it starts [s].
+            delay: Time until the trajectory starts [s].
         """
         self.accept_trajectory(goal.trajectory, delay)
         self._replace([each for each in self._goals if isinstance(each, TrajectoryGoal)])
@@ -199,7 +199,7 @@ class CommandedScene:
 
         Args:
             name: Key in ``grippers``.
-            position: Target position of its joints [m or rad].
+            position: Target position of the gripper's joints [m or rad].
             max_effort: Maximum effort on each joint [N or N m]; 0 uses the configured value.
             max_velocity: Maximum velocity of the set point [m/s or rad/s]; 0 for no limit.
 
@@ -221,7 +221,7 @@ class CommandedScene:
         self._goals.append(goal)
 
     def cancel_grip(self, goal: GripperGoal) -> None:
-        """Cancel a gripper goal and hold its joints at their positions, unless the goal has ended."""
+        """Cancel a gripper goal and hold its joints at their current positions, unless the goal has ended."""
         if goal in self._goals:
             self.command_joints(goal.present(self.engine))
             self._goals.remove(goal)
@@ -233,7 +233,7 @@ class CommandedScene:
             goal.replace("another goal replaced this one")
 
     def command_controls(self, controls: Sequence[float] | np.ndarray) -> None:
-        """Set raw controls; this ends the current trajectory and earlier commands to the driven joints.
+        """Set raw controls; this ends the current trajectory and cancels commands to the driven joints.
 
         Args:
             controls: (nu,) one value per control; NaN leaves a control unchanged.

@@ -218,7 +218,7 @@ class InteractiveScene(CommandedScene):
         self._check_body(action, body, moves)
 
     def _check_body(self, action: str, body: int, moves: bool = True) -> None:
-        """Check the id of a body; with ``moves``, it must not be fixed to the world."""
+        """Check the id of a body; with ``moves``, the body must not be fixed to the world."""
         model = self.engine.model
         if not is_index(body, model.nbody):
             raise CommandError(f"{action}: body: must be an id from 0 to {model.nbody - 1}, got {body!r}")
@@ -227,7 +227,7 @@ class InteractiveScene(CommandedScene):
 
 
 def _pose(where: str, position: np.ndarray, quaternion: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return a checked position (3,) [m] and a quaternion (4,) that is not 0."""
+    """Check and return a position (3,) [m] and a nonzero quaternion (4,)."""
     return (
         numbers(f"{where}: position", position, 3, unit="m"),
         orientation(f"{where}: orientation (quaternion)", quaternion),

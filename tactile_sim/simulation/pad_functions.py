@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation, Snapshot
 
 Functions = tuple[str | None, str | None]
-"""Names of a pad's touch and response function; None means the default in ``skin``."""
+"""Names of a pad's touch and response functions; None means the default in ``skin``."""
 
 
 class PadFunctions:
@@ -73,7 +73,7 @@ class PadFunctions:
 
     @property
     def unit(self) -> str:
-        """Unit of all readings; empty if pads differ."""
+        """Unit of all readings; empty if pads have different units."""
         units = {TOUCH_FUNCTIONS[touch].unit for touch in self._used()}
         return units.pop() if len(units) == 1 else ""
 
@@ -97,10 +97,10 @@ class PadFunctions:
         return [touch or self._simulation.settings.skin.touch_function for touch in self.touches]
 
     def by_quantity(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield each touch function and a mask (taxels,) of its taxels, in the order of `touches`.
+        """Yield the name of each touch function and the mask (taxels,) of its taxels, in order of `touches`.
 
-        The order and the masks are constant. A name occurs twice if it is both the default in ``skin`` and
-        set for single pads.
+        The order and the masks are constant. A name occurs twice if it is the default in ``skin`` and also
+        set for some pads.
         """
         for own, name in zip(self.touches, self._used(), strict=True):
             rows = [rows for (touch, _), rows in self._rows.items() if touch == own]

@@ -47,7 +47,7 @@ def state_table(contact: ContactState, felt: ContactQuantities, now: float) -> t
 
 
 class PadStates:
-    """Debounced contact of the pads in ``skin.state``, updated with each tactile message."""
+    """Debounced contact states of the pads in ``skin.state``, updated with each tactile message."""
 
     def __init__(self, simulation: Simulation):
         """Resolve the patterns of ``skin.state``.

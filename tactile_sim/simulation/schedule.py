@@ -10,7 +10,7 @@ _SLACK = 1e-9
 
 
 class Schedule:
-    """Converts rates [Hz of simulation time] to steps.
+    """Steps at which streams are due, computed from their rates [Hz of simulation time].
 
     A stream with rate r is due at the first step at or after each multiple of 1/r, at most once per step. A
     stream with rate 0 is never due.

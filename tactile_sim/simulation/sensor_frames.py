@@ -1,4 +1,4 @@
-"""TF frames for sensors whose frame is not that of a body."""
+"""TF frames of sensors whose measurements are not in the frame of a body."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class SensorFrames:
     """Frames of sites, geoms, cameras and centres of mass, each fixed to a body and created on request.
 
     A frame has the name of its element, with the kind appended (``tip_site``) if another frame has that name.
-    Unnamed elements are ``<body>/<kind><k>``, where k counts the body's elements of that kind.
+    Unnamed elements are called ``<body>/<kind><k>``, where k counts the body's elements of that kind.
 
     Args:
         model: Compiled scene.
@@ -47,7 +47,7 @@ class SensorFrames:
         """Orientation (4,) of each frame in its body's frame, wxyz."""
 
     def of(self, kind: int, thing: int, along_x: bool = False) -> str:
-        """Return the TF frame of an element, or the world frame if it has none.
+        """Return the TF frame of an element, or the world frame if the element has none.
 
         Args:
             kind: Kind of the element (mjtObj).
@@ -77,7 +77,7 @@ class SensorFrames:
         return self._made[key]
 
     def body_of(self, kind: int, thing: int) -> int:
-        """Return the id of an element's body, or 0 (the world) if it has none.
+        """Return the id of an element's body, or 0 (the world) if the element has none.
 
         Args:
             kind: Kind of the element (mjtObj).

@@ -48,8 +48,8 @@ class Simulation(InteractiveScene):
         Args:
             scene: A configuration (the name of a shipped one, the path of a YAML file, a mapping with the
                 keys of such a file below ``ros__parameters``, or checked settings), or a scene built
-                in Python, as a spec or as a compiled model. Relative paths in a mapping start at the working
-                directory. A spec is copied; a compiled model is used without changes.
+                in Python, as a spec or as a compiled model. Paths in a mapping may be relative to the
+                working directory. A spec is copied; a compiled model is used without changes.
             settings: The configuration for a scene built in Python, as a mapping without the key ``scene``.
 
         Raises:
@@ -105,7 +105,7 @@ class Simulation(InteractiveScene):
         self.signal_chain = make_chain(self)
         pad_names = [pad.name for pad in skin.pads]
         self.stage_entries = match(self.stages, pad_names, "skin.sensor", "pad") if self.stages else {}
-        """Entry of `stages` that applies to each pad with stages."""
+        """Key in `stages` that applies to each pad with stages, by name of the pad."""
         self.pad_rates = {f"tactile/{plan.name}": plan.rate for plan in pads if plan.rate}
         """Publishing rates [Hz] by stream, for the pads that have their own."""
         self.schedule = self._make_schedule()
@@ -166,8 +166,8 @@ class Simulation(InteractiveScene):
         """Advance by a number of steps after `apply_commands`, in one engine call where possible.
 
         Args:
-            steps: Number of steps, at most `free_steps`. With memory, it must not go beyond the step at which
-                the next tactile message is due.
+            steps: Number of steps, at most `free_steps`. If `has_memory`, they must not go beyond the step at
+                which the next tactile message is due.
             publish: Called with a snapshot of the current state before the first step.
 
         Raises:
@@ -272,7 +272,7 @@ class Simulation(InteractiveScene):
                 self.sampling.clear()
 
     def fault(self) -> str | None:
-        """Return the reason why the physics became unstable since the last reset, or None."""
+        """Return why the physics has become unstable since the last reset, or None if it is stable."""
         return self.engine.fault()
 
     def _make_schedule(self) -> Schedule:

@@ -34,7 +34,7 @@ class Snapshot:
 
     @cached_property
     def all_contacts(self) -> Contacts:
-        """All contacts with a nonzero force, including a user's press; bodies are in the engine's order."""
+        """All contacts with a nonzero force, including a user's press, with bodies in the engine's order."""
         engine = self.simulation.engine
         contacts, poses = engine.contacts(), (engine.body_positions, engine.body_rotations)
         return self.simulation.hands.with_press(contacts, *poses)
@@ -53,7 +53,7 @@ class Snapshot:
     def contacts(self) -> Contacts:
         """Published contacts: all contacts, or only those on skin, depending on the key ``contacts``.
 
-        If only contacts on skin are published and only one of the two bodies has skin, it is the second body.
+        If only contacts on skin are published, and only one body of a contact has skin, that body is second.
         """
         if self.simulation.settings.contacts == "all":
             return self.all_contacts
@@ -62,9 +62,9 @@ class Snapshot:
     def sense(
         self, touch_function: str | TouchFunction | None = None, dtype: type = np.float64
     ) -> np.ndarray:
-        """Return ideal readings (taxels, channels) of this step, by default for each pad's touch function.
+        """Return the ideal readings (taxels, channels) of this step for a touch function.
 
-        Channels that a pad does not have are 0.
+        None uses the touch function of each pad. Channels that a pad does not have are 0.
         """
         return self.simulation.functions.sense(self, touch_function, dtype)
 
@@ -117,7 +117,7 @@ class Snapshot:
 
     @property
     def viewed(self) -> np.ndarray:
-        """(taxels, channels) float32 in one unit: `taxels32`, or forces [N] if pads have different units."""
+        """(taxels, channels) readings in one unit: `taxels32`, or forces [N] if pads have different units."""
         simulation = self.simulation
         if simulation.functions.unit or not len(simulation.skin.positions):
             return self.taxels32
@@ -175,7 +175,7 @@ class Snapshot:
     def wrenches(self) -> np.ndarray:
         """(pads, 6) net wrench on each pad's body about the body's origin, in the body frame [N, N m].
 
-        For a pad on a flex, only contacts with the flex count; its body is the one that carries the flex.
+        For a pad on a flex, only contacts with the flex count; the pad's body is the one that carries it.
         """
         engine, flexes = self.simulation.engine, self.simulation.flex_pads
         out = self.simulation.skin.body_wrenches(

@@ -61,7 +61,7 @@ class SplitChain:
     """One signal chain for each touch function of a simulation's pads, used like a single `SignalChain`.
 
     Readings are arrays (taxels, channels) of all taxels of the skin. They have as many channels as the touch
-    function with the most; channels that a taxel does not have are 0.
+    function with the most channels; channels that a taxel does not have are 0.
     """
 
     def __init__(self, simulation: Simulation, chains: Sequence[SignalChain]):
@@ -106,7 +106,7 @@ class SplitChain:
 
     @property
     def history(self) -> dict[str, np.ndarray]:
-        """Last stored outputs (samples, taxels, channels), oldest first, by name of pads with a history."""
+        """Last stored outputs (samples, taxels, channels), oldest first, by name of the pad."""
         return {name: values for chain in self._chains for name, values in chain.history.items()}
 
     @property
@@ -168,9 +168,9 @@ class SplitChain:
             chain.restart(seed)
 
     def forget(self, frame: str = "body") -> None:
-        """Restart everything including the tare, for pads that use the touch function in ``skin``.
+        """Restart everything including the tare, for pads that use the default touch function in ``skin``.
 
-        Called when that touch function changes. Pads with their own touch function are not affected.
+        Called when the default changes. Pads with their own touch function are not affected.
 
         Args:
             frame: Frame of the new touch function's vector readings: ``body``, ``taxel`` or ``world``.
@@ -180,7 +180,7 @@ class SplitChain:
                 chain.forget(frame)
 
     def _parts(self, values: np.ndarray) -> list[np.ndarray]:
-        """Split readings (taxels, channels) into one array per chain, with only the channels it uses."""
+        """Split readings (taxels, channels) into one array per chain, with only that chain's channels."""
         quantities = self._simulation.functions.by_quantity()
         return [values[:, : TOUCH_FUNCTIONS[touch].channels] for touch, _ in quantities]
 

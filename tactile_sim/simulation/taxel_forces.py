@@ -1,4 +1,4 @@
-"""Convert readings to forces on bodies, or to pressure and shear, for standard message types."""
+"""Convert readings to forces in the frames of bodies or taxels, for standard message types."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ class TaxelForces:
     """Forces on a simulation's taxels, for any touch function.
 
     Readings in newtons are used directly, with the effects of the signal chain; the channel of ``normal`` is
-    a force along the taxel's normal. For readings in another unit (``slip``), the force vectors of the same
-    step are used, without the signal chain.
+    a force against the taxel's outward normal. For readings in another unit (``slip``), the force vectors of
+    the same step are used, without the signal chain.
     """
 
     def __init__(self, simulation: Simulation):

@@ -21,23 +21,23 @@ if TYPE_CHECKING:
     from tactile_sim.skin.skin import Skin
 
 FRAMES = "body", "world", "taxel"
-"""Frames of touch functions."""
+"""Valid values of `TouchFunction.frame`."""
 _WIDTH, _IDS, _TYPES = Contacts.WIDTH, Contacts.IDS, (np.dtype(np.float64), np.dtype(np.int32))
 
 
 def require_contacts(
     skin: Taxels, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray
 ) -> None:
-    """Check contacts and poses of the bodies.
+    """Check contacts and the poses of the bodies.
 
     Args:
         skin: The skin.
-        contacts: Contacts in the model of the skin.
+        contacts: Contacts in the skin's model.
         body_positions: (nbody, 3) positions of the bodies in the world [m].
         body_rotations: (nbody, 3, 3) rotations from body frames to the world.
 
     Raises:
-        CommandError: An argument has another type or shape, or a body or geom does not exist.
+        CommandError: An argument has the wrong type or shape, or a body or geom does not exist.
     """
     if not isinstance(contacts, Contacts):
         raise CommandError(f"contacts: must be Contacts, got {described(contacts)}")
@@ -62,14 +62,14 @@ def require_contacts(
 
 
 def require_loads(skin: TaxelSearch, loads: Loads) -> None:
-    """Check loads.
+    """Check that loads are valid for a skin.
 
     Args:
         skin: The skin.
         loads: Loads on the skin.
 
     Raises:
-        CommandError: The argument has another type, or a patch, body or geom does not exist.
+        CommandError: ``loads`` has the wrong type, or a patch, body or geom does not exist.
     """
     table = loads.table if isinstance(loads, Loads) else None
     if not isinstance(table, np.ndarray) or table.ndim != 1 or table.dtype != LOAD:
@@ -82,12 +82,12 @@ def require_loads(skin: TaxelSearch, loads: Loads) -> None:
 
 
 def given_shares(skin: TaxelSearch, loads: Loads, given: tuple) -> tuple[Loads, Shares]:
-    """Check a result of `Skin.shares` that was passed as an argument; return its loads and shares.
+    """Check a result of `Skin.shares` that was passed as an argument; return the loads and their shares.
 
     Args:
         skin: The skin.
         loads: The loads that were distributed.
-        given: Their shares, or the loads that replace them and the shares of these.
+        given: The shares of ``loads``, or a pair of replacement loads and their shares.
 
     Raises:
         ConfigError: The shares are inconsistent.
@@ -102,13 +102,13 @@ def given_shares(skin: TaxelSearch, loads: Loads, given: tuple) -> tuple[Loads, 
 
 
 def find_touch(touch: str | TouchFunction) -> tuple[TouchFunction, int | None]:
-    """Return a touch function, and the number of its quantity in `touch_functions.evaluate`.
+    """Look up and check a touch function; return it and its quantity in `touch_functions.evaluate`.
 
     Args:
         touch: Name in `TOUCH_FUNCTIONS`, or a touch function.
 
     Returns:
-        The touch function; and the number, or None if the function is user-defined.
+        The touch function and its quantity, which is None if its ``evaluate`` is user-defined.
 
     Raises:
         ConfigError: The name is unknown, or the touch function is invalid.
@@ -152,7 +152,7 @@ def checked_factor(skin: Skin, factor: Callable[[Skin], np.ndarray]) -> np.ndarr
 
 
 def number_of(function: Callable, numbers: Mapping[Callable, int]) -> int | None:
-    """Return the number of a built-in function, or None for a user-defined one, which may be unhashable."""
+    """Return the number of a function in ``numbers``, or None for any other function, even if unhashable."""
     try:
         return numbers.get(function)
     except TypeError:
@@ -166,8 +166,9 @@ def _contacts_exist(ids, bodies, rigid, geoms):
     Args:
         ids: (c, IDS) ids of `engines.Contacts`.
         bodies: Number of bodies.
-        rigid: Number of geoms.
-        geoms: Number of geoms, including flexes with pads. The side opposite a flex has no geom.
+        rigid: Number of geoms in the model.
+        geoms: Number of geoms including the virtual geoms of flexes, see `FlexPads.on_skin`. A virtual geom
+            is only valid if the other side of the contact has no geom.
     """
     for c in range(len(ids)):
         for side in range(2):

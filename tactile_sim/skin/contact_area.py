@@ -14,15 +14,15 @@ from tactile_sim.skin.quadrature import NX, POINT_AREA
 from tactile_sim.skin.reach import FACING, place
 
 UNEVEN = 0.25
-"""The gap is uneven where it changes by more than this between neighbors, relative to the spacing."""
+"""The gap is uneven where the gaps of neighbors differ by more than this fraction of the spacing."""
 LEVEL_SLOPE = 0.12
-"""Maximum change of the gap to a level face between neighbors in a level plane, relative to their distance:
-sin(2 acos(UPRIGHT)) + FLAT."""
+"""Upper bound on the difference between the gaps of two neighbors in a level plane under a level face,
+relative to their distance; at least sin(2 acos(UPRIGHT)) + FLAT."""
 
 
 @kernel(inline="always")
 def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, reach, limit):
-    """Write the points of a patch that a pair may press to ``layer.points``.
+    """Fill ``layer.points`` with the points of a patch that the other body of a pair may press.
 
     A taxel is represented by one point if the gap is even over its cell, and by several points at an edge of
     either surface.
@@ -79,7 +79,7 @@ def _level_points(nearby, quad, solids, layer, limit, uneven):
         solids: As in `contact_points`.
         layer: As in `contact_points`.
         limit: As in `contact_points`.
-        uneven: Change of the gap between neighbors that indicates an edge [m].
+        uneven: Difference between the gaps of neighbors above which there is an edge [m].
 
     Returns:
         The number of points, and the number of taxels in ``layer.several``.
@@ -142,7 +142,7 @@ def _even_points(nearby, unsure, count, quad, layer, limit, uneven):
 
 @kernel(inline="always")
 def _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer):
-    """Write all points of the taxels in ``layer.several[:kept]`` that have a finite gap to the other body.
+    """For the taxels in ``layer.several[:kept]``, write all points whose gap to the other body is finite.
 
     ``count`` is the number of points written so far. The other arguments are as in `contact_points`.
 
@@ -188,7 +188,7 @@ def _add_point(near, e, taxel, points, owner, count):
         taxel: Index of the taxel in the skin.
         points: ``Layer.points``, modified in place.
         owner: ``Layer.owner``, modified in place.
-        count: Number of points so far, where the new one is written.
+        count: Number of points so far, which is the index of the new one.
     """
     points[0, count], points[1, count], points[2, count] = near[0, e], near[1, e], near[2, e]
     points[3, count], points[4, count], owner[count] = near[3, e], near[4, e] * near[5, e], taxel

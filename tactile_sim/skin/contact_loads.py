@@ -18,7 +18,7 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
         patch_bodies: (p,) for each patch, the index of its body among the bodies with skin.
         body_positions: (nbody, 3) positions in the world [m].
         body_rotations: (nbody, 3, 3) rotations from body frames to the world.
-        out: (2 c,) array of `loads.LOAD`, output for the loads of c contacts.
+        out: (2 c,) output: array of `loads.LOAD`. Each contact yields up to two loads.
     """
     position, frame, distance = values[:, POSITION:], values[:, FRAME:], values[:, DISTANCE]
     wrench_world, velocity, geom_pairs = values[:, WRENCH_WORLD:], values[:, VELOCITY:], ids[:, GEOMS:]
@@ -57,7 +57,7 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
                 load.force[i] = sign * force
                 load.force_world[i] = sign * wrench_world[c, i]
                 load.normal[i] = sign * normal
-                # The contact's velocity is that of 2 relative to 1; a load has that of the other surface.
+                # A contact has the velocity of object 2 relative to 1, a load that of the other surface.
                 load.velocity[i] = -sign * slip
             place_other(load, geoms, other, body, body_positions, body_rotations)
             # The torque is about the point on the surface, not about the contact's position.

@@ -5,7 +5,7 @@ from geometry. For each pair of a patch of skin and another body (`pairs`), the 
 measured along the mean contact normal (`nearby`, `gaps`, `contact_area`). Then the pressures in an elastic
 layer that balance the wrench are computed (`press`, `winkler`). The tangential force is distributed in
 proportion to the pressure (Coulomb), and the torsional moment in proportion to pressure times distance from
-the centre, so that forces and moments sum to those of the engine.
+the centre, so that forces and moments sum to those that the engine reports.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ EACH = -1
 
 @kernel(counted=False)
 def add_readings(loads, group, arrays, quantity, sums, table, taxels):
-    """Add the readings due to loads that press over an area to ``sums``, or write the load on each taxel.
+    """Add to ``sums`` the readings due to loads that press over an area, or write the load on each taxel.
 
     Args:
         loads: (m,) array of `loads.LOAD`.
@@ -37,9 +37,9 @@ def add_readings(loads, group, arrays, quantity, sums, table, taxels):
         taxels: (room,) output: taxel of each load in ``table``; only used with EACH.
 
     Returns:
-        The number of taxels with a reading, which are the first ones in ``Layer.touched``, and the number of
-        loads whose group is -1. With EACH, the first number is that of the loads on taxels, which can exceed
-        the size of ``table``.
+        The number of taxels with a reading, which ``Layer.touched`` lists first, and the number of loads
+        whose group is -1. With EACH, the first value is the number of loads on taxels instead, which can
+        exceed the size of ``table``.
     """
     _, _, solids, layer = unpack(arrays)
     count, left = 0, 0
@@ -133,10 +133,10 @@ def _add_pair(loads, group, number, triangles, arrays, quantity, sums, table, ta
 
 @kernel(counted=False)
 def _write(load, point, force, velocity, normal):
-    """Turn a copy of one of a pair's loads into the load on a taxel, in place.
+    """Turn a copy of a load of a pair into the load on a taxel.
 
     Args:
-        load: An entry of `loads.LOAD`, copied from the pair's first load.
+        load: An entry of `loads.LOAD`, copied from the pair's first load; modified in place.
         point: Point of application, in the body's frame [m].
         force: Force on the taxel, in the body's frame [N].
         velocity: Velocity of the other surface at this point, in the body's frame [m/s].

@@ -15,8 +15,8 @@ from tactile_sim.skin.taxels import Taxels
 class FlexPads:
     """The pads of a skin that are on flexes.
 
-    A contact acts on the nearest surface triangle of the current shape. Its load is distributed from the same
-    point of that triangle in the rest shape; the force keeps its current direction.
+    A contact acts on the nearest surface triangle of the current shape. Its load is distributed around the
+    same point of that triangle in the rest shape; the force keeps its current direction.
     """
 
     def __init__(self, model: mujoco.MjModel, skin: Taxels):
@@ -35,13 +35,13 @@ class FlexPads:
         self._near = {flex: _triangles_of_vertices(surface) for flex, surface in self._surfaces.items()}
 
     def on_skin(self, contacts: Contacts, engine: Engine) -> Contacts:
-        """Return the contacts for `Skin.feel`, with contacts on flexes also copied to the rest shape.
+        """Return the contacts for `Skin.feel`: all contacts, and copies of those on flexes in the rest shape.
 
-        In the added contacts, the flex is a virtual geom with the id ``ngeom + flex``, and the other side has
+        In these copies, the flex is a virtual geom with the id ``ngeom + flex``, and the other side has
         neither geom nor body. The original contacts are unchanged and have no geom on the side of a flex.
 
         Args:
-            contacts: Contacts of the engine, optionally with the press added by the user.
+            contacts: Contacts of the engine, optionally including the one of `InteractiveScene.press`.
             engine: The engine after its last ``forward``.
         """
         parts = [(contacts.values, contacts.ids)]
@@ -71,8 +71,8 @@ class FlexPads:
             engine: As in `on_skin`.
 
         Returns:
-            (k, 6) force [N] and torque [N m] about the origin of the body that carries the flex, in the frame
-            of that body, in the order of ``pads``.
+            (k, 6) for each of the k ``pads``: force [N] and torque [N m] about the origin of the body that
+            carries the flex, in the frame of that body.
         """
         out = np.zeros((len(self.pads), 6))
         for row, k in enumerate(self.pads):
@@ -102,7 +102,7 @@ class FlexPads:
 
     @staticmethod
     def _rows(contacts: Contacts, engine: Engine, flex: int, side: int) -> np.ndarray:
-        """Return the indices (k,) of contacts with a flex on a side (0 or 1).
+        """Return the indices (k,) of the contacts whose object on a side (0 or 1) is the flex.
 
         A press by `InteractiveScene.press`, which is not a contact of the engine, is left out.
         """
@@ -148,12 +148,12 @@ def move_to_rest(values, sign, touching, present, rest, triangles, begin, near, 
         sign: 1 if the flex is object 2 of the contacts, otherwise -1.
         touching: (n, 4) vertices of the flex in each contact, or -1.
         present: (v, 3) current positions of the vertices in the world [m].
-        rest: (v, 3) positions of the vertices at rest, in the frame of the body [m].
-        triangles: (t, 3) vertices of the surface triangles.
+        rest: (v, 3) positions of the vertices at rest, in the frame of the body that carries the flex [m].
+        triangles: (t, 3) vertex indices of the surface triangles.
         begin: (v + 1,) start of each vertex's triangles in ``near``.
         near: Indices of the triangles at each vertex, concatenated.
-        position: (3,) position of the body in the world [m].
-        rotation: (3, 3) rotation from the body's frame to the world.
+        position: (3,) position of that body in the world [m].
+        rotation: (3, 3) rotation from its frame to the world.
     """
     weights, best = np.empty(3), np.empty(3)
     for c in range(len(values)):
@@ -190,7 +190,7 @@ def closest(point, vertices, corners, weights):
     Args:
         point: (3,) the given point [m].
         vertices: (v, 3) positions of the vertices [m].
-        corners: (3,) vertices of the triangle.
+        corners: (3,) indices of the triangle's vertices.
         weights: (3,) output: barycentric coordinates of the closest point.
 
     Returns:

@@ -18,8 +18,8 @@ def write_gaps(points, first, last, solids, layer, geoms, triangles):
 
     Args:
         points: (4 or more, q) rows: x, y and z in the frame of the pair [m], and gap [m], which is written.
-        first: First point.
-        last: End of the points (exclusive).
+        first: Index of the first point to process.
+        last: Index after the last point to process.
         solids: A `Solids`.
         layer: A `Layer`.
         geoms: Number of touching geoms in the layer.
@@ -42,7 +42,7 @@ def write_gaps(points, first, last, solids, layer, geoms, triangles):
 
 @kernel(error_model="numpy", counted=False)
 def _gaps_to(kind, size, pose, xs, ys, zs, gaps):
-    """Reduce the gaps of points where a solid, other than a mesh or box, is closer than the current gap.
+    """Replace the gap of each point by its gap to a solid (not a mesh or box) where the latter is smaller.
 
     Args:
         kind: Kind of the solid, as in `SOLID`.
@@ -80,7 +80,7 @@ def _gaps_to(kind, size, pose, xs, ys, zs, gaps):
 
 @kernel(error_model="numpy", counted=False)
 def _gaps_to_box(size, pose, xs, ys, zs, gaps):
-    """Reduce the gaps of points where a box is closer than the current gap; arguments as in `_gaps_to`."""
+    """Do the same as `_gaps_to`, with the same arguments except ``kind``, for a box."""
     a, b, c = size[0], size[1], size[2]
     t0, t1, t2 = pose[0], pose[1], pose[2]
     r00, r01, r02, r10, r11, r12 = pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]
@@ -98,9 +98,9 @@ def _gaps_to_box(size, pose, xs, ys, zs, gaps):
 
 @kernel(inline="always")
 def level_face(solids, layer, geoms):
-    """Return the level face of the other body, if it touches with a single geom that has one.
+    """Return the level face of the other body if its only touching geom has one.
 
-    Between neighboring taxels that face it, the gap changes linearly.
+    Between neighboring taxels under this face, the gap changes linearly.
 
     Args:
         solids: A `Solids`.
@@ -108,8 +108,9 @@ def level_face(solids, layer, geoms):
         geoms: Number of touching geoms in the layer.
 
     Returns:
-        Whether there is a level face; for each of the two coordinates along the face, its coefficients of 1,
-        x, y and z in the frame of the pair, four each; and the two half-sizes of the face [m].
+        A tuple (level, a, b, half_a, half_b): whether there is a level face; two coordinates along the face,
+        each as its four coefficients of 1, x, y and z in the frame of the pair; and the half-sizes of the
+        face along them [m].
     """
     solid, pose = solids.table[layer.geoms[0, 0]], layer.poses[0]
     none, face = (0.0, 0.0, 0.0, 0.0), -1

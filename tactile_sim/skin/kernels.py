@@ -24,11 +24,11 @@ def feel(
 ):  # fmt: skip
     """Compute readings from contacts, for touch and response functions that have compiled versions.
 
-    The arguments are those of `resolve_loads`, `evaluate`, `spread` and `gather`. ``room`` is the expected
-    number of taxels around a load.
+    The arguments are those of `resolve_loads`, `evaluate`, `spread` and `gather`. ``room`` is the number of
+    taxels per load for which memory is allocated.
 
     Returns:
-        False if there are more taxels around a load than expected. Then ``out`` is unchanged, and
+        False if there are more taxels around the loads than fit. Then ``out`` is unchanged, and
         `TaxelIndex.scratch_distance` must be reset to infinity.
     """
     table = np.empty(2 * len(ids), LOAD)
@@ -53,7 +53,7 @@ def feel_elastic(
     values, ids, geoms, patch_bodies, body_positions, body_rotations,
     quantity, mean, extents, arrays, room, sums, out,
 ):  # fmt: skip
-    """Compute readings from contacts by `elastic_foundation`.
+    """Compute readings from contacts with `elastic_foundation`.
 
     The argument ``arrays`` is as in `elastic.add_readings`, the others are as in `feel`.
 
@@ -68,7 +68,7 @@ def feel_elastic(
 
 @kernel
 def press_loads(loads, quantity, mean, extents, arrays, room, sums, out):
-    """Compute readings from loads by `elastic_foundation`; loads it cannot spread over an area use LINEAR.
+    """Compute readings from loads with `elastic_foundation`, or with LINEAR where it cannot spread a load.
 
     The arguments are as in `feel_elastic`.
 
@@ -107,8 +107,8 @@ def press_loads(loads, quantity, mean, extents, arrays, room, sums, out):
 def mark_inside(loads, group, count, extents, arrays, inside):
     """Determine for each load whether a taxel receives it or whether it is outside the pads.
 
-    The loads of a pair are tested together by their centre, because the points of a flat contact are at its
-    corners.
+    The loads of a pair are tested together, at the centre of their points, because the points of a flat
+    contact are at its corners, which can be off the pad.
 
     Args:
         loads: (m,) array of `loads.LOAD`.

@@ -18,37 +18,38 @@ if TYPE_CHECKING:
 
 
 class Layer(NamedTuple):
-    """Scratch memory for a pair, of a skin with n taxels and q points."""
+    """Scratch memory for one pair at a time, for a skin with n taxels and q quadrature points."""
 
     gap: np.ndarray
-    """(n,) gap at each taxel in the order of the quadrature [m]; reset to infinity after use."""
+    """(n,) gap at each taxel in `Quadrature.taxels` [m]; reset to infinity after use."""
     near: np.ndarray
-    """(7, n) x, y, z and gap [m] of taxels near a pair, cosine to the pair's normal, area and margin."""
+    """(7, n) rows for the taxels near a pair: x, y, z and gap [m], cosine between the inward normal and the
+    pair's normal, area [m2] and margin [m]."""
     points: np.ndarray
-    """(5, q) x, y, z, gap [m] and area [m2] of the points that may be pressed, grouped by taxel."""
+    """(5, q) x, y, z, gap [m] and projected area [m2] of the points that may be pressed, grouped by taxel."""
     sums: np.ndarray
     """(4, n) area times depth of each pressed taxel [m3], and its first moments along u, v and z [m4]."""
     taxel: np.ndarray
-    """(n,) taxels near a pair, in the order of the quadrature."""
+    """(n,) indices into `Quadrature.taxels` of the taxels near a pair."""
     several: np.ndarray
-    """(n,) indices of the taxels in ``near`` that may need several points."""
+    """(n,) columns in ``near`` of the taxels that may need several points."""
     touched: np.ndarray
-    """(n,) taxels of the skin that any pair presses."""
+    """(n,) indices in the skin of the taxels that any pair presses."""
     owner: np.ndarray
-    """(q,) taxel of the skin that each point belongs to."""
+    """(q,) index in the skin of the taxel to which each point belongs."""
     pressed: np.ndarray
-    """(n,) taxels of the skin that a pair presses."""
+    """(n,) indices in the skin of the taxels that the current pair presses."""
     geoms: np.ndarray
-    """(2, g) ids of the touching geoms of the other body, and the index of a load on each."""
+    """(2, g) ids of the touching geoms of the other body, and the index of one load from each."""
     poses: np.ndarray
-    """(g, 12) positions and rotations of these geoms in the frame of a pair."""
+    """(g, 12) positions [m] and rotations of these geoms in the frame of a pair."""
     triangles: tuple
     """Empty result of `bin_triangles`, for pairs without a mesh."""
 
 
 NEAR, POINTS, SUMS, ROWS = 1, 8, 13, 17
 """Start rows of ``near``, ``points`` and ``sums`` in the first array of ``ElasticArrays.memory``, and the
-number of its rows."""
+total number of rows of that array."""
 TOUCHED = 2
 """Row of ``touched`` in the second array of ``ElasticArrays.memory``."""
 
@@ -60,20 +61,20 @@ class ElasticArrays(NamedTuple):
     quad: Quadrature
     solids: Solids
     memory: tuple[np.ndarray, ...]
-    """Memory of a `Layer` in four arrays: one with the rows gap, near, points and sums, one with the rows
-    taxel, several, touched, owner and pressed, and geoms and poses."""
+    """Memory of a `Layer` in four arrays: the first has the rows gap, near, points and sums, the second the
+    rows taxel, several, touched, owner and pressed; the others are geoms and poses."""
 
     def twin(self, index: TaxelIndex) -> ElasticArrays:
         """Return a copy with another index and separate scratch memory, for another thread."""
         return self._replace(taxel_index=index, memory=tuple(part.copy() for part in self.memory))
 
     def table(self) -> np.ndarray:
-        """Return a table of the arrays, for `unpack`. Keep the arrays alive while it is used."""
+        """Return a table of the arrays for `unpack`. Keep the arrays alive while the table is in use."""
         return _pack([*self.taxel_index, *self.quad, *self.solids, *self.memory])
 
 
 def elastic_arrays(skin: Taxels, model: mujoco.MjModel, index: TaxelIndex) -> ElasticArrays:
-    """Create the arrays of a skin.
+    """Create the arrays that `elastic_foundation` needs for a skin.
 
     Args:
         skin: The skin.

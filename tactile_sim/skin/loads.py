@@ -31,8 +31,8 @@ LOAD = np.dtype(
 class Loads:
     """m loads, each from one contact on one body with skin.
 
-    A contact between two bodies with skin is one load on each. The loads are stored in ``table``, (m,) of
-    `LOAD`; the properties are views into it.
+    A contact between two bodies with skin yields a load on each. The loads are stored in ``table``, an array
+    (m,) of `LOAD`; the properties are views into it.
     """
 
     def __init__(self, table: np.ndarray):
@@ -40,7 +40,7 @@ class Loads:
 
     @staticmethod
     def empty(m: int) -> Loads:
-        """Return m loads filled with zeros and without another geom, to be filled in by the caller."""
+        """Return m loads for the caller to fill in: all values are 0, and the ids of the other side -1."""
         loads = Loads(np.zeros(m, LOAD))
         loads.other[:] = loads.other_body[:] = loads.other_patch[:] = -1
         return loads
@@ -84,12 +84,15 @@ class Loads:
 
     @property
     def normal(self) -> np.ndarray:
-        """(m, 3) unit normal of the contact, into the body, body frame."""
+        """(m, 3) unit normal of the contact, pointing into the body, body frame."""
         return self.table["normal"]
 
     @property
     def velocity(self) -> np.ndarray:
-        """(m, 3) velocity of the other surface relative to this one, body frame [m/s]; NaN against a flex."""
+        """(m, 3) velocity of the other surface relative to the skin, body frame [m/s].
+
+        It is NaN if either surface is a flex.
+        """
         return self.table["velocity"]
 
     @property
@@ -104,12 +107,12 @@ class Loads:
 
     @property
     def other_patch(self) -> np.ndarray:
-        """(m,) index into the skin's patches of the other surface, or -1 if it has no skin."""
+        """(m,) patch of the other surface, an index into the skin's patches, or -1 if it has no skin."""
         return self.table["other_patch"]
 
     @property
     def torque(self) -> np.ndarray:
-        """(m, 3) torque on the body about the point, in addition to the force, body frame [N m]."""
+        """(m, 3) torque on the body about ``point``, in addition to that of the force, body frame [N m]."""
         return self.table["torque"]
 
     @property

@@ -52,7 +52,8 @@ class ManyReadings(NamedTuple):
     touched_counts: np.ndarray
     """(n,) int32 number of taxels that were written."""
     wrenches: np.ndarray
-    """(n, bodies, 6) net force [N] and torque [N m] about each body's origin, in its frame."""
+    """(n, bodies, 6) net force [N] and torque [N m] on each body with skin, about the origin and in the frame
+    of the body."""
 
     @staticmethod
     def zeros(environments: int, skin: Skin, channels: int) -> ManyReadings:
@@ -75,7 +76,7 @@ def feel_many(
     response: str | Response,
     out: ManyReadings,
 ) -> None:
-    """Write the readings of environments [first, last), bit-identical to `Skin.feel` and `body_wrenches`.
+    """Write readings of environments [first, last) that are bit-identical to `Skin.feel` and `body_wrenches`.
 
     Args:
         skin: The skin; each thread needs a separate one, see `Skin.twin`.
@@ -125,7 +126,8 @@ def _feel(
     """Write the readings of environments [first, last), see `feel_many`.
 
     Returns:
-        ``last``, or the first environment that is not written because a search found more taxels than fit.
+        ``last``, or the first environment that was not written because a search found more taxels than fit
+        into the memory.
     """
     none = np.empty(0)
     for env in range(first, last):

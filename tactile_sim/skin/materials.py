@@ -12,8 +12,9 @@ from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Number
 
 STIFFNESS = 2e5
-"""Plane-strain modulus of a soft silicone or a fingertip [Pa]: E / (1 - nu^2) with E = 150 kPa, nu = 0.5."""
-# The softest gels have 10 Pa, and 10 mg press on 1 cm² with 1 Pa.
+"""Default plane-strain modulus, as of a soft silicone or a fingertip [Pa]: E / (1 - nu^2) with E = 150 kPa,
+nu = 0.5."""
+# The softest gels have a modulus of 10 Pa. For comparison, the weight of 10 mg on 1 cm² is 1 Pa.
 STIFFNESS_RANGE = Number(least=1.0, most=1e15, unit="Pa")
 """Valid values of the stiffness of a skin."""
 THICKNESS = 2e-3
@@ -25,7 +26,7 @@ THICKNESS_RANGE = Number(least=1e-6, most=1.0, unit="m")
 def by_body(
     key: str, given: float | Mapping[int, float], default: float, check: Number, bodies: np.ndarray
 ) -> np.ndarray:
-    """Return the value of each body with skin.
+    """Return the value of a skin property for each body with skin.
 
     Args:
         key: Configuration key, for error messages.
@@ -63,9 +64,9 @@ def modulus_of(load, patches):
 
 @kernel(counted=False)
 def foundation_of(load, patches):
-    """Return the pressure per depth of the elastic layers of a load [Pa/m].
+    """Return the foundation stiffness of a load [Pa/m]: pressure per indentation of the elastic layers.
 
-    The layers of two skins are in series: they have the same pressure, and their depths add up.
+    The layers of two skins are in series: they have the same pressure, and their indentations add up.
 
     Args:
         load: An entry of `loads.LOAD`.

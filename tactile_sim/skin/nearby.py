@@ -1,4 +1,4 @@
-"""Find the taxels of a pair that are near the other surface, using a tree, and measure the gap at each."""
+"""Find the taxels of a patch that are near the other body of a pair, using a tree, and measure their gaps."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tactile_sim.skin.patches import TaxelIndex, find_nearest
 from tactile_sim.skin.reach import FACING, take, taxels_around
 
 MISSED = 1e300
-"""Gap at a taxel whose line along the normal misses the other body [m]."""
+"""Gap of a taxel if the line from the taxel along the pair's normal misses the other body [m]."""
 GUESS = 3.0
 """Depth of the first search for pressed points, relative to the depth estimated without a tilt."""
 MOST_CUTS = 20
-"""Maximum number of iterations of the depth estimate, which excludes taxels above its current depth."""
+"""Maximum number of iterations of the depth estimate; each excludes the taxels beyond the last estimate."""
 
 
 class Nearby(NamedTuple):
@@ -31,14 +31,14 @@ class Nearby(NamedTuple):
     found: int
     """Number of taxels."""
     measured: int
-    """Number of taxels, from the first, whose gap is measured."""
+    """Number of taxels whose gaps have been measured; they come first."""
     geoms: int
-    """Number of geoms of the other body that touch."""
+    """Number of geoms of the other body that touch the skin."""
     is_round: bool
     """Whether all these geoms are smooth (no box, cylinder or mesh)."""
     has_mesh: bool
     within: float
-    """Distance from the geoms up to which taxels were searched [m]."""
+    """Distance from the geoms within which all taxels have been found [m]."""
     least: float
     """Smallest gap [m]."""
     depth: float
@@ -47,7 +47,7 @@ class Nearby(NamedTuple):
 
 @kernel(inline="always")
 def find_taxels(loads, group, number, pair, index, quad, solids, layer, volume):
-    """Find the taxels of a patch that a pair may press, and write them to the layer; return their `Nearby`.
+    """Find the taxels of a patch that a pair may press, write them to the layer, and return their `Nearby`.
 
     Args:
         loads: As in `pairs.net_load`.
@@ -74,9 +74,9 @@ def find_taxels(loads, group, number, pair, index, quad, solids, layer, volume):
 
 @kernel
 def bin_near(loads, group, number, arrays):
-    """Return the other body's triangles near the taxels that a pair may press, as in `bin_triangles`.
+    """Return the result of `bin_triangles` for the other body and the taxels that a pair may press.
 
-    The arguments are as in `elastic.add_readings`.
+    ``number`` is the number of the pair in ``group``. The other arguments are as in `elastic.add_readings`.
     """
     fields, quad, solids, layer = unpack(arrays)
     index = TaxelIndex(*fields)
@@ -91,7 +91,7 @@ def bin_near(loads, group, number, arrays):
 
 @kernel(inline="always")
 def _search(loads, pair, quad, solids, layer, nearby, within):
-    """Add the taxels within a distance [m] of the touching geoms to the layer; return the new `Nearby`."""
+    """Add to the layer the taxels within a distance [m] of the touching geoms; return the new `Nearby`."""
     found = nearby.found
     for g in range(nearby.geoms):
         load = loads[layer.geoms[1, g]]
@@ -117,7 +117,7 @@ def measure(nearby, loads, pair, triangles, quad, solids, layer, reach, volume, 
         depths: Depth up to which taxels may be pressed, as a multiple of `Nearby.depth`.
 
     Returns:
-        The `Nearby` with gaps.
+        The updated `Nearby`.
     """
     gap, taxel, near = layer.gap, layer.taxel, layer.near
     while True:
@@ -135,9 +135,9 @@ def measure(nearby, loads, pair, triangles, quad, solids, layer, reach, volume, 
 
 @kernel(inline="always")
 def _touching(loads, group, number, pair, index, quad, solids, layer):
-    """Write the touching geoms, their poses, and the taxels nearest to the contacts to the layer.
+    """Write to the layer the touching geoms, their poses, and the taxels nearest to the contacts.
 
-    A thin object may touch between taxels; then no other taxels are found.
+    If a thin object touches between taxels, these are the only taxels that are found.
 
     Returns:
         The `Nearby` of these taxels.
@@ -185,7 +185,7 @@ def _depth(near, count, least, pressing):
         pressing: Sum of area times depth that balances the normal force [m3].
 
     Returns:
-        The depth beyond the smallest gap, or infinity if no taxel has a finite gap.
+        The depth relative to the smallest gap [m], or infinity if no taxel has a finite gap.
     """
     depth = np.inf
     for _ in range(MOST_CUTS):
@@ -205,20 +205,20 @@ def _depth(near, count, least, pressing):
 
 @kernel(inline="always")
 def add_neighbors(nearby, some, pair, triangles, quad, solids, layer, limit):
-    """Add the neighbors of taxels that may need several points to the nearby taxels, and measure their gaps.
+    """Add to the nearby taxels the neighbors of those that may need several points; measure their gaps.
 
     Args:
-        nearby: A `Nearby` with gaps.
+        nearby: Result of `measure`.
         some: Number of taxels in ``layer.several``.
         pair: As in `measure`.
         triangles: As in `measure`.
         quad: As in `measure`.
         solids: As in `measure`.
         layer: As in `measure`.
-        limit: Neighbors are only added for taxels in ``layer.several`` whose gap is at most this [m].
+        limit: Largest gap of a taxel whose neighbors are added [m].
 
     Returns:
-        The `Nearby` including the neighbors.
+        The updated `Nearby`, including the neighbors.
     """
     cells, beside, gap, taxel, near = quad.taxels, quad.beside, layer.gap, layer.taxel, layer.near
     nx, ny, nz = pair.axes[2]

@@ -27,13 +27,13 @@ class Pair(NamedTuple):
     axes: tuple
     """Two tangents and the mean normal into the body, which are the x, y and z axes of the pair's frame."""
     force: tuple
-    """Net force along the axes [N]."""
+    """Components of the net force along ``axes`` [N]."""
     moment: tuple
-    """Net moment about the origin, along the axes [N m]."""
+    """Components of the net moment about ``origin`` along ``axes`` [N m]."""
     velocity: tuple
-    """Velocity of the other surface at the origin [m/s]."""
+    """Velocity of the other surface relative to the patch, at ``origin`` [m/s]."""
     spin: float
-    """Angular velocity of the other surface about the normal [rad/s]."""
+    """Angular velocity of the other surface relative to the patch, about the normal [rad/s]."""
 
 
 @kernel(counted=False)

@@ -10,7 +10,8 @@ from tactile_sim.compilation import kernel
 from tactile_sim.geometry.grid import cell_size, sort_into_cells
 
 FACING = 0.3
-"""A taxel is on the far side if the cosine between its outward normal and the load is this or more."""
+"""A taxel faces away from a load if the cosine between its outward normal and the load's normal, which points
+into the body, is at least this."""
 
 PATCH = np.dtype(
     [
@@ -26,22 +27,25 @@ PATCH = np.dtype(
         ("thickness", float),
     ]
 )
-"""A patch: the range [start, stop) of its taxels in the skin and their maximum spacing [m]; its grid's corner
-[m], the edge length of the cells [m], the number of cells along each axis, and the index of the first cell in
-`TaxelIndex.cell_start`; whether any of its taxels has a limit; and the plane-strain modulus [Pa] and the
-thickness [m] of the skin."""
+"""Structured dtype of a patch of skin.
+
+Its taxels have the indices [start, stop) in the skin; ``spacing`` is the maximum distance between neighbours
+[m]. Its grid starts at ``corner`` [m] and has ``shape`` cells along the axes with edges of length ``cell``
+[m]; ``base`` is the index of the first cell in `TaxelIndex.cell_start`. ``limited`` is 1 if any taxel has a
+limit, otherwise 0. The skin has the plane-strain ``modulus`` [Pa] and the ``thickness`` [m].
+"""
 
 
 AREA, SPACING, LIMIT = range(3)
 """Columns of the array ``extents`` (n, 3): area [m2] of a taxel, spacing of its pad [m], and the maximum
-distance of a load that the taxel receives [m], infinite by default. It is not a field of `TaxelIndex`, which
-is faster with fewer arrays."""
+distance of a load that the taxel receives [m], infinite by default. The array is not a field of
+`TaxelIndex`, because calls with fewer arrays are faster."""
 
 
 class TaxelIndex(NamedTuple):
     """Arrays that kernels need to find taxels and their neighbours.
 
-    It is passed from Python as a plain tuple, which takes less than half the time.
+    It is passed from Python as a plain tuple, because passing a named tuple takes more than twice as long.
     """
 
     positions: np.ndarray
@@ -51,8 +55,8 @@ class TaxelIndex(NamedTuple):
     patches: np.ndarray
     """(p,) array of `PATCH`."""
     cell_start: np.ndarray
-    """(number of cells + p,) start of each cell's taxels in ``order``; the cells of each patch are followed
-    by an entry for their end."""
+    """(number of cells + p,) start of each cell's taxels in ``order``; the entries of each patch are
+    followed by one for the end of its last cell."""
     order: np.ndarray
     """(n,) indices of the taxels, cell by cell."""
     begin: np.ndarray
@@ -62,9 +66,9 @@ class TaxelIndex(NamedTuple):
     scratch_distance: np.ndarray
     """(n,) scratch memory for distances; infinite between calls."""
     scratch_heap: np.ndarray
-    """(e + 1, 2) scratch memory for distances along the surface; otherwise empty."""
+    """(e + 1, 2) scratch memory for distances along the surface; empty for straight distances."""
     scratch_vector: np.ndarray
-    """(n, 3) scratch memory for distances along the surface; otherwise empty."""
+    """(n, 3) scratch memory for distances along the surface; empty for straight distances."""
 
 
 def sort_patches(
@@ -86,7 +90,7 @@ def sort_patches(
         thicknesses: (p,) thickness of the skin of each patch [m].
 
     Returns:
-        The patches, an array (p,) of `PATCH`, and the arrays `cell_start` and `order` of `TaxelIndex`.
+        The patches as an array (p,) of `PATCH`, and the fields ``cell_start`` and ``order`` of `TaxelIndex`.
     """
     patches = np.zeros(len(spacings), PATCH)
     firsts, orders, base = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0
@@ -130,7 +134,8 @@ def faces(normals, taxel, load_normal):
 def find_nearest(load, index):
     """Return the index of the taxel that receives a load, by the rule in `tactile_sim.skin.responses`.
 
-    It is the nearest taxel that faces the load, or the nearest of all if none within two spacings does.
+    It is the nearest taxel that faces the load. If no taxel within two spacings does, it is the nearest of
+    all taxels.
 
     Args:
         load: An entry of `loads.LOAD`.
@@ -168,7 +173,7 @@ def find_nearest(load, index):
 
 @kernel
 def is_outside(load, extents, index):
-    """Return whether a load is ignored, because its taxel is beyond its limit or faces away from the load.
+    """Return whether a load is ignored: it is beyond its taxel's limit, or the taxel faces away from it.
 
     The result is always False for taxels without a limit.
 

@@ -1,8 +1,8 @@
-"""Compute the pressures of a pair on the points of a skin that may touch, and sum them up by taxel.
+"""Compute the pressures of a pair at the points of a skin that may be pressed, and sum them up by taxel.
 
 On a curved skin, the tangential force has a moment because of the height of the surface. The coordinates
-u = x - z Fx / Fz and v = y - z Fy / Fz along the net force account for it: the moments are balanced if the
-means of u and v are.
+u = x - z Fx / Fz and v = y - z Fy / Fz, projected along the net force, account for it: the moments Mx and My
+about the tangents are balanced if the means of u and v, weighted by pressure, are -My / Fz and Mx / Fz.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ DEPTHS = GUESS, 1e30
 The second one is only used for loads whose moment cannot be balanced within the first.
 """
 SMALL = 1e-8
-"""Torsional moments below this are ignored, relative to the normal force and the spacing."""
+"""Torsional moments below this fraction of the normal force times the spacing are ignored."""
 CLOSE = 1e-7
 """Tolerance of the centre of pressure, relative to the spacing."""
 OUT_OF_REACH = 1e-3
-"""A centre of pressure that is farther off than this, relative to the spacing, is out of reach.
+"""The required centre of pressure is out of reach if it is missed by more than this fraction of the spacing.
 
 In this case, deeper points are tried, which doubles the cost.
 """
 NOTHING = 0, 0.0, 0.0, 0.0, 0.0
 """Result of `press` if no taxel is in reach."""
 MOST_ROUNDS = 20
-"""Maximum number of iterations; they are needed on curved skins, where a twist changes the other moments."""
+"""Maximum number of iterations; curved skins need several, because a twist changes the other moments."""
 
 
 @kernel(inline="always")
@@ -51,9 +51,9 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
         layer: A `Layer`.
 
     Returns:
-        The number of pressed taxels (0 if none is in reach), the ratio of normal force to ``sums[0]`` [N/m3],
-        the twist (tangential force per normal force and distance from the centre) [1/m], and the centre of
-        pressure along the two tangents [m].
+        The number of pressed taxels (0 if none is in reach), the factor that converts ``Layer.sums[0]`` to
+        normal forces [N/m3], the twist (tangential force per normal force and distance from the centre)
+        [1/m], and the two coordinates of the centre of pressure along the tangents [m].
     """
     load = loads[pair.first]
     spacing = index.patches[load.patch].spacing
@@ -87,8 +87,8 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
     The first two rows of ``layer.points`` are changed from x and y to the coordinates u and v.
 
     Where the surface is not flat, the forces of a twist have moments about the tangents, which shift the
-    centre of pressure; and the penalty in `winkler` shifts it a little. Broyden's method finds the target of
-    `balance` for which all moments agree.
+    centre of pressure; and the penalty in `winkler` shifts it a little. Broyden's method finds the target
+    centre of pressure for `balance` at which all moments are balanced.
 
     Args:
         count: Number of points in the layer.
@@ -193,8 +193,8 @@ def _twist(pressed, layer, scale, lean_x, lean_y, torsion, force):
         force: Normal force [N].
 
     Returns:
-        The twist [1/m], the two coordinates of the centre of pressure along the tangents [m], and the two
-        moments of the normal force times height about it [N m2].
+        The twist [1/m], the two coordinates of the centre of pressure along the tangents [m], and the first
+        moments, along the tangents, of normal force times height about this centre [N m2].
     """
     sums, x, y = layer.sums, 0.0, 0.0
     for e in range(pressed):

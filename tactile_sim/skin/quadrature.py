@@ -5,7 +5,7 @@ triangle between taxels contributes one point to each of its three corners, in t
 nearest to the corner. Between taxels, the surface is curved according to their normals: points are lifted
 halfway to the tangent planes of the corners (T. Boubekeur, M. Alexa, Phong Tessellation, SIGGRAPH Asia 2008),
 which is exact for quadratic surfaces. If a taxel's normal differs from the triangle's by more than 25
-degrees, the surface has an edge there and the triangle is flat.
+degrees, the surface is assumed to have an edge there and the triangle to be flat.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from tactile_sim.skin.taxels import Taxels
 
 OWN, OTHER = 7 / 12, 5 / 24
-"""Barycentric coordinates of the middle of a corner's third: for this corner, and for each other corner."""
+"""Barycentric coordinates of the middle of a corner's third: for this corner, and for each of the others."""
 SMOOTH = np.cos(np.radians(25.0))
 STEEP = np.sin(np.radians(25.0))
 ACROSS = 3
-"""Points along each side of the cell of a taxel in a grid."""
+"""Number of points along each side of the cell of a taxel in a grid."""
 
 TAXEL = np.dtype(
     [
@@ -39,32 +39,37 @@ TAXEL = np.dtype(
     ],
     align=True,
 )  # fmt: skip
-"""A taxel: position [m], outward normal and area [m2]; the margin, which is the distance to its farthest
-neighbour [m], infinite if its neighbours are not in its plane, or EDGE; its index in the skin; and the start
-of its points and of its neighbours in `Quadrature`."""
+"""Structured dtype of a taxel: position [m], outward normal, and area [m2].
+
+``margin`` is EDGE, or infinite if any neighbour is not in the taxel's plane, or else the distance to the
+farthest neighbour [m]. ``id`` is the index in the skin. ``begin`` and ``beside`` are the starts of the
+taxel's points and of its neighbours in `Quadrature`.
+"""
 EDGE = -1.0
-"""Margin of a taxel close to an edge of the surface, which a single point does not represent well."""
+"""Margin of a taxel at an edge of the surface, where a single point does not represent the taxel well."""
 NX, POINT_AREA = 3, 6
-"""Columns of `Quadrature.points`: the first one of the normals, and the one of the areas."""
+"""Columns of `Quadrature.points`: the first column of the normals, and the column of the areas."""
 FLAT = 0.02
-"""A neighbour is in a taxel's plane if its height over it is at most this, relative to its distance."""
+"""A neighbour is in a taxel's plane if its distance from this plane is at most this fraction of its distance
+from the taxel."""
 
 
 class Quadrature(NamedTuple):
-    """Taxels and their points in the frames of their bodies. It is passed to kernels as a plain tuple."""
+    """Taxels of a skin and their quadrature points, in the frames of their bodies."""
 
     taxels: np.ndarray
-    """(n + 1,) array of `TAXEL`, in the order of the trees; the last one only marks the end of the lists."""
+    """(n + 1,) array of `TAXEL`, in the order of the trees; the last one only marks the ends of the lists."""
     place: np.ndarray
-    """(n,) index of each of the skin's taxels in ``taxels``."""
+    """(n,) index in ``taxels`` of each taxel of the skin."""
     points: np.ndarray
-    """(q, 7) position [m], outward normal (unit or 0), and area [m2]; areas sum to that of the taxel."""
+    """(q, 7) position [m], outward normal (unit or 0), and area [m2]. The areas of a taxel's points sum to
+    its area."""
     beside: np.ndarray
     """Neighbours of each taxel, taxel by taxel, as indices into ``taxels``."""
     nodes: np.ndarray
-    """Trees of `tree.NODE` over the taxels of each patch."""
+    """Array of `tree.NODE` with one tree over the taxels of each patch, patch by patch."""
     roots: np.ndarray
-    """(p + 1,) index of the first node of each patch's tree."""
+    """(p + 1,) index of the first node of each patch's tree, and the number of nodes."""
 
 
 def quadrature(skin: Taxels) -> Quadrature:
@@ -155,11 +160,11 @@ def _cells(
     rows: np.ndarray,
     columns: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return ACROSS x ACROSS points in the cell of each of n taxels in a grid, and which taxels are smooth.
+    """Compute ACROSS x ACROSS points in the cell of each of n taxels in a grid.
 
-    A cell extends halfway to the next taxels along rows and columns, and at the border of the grid as far as
-    on the other side. It follows the curvature of the surface: the height over the tangent plane grows with
-    the square of the distance. The points are (n ACROSS^2, 7).
+    A cell extends halfway to the next taxels along rows and columns. At the border of the grid, it extends as
+    far outward as it does inward. It follows the curvature of the surface: the height over the tangent plane
+    grows with the square of the distance.
 
     Args:
         positions: (n, 3) positions of the taxels [m].
@@ -168,6 +173,10 @@ def _cells(
         spacing: Edge length of the cell of a taxel without neighbours [m].
         rows: (n,) row of each taxel in the grid.
         columns: (n,) column of each taxel in the grid.
+
+    Returns:
+        The points (n ACROSS^2, 7) as in `Quadrature`, and whether each taxel (n,) is smooth, as in
+        `_all_points`.
     """
     row, column = (np.unique(values, return_inverse=True)[1] for values in (rows, columns))
     grid = np.full((row.max() + 3, column.max() + 3), -1)

@@ -13,7 +13,7 @@ FACING = 0.2
 
 @kernel(inline="always")
 def taxels_around(load, solid, pair, quad, reach, layer, count):
-    """Append the taxels of a patch that are near a solid and face it to the layer; return the new count.
+    """Append to the layer the taxels of a patch that are near a solid and face it; return the new count.
 
     ``count`` is the number of taxels in the layer before the call.
     """
@@ -85,9 +85,9 @@ def take(cell, k, cosine, pair, taxel, near, count):
     """Append a taxel to the taxels near a pair, without its gap.
 
     Args:
-        cell: The entry of `quadrature.TAXEL`.
+        cell: The taxel, an entry of `quadrature.TAXEL`.
         k: Index of the taxel in `Quadrature.taxels`.
-        cosine: Cosine between its inward normal and the pair's normal.
+        cosine: Cosine between the taxel's inward normal and the pair's normal.
         pair: The `Pair`.
         taxel: `Layer.taxel`, modified in place.
         near: `Layer.near`, modified in place.

@@ -1,13 +1,13 @@
 """Response functions, which distribute a load over taxels.
 
 The nearest taxel that faces a load receives it, so a load on one face of a thin plate does not reach the
-other face. A taxel faces a load unless the cosine between its outward normal and the load's direction into
-the body is 0.3 or more. If there is no facing taxel within two spacings, the nearest of all taxels receives
-the load, so no load is lost. A load is only spread over facing taxels that are connected to the receiving
-taxel by a path over the surface.
+other face. A taxel faces a load if the cosine between its outward normal and the load's normal, which points
+into the body, is below 0.3. If there is no facing taxel within two spacings, the nearest of all taxels
+receives the load, so no load is lost. A load is only spread over facing taxels that are connected to the
+receiving taxel by a path over the surface.
 
-A user-defined response function returns weights for the taxels around each load (`Skin.near`); `Shares`
-normalizes them. See docs/skin.md.
+A user-defined response function finds the taxels around each load with `Skin.near` and returns their weights
+as `Shares`; the weights need not be normalized. See docs/skin.md.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ DISTANCES, NEAREST, LINEAR, HERTZ, ELASTIC = range(5)
 
 
 def nearest(skin: Skin, loads: Loads) -> Shares:
-    """Assign each load to the taxel that receives it: the nearest one that faces it."""
+    """Assign each load to the taxel that receives it: the nearest taxel that faces the load."""
     return Shares(*skin.spread(loads, NEAREST))
 
 
@@ -49,14 +49,14 @@ def spread_linear(skin: Skin, loads: Loads) -> Shares:
 
 
 def hertz(skin: Skin, loads: Loads) -> Shares:
-    """Distribute loads by the pressure between two round elastic bodies, times the area of each taxel.
+    """Distribute loads in proportion to the pressure between round elastic bodies times taxel area.
 
     This follows H. Hertz (1882), as in K. L. Johnson, Contact Mechanics (1985), section 4.2: a force F along
     the normal produces a contact area of radius a = (3 F R / 4 E)^(1/3), in which the pressure decreases with
     the distance r as p = p0 sqrt(1 - (r/a)^2). R is the effective radius of the two surfaces (see
     `curvature`). E is the skin's plane-strain modulus ``skin.stiffness`` if the other body is rigid, and
     1 / (1/E1 + 1/E2) between two skins. p0 is scaled so that the shares sum to the load. If no taxel is
-    within a, the nearest one receives the whole load.
+    within the distance a, the nearest one receives the whole load.
     """
     return Shares(*skin.spread(loads, HERTZ))
 
@@ -64,9 +64,9 @@ def hertz(skin: Skin, loads: Loads) -> Shares:
 def elastic_foundation(skin: Skin, loads: Loads) -> tuple[Loads, Shares]:
     """Distribute loads over the area where the surfaces touch, see `tactile_sim.skin.elastic`.
 
-    Returns loads that replace the original ones: one on each pressed taxel, at the centre of its pressure.
-    Loads that cannot be spread over an area use `spread_linear`: those that pull, those against a flex, and
-    those without a taxel in reach.
+    Returns replacement loads, one at the centre of pressure of each pressed taxel, and their shares.
+    Loads that pull, act against a flex, or have no taxel in reach cannot be spread over an area; they are
+    distributed with `spread_linear`.
     """
     group, room = np.empty(len(loads), np.int64), 256
     while True:
@@ -95,7 +95,7 @@ LAWS: dict[Response, int] = {
     hertz: HERTZ,
     elastic_foundation: ELASTIC,
 }
-"""Built-in response functions, with the number of the law that kernels use for each."""
+"""Number of the law that kernels use for each built-in response function."""
 PER_LOAD = [name for name in RESPONSE_FUNCTIONS if name != "elastic_foundation"]
 """Names of the response functions that distribute each load independently of the others."""
 
@@ -111,7 +111,7 @@ def spread(loads, law, reach, extents, arrays, begin, taxel, weight):
         extents: (n, 3) with the columns AREA, SPACING and LIMIT of `patches`.
         arrays: Fields of a `TaxelIndex`.
         begin: (m + 1,) output: start of each load in ``taxel`` and ``weight``.
-        taxel: Output: taxels.
+        taxel: Output: indices of the taxels.
         weight: Output: weights or distances.
 
     Returns:

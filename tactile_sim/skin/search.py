@@ -25,7 +25,7 @@ NO_REACH = np.empty(0)
 
 
 class TaxelSearch(Taxels):
-    """Taxels with an index over their positions.
+    """Taxels with a spatial index.
 
     `nearest`, `near` and `spread` find taxels around loads, for response functions; `nearest_taxels`,
     `k_nearest_taxels` and `taxels_within` find those around arbitrary points. The class is not thread-safe,
@@ -53,12 +53,13 @@ class TaxelSearch(Taxels):
             pads: As in `Taxels`.
             distance: How distances from a load are measured: ``euclidean`` or along the ``surface``.
             stiffness: Plane-strain modulus of the skin [Pa], which determines the size of contact areas: one
-                for all bodies, or by body id. Bodies that are not listed have the default.
+                value for all bodies, or values by body id. Bodies that are not listed have the default.
             thickness: Thickness of the elastic layer [m], specified like ``stiffness``.
 
         Raises:
             SceneError: As in `Taxels`.
-            ConfigError: As in `Taxels`; a stiffness or thickness is out of range, or its body has no skin.
+            ConfigError: As in `Taxels`; or the distance is unknown, a stiffness or thickness is out of range,
+                or its body has no skin.
         """
         super().__init__(model, scales, placement, kind, pads)
         moduli = by_body("skin.stiffness", stiffness, STIFFNESS, STIFFNESS_RANGE, self.body_ids)
@@ -106,7 +107,7 @@ class TaxelSearch(Taxels):
     def near(self, loads: Loads, reach: float | np.ndarray) -> Near:
         """Return the taxel that receives each load and the taxels within reach that face the load.
 
-        Each of them is connected to the receiving taxel by a path over such taxels.
+        Taxels are only included if a path over such taxels connects them to the receiving taxel.
 
         Args:
             loads: The m loads.
@@ -124,7 +125,7 @@ class TaxelSearch(Taxels):
 
         Args:
             loads: The m loads.
-            law: Index of the law.
+            law: Number of the law, from DISTANCES to HERTZ.
             reach: Radius of the search [m], as a scalar or (m,), for the law `DISTANCES`.
 
         Returns:
@@ -182,7 +183,7 @@ class TaxelSearch(Taxels):
 
         Raises:
             SceneError: The patch does not exist.
-            CommandError: The points or their number are invalid.
+            CommandError: The points or ``k`` are invalid.
         """
         points, k = self._points_on(patch, points), whole("k", k)
         start, stop = self.patch_offsets[patch : patch + 2].tolist()
@@ -207,7 +208,7 @@ class TaxelSearch(Taxels):
     ) -> list[tuple[np.ndarray, np.ndarray]]:
         """Find the taxels of a patch within a distance of each point, nearest first.
 
-        Each of them is connected to the nearest one by a path over such taxels.
+        Taxels are only included if a path over taxels within this distance connects them to the nearest one.
 
         Args:
             patch: Index of the patch.
@@ -246,6 +247,6 @@ class TaxelSearch(Taxels):
         return np.ascontiguousarray(array).reshape(-1, 3)
 
     def _make_room(self) -> None:
-        """Enlarge the output arrays and reset the scratch memory, after a search found too many taxels."""
+        """Enlarge later output arrays and reset the scratch memory after a search found too many taxels."""
         self._room = min(4 * self._room, len(self.positions))
         self._far[:] = np.inf

@@ -13,8 +13,8 @@ from tactile_sim.errors import ConfigError
 class Shares(NamedTuple):
     """Distribution of m loads over taxels.
 
-    Each load is divided in proportion to the weights of its taxels, which can have any scale. If none of the
-    weights is positive, or one is not finite, the first of these taxels receives the whole load.
+    Each load is divided among its taxels in proportion to their weights, which need not be normalized. If
+    none of a load's weights is positive, or one is not finite, its first taxel receives the whole load.
     """
 
     begin: np.ndarray
@@ -41,7 +41,7 @@ class Near(NamedTuple):
         return np.repeat(np.arange(len(self.begin) - 1), np.diff(self.begin))
 
     def shares(self, weight: np.ndarray) -> Shares:
-        """Return shares of the same taxels with the weights (k,)."""
+        """Return `Shares` of the same taxels with weights (k,)."""
         return Shares(self.begin, self.taxel, np.ascontiguousarray(weight, float))
 
 
@@ -76,7 +76,7 @@ def checked(shares: Any, where: str, loads: int, taxels: int) -> Shares:
 
 @kernel(counted=False)
 def _consistent(begin, taxel, taxels):
-    """Return whether the loads' lists of taxels are consecutive, not empty, and below ``taxels``."""
+    """Return whether each load has a list of taxels, and the lists are consecutive and valid."""
     if begin[0] != 0 or begin[len(begin) - 1] != len(taxel):
         return False
     for m in range(len(begin) - 1):

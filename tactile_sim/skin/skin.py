@@ -38,10 +38,10 @@ from tactile_sim.skin.touch_functions import TouchFunction, checked_values, name
 class Skin(TaxelSearch):
     """The skin of a model, which computes the readings of its taxels.
 
-    `feel` computes readings from contacts. It has three steps, which are also public: `loads` converts
+    `feel` computes readings from contacts. Its three steps can also be called separately: `loads` converts
     contacts to loads on patches, `shares` distributes them over taxels, and `sense` adds up the readings.
 
-    It is not thread-safe, because its methods share scratch memory.
+    A skin is not thread-safe, because its methods share scratch memory.
     """
 
     def __init__(
@@ -91,8 +91,8 @@ class Skin(TaxelSearch):
     ) -> np.ndarray:
         """Return the readings (n, channels) due to contacts.
 
-        The result is that of `sense` for the `loads` of the contacts. Built-in functions run in one kernel,
-        which is twice as fast.
+        The result is the same as that of `sense` for the `loads` of the contacts. Built-in touch and response
+        functions run in a single kernel, which is twice as fast.
 
         Args:
             contacts: The contacts.
@@ -156,10 +156,11 @@ class Skin(TaxelSearch):
         return Loads(table[:m])
 
     def inside(self, loads: Loads, response: str | Response = "elastic_foundation") -> np.ndarray:
-        """Return whether taxels receive each load, (m,) bool; False only on pads that ignore loads outside.
+        """Return whether each load (m,) is inside the pads; False only on pads that ignore loads outside.
 
         A load is outside if its point is farther than one spacing from the nearest taxel, or if that taxel
-        faces away from it. With `elastic_foundation`, the centre of all contacts with another body is tested.
+        faces away from it. With `elastic_foundation`, all contacts with another body are tested
+        together at their centre.
 
         Raises:
             ConfigError: The name of the response function is unknown.
@@ -182,12 +183,12 @@ class Skin(TaxelSearch):
         body_rotations: np.ndarray,
         response: str | Response = "elastic_foundation",
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Sum up the loads outside the pads, see `inside`; the arguments are as in `loads`.
+        """Sum up the loads outside the pads, see `inside`; the arguments are as in `loads` and `inside`.
 
         Returns:
             For each body with skin, in the order of ``body_ids``, the number of loads outside (b,) and the
             sum of their forces (b, 3) in the body's frame [N]. This sum and the forces on the body's taxels
-            add up to its contact force.
+            add up to the net contact force on the body.
 
         Raises:
             ConfigError, CommandError: As in `loads` and `inside`.
@@ -207,7 +208,7 @@ class Skin(TaxelSearch):
     ) -> np.ndarray:
         """Return the readings (n, channels) due to loads.
 
-        Unless readings are means, the readings of a body sum to its loads.
+        Unless readings are means or have factors, the readings of a body's taxels sum to the body's loads.
 
         Args:
             loads: The loads.
@@ -266,12 +267,12 @@ class Skin(TaxelSearch):
     def body_wrenches(
         self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray
     ) -> np.ndarray:
-        """Return the net wrench of all contacts on each pad's body, about its origin and in its frame.
+        """Return the net wrench of all contacts on the body of each pad, about its origin and in its frame.
 
         It includes the torsional and rolling torques of contacts, and loads that no taxel receives.
 
         Returns:
-            (p, 6) force [N] and torque [N m]; pads on the same body have the same wrench.
+            (p, 6) force [N] and torque [N m], 0 for pads on flexes. Pads on one body have the same wrench.
 
         Raises:
             CommandError: As in `loads`.
@@ -287,7 +288,7 @@ class Skin(TaxelSearch):
         return self._sums[channels]
 
     def _converted(self, out: np.ndarray, touch: TouchFunction) -> np.ndarray:
-        """Transform readings (n, c) to the touch function's frame and multiply by its factors, in place."""
+        """Transform readings (n, c) to the touch function's frame and apply its factors, in place."""
         if touch.frame == "taxel":
             kernels.to_taxel_axes(out, self.axes)
         if touch.factor is not None:

@@ -26,7 +26,7 @@ class ContactThresholds:
     off_time: float = parameter(Number(least=0, unit="s"), "Time below `off` before contact ends [s].", 0.0)
 
     def __post_init__(self) -> None:
-        """Check that contact ends below the force at which it begins."""
+        """Check that contact does not end above the force at which it begins."""
         if self.off > self.on:
             raise ValueError(f"off: must be <= on ({self.on:g} N), got {self.off:g}; lower off or raise on")
 
@@ -60,7 +60,7 @@ class ContactQuantities(NamedTuple):
 
 
 def _parts(loads: Loads) -> np.ndarray:
-    """Return the quantities (m, 12) of loads whose sums over taxels give the `ContactQuantities`.
+    """Return quantities (m, 12) of loads. `contact_quantities` is computed from their sums over taxels.
 
     Columns: force (3) and its component along the contact normal (3), both in the body's frame [N];
     magnitudes of the normal force (1) and of the tangential force (1) [N]; friction limit (1) [N]; and slip
@@ -75,11 +75,11 @@ def _parts(loads: Loads) -> np.ndarray:
 
 
 CONTACT_PARTS = TouchFunction(_CHANNELS, "", _parts)
-"""The touch function whose readings `contact_quantities` reduces."""
+"""Touch function that provides the readings for `contact_quantities`."""
 
 
 def measured_parts(forces: np.ndarray, inward: np.ndarray) -> np.ndarray:
-    """Return readings (n, 12) of `CONTACT_PARTS` for measured forces, with friction limit and slip set to 0.
+    """Convert measured forces to readings (n, 12) of `CONTACT_PARTS`; friction limit and slip are 0.
 
     Args:
         forces: (n, 3) forces on the taxels in the frame of the body [N].
@@ -156,13 +156,13 @@ class ContactState(NamedTuple):
     """Contact state of p pads at one time; `advance` returns the next state."""
 
     raw: np.ndarray
-    """(p,) bool, whether the normal force is at least `on`."""
+    """(p,) bool, whether the normal force is at least the threshold `on`."""
     contact: np.ndarray
     """(p,) bool, whether the pad is in contact, with hysteresis and delays."""
     since: np.ndarray
     """(p,) time of the last change of contact [s]."""
     pending: np.ndarray
-    """(p,) time at which the force crossed the threshold for a pending change of contact [s], inf if none."""
+    """(p,) time at which the force crossed the threshold of a pending change [s]; inf if none is pending."""
 
     @staticmethod
     def start(pads: int) -> ContactState:

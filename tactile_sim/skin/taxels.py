@@ -45,7 +45,7 @@ class Pad:
     spacing: float
     """Distance between neighbouring taxels [m]."""
     geom_ids: np.ndarray
-    """(k,) int32 ids of the body's colliding geoms."""
+    """(k,) int32 ids of colliding geoms of the body, including all that carry a taxel of the pad."""
     triangles: np.ndarray
     """(t, 3) uint32 taxel indices, counted from 0 within the pad, wound outward."""
     rows: np.ndarray
@@ -57,25 +57,25 @@ class Pad:
     ignores_outside: bool
     """True if loads farther than one spacing from any taxel are ignored."""
     flex: int = -1
-    """Id of the flex that carries the taxels, or -1. ``body_id`` is then the body that carries the flex."""
+    """Id of the flex that carries the taxels, or -1. With a flex, ``body_id`` is the body that carries it."""
     corners: np.ndarray | None = None
     """(n, 3) flex vertices of the triangle that contains each taxel; None for pads not on a flex."""
     weights: np.ndarray | None = None
-    """(n, 3) barycentric weights of the taxel in this triangle, which sum to 1."""
+    """(n, 3) barycentric weights of each taxel in this triangle, which sum to 1."""
 
 
 class Taxels:
     """All taxels of a model: body by body in the order of ids, and pad by pad on each body.
 
-    A load acts on one patch of a body and is distributed over its taxels. With ``kind="mesh"``, the taxels of
-    all pads on a body form one patch, and so do those of each flex with pads. With ``kind="geom"``, each
-    colliding geom of a body is a separate patch, which is not connected to the others.
+    A load acts on one patch of a body and is distributed over the taxels of the patch. With ``kind="mesh"``,
+    the taxels of all pads on a body form one patch, and so do those of each flex with pads. With
+    ``kind="geom"``, each colliding geom of a body is a separate patch, which is not connected to the others.
 
     Attributes of the n taxels, in the frames of their bodies:
         positions: (n, 3) as configured [m].
         surface_positions: (n, 3) projections onto the collision surface, used to find taxels near loads [m].
-        normals: (n, 3) outward unit normals; 0 for a taxel at the centre of a geom that is too small for the
-            placement `mimo`, which faces every load.
+        normals: (n, 3) outward unit normals. If a geom is too small for the placement `mimo`, the normal of
+            its only taxel, at its centre, is 0; this taxel faces every load.
         axes: (n, 3, 3) rows: first tangent, second tangent, outward normal.
         ids: (n,) uint32 in the sensor's numbering.
         areas: (n,) area that each taxel represents [m2].
@@ -112,7 +112,7 @@ class Taxels:
             placement: Name in `PLACEMENTS`.
             kind: Name in `KINDS`, or a function like `separate`, which covers all or some of a body's geoms
                 separately.
-            pads: Further pads, in addition to those of scales.
+            pads: Pads in addition to those of ``scales``.
 
         Raises:
             SceneError: The model is not a MuJoCo model, or a body or spacing is invalid.
@@ -236,7 +236,7 @@ class Taxels:
             dtype: Type of the result, float32 or float64.
 
         Raises:
-            CommandError: An argument has another type or shape.
+            CommandError: An argument has the wrong type or shape.
         """
         require_arrays(
             body_positions=(body_positions, (self._nbody, 3)),
@@ -274,7 +274,7 @@ def choose(key: str, choice: str | T, table: Mapping[str, T]) -> T:
         table: Objects by name: all callable, or all of one class.
 
     Raises:
-        ConfigError: The name is unknown, or the object is of another kind.
+        ConfigError: The name is unknown, or the object has the wrong type.
     """
     if not isinstance(choice, str):
         like = next(iter(table.values()))

@@ -1,4 +1,4 @@
-"""Touch functions, which define what taxels measure of the loads on them.
+"""Touch functions, which define the quantity that taxels measure.
 
 User-defined touch functions have access to all fields of `Loads`. See docs/skin.md.
 """
@@ -28,9 +28,9 @@ class TouchFunction(NamedTuple):
     mean: bool = False
     """Whether readings are means instead of sums.
 
-    If False, the value of a load is divided among taxels, and the taxels of a body sum to its loads. If True,
-    a taxel reads the mean over its loads, weighted by the normal force on the taxel. Loads whose value is NaN
-    are left out; a taxel without loads reads 0.
+    If False, the value of a load is divided among taxels, and the readings of a body's taxels sum to the
+    values of its loads. If True, a taxel reads the mean over its loads, weighted by the normal force on the
+    taxel. Loads whose value is NaN are left out; a taxel without loads reads 0.
     """
     frame: Literal["body", "world", "taxel"] = "body"
     """The frame of vector values, which determines the ``frame_id`` of the messages.
@@ -54,7 +54,7 @@ def normal(loads: Loads) -> np.ndarray:
 
 
 def normal_force(loads: Loads) -> np.ndarray:
-    """Return the component of the force along the contact normal (m, 3), body frame [N]."""
+    """Return the force along the contact normal as a vector (m, 3), body frame [N]."""
     return evaluate(loads.table, NORMAL_FORCE)
 
 
@@ -83,10 +83,10 @@ def friction(loads: Loads) -> np.ndarray:
 
 
 def slip(loads: Loads) -> np.ndarray:
-    """Return the tangential velocity of the other surface relative to this one (m, 3), body frame [m/s].
+    """Return the tangential velocity of the other surface relative to the skin (m, 3), body frame [m/s].
 
-    It points in the direction of friction. It is NaN against a flex, whose surface does not move with one
-    body.
+    It points in the direction of friction. It is NaN if either surface is a flex, because the surface of
+    a flex does not move with a single body.
     """
     return evaluate(loads.table, SLIP)
 
@@ -136,7 +136,7 @@ def checked_values(touch: TouchFunction, loads: Loads) -> np.ndarray:
     """Return the values (m, channels) of a touch function for m loads.
 
     Raises:
-        ConfigError: The function returned an array of another shape.
+        ConfigError: The function returned something other than an array of this shape.
     """
     given = touch.evaluate(loads)
     try:
@@ -171,4 +171,4 @@ BUILT_IN: dict[Callable[[Loads], np.ndarray], int] = {
     friction: FRICTION,
     slip: SLIP,
 }
-"""Touch functions that `evaluate` supports, with the quantity of each."""
+"""Quantity that `evaluate` uses for each built-in function."""

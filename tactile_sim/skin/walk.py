@@ -1,13 +1,13 @@
 """Find the taxels around a load by walking over the skin from the nearest taxel.
 
 Distances are either straight or along the surface. For distances along the surface, summing up edge lengths
-is not accurate enough: on a triangle mesh this overestimates some directions by up to 40 %. Therefore each
-step updates the vector from the load to the taxel in the tangent plane (the discrete exponential map of
-R. Schmidt, C. Grimm, B. Wyvill, Interactive Decal Compositing with Discrete Exponential Maps, SIGGRAPH 2006):
-the vector is rotated with the plane from one taxel to the next, and the flattened edge is added. The length
-of the vector is the distance. This is exact on flat parts. Up to five spacings away, it is within 2 % of the
-true distance on spheres and cylinders with radii of at least four spacings (4 % from two spacings), and
-within 0.2 spacings across the edges of a box.
+is not accurate enough: on a triangle mesh, it overestimates distances in some directions by up to 40 %.
+Therefore each step updates the vector from the load to the taxel in the tangent plane (the discrete
+exponential map of R. Schmidt, C. Grimm, B. Wyvill, Interactive Decal Compositing with Discrete Exponential
+Maps, SIGGRAPH 2006): the vector is rotated with the plane from one taxel to the next, and the flattened edge
+is added. The length of the vector is the distance. This is exact on flat parts. Up to five spacings away,
+it is within 2 % of the true distance on spheres and cylinders with radii of at least four spacings (4 % for
+at least two), and within 0.2 spacings across the edges of a box.
 """
 
 from __future__ import annotations
@@ -177,7 +177,7 @@ def _push(heap, size, key, value):
 
 @kernel
 def _pop(heap, size):
-    """Remove the entry with the smallest key from a heap, see `_push`, in place; return the new size."""
+    """Remove the entry with the smallest key from a heap as in `_push`, in place; return the new size."""
     last = size - 1
     key, value = heap[last, 0], heap[last, 1]
     at = 0

@@ -5,8 +5,8 @@ where another surface penetrates it by a depth d, the pressure is p = K d. For a
 
     p = K max(0, c0 + c1 x + c2 y - gap(x, y)),
 
-and the indentation c0 and the tilts c1, c2 are those for which the pressures sum to the normal force F and
-to its moments. They minimize the convex energy
+and the indentation c0 and the tilts c1 and c2 are chosen so that the pressures balance the normal force F and
+its moments. They minimize the convex energy
 
     1/2 K sum(A max(0, d)^2) - F c0,
 
@@ -39,7 +39,7 @@ def balance(points, count, stiffness, force, spacing, u, v, tilt):
         points: (5, q) coordinates u, v, z [m], gap to the other surface [m] and area [m2].
         count: Number of points.
         stiffness: K of the layer [Pa/m].
-        force: F > 0 [N].
+        force: Normal force F > 0 [N].
         spacing: Typical distance between points, the length scale of the tilts [m].
         u: First coordinate of the center of pressure [m].
         v: Second coordinate of the center of pressure [m].
@@ -101,7 +101,7 @@ def balance(points, count, stiffness, force, spacing, u, v, tilt):
 
 @kernel(fastmath={"reassoc", "contract", "nsz"}, counted=False)
 def _energy(points, count, stiffness, force, penalty, u, v, c0, c1, c2):
-    """Compute the energy of given tilts and its derivatives with respect to c0, c1 and c2.
+    """Compute the energy of an indentation and tilts, and its derivatives with respect to c0, c1 and c2.
 
     Args:
         points: As in `balance`.

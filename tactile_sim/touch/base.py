@@ -29,8 +29,9 @@ class Touch:
 
             - ``scales``: distance between sensors [m] for each body, by name, id or shell pattern
               (``finger_*`` matches bodies that can collide; an exact name takes precedence);
-            - ``touch_function``: the measured quantity, the name of a method in VALID_TOUCH_TYPES;
-            - ``response_function``: how a contact force is distributed over sensors, the name of a method in
+            - ``touch_function``: name of the method that computes the measured quantity, one of
+              VALID_TOUCH_TYPES;
+            - ``response_function``: name of the method that distributes a contact force over sensors, one of
               VALID_RESPONSE_FUNCTIONS.
 
     Attributes:
@@ -43,7 +44,7 @@ class Touch:
         touch_size: Number of channels per sensor.
         response_type: Name of the response function.
         response_function: The response function.
-        sensor_positions: Positions (n, 3) [m] by body or geom id, in its frame.
+        sensor_positions: Positions (n, 3) [m] by body or geom id, in the frame of that body or geom.
         sensor_outputs: Readings (n, touch_size) by body or geom id, from the last `get_touch_obs`.
 
     Raises:

@@ -94,7 +94,7 @@ class ContactTouch(Touch, ABC):
         return arguments.is_whole(part_id) and part_id in self._slices
 
     def get_contact_position_relative(self, contact_id: int, part_id: int) -> np.ndarray:
-        """Return a contact's position (3,) [m] on a part's own surface, in the part's frame."""
+        """Return a contact's position (3,) [m] on the surface of a part, in the part's frame."""
         to_part = self._side(contact_id, part_id)
         contact, (position, rotation) = self.m_data.contact, self._pose(part_id)
         half_way = 0.5 * to_part * contact.dist[contact_id] * contact.frame[contact_id, :3]
@@ -129,7 +129,7 @@ class ContactTouch(Touch, ABC):
         """Return the position (3,) [m] and rotation (3, 3) of a part's frame in the world."""
 
     def _in_part(self, touch: TouchFunction) -> TouchFunction:
-        """Convert a touch function from body frames to part frames."""
+        """Return a touch function with vectors in part frames, given one with vectors in body frames."""
         return touch
 
     # -- internal --------------------------------------------------------------------------------------------
@@ -161,7 +161,7 @@ class ContactTouch(Touch, ABC):
             force: Output (channels,) of the touch function.
 
         Raises:
-            CommandError: The output has the wrong shape, or is not finite where it is added.
+            CommandError: The output has the wrong shape, or is not finite although it is to be added.
         """
         loads, row = self._loads_of(contact_id, part_id)
         this = np.zeros((len(loads), 1))
@@ -213,7 +213,7 @@ class ContactTouch(Touch, ABC):
         return loads, row
 
     def _side(self, contact_id: int, part_id: int) -> float:
-        """Return 1 if a contact's normal points into a part, -1 if it points out of it."""
+        """Return 1 if a contact's normal points into a part, or -1 if it points out of the part."""
         self._check_contact(contact_id)
         first, second = self._parts_of(self.m_data.contact.geom[contact_id]).tolist()
         if not arguments.is_whole(part_id) or part_id not in (first, second):

@@ -35,7 +35,7 @@ class DiscreteTouch(GeomPlots, SkinTouch):
         Args:
             body_id: Id of the body; takes precedence over ``body_name``.
             body_name: Name of the body.
-            scale: Distance between sensors [m].
+            scale: Distance between sensors [m]; infinite for one sensor per geom.
 
         Returns:
             The number of sensors on these geoms.
@@ -60,7 +60,7 @@ class DiscreteTouch(GeomPlots, SkinTouch):
         Args:
             geom_id: Id of the geom; takes precedence over ``geom_name``.
             geom_name: Name of the geom.
-            scale: Distance between sensors [m].
+            scale: Distance between sensors [m]; infinite for one sensor per geom.
 
         Returns:
             The number of sensors on the geom.
@@ -107,7 +107,7 @@ class DiscreteTouch(GeomPlots, SkinTouch):
     def get_touch_obs(self) -> np.ndarray:
         """Return the readings (n, touch_size) float32 of all sensors, grouped by geom in id order.
 
-        ``sensor_outputs`` has the same readings by geom, in the order of ``sensor_positions``.
+        ``sensor_outputs`` contains the same readings by geom, in the order of ``sensor_positions``.
         """
         if self._are_positions_shared and self._positions_changed():
             self._build(*self._read_positions())
@@ -116,13 +116,13 @@ class DiscreteTouch(GeomPlots, SkinTouch):
     # -- queries ---------------------------------------------------------------------------------------------
 
     def get_nearest_sensor(self, contact_id: int, geom_id: int) -> tuple[int, float]:
-        """Return index and distance [m] of a geom's sensor that is nearest to a contact."""
+        """Return the index and distance [m] of the sensor on a geom that is nearest to a contact."""
         distances = self._distances(contact_id, geom_id)
         nearest = int(np.argmin(distances))
         return nearest, float(distances[nearest])
 
     def get_k_nearest_sensors(self, contact_id: int, geom_id: int, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k sensors of a geom nearest to a contact, nearest first.
+        """Return the k sensors on a geom that are nearest to a contact, nearest first.
 
         Returns:
             Indices (k,) and distances (k,) [m]; fewer if the geom has fewer than k sensors.
@@ -134,7 +134,7 @@ class DiscreteTouch(GeomPlots, SkinTouch):
     def get_sensors_within_distance(
         self, contact_id: int, geom_id: int, distance: float
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return indices and distances [m] of a geom's sensors within a distance [m] of a contact."""
+        """Return the indices and distances [m] of a geom's sensors within a distance [m] of a contact."""
         distances = self._distances(contact_id, geom_id)
         within = np.flatnonzero(distances < arguments.distance("distance", distance))
         return within, distances[within]
@@ -142,7 +142,7 @@ class DiscreteTouch(GeomPlots, SkinTouch):
     # -- one contact -----------------------------------------------------------------------------------------
 
     def get_contact_position_relative(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """Return a contact's position (3,) [m] on a geom's own surface, in the geom's frame."""
+        """Return a contact's position (3,) [m] on the surface of a geom, in the geom's frame."""
         return super().get_contact_position_relative(contact_id, geom_id)
 
     def get_contact_normal(self, contact_id: int, geom_id: int) -> np.ndarray:
@@ -153,7 +153,7 @@ class DiscreteTouch(GeomPlots, SkinTouch):
         """Return the force (3,) on a geom [N] along the axes of MuJoCo's contact frame.
 
         The axes are the normal and two tangents. The normal points out of the first geom, so a compressive
-        force on it is negative.
+        force on that geom is negative.
         """
         return super().get_raw_force(contact_id, geom_id)
 
@@ -182,7 +182,8 @@ class DiscreteTouch(GeomPlots, SkinTouch):
     def slip(self, contact_id: int, geom_id: int) -> np.ndarray:
         """Touch function: tangential velocity (3,) of the other surface [m/s], in the geom's frame.
 
-        It is relative to the geom. A reading is the mean over the sensor's contacts, weighted by force.
+        The velocity is relative to the geom. A sensor reads the mean over its contacts, weighted by normal
+        force.
         """
         return self._evaluate("slip", contact_id, geom_id)
 
@@ -230,7 +231,7 @@ class DiscreteTouch(GeomPlots, SkinTouch):
         return bool(given) and not np.array_equal(np.concatenate(list(given.values())), self._block)
 
     def _read_positions(self) -> tuple[dict[int, float], dict[int, np.ndarray]]:
-        """Return spacings [m] and modified positions [m] by geom id, as found in ``sensor_positions``."""
+        """Return spacings [m] and modified positions [m] of the geoms in ``sensor_positions``, by geom id."""
         spacings, moved = {}, {}
         for geom, given in self._positions.items():
             if geom not in self._spacings:

@@ -18,7 +18,7 @@ from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.placement.surface import BodySurface, Surface
 
 LINK = 3.0
-"""Maximum distance between neighbours among explicitly positioned sensors, in spacings."""
+"""Distance up to which explicitly positioned sensors are neighbours, as a multiple of their spacing."""
 
 
 def skin_of_geoms(
@@ -28,13 +28,13 @@ def skin_of_geoms(
     moved: Mapping[int, np.ndarray],
     options: Mapping[str, Any],
 ) -> Skin:
-    """Return a skin whose patches are geoms.
+    """Return a skin in which each geom is a separate patch.
 
     Args:
         model: The model.
         shapes: Shape by geom id.
         spacings: Distance between sensors [m] by geom id.
-        moved: Explicit positions (n, 3) [m] by geom id, in the geom's frame; they replace the placed ones.
+        moved: Explicit positions (n, 3) [m] by geom id, in the geom's frame, that replace the default ones.
         options: Further arguments of `Skin`.
     """
 
@@ -59,7 +59,7 @@ def skin_of_geoms(
 
 
 def _move(surface: Surface, shape: Shape, points: np.ndarray) -> Surface:
-    """Move taxels to points (n, 3) in a geom's frame; each has the normal and area of the nearest taxel."""
+    """Move taxels to points (n, 3) in a geom's frame, with normal and area of the taxel nearest to each."""
     positions = points @ shape.rotation.T + shape.position
     _, nearest = cKDTree(surface.positions).query(positions)
     none = np.empty((0, 3), np.int64)
@@ -72,7 +72,7 @@ def turn_loads(loads, rotations):
 
     Args:
         loads: Loads (m,) of dtype `LOAD`.
-        rotations: Rotation (p, 3, 3) from each patch's frame to its body's.
+        rotations: Rotation (p, 3, 3) from each patch's frame to the frame of its body.
     """
     for m in range(len(loads)):
         load = loads[m]

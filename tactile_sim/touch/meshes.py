@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 class SensorMeshes:
     """Meshes of the bodies with skin, in body frames, built on first access.
 
-    All attributes are dictionaries by body id, in the order of ``bodies``. A geom's mesh has all its
-    vertices, including those inside another geom of the body, which are not sensors. If the placement merges
+    All attributes are dictionaries by body id, in the order of ``bodies``. Meshes also contain the vertices
+    inside other geoms of the body, which are not sensors. If the placement merges
     geoms into one surface with sensors along the seams, that surface is the body's only mesh.
     """
 
@@ -37,7 +37,7 @@ class SensorMeshes:
 
     @cached_property
     def meshes(self) -> dict[int, Mesh]:
-        """The concatenated meshes of a body's geoms."""
+        """The concatenated meshes of each body's geoms."""
         meshes = {}
         for body, parts in self._parts.items():
             start = np.cumsum([0, *(len(vertices) for vertices, _, _ in parts)])
@@ -57,7 +57,7 @@ class SensorMeshes:
 
     @cached_property
     def vertex_to_sensor_idx(self) -> dict[int, list[np.ndarray]]:
-        """Sensor index of each active vertex of each geom's mesh."""
+        """Sensor index of each vertex of each geom's mesh; valid only for active vertices."""
         indices = {}
         for body, masks in self.active_subvertices.items():
             ends = np.cumsum([len(mask) for mask in masks])
@@ -81,7 +81,7 @@ class SensorMeshes:
 
 
 class NeighbourCache:
-    """Replacement for MIMo's neighbour cache that provides its statistics.
+    """Replacement for MIMo's neighbour cache that only reports statistics.
 
     All neighbour lists are computed in advance, so nothing is cached.
     """

@@ -136,7 +136,7 @@ class BodyPlots:
 
         Args:
             body_id: Id of the body; takes precedence over ``body_name``.
-            body_name: Name of the body, which does not need sensors itself.
+            body_name: Name of the body; the body itself does not need sensors.
             title: Title of the figure; by default the body's name followed by "and below".
             show_contact_points: Whether to draw the contact points on the bodies' surfaces.
 
@@ -156,21 +156,21 @@ class BodyPlots:
         focus_body: str | None = None,
         camera_offset: np.ndarray | None = None,
     ) -> tuple[Figure, Axes]:
-        """Render a body and its descendants, with the readings as the colour and size of the sensors.
+        """Render a body and its descendants; colour and size of the sensors show the readings.
 
-        Readings on the far side are visible through the bodies.
+        Readings on surfaces that face away from the camera are visible through the bodies.
 
         Args:
             root_id: Id of the root body; takes precedence over ``root_name``.
             root_name: Name of the root body.
             show_contact_points: Whether to draw the contact points.
-            focus_body: Name of a body whose origin becomes the centre of the image and the origin of the
-                axes. By default, positions are in the world frame.
+            focus_body: Name of a body whose origin is the centre of the image and the origin of the axes,
+                which are parallel to the world's. By default, positions are in the world frame.
             camera_offset: Shift (3,) of the camera along the world axes [m].
 
         Raises:
             SceneError: If a body does not exist, the subtree has no sensors, or there are no readings yet.
-            ConfigError: If ``camera_offset`` has another shape.
+            ConfigError: If ``camera_offset`` has the wrong shape.
         """
         from tactile_sim import plots
 

@@ -1,7 +1,8 @@
 """Common base of `DiscreteTouch` and `TrimeshTouch`, with two ways to compute readings.
 
-By default all contacts go through the skin's compiled kernels. If a subclass or an assignment replaces one of
-the methods in `by_contact`, readings are computed contact by contact with these methods.
+By default, the skin's compiled kernels process all contacts. If a subclass overrides a method that computes
+readings, or ``touch_function`` or ``response_function`` is assigned, readings are computed contact by contact
+with the methods in `by_contact`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ OPTIONS = {
 }
 """Optional keys of touch_params and their defaults; see ``skin`` in the configuration."""
 COARSEST = SPACING.most
-"""Spacing for an infinite scale [m]: one sensor per geom."""
+"""Spacing that replaces an infinite scale [m]; it results in one sensor per geom."""
 PIPELINE = (
     "flatten_sensor_dict",
     "get_contact_normal",
@@ -75,8 +76,8 @@ class SkinTouch(ContactTouch):
             env: Any object with a MuJoCo ``model`` and ``data``, or a wrapper whose ``unwrapped`` has them.
             touch_params: Mapping with the keys ``scales``, ``touch_function`` and ``response_function``, see
                 `Touch`, and the optional keys ``placement`` (mimo, even), ``distance`` (euclidean, surface),
-                ``stiffness`` [Pa] and ``thickness`` [m] of the configuration's ``skin``. The last two are
-                one number, or a mapping of bodies as in ``scales``.
+                ``stiffness`` [Pa] and ``thickness`` [m], as in the configuration's ``skin``. The last two
+                are either one number, or a mapping from bodies to numbers, with keys as in ``scales``.
 
         Raises:
             ConfigError: If a parameter is invalid.
@@ -89,7 +90,7 @@ class SkinTouch(ContactTouch):
                 )
         super().__init__(env, touch_params)
         self.plotting_limits: dict[int, float] = {}
-        """Largest extent of each part along an axis of its frame [m]."""
+        """Upper bound on the magnitude of the coordinates of each part's surface, in the part's frame [m]."""
         self._options = {
             key: self._checked_option(key, touch_params.get(key, default)) for key, default in OPTIONS.items()
         }
@@ -105,7 +106,7 @@ class SkinTouch(ContactTouch):
     def get_touch_obs(self) -> np.ndarray:
         """Return the readings (n, touch_size) float32 of all sensors, grouped by part in id order.
 
-        ``sensor_outputs`` has the same readings by part, in the order of ``sensor_positions``.
+        ``sensor_outputs`` contains the same readings by part, in the order of ``sensor_positions``.
         """
         if self._by_methods or (self.touch_function, self.response_function) != self._own_methods:
             return self._obs_by_methods()
@@ -160,7 +161,7 @@ class SkinTouch(ContactTouch):
         self._slices = {part: where[part] for part in order}
         poses = np.zeros((self.m_model.nbody, 3)), np.zeros((self.m_model.nbody, 3, 3))
         self._seen = Contacts.empty(0), *poses
-        """Contacts and body poses at the last `get_touch_obs`; outputs by part are computed on access."""
+        """Contacts and body poses at the last `get_touch_obs`, from which outputs are computed on access."""
         self._outputs = self._tuples = None
 
     def _compute_readings(self) -> np.ndarray:
@@ -181,7 +182,7 @@ class SkinTouch(ContactTouch):
         return super()._method(key, name, valid)
 
     def _checked_option(self, key: str, value: Any) -> Any:
-        """Return a checked option; values by body name, pattern or id are returned by body id."""
+        """Check an option and return it; values by body name, pattern or id are converted to values by id."""
         if key not in ("stiffness", "thickness") or not isinstance(value, Mapping):
             return _checked(key, value)
         where = f"touch_params: {key}"
@@ -227,13 +228,16 @@ def spacing_of(scale: Any, where: str) -> float:
 
 
 def new_spacing(model: mujoco.MjModel, geoms: list[int], scale: Any, where: str) -> float:
-    """Return the spacing [m] of new sensors; raise ConfigError if it is invalid or results in too many.
+    """Convert the scale of new sensors to a finite spacing [m], and check the number of sensors.
 
     Args:
         model: The model.
         geoms: Ids of the geoms.
-        scale: Distance between sensors [m].
+        scale: Distance between sensors [m]; infinite for one sensor per geom.
         where: Name of the argument, for error messages.
+
+    Raises:
+        ConfigError: The scale is invalid or results in too many sensors.
     """
     spacing = spacing_of(scale, where)
     check_count([(where, geom_areas(model)[geoms].sum(), spacing)])

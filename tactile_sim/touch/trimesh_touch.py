@@ -36,7 +36,7 @@ class TrimeshTouch(BodyPlots, SkinTouch):
         Args:
             body_id: Id of the body; takes precedence over ``body_name``.
             body_name: Name of the body.
-            scale: Distance between sensors [m].
+            scale: Distance between sensors [m]; infinite for one sensor per geom.
 
         Returns:
             The number of sensors on the body.
@@ -66,7 +66,7 @@ class TrimeshTouch(BodyPlots, SkinTouch):
     # -- queries ---------------------------------------------------------------------------------------------
 
     def get_nearest_sensor(self, contact_pos: np.ndarray, body_id: int) -> tuple[Any, Any]:
-        """Return the sensor of a body nearest to each position.
+        """Return the sensor on a body that is nearest to each position.
 
         Args:
             contact_pos: Position (3,), or positions (m, 3), in the body's frame [m].
@@ -82,7 +82,7 @@ class TrimeshTouch(BodyPlots, SkinTouch):
     def get_k_nearest_sensors(
         self, contact_pos: np.ndarray, body_id: int, k: int, k_margin: float = 1.4
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k sensors of a body nearest to each position, nearest first.
+        """Return the k sensors on a body that are nearest to each position, nearest first.
 
         Args:
             contact_pos: Position (3,), or positions (m, 3), in the body's frame [m].
@@ -102,9 +102,9 @@ class TrimeshTouch(BodyPlots, SkinTouch):
     def get_sensors_within_distance(
         self, contact_pos: np.ndarray, body_id: int, distance_limit: float, distance_margin: float = 1.5
     ) -> Any:
-        """Return the sensors of a body within a distance of each position, nearest first.
+        """Return the sensors on a body that are within a distance of each position, nearest first.
 
-        Only sensors that are connected to the nearest one through neighbours within the limit are included.
+        Only sensors connected to the nearest one by a chain of neighbours within the limit are included.
 
         Args:
             contact_pos: Position (3,), or positions (m, 3), in the body's frame [m].
@@ -123,7 +123,7 @@ class TrimeshTouch(BodyPlots, SkinTouch):
     # -- one contact -----------------------------------------------------------------------------------------
 
     def get_contact_position_relative(self, contact_id: int, body_id: int) -> np.ndarray:
-        """Return a contact's position (3,) [m] on a body's own surface, in the body's frame."""
+        """Return a contact's position (3,) [m] on the surface of a body, in the body's frame."""
         return super().get_contact_position_relative(contact_id, body_id)
 
     def get_contact_normal(self, contact_id: int, body_id: int) -> np.ndarray:
@@ -134,7 +134,7 @@ class TrimeshTouch(BodyPlots, SkinTouch):
         """Return the force (3,) on a body [N] along the axes of MuJoCo's contact frame.
 
         The axes are the normal and two tangents. The normal points out of the first geom's body, so a
-        compressive force on it is negative.
+        compressive force on that body is negative.
         """
         return super().get_raw_force(contact_id, body_id)
 
@@ -163,7 +163,8 @@ class TrimeshTouch(BodyPlots, SkinTouch):
     def slip(self, contact_id: int, body_id: int) -> np.ndarray:
         """Touch function: tangential velocity (3,) of the other surface [m/s], in the body's frame.
 
-        It is relative to the body. A reading is the mean over the sensor's contacts, weighted by force.
+        The velocity is relative to the body. A sensor reads the mean over its contacts, weighted by normal
+        force.
         """
         return self._evaluate("slip", contact_id, body_id)
 
@@ -205,7 +206,7 @@ class TrimeshTouch(BodyPlots, SkinTouch):
 
     @property
     def _vertex_to_sensor_idx(self) -> dict[int, list[np.ndarray]]:
-        """For each geom, the sensor index of each active vertex."""
+        """Sensor index of each vertex of each geom's mesh; valid only for active vertices."""
         return self._sensor_meshes.vertex_to_sensor_idx
 
     # -- internal --------------------------------------------------------------------------------------------
@@ -214,7 +215,7 @@ class TrimeshTouch(BodyPlots, SkinTouch):
         self._build(self.sensor_scales)
 
     def _build(self, scales: dict[int, float]) -> None:
-        """Build a skin with these distances between sensors [m] by body id."""
+        """Build a skin with the given distances between sensors [m], by body id."""
         spacings = {body: spacing_of(scale, "touch_params: scales") for body, scale in scales.items()}
         self._set_skin(Skin(self.m_model, spacings, **self._options), spacings)
         self.sensor_scales = scales

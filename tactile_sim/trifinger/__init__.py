@@ -1,8 +1,8 @@
 """The TriFinger robots in MuJoCo, with the interface of trifinger_simulation, which uses PyBullet.
 
-The modules of this package have the same names as in trifinger_simulation. Subpackages implement them:
-`robot`, `workspace` (table, border and objects), `physics`, `control`, `images`, `running` (state of running
-simulations) and `tasks`. `plugin` makes the robots available as an engine of tactile_sim.
+Modules that trifinger_simulation also provides have the same names here. The subpackages contain the
+implementation: `robot`, `workspace` (table, border and objects), `physics`, `control`, `images`, `running`
+(state of running simulations) and `tasks`. `plugin` makes the robots available as an engine of tactile_sim.
 """
 
 from pathlib import Path
@@ -37,7 +37,7 @@ __all__ = [
 
 
 __version__ = "2.0.0"
-"""Version of trifinger_simulation whose interface this package has."""
+"""Version of trifinger_simulation whose interface this package implements."""
 
 
 def get_data_dir() -> Path:

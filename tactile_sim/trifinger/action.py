@@ -32,7 +32,7 @@ class Action:
             kd: (n_joints,) velocity gains [N m s/rad]; all NaN by default.
 
         Raises:
-            InvalidValueError: The rows of an argument have different lengths.
+            InvalidValueError: An argument is a nested sequence whose rows have different lengths.
         """
         self.torque = _array("torque", torque)
         self.position = _array("position", position)
@@ -41,7 +41,7 @@ class Action:
 
 
 def _array(what: str, values: ArrayLike) -> np.ndarray:
-    """Convert values to an array of any type; its shape is checked when the action is applied."""
+    """Convert values to an array of any element type; its shape is checked when the action is applied."""
     try:
         return np.asarray(values)
     except ValueError:

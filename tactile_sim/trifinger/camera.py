@@ -1,8 +1,8 @@
 """Cameras of the TriFinger platform, rendered by MuJoCo.
 
 `Camera` is a pinhole camera with a specified field of view. `CalibratedCamera` has the camera matrix and the
-lens distortion of a real camera. Each camera belongs to a simulation, by default the first one. On a machine
-that cannot render, requesting an image raises `RenderingError`.
+lens distortion of a real camera. Each camera belongs to a simulation, by default the one with id 0. On a
+machine that cannot render, requesting an image raises `RenderingError`.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ _renderers: weakref.WeakKeyDictionary[SimFinger, tuple[Any, Renderer]] = weakref
 
 
 class BaseCamera:
-    """Renders a simulation from a fixed view."""
+    """Base class of cameras that render a simulation from a fixed pose."""
 
     def __init__(self, view: View, size: tuple[int, int], pybullet_client_id: int):
         """Create a camera.
 
         Args:
-            view: View of the pinhole camera.
+            view: Pose and frustum of the pinhole camera.
             size: Width and height of the rendered image [pixels].
             pybullet_client_id: Id of the simulation.
         """
@@ -77,7 +77,7 @@ class BaseCamera:
 
 
 class Camera(BaseCamera):
-    """Pinhole camera with its optical axis in the centre of the image."""
+    """Pinhole camera whose optical axis passes through the centre of the image."""
 
     def __init__(
         self,
@@ -120,9 +120,9 @@ class Camera(BaseCamera):
 
 
 class CalibratedCamera(BaseCamera):
-    """Camera with the matrix and the lens distortion of a real camera.
+    """Camera with the camera matrix and the lens distortion of a real camera.
 
-    A larger pinhole image is rendered and then distorted.
+    A pinhole image that covers the entire field of view is rendered and then distorted.
     """
 
     def __init__(
@@ -138,8 +138,8 @@ class CalibratedCamera(BaseCamera):
         """Create a camera.
 
         Args:
-            camera_matrix: (3, 3) focal lengths and centre [pixels].
-            distortion_coefficients: (5,) k1, k2, p1, p2, k3.
+            camera_matrix: (3, 3) matrix of the focal lengths and the principal point [pixels].
+            distortion_coefficients: (5,) OpenCV's coefficients k1, k2, p1, p2 and k3.
             tf_world_to_camera: (4, 4) transform from the world to the camera frame.
             image_size: Width and height [pixels].
             near_plane_distance: Distance of the near clipping plane [m].
@@ -181,7 +181,7 @@ class CalibratedCamera(BaseCamera):
             image: (rows, columns, channels) image of the pinhole camera.
 
         Returns:
-            (height, width, channels) distorted image; black for pixels that the lens model does not cover.
+            (height, width, channels) distorted image; pixels that the lens model does not cover are black.
         """
         places = (self._rows, self._columns)
         channels = [
@@ -216,7 +216,7 @@ class TriFingerCameras(CameraArray):
         """Create the cameras.
 
         Args:
-            kwargs: Arguments for each `Camera`, except position and orientation.
+            kwargs: Further arguments of `Camera`, which are the same for all three cameras.
         """
         places = (
             ([0.2496, 0.2458, 0.4190], [0.3760, 0.8690, -0.2918, -0.1354]),
@@ -236,7 +236,7 @@ def create_trifinger_camera_array(
         pybullet_client_id: Id of the simulation.
 
     Raises:
-        InvalidValueError: A calibration has a wrong camera name.
+        InvalidValueError: The calibrations are not named camera60, camera180 and camera300, in this order.
     """
     cameras = []
     for number, parameters in zip(CAMERA_IDS, camera_parameters, strict=False):

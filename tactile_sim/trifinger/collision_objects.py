@@ -1,7 +1,7 @@
 """Objects for the fingers to manipulate, with the interface of ``trifinger_simulation``.
 
-An object belongs to a simulation, by default the first one. Creating an object recompiles the model but keeps
-the state. When the object is garbage collected, it is removed from the simulation before the next step.
+An object belongs to a simulation, by default the one with id 0. Creating an object recompiles the model but
+keeps the state. When the object is garbage collected, it is removed from the simulation before the next step.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ def import_mesh(
         mesh_file_path: STL, OBJ or MSH file with lengths in metres.
         position: (3,) position in the world [m].
         orientation: Quaternion (x, y, z, w).
-        is_concave: Must be False, because meshes collide by their convex hulls.
+        is_concave: Must be False, because the convex hull of a mesh is used for collisions.
         color_rgba: (4,) red, green, blue and alpha, 0 to 1; grey by default.
         pybullet_client_id: Id of the simulation.
 
@@ -42,7 +42,7 @@ def import_mesh(
         Current id of the mesh's body.
 
     Raises:
-        InvalidValueError: The mesh is concave, or the simulation or another argument is invalid.
+        InvalidValueError: ``is_concave`` is True, or the simulation or another argument is invalid.
         SceneError: The file cannot be read or is not a mesh.
     """
     if is_concave:
@@ -56,7 +56,7 @@ def import_mesh(
 
 
 class BaseCollisionObject:
-    """Base class of objects.
+    """Base class of the objects in this module.
 
     Attributes:
         name: Name of the body.
@@ -76,7 +76,7 @@ class BaseCollisionObject:
         simulations.join(self._simulation, self, [self.name], add)
 
     def set_state(self, position: Sequence[float], orientation: Sequence[float]) -> None:
-        """Set the pose of the object, and its velocity to zero.
+        """Set the pose of the object, and set its velocity to zero.
 
         Args:
             position: (3,) position in the world [m].

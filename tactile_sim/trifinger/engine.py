@@ -16,7 +16,7 @@ from tactile_sim.trifinger.physics.fingers import FingerPhysics
 class TrifingerEngine(MujocoEngine):
     """Engine that simulates a TriFinger robot in its workspace.
 
-    ``physics.rules`` holds the desired action. Motor torques are written to ``qfrc_applied``.
+    ``physics.rules`` contains the desired action. Motor torques are written to ``qfrc_applied``.
     """
 
     name = "trifinger"
@@ -27,7 +27,7 @@ class TrifingerEngine(MujocoEngine):
         Args:
             spec: Scene from `robot.spec.load_spec`, possibly with added objects.
             model: The compiled scene.
-            link_drag: Whether to apply Bullet's drag (to links and objects) and its joint speed limit.
+            link_drag: Whether to apply Bullet's drag to links and objects, and Bullet's joint speed limit.
         """
         self.finger_type = spec.modelname
         self.physics = FingerPhysics(spec, self.finger_type, link_drag=link_drag, model=model)

@@ -9,26 +9,26 @@ from tactile_sim.errors import TactileSimError
 
 
 class InvalidValueError(TactileSimError, ValueError):
-    """An invalid argument, such as an unknown finger type."""
+    """Error for an invalid argument, such as an unknown finger type."""
 
 
 class MissingKeyError(InvalidValueError, KeyError):
-    """A mapping without a required key, such as a pose without ``orientation``."""
+    """Error for a mapping without a required key, such as a pose without ``orientation``."""
 
     __str__ = Exception.__str__  # KeyError would add quotes
 
 
 class MissingPackageError(TactileSimError, ImportError):
-    """An optional package that is not installed."""
+    """Error for an optional package that is not installed."""
 
 
 class MissingAttributeError(TactileSimError, AttributeError):
-    """An attribute of trifinger_simulation that this package does not have."""
+    """Error for an attribute of trifinger_simulation that this package does not have."""
 
 
 class GoalFileError(TactileSimError, RuntimeError):
-    """A file that does not contain a valid goal."""
+    """Error for a file that does not contain a valid goal."""
 
 
 class InvalidGoalError(TactileSimError):
-    """A goal outside the goal space of a task."""
+    """Error for a goal outside the goal space of a task."""

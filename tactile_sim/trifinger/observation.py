@@ -23,7 +23,7 @@ class Observation:
     torque: np.ndarray
     """(n_joints,) joint torques [N m]."""
     tip_force: np.ndarray
-    """(n_fingers,) push sensor readings, `NO_CONTACT` to 1; `SimFinger.tip_forces` returns newtons."""
+    """(n_fingers,) push sensor readings, `NO_CONTACT` to 1; see `SimFinger.tip_forces` for forces [N]."""
 
     def __init__(self) -> None:
         """Create an empty observation."""

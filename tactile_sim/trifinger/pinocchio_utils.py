@@ -1,4 +1,4 @@
-"""`Kinematics` under its module name in ``trifinger_simulation``. It does not need pinocchio."""
+"""Export `Kinematics` from the same module as in ``trifinger_simulation``. Pinocchio is not required."""
 
 from tactile_sim.trifinger.robot.kinematics import Kinematics
 

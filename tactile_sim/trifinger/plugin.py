@@ -38,7 +38,7 @@ class TrifingerPlugin(EnginePlugin):
         return TrifingerEngine(spec, model, options.link_drag if options else True)
 
     def scene_name(self, options: TrifingerSettings) -> str:
-        """Return the finger type of the robot."""
+        """Return the name of the scene, which is the finger type of the robot."""
         return options.type
 
     def make_scene(self, name: str, options: TrifingerSettings | None, where: str) -> mujoco.MjSpec:
@@ -52,7 +52,7 @@ class TrifingerPlugin(EnginePlugin):
     def make_commander(
         self, engine: Engine, names: Names, control: Mapping[str, Mapping[str, Any]], where: str
     ) -> FingerCommander:
-        """Return a commander that applies the action rules."""
+        """Return a commander that converts joint commands to desired actions."""
         assert isinstance(engine, TrifingerEngine)
         return FingerCommander(engine.model, names, control, engine.physics.rules, where)
 

@@ -41,7 +41,7 @@ def random_position_in_arena(
         [x, y, z] in the world [m].
 
     Raises:
-        InvalidValueError: The limits are not two finite numbers.
+        InvalidValueError: A limit is not a finite number, or an argument has the wrong length.
     """
     angle = random.uniform(*numbers("angle_limits", angle_limits, 2).tolist())
     inner, outer = sorted(numbers("radius_limits", radius_limits, 2).tolist())
@@ -62,7 +62,7 @@ def random_joint_positions(
 
     Args:
         number_of_fingers: Number of fingers.
-        lower_bounds: Lower bounds of the (upper, middle, lower) joint of a finger [rad].
+        lower_bounds: Lower bounds of the upper, middle and lower joint of each finger [rad].
         upper_bounds: Upper bounds of these joints [rad].
 
     Returns:
@@ -129,7 +129,7 @@ def _around_a_position(finger: SimFinger) -> np.ndarray:
 def _in_own_third(finger: SimFinger, low: np.ndarray, high: np.ndarray) -> np.ndarray:
     """Return joint positions (3,) [rad] that put the first finger's tip in its third of the arena.
 
-    The tip is between 30° and 150° about z and 2 to 20 cm from the z axis.
+    The tip is 2 to 20 cm from the z axis, at an angle of 30° to 150° about it.
     """
     for _ in range(_TRIES):
         angles = np.random.uniform(  # noqa: NPY002 - programs seed numpy.random

@@ -64,8 +64,8 @@ class SimFinger(TactileFinger):
             time_step: Time step [s], at most 1/60. The gains were tuned for 0.001.
             enable_visualization: Whether to show the robot in a browser view and print its URL.
             robot_position_offset: (3,) position of the robot's base in the world [m].
-            link_drag: Whether to apply Bullet's drag (to links and objects) and its joint speed limit. The
-                gains were tuned with both.
+            link_drag: Whether to apply Bullet's drag to links and objects, and Bullet's joint speed limit.
+                The gains were tuned with both.
             furnish: Function that adds objects to the scene; called with the spec before it is compiled.
             spacings: Taxel spacing [m] by the link's name without the finger's suffix.
 
@@ -137,9 +137,9 @@ class SimFinger(TactileFinger):
             Time index of the step.
 
         Raises:
-            InvalidValueError: The action does not fit the robot, or a torque is NaN. Time does not advance.
-            EngineError: The physics became unstable and the robot must be reset. The previous action is
-                kept as the last one.
+            InvalidValueError: The action does not match the robot, or a torque is NaN. Time does not advance.
+            EngineError: The physics became unstable and the robot must be reset. The step is not
+                counted, and the previous action remains the last one.
         """
         if self._gone:
             self.edit_scene(lambda _: None)
@@ -200,7 +200,7 @@ class SimFinger(TactileFinger):
         return self._make_action(torque, self.physics.rules.desired[1], kp, kd)
 
     def get_timestamp_ms(self, t: int) -> float:
-        """Return the time [ms] at the beginning of the step with time index ``t``; the first is at 0.
+        """Return the time [ms] at the beginning of the step with time index ``t``; the first begins at 0.
 
         Args:
             t: Index of the last step, or that index + 1.
@@ -247,8 +247,8 @@ class SimFinger(TactileFinger):
     def edit_scene(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
         """Add objects to the scene or remove them. The state of everything else is kept.
 
-        The skin is discarded and created again at its next use. A browser view is closed, and a new one is
-        started, which prints its URL.
+        The skin is discarded and created again at its next use. An open browser view is replaced by a new
+        one, which prints its URL.
 
         Args:
             edit: Function that edits the spec. Afterwards ``physics.spec``, ``physics.model`` and

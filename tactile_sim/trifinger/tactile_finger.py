@@ -15,7 +15,7 @@ from tactile_sim.trifinger.robot.skin import check_spacings, make_skin
 
 
 class TactileFinger:
-    """Base class of `SimFinger` with contacts and skin, which trifinger_simulation does not have."""
+    """Base class of `SimFinger` that adds contacts and a skin, which trifinger_simulation does not have."""
 
     def __init__(self, physics: FingerPhysics, spacings: Mapping[str, float]):
         """Prepare the skin, which is created at first use.
@@ -47,7 +47,7 @@ class TactileFinger:
 
     @property
     def skin(self) -> Skin:
-        """Skin on tips and lower links, finger by finger; it is created at first use."""
+        """Skin on the selected links, by default tips and lower links; it is created at first use."""
         if self._skin is None:
             self._skin = make_skin(self.physics.model, len(self.physics.tips), self._spacings)
         return self._skin

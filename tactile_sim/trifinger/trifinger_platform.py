@@ -50,7 +50,7 @@ class ObjectType(enum.Enum):
 
 
 class TriFingerPlatform:
-    """`SimFinger` with an object and cameras, with the interface of the real platform.
+    """TriFingerPro robot with an object and cameras, and with the interface of the real platform.
 
     Camera images and the object's pose are captured ``camera_rate_fps`` times per second and become available
     ``camera_delay_steps`` steps later. The next capture waits until the previous one is available.
@@ -192,8 +192,9 @@ class TriFingerPlatform:
         """Write the action log to a pickle file, overwriting an existing file.
 
         The file contains a mapping with ``initial_robot_position``, ``initial_object_pose`` and ``actions``,
-        a list of mappings with ``t``, ``action`` and ``robot_observation``. With a cube, each of these
-        also has an ``object_pose``, and the file has a ``final_object_pose`` with ``t`` and ``pose``.
+        a list of mappings with ``t``, ``action`` and ``robot_observation``. If the object is a cube, each of
+        these also contains ``object_pose``, and the file's mapping contains ``final_object_pose`` with ``t``
+        and ``pose``.
 
         Args:
             filename: File to write.

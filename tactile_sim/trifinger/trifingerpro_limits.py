@@ -16,7 +16,7 @@ n_joints = 9
 n_fingers = 3
 max_torque_Nm = 0.397
 """Limit of the torque action [N m]. It is slightly above the maximum torque of the motors, 0.396 N m, so that
-the float32 value of the maximum passes checks."""
+the maximum still passes checks after conversion to float32."""
 max_velocity_radps = 10
 
 
@@ -49,16 +49,16 @@ def _limits(low: object, high: object, default: object) -> Limits:
 
 
 robot_torque = _limits([-max_torque_Nm] * n_joints, [max_torque_Nm] * n_joints, [0] * n_joints)
-"""(9,) joint torques [N m]."""
+"""Limits of the joint torques (9,) [N m]."""
 robot_position = _limits(
     [-0.33, 0.0, -2.7] * n_fingers,
     [1.0, 1.57, 0.0] * n_fingers,
     get_initial_joint_positions("trifingerpro"),
 )
-"""(9,) joint positions [rad]."""
+"""Limits of the joint positions (9,) [rad]."""
 robot_velocity = _limits([-max_velocity_radps] * n_joints, [max_velocity_radps] * n_joints, [0] * n_joints)
-"""(9,) joint velocities [rad/s]."""
+"""Limits of the joint velocities (9,) [rad/s]."""
 object_position = _limits([-0.3, -0.3, 0], [0.3, 0.3, 0.3], [0, 0, move_cube.CUBE_WIDTH / 2])
-"""(3,) position of the object in the world [m]."""
+"""Limits of the object's position (3,) in the world [m]."""
 object_orientation = _limits([-1] * 4, [1] * 4, [0, 0, 0, 1])
-"""(4,) orientation of the object, quaternion (x, y, z, w)."""
+"""Limits of the object's orientation (4,), quaternion (x, y, z, w)."""

@@ -12,13 +12,13 @@ from tactile_sim import arguments
 from tactile_sim.trifinger.errors import InvalidValueError
 
 numbers = partial(arguments.numbers, below=np.inf, error=InvalidValueError)
-"""`arguments.numbers` that raises InvalidValueError."""
+"""`arguments.numbers`, but accepting all finite numbers and raising InvalidValueError."""
 count = partial(arguments.whole, error=InvalidValueError)
-"""`arguments.whole` that raises InvalidValueError."""
+"""`arguments.whole`, but raising InvalidValueError."""
 
 
 def function(what: str, value: Any) -> Callable[..., Any]:
-    """Return a function; raise InvalidValueError if the value cannot be called.
+    """Return a value if it is callable, or else raise InvalidValueError.
 
     Args:
         what: Name of the argument, for error messages.

@@ -1,7 +1,7 @@
 """Visual markers that do not collide, with the interface of ``trifinger_simulation``.
 
 A marker shows the goal of a tip or an object in camera images and browser views. It belongs to a simulation,
-by default the first one, and is removed when it is garbage collected, like objects in `collision_objects`.
+by default the one with id 0. Like objects in `collision_objects`, it is removed when it is garbage collected.
 """
 
 from __future__ import annotations

@@ -13,11 +13,11 @@ from tactile_sim.uv.unwrap import unwrap
 from tactile_sim.uv.uv_map import Triangles, UvMap, mesh_corners, mesh_uv
 
 TRIAL = 512
-"""Side of the image that is used to detect overlapping parts of a map [pixels]."""
+"""Side length of the image that is used to detect overlapping parts of a map [pixels]."""
 
 
 def can_have_map(model: mujoco.MjModel, geom: int) -> bool:
-    """Return whether a geom can have a UV map. Planes and height fields cannot.
+    """Return whether a geom can have a UV map. Planes, height fields and signed distance fields cannot.
 
     Args:
         model: MuJoCo model.

@@ -84,8 +84,8 @@ class RoundMap(UvMap):
     half_sizes: np.ndarray
     """(3,) sizes as in MuJoCo's geom_size [m]."""
     radii: np.ndarray
-    """(3,) semi-axes of an end along right and up on the map and along its outward axis [m]; the last is 0
-    for the flat end of a cylinder."""
+    """(3,) semi-axes of an end: to the right and upwards on the map, and along its outward axis [m]; the last
+    is 0 for the flat end of a cylinder."""
     half: float
     """Half the height of the band [m]."""
     axes: np.ndarray

@@ -1,7 +1,7 @@
 """Distribute points evenly where `tactile_sim.skin.placement.even` does not suit feelers.
 
 The functions place points on the triangles of a mesh rather than on its convex hull, and on a cylinder
-without its rims, where a feeler would have no unique normal.
+except its rims, where a feeler would have no unique normal.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 Each face is assigned to the axis direction (one of six) that is nearest to its normal. Connected faces with
 the same direction form a chart, which is projected along that axis; faces that would hide others go into
-another chart. Charts are packed in rows at one scale. Therefore nothing overlaps, and a length on the map is
-at least 0.58 of that on the surface.
+another chart. Charts are packed in rows at one scale. Therefore, nothing overlaps, and a length on the map
+is at least 0.58 times the corresponding length on the surface.
 """
 
 from __future__ import annotations
@@ -106,7 +106,7 @@ def _covers(triangles, chart, slack):
     """Return whether each triangle overlaps an earlier triangle that is kept in the same chart.
 
     Args:
-        triangles: (n, 3, 2) projected triangles [m], sorted by chart and then by least x.
+        triangles: (n, 3, 2) projected triangles [m], sorted by chart and then by smallest x.
         chart: (n,) the chart of each triangle.
         slack: Overlaps up to this are ignored [m].
 

@@ -1,9 +1,9 @@
 """Define UV maps, which assign a point on a geom's surface to each pixel of an image.
 
 u increases to the right and v upwards, from 0 to 1 over the image, which repeats in both directions. In a
-compiled model, v increases downwards from the first row of the image; MuJoCo converts OBJ files, in which it
-increases upwards. Therefore ``1 - v`` of the compiled model is right for every mesh format: each pixel is
-where MuJoCo shows it if the image is the geom's texture.
+compiled model, v increases downwards from the first row of the image; MuJoCo converts the coordinates of OBJ
+files, in which v increases upwards. Therefore, ``1 - v`` of the compiled model is used for all mesh formats.
+Each pixel is then at the place where MuJoCo would show it if the image were the geom's texture.
 """
 
 from __future__ import annotations
@@ -168,7 +168,7 @@ class Triangles(UvMap):
 
     @property
     def normals(self) -> np.ndarray:
-        """Outward unit normals of the triangles (t, 3), by their winding; 0 if the area is 0."""
+        """Outward unit normals of the triangles (t, 3), according to their winding; 0 if the area is 0."""
         across = self._across
         return across / np.maximum(np.linalg.norm(across, axis=1, keepdims=True), 1e-300)
 

@@ -72,11 +72,11 @@ class ViewScene:
     real_time_factor: float = 1.0
     """Initial requested real-time factor; 0 means as fast as possible."""
     center: np.ndarray = _empty(3)
-    """Center of the region of interest (3,), world frame [m]."""
+    """Centre of the region of interest (3,), world frame [m]."""
     extent: float = 0.0
-    """Diameter of the region of interest [m]; 0 computes it from the skin and the shapes."""
+    """Diameter of the region of interest [m]; if it is 0, the content determines the region."""
     camera: np.ndarray | None = None
-    """Initial camera position (3,), world frame [m]. By default in front, on the right, slightly above."""
+    """Initial camera position (3,), world frame [m], or None for the default; see `Viewpoint.camera`."""
     cameras: tuple[tuple[str, np.ndarray, np.ndarray], ...] = ()
     """Name, position (3,) and look-at point (3,) of each fixed camera, world frame [m]."""
 
@@ -114,7 +114,7 @@ class ViewScene:
     actuators: tuple[str, ...] = ()
     """Actuator names."""
     control_ranges: np.ndarray = _empty(0, 2)
-    """Lower and upper control limits (a, 2). They are infinite if unlimited."""
+    """Lower and upper control limits (a, 2); infinite for actuators without limits."""
     pushable_bodies: tuple[int, ...] = ()
     """Indices of the bodies that can be pushed."""
     choices: tuple[tuple[str, tuple[str, ...], str], ...] = ()
@@ -124,7 +124,7 @@ class ViewScene:
     actions: tuple[str, ...] = ()
     """Names of the actions for which the panel has buttons."""
     output_folder: str = ""
-    """Folder on this machine for bags, films and replays from the panel; empty if it creates no files."""
+    """Folder on this machine for bags, films and replays; empty if the panel creates no files."""
     bag: str = ""
     """Path of the bag that the view shows, or empty for a simulation."""
 
@@ -148,11 +148,11 @@ class ViewFrame:
     taxel_scale: float = 0.0
     """Reading at the end of the colour scale; 0 adapts the scale to the readings."""
     forces: np.ndarray = _empty(0, 3)
-    """Net force on each pad's body (s, 3) [N]. In a bag without contacts, it is the net force on the pad."""
+    """Net force on each pad's body (s, 3) [N]. In a bag without contacts, it is the sum of the readings there."""
     contact_points: np.ndarray = _empty(0, 3)
     """Positions of the contacts (c, 3) [m]."""
     contact_bodies: np.ndarray = _empty(0, 2)
-    """Body indices of both sides of each contact (c, 2); -1: unknown. May be empty."""
+    """Indices of the two bodies in each contact (c, 2), or -1 for unknown bodies. May be empty."""
     arrows: np.ndarray = _empty(0, 2, 3)
     """Start and end points of the force arrows (k, 2, 3) [m]."""
     arrow_kinds: np.ndarray = _empty(0)
@@ -162,7 +162,7 @@ class ViewFrame:
     arrow_scale: float = 0.0
     """Length of an arrow per force [m/N]."""
     pull_force: float = 0.0
-    """Force of the spring with which a user drags a body [N]."""
+    """Magnitude of the spring force with which a user drags a body [N]; 0 without a drag."""
     free_lengths: np.ndarray = _empty(0)
     """Free length of each feeler (f,) [m]."""
     images: tuple[np.ndarray, ...] = ()
@@ -175,6 +175,6 @@ class ViewFrame:
     """Measured real-time factor."""
     paused: bool = False
     discontinuous: bool = False
-    """Whether motion is interrupted before this frame, by a jump in time, a reset, a throw or a push."""
+    """Whether the motion from the previous frame is discontinuous, for example after a reset or a throw."""
     fault: str = ""
-    """Description of the physics fault that stopped time, or an empty string."""
+    """Description of the physics fault that stopped the simulation, or an empty string."""

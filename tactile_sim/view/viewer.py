@@ -1,4 +1,4 @@
-"""Show a scene in browsers, with web server, 3D scene and panel."""
+"""Show a scene in browsers with a web server, a 3D scene and a panel."""
 
 from __future__ import annotations
 
@@ -91,7 +91,10 @@ class Viewer:
         return len(self.server.get_clients())
 
     def show(self, frame: ViewFrame) -> None:
-        """Draw a frame. While no browser is connected, only store it for the next browser that connects."""
+        """Draw a frame.
+
+        While no browser is connected, frames after the first are only stored for the next browser.
+        """
         with self._lock:
             if not frame.taxel_scale:
                 frame = replace(frame, taxel_scale=self.scale.update(frame.readings, frame.time))
@@ -130,7 +133,7 @@ class Viewer:
         camera.look_at = viewpoint.center
 
     def draw(self, frame: ViewFrame) -> None:
-        """Draw a frame with the end of the colour scale that the frame specifies."""
+        """Draw a frame. The end of the colour scale is the frame's ``taxel_scale``."""
         if self._markers is None:
             self._markers = self._add_markers(frame)
         with self.server.atomic():
@@ -144,7 +147,8 @@ class Viewer:
     def _add_markers(self, frame: ViewFrame) -> ForceMarkers:
         """Add the elements that depend on the poses in the first frame, and return the force markers.
 
-        These are the initial camera, the force markers, and the inputs for layers and cameras.
+        The elements are the initial camera, the force markers, the inputs for layers and cameras, and the
+        tree of bodies and pads.
         """
         viewpoint = Viewpoint.of(self.content, [frame])
         if not self.content.extent:

@@ -1,4 +1,4 @@
-"""Compile a message type, whose values may be placeholders, into a program that encodes messages."""
+"""Compile a message type, with constants and placeholders for its fields, into an encoding program."""
 
 from __future__ import annotations
 
@@ -34,16 +34,16 @@ from tactile_sim.wire.values import fields_of
 
 
 class Assembler:
-    """Compiles the parts of a message template.
+    """Compiles a message template into a list of operations and constant pieces.
 
     Attributes:
         operations: Code and three operands of each operation, see :mod:`tactile_sim.wire.program`.
         paths: Path of the first field that each operation writes, for error messages.
         pieces: Bytes of all constant pieces (encoded constant fields), concatenated.
-        spans: Start and end in ``pieces`` of each piece, with eight spans per piece, one for each start
-            offset modulo 8.
-        max_size: Maximum size of a message, excluding rows, points and payloads [bytes].
-        max_row_size: Maximum size that each row adds [bytes].
+        spans: Start and end of each span in ``pieces``. A piece has eight spans, one for each start offset
+            modulo 8.
+        max_size: Maximum size of a message, excluding rows of the Repeat, points and payloads [bytes].
+        max_row_size: Maximum size that each row of the Repeat adds [bytes].
         payloads: Number of ``Payload`` placeholders.
     """
 

@@ -1,7 +1,8 @@
 """Decode CDR bytes into objects whose sequences are numpy arrays, without an object per element.
 
 - Numbers, booleans and strings become Python objects; a ``byte`` becomes ``bytes`` of length 1, as in rclpy.
-- Sequences and fixed arrays of numbers become read-only arrays, views into the message if aligned.
+- Sequences of numbers become read-only arrays, which are views into the message. Fixed arrays of numbers also
+  become arrays.
 - A struct of numbers of one type (Point, Quaternion, ColorRGBA, ...) becomes a row (k,); a sequence of them
   becomes an array (n, k).
 - Other structs become a :class:`Record`, and sequences of them become :class:`Columns`. Both have one
@@ -192,7 +193,8 @@ def _reader(kind: String | Sequence) -> Read:
 def _read_run_sequence(run: Run, data: memoryview, position: int, count: int) -> tuple[list[Any], int]:
     """Read a sequence of structs that consist of one run, without a loop over the structs.
 
-    All structs except the first start at the same offset modulo 8, and therefore have the same padding.
+    All structs except the first have the same padding, because they start at the same offset modulo their
+    largest alignment.
 
     Returns:
         One array (count, ...) per block of the run, and the position after the last struct.

@@ -95,7 +95,7 @@ class Run:
 
 
 def segments(kind: Any) -> list[Run | Variable]:
-    """Split a struct, in wire order, into runs of fixed-size leaves and single strings or sequences."""
+    """Split a struct, in wire order, into runs of fixed-size leaves and individual strings or sequences."""
     found: list[Run | Variable] = []
     for fixed, group in groupby(leaves(kind), lambda leaf: isinstance(leaf, Block)):
         members: list[Any] = list(group)

@@ -32,9 +32,9 @@ def write_count(parts: Parts, position: int, count: int) -> int:
 
 
 def write_string(parts: Parts, position: int, text: Any) -> int:
-    """Append a string and return the position after it, like `write_count`.
+    """Append a string and return the position after it; arguments as in `write_count`.
 
-    A string is encoded as an aligned length, the UTF-8 bytes and a zero byte, which the length includes.
+    A string is encoded as an aligned length, UTF-8 bytes and a zero byte that counts towards the length.
     """
     if not isinstance(text, str):
         raise WireError(f"expected a string, got {shown(text)}")
@@ -48,7 +48,7 @@ def write_string(parts: Parts, position: int, text: Any) -> int:
 
 
 def write_string_sequence(parts: Parts, position: int, value: Any) -> int:
-    """Append a sequence of strings, preceded by its element count, like `write_string`."""
+    """Append the element count and the strings of a sequence; see `write_string`."""
     if isinstance(value, str) or not isinstance(value, list | tuple | np.ndarray):
         raise WireError(f"expected a list of strings, got {shown(value)}")
     position = write_count(parts, position, len(value))
@@ -65,8 +65,8 @@ def number_writer(primitive: Primitive, rows: Struct | None) -> Write:
 
     Args:
         primitive: Type of the numbers.
-        rows: Type of the structs, which must be an array (n, width). If None, the values are numbers of any
-            shape, written in C order.
+        rows: Type of the structs, whose values must be an array (n, width). If None, the values are an array
+            of numbers of any shape, written in C order.
     """
     item = primitive.dtype.itemsize
 

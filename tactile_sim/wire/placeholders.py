@@ -63,7 +63,7 @@ class RowRange(Placeholder):
 
 @dataclass(frozen=True)
 class Payload(Placeholder):
-    """A sequence of numbers, or of structs of one numeric type, copied from ``data`` of `fill`.
+    """A sequence of numbers, or of structs of one numeric type, copied from ``fill(data=...)``.
 
     A payload must not be inside a Repeat.
     """
@@ -71,6 +71,6 @@ class Payload(Placeholder):
 
 @dataclass(frozen=True)
 class Repeat(Placeholder):
-    """A sequence of structs, one for each row. A template can have one Repeat."""
+    """A sequence of structs, one for each row of the keys or values. A template can have only one Repeat."""
 
     fields: Mapping[str, Any]

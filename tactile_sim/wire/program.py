@@ -12,16 +12,16 @@ CHECK, PIECE, STAMP, INT, DOUBLES, SINGLES, ROWS, PAYLOAD, REPEAT, NEXT, RESERVE
 
 - CHECK: required number of key columns, required number of value columns, minimum number of rows. It is the
   first operation.
-- PIECE: key column with the index of the value (-1 for a single value), first span, number of values. Each
-  value has eight spans, one for each start offset modulo 8. They include the padding before the value.
+- PIECE: key column with the value's index (column -1 if there is one value), first span, number of values.
+  Each value has eight spans, one for each start offset modulo 8, which include the padding before the value.
 - INT: key column, size of the number [bytes].
 - DOUBLES, SINGLES: first value column, number of columns.
-- ROWS: key column with the first row, key column with the number of rows, width of a row.
+- ROWS: key column with the index of the first row, key column with the number of rows, width of a row.
 - PAYLOAD: size of a number [bytes], size of an element [bytes], index of the payload.
 - REPEAT: index of the operation after the matching NEXT.
 - NEXT: index of the operation after the matching REPEAT.
-- RESERVE: number of payloads after the first. ``out`` then begins with one int64 for each of them: on input
-  its size [bytes], on output the offset at which it is inserted. This operation follows CHECK.
+- RESERVE: number of payloads after the first. ``out`` then begins with one int64 for each of them, which
+  contains the payload's size on input, and the offset at which to insert it on output [bytes]. Follows CHECK.
 """
 
 
@@ -35,7 +35,7 @@ def run(program, pieces, spans, stamp, keys, values, points, payload, out):
     Args:
         program: Operations (n, 4), each with its code and three operands.
         pieces: Bytes of all constant pieces, concatenated.
-        spans: Start and end (s, 2) of each piece in ``pieces``.
+        spans: Start and end (s, 2) of each span in ``pieces``.
         stamp: Stamp of the message [ns].
         keys: Integers (r, k) for INT, PIECE and ROWS; one row per element of the Repeat.
         values: Real numbers (r, v) for DOUBLES and SINGLES; rows as in ``keys``.
@@ -45,8 +45,8 @@ def run(program, pieces, spans, stamp, keys, values, points, payload, out):
 
     Returns:
         The offset in ``out`` at which the first payload is inserted, and the end of the message in ``out``
-        [bytes]. If an operation fails, the current row and ``-1 - index``, where ``index`` is that of the
-        operation.
+        [bytes]. If an operation fails, the current row and ``-1 - index``, where ``index`` is the index
+        of the operation.
     """
     octets, singles, words = out.view(np.uint8), out.view(np.float32), out.view(np.uint32)
     others = out.view(np.int64)

@@ -75,8 +75,8 @@ def of_definition(name: str, text: str) -> Struct:
             defaults in the tree are zero or empty.
 
     Raises:
-        WireError: A definition is missing or invalid, has fields of an unsupported type, or is too long,
-            too deeply nested or has too many fields.
+        WireError: A definition is missing or invalid, is too long or too deeply nested, or has too many
+            fields or fields of an unsupported type.
     """
     from rosbags.typesys import get_types_from_msg  # needed only to read bags
 

@@ -16,7 +16,7 @@ _unpack_time = struct.Struct("<iI").unpack_from
 
 
 def stamp_of(kind: Struct, data: bytes | memoryview) -> int | None:
-    """Return the stamp [ns] of the header at the beginning of a message or of its first element.
+    """Return the stamp [ns] of the header with which a message, or its first element, begins.
 
     The time in a Clock message counts as a stamp. Other times, such as those of log entries and events, may
     refer to another clock and are ignored.
@@ -46,7 +46,7 @@ def nanoseconds(sec: Any, nanosec: Any) -> Any:
 
 
 def _is_time(kind: Any) -> bool:
-    """Return whether a type is a struct of int32 seconds and uint32 nanoseconds, as a ROS time is."""
+    """Return whether a type is a struct of int32 seconds and uint32 nanoseconds, like a ROS time."""
     fields = kind.fields if isinstance(kind, Struct) else ()
     return [getattr(inner, "code", "") for _, inner, _ in fields] == ["i", "I"]
 

@@ -11,7 +11,7 @@ from tactile_sim.errors import TactileSimError, readable
 
 
 class WireError(TactileSimError):
-    """Raised if a value does not fit its message type, or if bytes are not a message of the expected type.
+    """Error for values that do not fit their message type, or bytes that are not a message of this type.
 
     Args:
         reason: Description of the error.
@@ -28,7 +28,7 @@ class WireError(TactileSimError):
         return readable(f"{place}: {self.reason}" if place else self.reason)
 
     def inside(self, name: str | int) -> WireError:
-        """Prepend the field name or index in the enclosing struct or sequence, and return this error."""
+        """Prepend a field name, or an index in a sequence, to ``path`` and return this error."""
         step = f"[{name}]" if isinstance(name, int) else name
         glue = "" if not self.path or self.path.startswith("[") else "."
         self.path = step + glue + self.path
@@ -95,7 +95,7 @@ class Sequence(Kind):
 
 @dataclass(frozen=True, eq=False)
 class Struct(Kind):
-    """A message type. ``fields`` has the name, type and default of each field in wire order."""
+    """A message type. ``fields`` contains the name, type and default of each field in wire order."""
 
     name: str
     fields: tuple[tuple[str, Any, Any], ...]

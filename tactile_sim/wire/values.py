@@ -12,7 +12,7 @@ from tactile_sim.errors import suggest
 from tactile_sim.wire.types import Primitive, Struct, WireError, shown
 
 MISSING = object()
-"""Marks an omitted field, which has its ROS default."""
+"""Marker for an omitted field, which gets its ROS default."""
 
 
 def numbers(primitive: Primitive, value: Any) -> np.ndarray:

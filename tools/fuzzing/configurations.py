@@ -88,7 +88,7 @@ _EXTREME = (
     "1e9",
     "1e15",
 )
-"""Very small and very large numbers that many keys accept."""
+"""Numbers that many keys accept, most of them very small or very large."""
 _NAMES = ("cube", "*", "left.*", "left.arm", "left.hand", "body4", "bare", "elbow", "wrist", "touch", "world")
 
 
@@ -137,7 +137,7 @@ def _text(random: Random, corrupt: bool) -> str:
 
 
 def _key(random: Random) -> str:
-    """Return a key of the schema; user-defined levels have a valid or an unusual name."""
+    """Return a key of the schema, with valid or unusual names at user-defined levels, or an unknown key."""
     kind = random.random()
     if kind < 0.4:
         return random.choice(list(KEYS))
@@ -208,7 +208,7 @@ def _dotted(entries: dict[str, str]) -> str:
 
 def warm_up(command: Callable[[list[str]], int]) -> None:
     """Import all modules and load all kernels that the cases need."""
-    import tactile_sim.engines.motrix.engine  # noqa: F401  (not run: its threads would be missing in forked processes)
+    import tactile_sim.engines.motrix.engine  # noqa: F401  (not run: forked cases would lack its threads)
 
     with tempfile.TemporaryDirectory() as made, contextlib.redirect_stdout(io.StringIO()):
         path = Path(made) / "my.yaml"

@@ -110,7 +110,7 @@ def _address_space() -> int:
 
 
 def _ended(pid: int, seconds: float) -> bool:
-    """Wait for a process; return whether it ended within the time."""
+    """Wait for a process to end, at most for a time [s], and return whether it ended."""
     handle = os.pidfd_open(pid)
     try:
         poll = select.poll()
@@ -126,7 +126,7 @@ def _text(file: BinaryIO) -> str:
 
 
 def _fault(code: int, out: str, err: str) -> str | None:
-    """Return a description of what is wrong with an exit code and its output, or None."""
+    """Return the fault that an exit code and the output indicate, or None."""
     if code < 0:
         return f"signal {signal.Signals(-code).name}"
     if "Traceback (most recent call last)" in out + err:

@@ -179,7 +179,7 @@ def _changed(random: Random, text: str) -> bytes:
 
 
 def _change_attribute(random: Random, element: ElementTree.Element) -> None:
-    """Change the value of an attribute; if it has several numbers, often only one of them."""
+    """Change the value of a random attribute, often only one of the words in it."""
     name = random.choice(list(element.attrib))
     words = element.attrib[name].split()
     if words and random.random() < 0.5:

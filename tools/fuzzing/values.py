@@ -60,7 +60,7 @@ def text(random: Random) -> str:
 
 
 def damaged(random: Random, data: bytes) -> bytes:
-    """Return the data with a few random changes: flipped, removed, repeated or inserted bytes."""
+    """Return the data with a few random changes: flipped bits, and removed, replaced or added bytes."""
     changed = bytearray(data)
     for _ in range(random.choice([1, 1, 1, 2, 5])):
         start = random.randrange(len(changed) + 1)

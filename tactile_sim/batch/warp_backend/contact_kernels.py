@@ -36,8 +36,8 @@ def guard(
 ):
     """Reset environments with invalid values, and write their fault codes. One thread per environment.
 
-    Their positions become those of ``initial`` (1, nq), and all other states and inputs become zero.
-    ``fault`` (num_envs,) receives an index into FAULTS, unless it already has one.
+    Their positions are set to those in ``initial`` (1, nq), and all other states and inputs to zero.
+    ``fault`` (num_envs,) receives their indices into FAULTS; codes that are already set are kept.
     """
     env = wp.tid()
     code = int(0)
@@ -88,8 +88,8 @@ def restart(
 ):
     """Reset the state that exists only on the device. One thread per chosen environment.
 
-    ``chosen`` has the indices of the environments, ``start`` is their new time [s], and fault codes and warm
-    starts become zero.
+    ``chosen`` contains the indices of the environments, and ``start`` is their new time [s]. Their fault
+    codes and warm starts are set to zero.
     """
     env = chosen[wp.tid()]
     time[env] = start
@@ -111,7 +111,7 @@ def list_contacts(
     Args:
         number: (1,) number of contacts in all environments.
         world: Environment of each contact.
-        address: First constraint row of each contact in the first column; negative if it has no force.
+        address: First constraint row of each contact (in column 0); negative if the contact has no force.
         counts: (num_envs,) receives the number of contacts; must be zero before. It may exceed k.
         slots: (num_envs, k) receives the indices of the contacts.
     """
@@ -142,13 +142,13 @@ def sort_contacts(
     slots: wp.array2d[int],
     most: wp.array[int],
 ):
-    """Sort the contacts of each environment by geoms, so that sums are reproducible.
+    """Sort the contacts of each environment as in `precedes`, so that sums are reproducible.
 
     One thread handles an environment.
 
     Args:
         geom: Geom ids of each contact.
-        number: Number of each contact among those of the same geoms.
+        number: Index of each contact among the contacts of the same two geoms.
         counts: (num_envs,) number of contacts, as written by `list_contacts`.
         slots: (num_envs, k) indices of the contacts, sorted in place.
         most: (1,) receives the largest of ``counts``.
@@ -248,14 +248,14 @@ def net_wrenches(
     bodies: wp.array[int],
     out: wp.array3d[float],
 ):
-    """Write the net contact wrench on each body, about its origin and in its frame.
+    """Write the net contact wrench on each body with skin, about the body's origin and in its frame.
 
     One thread handles a body in an environment.
 
     Args:
         counts: (num_envs,) number of contacts.
         values: (num_envs, k, Contacts.WIDTH) contacts.
-        ids: (num_envs, k, Contacts.IDS) ids of the contacts.
+        ids: (num_envs, k, Contacts.IDS) body and geom ids of the contacts.
         xpos: (num_envs, nbody) origins of the bodies in the world [m].
         xmat: (num_envs, nbody) rotations from body frames to the world.
         bodies: (b,) ids of the bodies with skin.

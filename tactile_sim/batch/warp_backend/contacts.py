@@ -16,7 +16,7 @@ _ROOM = 48
 
 
 class WarpContacts:
-    """Contacts with a force, sorted so that sums do not depend on the order of threads."""
+    """Contacts with a force, sorted so that sums do not depend on the order in which threads run."""
 
     def __init__(self, model: mujoco.MjModel, num_envs: int, device: Any):
         """Allocate arrays for the contacts of all environments on a Warp device."""
@@ -55,7 +55,7 @@ class WarpContacts:
         )  # fmt: skip
 
     def fit(self) -> bool:
-        """Return whether the arrays held all contacts of the last `read`; if not, enlarge them."""
+        """Return whether the arrays were large enough for the last `read`; if not, enlarge them."""
         if (most := int(self._most.numpy()[0])) <= self.values.shape[1]:
             return True
         self._make_room(2 * most)

@@ -39,7 +39,7 @@ def structs(kind: Any, table: Any, **more: np.ndarray) -> Any:
     Args:
         kind: Warp struct.
         table: Structured array or mapping with the fields of the struct.
-        **more: Fields that the table lacks.
+        **more: Values of fields that the table lacks.
     """
     count = len(table) if isinstance(table, np.ndarray) else len(next(iter(table.values())))
     rows = np.zeros(count, kind.numpy_dtype())
@@ -52,7 +52,7 @@ class Mirror:
     """Device array with a NumPy copy of its values; on the CPU, both share the same memory."""
 
     def __init__(self, array: Any):
-        """Create the NumPy array ``host`` (n, ...), in which vectors and matrices are trailing axes."""
+        """Create the NumPy array ``host`` (n, ...), which stores vectors and matrices along trailing axes."""
         self.array = array
         self._copy = None
         if array.device.is_cuda:
@@ -71,7 +71,7 @@ class Mirror:
 
 
 class Graphs:
-    """Runs sequences of kernels. On a GPU, a sequence is captured as a CUDA graph when it runs again."""
+    """Runner of kernel sequences. On a GPU, each sequence is captured as a CUDA graph on its second run."""
 
     def __init__(self, device: Any):
         """Initialize without any captured graphs."""

@@ -1,4 +1,4 @@
-"""Warp functions for the loads of contacts on a skin (`tactile_sim.skin.loads`), and their values."""
+"""Warp functions that compute the loads of contacts on a skin, and what touch functions return for them."""
 
 import warp as wp
 
@@ -15,7 +15,7 @@ from tactile_sim.skin import touch_functions
 
 @wp.struct
 class Load:
-    """Contact load on a patch of skin, in the frame of the patch's body; see `loads.Loads`."""
+    """Contact load on a patch of skin, in the frame of the patch's body; see `skin.loads.Loads`."""
 
     point: wp.vec3
     normal: wp.vec3
@@ -37,7 +37,7 @@ def load_of(
     xpos: wp.array2d[wp.vec3],
     xmat: wp.array2d[wp.mat33],
 ):
-    """Return the load that a contact applies to the skin of one of its two geoms, in the frame of its body.
+    """Return the load of a contact on the skin of one of its two geoms, in the frame of that geom's body.
 
     Args:
         env: Index of the environment.
@@ -72,7 +72,10 @@ def load_of(
 
 @wp.func
 def value_of(load: Load, quantity: int):
-    """Return the value of a load as `touch_functions.evaluate` does; a scalar is the first component."""
+    """Return the vector that a touch function returns for a load; a scalar is its first component.
+
+    ``quantity`` is the number of the touch function, as in `touch_functions.evaluate`.
+    """
     along = wp.dot(load.force, load.normal)
     if quantity == wp.static(touch_functions.NORMAL):
         return wp.vec3(along, 0.0, 0.0)

@@ -20,7 +20,7 @@ def make(
     Raises:
         EngineError: The device does not exist, the environments do not fit in its memory, or MuJoCo Warp does
             not support the scene.
-        ConfigError: The skin uses functions that are not supported.
+        ConfigError: The touch or response function, or the measure of distance, is not supported.
     """
     chosen, model = device_named(device), simulation.engine.model
     each = bytes_of_data(model) + bytes_per_environment(simulation)

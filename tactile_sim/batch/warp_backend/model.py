@@ -1,4 +1,4 @@
-"""Create MuJoCo Warp models, check that they are supported, and compute the memory they need."""
+"""Convert models for MuJoCo Warp, check that it supports them, and compute the memory that it needs."""
 
 from __future__ import annotations
 
@@ -16,11 +16,12 @@ from tactile_sim.errors import EngineError
 CONTACTS, CONSTRAINTS = 48, 64
 """Initial capacity for contacts and constraints per environment."""
 _IRRELEVANT = int(mujoco.mjtDisableBit.mjDSBL_AUTORESET | mujoco.mjtDisableBit.mjDSBL_MIDPHASE)
-"""Flags that MuJoCo Warp rejects. They can be cleared, because `guard` resets unstable environments."""
+"""Flags in ``disableflags`` that MuJoCo Warp rejects. They are cleared: `guard` resets unstable
+environments in any case, and the midphase only affects speed."""
 
 
 def bytes_of_data(model: mujoco.MjModel) -> int:
-    """Return the memory that MuJoCo Warp needs per environment [bytes]."""
+    """Return the memory that MuJoCo Warp and the recorded contacts need per environment [bytes]."""
     with wp.ScopedDevice("cpu"):
         one, two = (
             _bytes(mjw.make_data(model, count, nconmax=CONTACTS, njmax=CONSTRAINTS)) for count in (1, 2)
@@ -50,7 +51,7 @@ def put_model(model: mujoco.MjModel) -> Any:
             raise EngineError(f"backend: 'warp' does not support {what}; use backend='mujoco'")
     model = copy.copy(model)
     model.opt.disableflags &= ~_IRRELEVANT
-    # Without this flag, boxes collide by the algorithm for convex shapes, whose contacts are less precise.
+    # Without this flag, contacts of boxes are computed by the algorithm for convex shapes, less precisely.
     model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_NATIVECCD
     try:
         warp_model = mjw.put_model(model)

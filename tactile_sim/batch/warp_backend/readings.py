@@ -28,7 +28,7 @@ class WarpReadings(Readings):
 
     @property
     def ideal(self) -> ManyReadings:
-        """Readings of the recorded states before sampling and signal chain, copied from a GPU if needed."""
+        """Readings of the recorded states, before sampling and signal chain; copied from a GPU if needed."""
         if self._stale:
             self._felt, self._stale = self._make_readings(), False
         return self._felt

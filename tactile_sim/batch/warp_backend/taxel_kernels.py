@@ -1,4 +1,4 @@
-"""Warp kernels that distribute contact loads over taxels, with the same rules as `tactile_sim.skin`."""
+"""Warp kernels that distribute contact loads over taxels, by the same rules as `tactile_sim.skin`."""
 
 import warp as wp
 
@@ -55,9 +55,9 @@ def cell_of(x: float, corner: float, cell: float, number: int):
 
 @wp.func
 def find_nearest(load: Load, patch: Patch, taxels: Taxels):
-    """Return the index of the taxel of a patch nearest to a load.
+    """Return the index of the patch's taxel that is nearest to a load.
 
-    Taxels that face the load take precedence if they are within two spacings of it; see
+    Taxels that face the load take precedence if they are within two taxel spacings of the load; see
     `tactile_sim.skin.responses`.
     """
     if not wp.length_sq(load.point) < wp.static(1e30):
@@ -109,7 +109,7 @@ def walk(
     """Find the taxels around a load by walking from neighbor to neighbor; return their number.
 
     Args:
-        start: First taxel.
+        start: Taxel at which the walk starts; it is always included.
         load: The load.
         reach: Maximum distance of the taxels from the load [m].
         taxels: The taxels of the skin.
@@ -161,7 +161,10 @@ def weight_of(distance: float, limit: float, area: float, law: int):
 
 @wp.func
 def modulus_of(patch: int, other: int, taxels: Taxels):
-    """Return the effective plane-strain modulus of a patch and an ``other`` one, or -1 [Pa]."""
+    """Return the effective plane-strain modulus of a patch in contact with another body [Pa].
+
+    ``other`` is the patch of the other body; -1 if that body has no skin and is treated as rigid.
+    """
     modulus = taxels.patches[patch].modulus
     if other < 0:
         return modulus
@@ -172,9 +175,9 @@ def modulus_of(patch: int, other: int, taxels: Taxels):
 def add_reading(
     env: int, t: int, value: wp.vec3, in_taxel_axes: bool, taxels: Taxels, out: wp.array3d[float]
 ):
-    """Add a value to the reading of taxel ``t``, multiplied by the taxel's factor.
+    """Multiply a value by the factor of taxel ``t``, and add it to the taxel's reading.
 
-    With ``in_taxel_axes``, the value is first rotated to the axes of the taxel and its third component is
+    With ``in_taxel_axes``, the value is first rotated into the axes of the taxel and its third component is
     negated. ``out`` has the shape (num_envs, taxels, channels).
     """
     reading = taxels.factor[t] * value
@@ -187,7 +190,10 @@ def add_reading(
 
 @wp.func
 def is_outside(start: int, load: Load, taxels: Taxels):
-    """Return whether no taxel receives a load; ``start`` is the result of `find_nearest`."""
+    """Return whether a load is ignored, because it is outside a limited pad or the taxel faces away from it.
+
+    ``start`` is the taxel that `find_nearest` returns for the load.
+    """
     edge = taxels.extents[start][2]
     outside = wp.length(taxels.positions[start] - load.point) > edge
     return edge < wp.inf and (outside or not faces(taxels, start, load.normal))

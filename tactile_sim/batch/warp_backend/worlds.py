@@ -1,4 +1,4 @@
-"""Environments of one model that MuJoCo Warp steps."""
+"""Environments of one model, stepped by MuJoCo Warp."""
 
 from __future__ import annotations
 
@@ -141,7 +141,7 @@ class WarpWorlds(StateArrays, MujocoSensors):
                 )  # fmt: skip
 
     def faults(self) -> dict[int, str]:
-        """Return the reason for each environment that became unstable since its last reset, by index."""
+        """Return why environments became unstable since their last reset, by environment index."""
         codes = self._fault.numpy()
         return {env: kernels.FAULTS[codes[env]] for env in np.flatnonzero(codes).tolist()}
 

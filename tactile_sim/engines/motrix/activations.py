@@ -1,4 +1,4 @@
-"""Integrate the activations of stateful actuators, which motrixsim can neither report nor set."""
+"""Integration of the activations of stateful actuators, which motrixsim can neither report nor set."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ _LEAST = 1e-15  # MuJoCo's mjMINVAL
 
 
 class Activations:
-    """Integrator for the activations in all environments, with the same results as MuJoCo.
+    """Integrator for the activations in all environments, which gives the same results as MuJoCo.
 
-    In motrixsim these actuators have no dynamics, and their activations are passed as controls.
+    In motrixsim, stateful actuators have no dynamics, and their activations are passed as controls.
     """
 
     def __init__(self, model: mujoco.MjModel):
-        """Read the parameters of the actuators with a state."""
+        """Read the parameters of the stateful actuators."""
         kinds = model.actuator_dyntype
         self.actuators = np.flatnonzero(np.isin(kinds, DYNAMICS))
-        """(k,) ids of the actuators with a state."""
+        """(k,) ids of the stateful actuators."""
         chosen = self.actuators
         self._addresses = model.actuator_actadr[chosen]
         clamped = (model.actuator_ctrllimited[chosen] != 0) & (
@@ -56,7 +56,7 @@ class Activations:
         return out
 
     def inputs(self, ctrl: np.ndarray, act: np.ndarray) -> np.ndarray:
-        """Return the controls to pass to motrixsim, in which activations replace those of stateful actuators.
+        """Replace the controls of stateful actuators with their activations, as input for motrixsim.
 
         Args:
             ctrl: (..., nu) controls.

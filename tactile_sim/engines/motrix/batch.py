@@ -1,4 +1,4 @@
-"""Step many environments of one scene with motrixsim."""
+"""Engine that steps several environments of one scene with motrixsim."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ from tactile_sim.scenes.sensor_layout import contact_layout
 
 
 class MotrixBatch(PartialSensors, Environments):
-    """``num_envs`` environments of one model, whose states are stored in the arrays of ``data``.
+    """``num_envs`` environments of one model, with their states in the arrays of ``data``.
 
     Only ``<contact>`` sensors are supported. As in MuJoCo, readings after ``step`` belong to the state before
-    its last time step. A sensor is computed when it is read.
+    the last time step. A sensor is computed when it is read.
     """
 
     name = "motrix"
@@ -47,8 +47,8 @@ class MotrixBatch(PartialSensors, Environments):
             model: The compiled scene.
             num_envs: Number of environments.
             threads: Number of threads in the process. 0 lets motrixsim decide.
-            bodies: Ids of the bodies whose contacts are read in addition to those of the sensors. None
-                selects all.
+            bodies: Ids of bodies whose contacts are read in addition to the contacts that the sensors need.
+                None selects all bodies.
 
         Raises:
             EngineError: Motrixsim is not installed or rejects the scene.
@@ -88,13 +88,13 @@ class MotrixBatch(PartialSensors, Environments):
         self._flipped = np.tile(self._motrix.flipped, num_envs)
         self._values = np.full((num_envs, model.nsensordata), np.nan)
         self._valid_inputs = np.ones((num_envs, 2), bool)
-        """False for environments that got invalid controls or applied forces since their last reset."""
+        """(num_envs, 2) False if controls (0) or applied forces (1) were invalid since the last reset."""
         self._at_address = {layout.address: sensor for sensor, layout in self._layouts.items()}
         self._sites = Sites(model, num_envs) if SITE in model.sensor_objtype[supported] else None
         self._start = self.data.qpos.copy()
         """``qpos`` of the states to which the contacts belong."""
         self._ahead = np.zeros(num_envs, bool)
-        """(num_envs,) True where motrixsim is one step ahead of ``data``, as it is after ``forward``."""
+        """(num_envs,) True where motrixsim is one step ahead of ``data``, as after ``forward``."""
         self.reset()
 
     @property
@@ -118,7 +118,7 @@ class MotrixBatch(PartialSensors, Environments):
     def _strides(self, n: int) -> list[int]:
         """Divide n steps into calls to motrixsim; return the number of steps in each.
 
-        Activations must be updated at every step, and sites must be placed before the last one.
+        Activations must be updated at every step, and sites must be placed before the last step.
         """
         if len(self._motrix.activations):
             return [1] * n
@@ -133,7 +133,7 @@ class MotrixBatch(PartialSensors, Environments):
         """Reset environments to the initial state or to a keyframe; the others are not changed.
 
         Args:
-            keyframe: Name of the keyframe.
+            keyframe: Name of the keyframe; None for the initial state.
             envs: Indices of the environments, or a boolean mask (num_envs,); default: all.
 
         Raises:
@@ -149,20 +149,20 @@ class MotrixBatch(PartialSensors, Environments):
             getattr(self.data, field.name)[chosen] = getattr(start, field.name)
         self._valid_inputs[chosen] = True
         if envs is None:
-            # A new state has no forces of previous steps.
+            # A new state has no forces from previous steps.
             self._state = MotrixState(self._motrix, (self.num_envs,))
             self._inputs = self.data.copy()
         self._ahead[chosen] = True  # their states are replaced in any case
         self._advance(chosen)
 
     def fault(self) -> str | None:
-        """Return why and in which environment the physics became unstable since the last reset, or None."""
+        """Return why and in which environment the physics has become unstable since the reset, or None."""
         for env, fault in self.faults().items():
             return f"{fault} in environment {env}"
         return None
 
     def faults(self) -> dict[int, str]:
-        """Return why environments became unstable since their last reset, by environment index."""
+        """Return why environments have become unstable since their last reset, by environment index."""
         names = ("position", "velocity", "control", "applied force")
         valid = valid_rows(self.data.qpos), valid_rows(self.data.qvel), *self._valid_inputs.T
         found: dict[int, str] = {}
@@ -226,7 +226,7 @@ class MotrixBatch(PartialSensors, Environments):
         self._stale = True
 
     def _send_inputs(self) -> None:
-        """Pass controls, forces and mocap poses to motrixsim, with zeros instead of invalid numbers."""
+        """Pass controls, forces and mocap poses to motrixsim, with zeros in place of invalid values."""
         data = self.data
         valid = np.stack([valid_rows(data.ctrl), valid_rows(data.qfrc_applied)], axis=1)
         self._valid_inputs &= valid
@@ -253,7 +253,7 @@ class MotrixBatch(PartialSensors, Environments):
 
     @property
     def _sensordata(self) -> np.ndarray:  # type: ignore[override]
-        """(num_envs, nsensordata) values of the contact sensors; those of other sensors are NaN."""
+        """(num_envs, nsensordata) values of the contact sensors; the values of other sensors are NaN."""
         for address in self._at_address:
             self._values_at(address)
         return self._values
@@ -268,7 +268,7 @@ class MotrixBatch(PartialSensors, Environments):
     def read_contacts(self) -> RawContacts:
         """Return the contacts of all environments, ordered by environment.
 
-        With p pairs of geoms, ``pair`` is the index of the environment times p plus a row of ``pairs``.
+        With p pairs of geoms, ``pair`` is p times the environment index plus the pair's row in ``pairs``.
         """
         if self._stale:
             self._stale = False

@@ -15,14 +15,14 @@ INPUTS = ("qpos", "qvel", "act", "ctrl", "qfrc_applied", "mocap_pos", "mocap_qua
 
 @dataclass
 class BatchData(StateArrays):
-    """State and controls of n environments, with the names and order that MuJoCo uses."""
+    """State and inputs of n environments, with the names and order that MuJoCo uses."""
 
     qpos: np.ndarray
     """(n, nq) positions [m, rad]."""
     qvel: np.ndarray
     """(n, nv) velocities [m/s, rad/s]."""
     act: np.ndarray
-    """(n, na) activations of actuators with a state."""
+    """(n, na) activations of stateful actuators."""
     ctrl: np.ndarray
     """(n, nu) controls."""
     qfrc_applied: np.ndarray
@@ -40,5 +40,5 @@ class BatchData(StateArrays):
 
 
 def valid_rows(values: np.ndarray) -> np.ndarray:
-    """Return a mask (n,) of the rows of values (n, k) in which all numbers are finite and not too large."""
+    """Return a mask (n,) of the rows of ``values`` (n, k) whose numbers are all finite and not too large."""
     return (np.abs(values) < LARGEST).all(axis=1)

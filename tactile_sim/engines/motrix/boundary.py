@@ -1,4 +1,4 @@
-"""Import motrixsim, convert its panics to errors and capture its terminal output."""
+"""Import of motrixsim, conversion of its panics to errors, and capture of its terminal output."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def engine_errors(failure: str) -> Iterator[None]:
 def captured_output() -> Iterator[list[str]]:
     """Capture terminal output, including that of native code.
 
-    The yielded list is filled with the lines of output at the end of the block.
+    At the end of the block, the lines of output are added to the yielded list.
     """
     lines: list[str] = []
     sys.stdout.flush()

@@ -1,4 +1,4 @@
-"""Read contacts from motrixsim's contact sensors, and correct their frames and signs."""
+"""Contacts from motrixsim's contact sensors, with corrected frames and signs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tactile_sim.engines.motrix.scene import SLOTS
 _FORCE, _TORQUE, _DIST, _POS, _NORMAL, _TANGENT, STRIDE = 0, 3, 6, 7, 10, 13, 16
 """First column of each field in a slot, and the number of values in a slot."""
 WIDTH = 1 + SLOTS * STRIDE
-"""Number of values in a sensor, which are the number of contacts followed by the slots."""
+"""Number of values of a sensor: the number of contacts, followed by the values of all slots."""
 
 
 class RawContacts(NamedTuple):
@@ -26,7 +26,7 @@ class RawContacts(NamedTuple):
     position: np.ndarray
     """(n, 3) contact position in the world frame [m]."""
     frame: np.ndarray
-    """(n, 9) unit normal from geom 1 to geom 2, first and second tangent, in the world frame."""
+    """(n, 9) unit normal from geom 1 to geom 2, then the two tangents, in the world frame."""
     distance: np.ndarray
     """(n,) distance between the surfaces [m], negative if they penetrate."""
     wrench: np.ndarray
@@ -42,7 +42,7 @@ def read_raw(raw: np.ndarray, flipped: np.ndarray) -> RawContacts:
 
     Args:
         raw: (p, WIDTH) float32 values of the sensors.
-        flipped: (p,) bool, True if motrixsim has the two geoms in the opposite order.
+        flipped: (p,) bool, True if motrixsim lists the two geoms in the opposite order.
 
     Returns:
         The contacts of all pairs.
@@ -103,9 +103,10 @@ def _correct(raw, flipped, position, frame, distance, wrench, pair):
 
 
 def sliding_friction(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:
-    """Return the sliding friction of each contact (n,).
+    """Return the coefficient of sliding friction of each contact (n,).
 
-    It is that of the geom with the higher priority, or the larger value if the priorities are equal.
+    The geom with the higher priority determines the coefficient. If the priorities are equal, the larger
+    coefficient is used.
     """
     coefficients, priority = model.geom_friction[geoms, 0], model.geom_priority[geoms]
     higher = coefficients[np.arange(len(geoms)), priority.argmax(axis=1)]
@@ -124,7 +125,7 @@ def write_contacts(
     """Write contacts and their forces to MuJoCo's data.
 
     Args:
-        model: A model with elliptic friction cones, whose constraint forces are expressed in contact frames.
+        model: A model with elliptic friction cones, so that constraint forces are in contact frames.
         data: Data with up-to-date poses and no contacts.
         contacts: The contacts.
         geoms: (n, 2) geom ids of each contact.

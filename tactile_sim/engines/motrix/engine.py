@@ -45,7 +45,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
 
     motrixsim computes the contacts of a state only in the step that starts from it. Therefore, ``forward``
     already takes that step and ``integrate`` accepts its result. If controls or state change in between, the
-    step is repeated. As in MuJoCo, values that are read after ``step`` belong to the state before its last
+    step is repeated. As in MuJoCo, values that are read after ``step`` belong to the state before the last
     time step.
     """
 
@@ -89,13 +89,13 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         """Reset to the initial state or to a keyframe, and compute everything as in `forward`.
 
         Args:
-            keyframe: Name of the keyframe.
+            keyframe: Name of the keyframe; None for the initial state.
 
         Raises:
             EngineError: The keyframe does not exist.
         """
         self._reset_data(keyframe)
-        # A new state has no forces of previous steps.
+        # A new state has no forces from previous steps.
         self._state = MotrixState(self._motrix)
         self._placed: tuple[bytes, ...] = ()
         self._begin, self._taken = self.data.time, 0
@@ -116,7 +116,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
                 self._accept(steps)
 
     def forward(self) -> None:
-        """Compute everything that follows from the current positions, velocities and controls."""
+        """Compute all quantities that depend on the current positions, velocities and controls."""
         if self._ahead and self._inputs() == self._placed:
             return
         if self._prepare():
@@ -125,16 +125,16 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             self._update_poses()
 
     def integrate(self) -> None:
-        """Advance from the state of the last ``forward`` to the next one."""
+        """Advance one time step from the state of the last ``forward``."""
         if self._ahead:
             self._accept(1)
 
     def fault(self) -> str | None:
-        """Return why the physics became unstable since the last reset, or None if it is stable."""
+        """Return why the physics has become unstable since the last reset, or None if it is stable."""
         return self._fault
 
     def _inputs(self) -> tuple[bytes, ...]:
-        """Return everything that a step depends on in a form that can be compared."""
+        """Return the state and inputs on which a step depends, as bytes that can be compared."""
         data = self.data
         return (
             data.qpos.tobytes(), data.qvel.tobytes(), data.act.tobytes(), data.ctrl.tobytes(),
@@ -204,7 +204,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
     # -- reading the mirror ----------------------------------------------------------------------------------
 
     def contacts(self) -> Contacts:
-        """Return the contacts of the last ``forward``, or after ``step`` those before the last time step."""
+        """Return the contacts of the last ``forward``; after ``step``, those before the last time step."""
         self._update_contacts()
         return super().contacts()
 

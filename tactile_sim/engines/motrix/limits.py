@@ -34,11 +34,11 @@ class PartialSensors(MujocoSensors):
 
     @cached_property
     def sensor_ids(self) -> dict[str, int]:
-        """Ids of the supported sensors by name; an unnamed sensor is ``sensor<id>``."""
+        """Ids of the supported sensors by name; an unnamed sensor is called ``sensor<id>``."""
         return {name: k for name, k in self._all_sensors.items() if k not in self._unsupported_sensors}
 
     def unsupported_sensor_lines(self) -> list[str]:
-        """Return one line for each reason, with the names of the sensors that it affects."""
+        """Return one line for each reason why sensors are unsupported, with the names of these sensors."""
         names: dict[str, list[str]] = {}
         for name, sensor in self._all_sensors.items():
             if sensor in self._unsupported_sensors:
@@ -95,7 +95,7 @@ def _may_exceed_limit(model: mujoco.MjModel) -> np.ndarray:
 
 
 def unsupported_features(model: mujoco.MjModel) -> list[str]:
-    """Return the unsupported features that motrixsim does not warn about, not including sensors.
+    """Return the unsupported features that motrixsim does not warn about, except sensors.
 
     Args:
         model: The model.

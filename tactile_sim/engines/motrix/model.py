@@ -1,4 +1,4 @@
-"""Load a scene into motrixsim and access its states in the order of MuJoCo's model."""
+"""Scene loaded into motrixsim, and its states in the order of MuJoCo's model."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class MotrixModel:
                 )
         orders = [sensors[name].collider_pairs[0] for name in self._pair_names]
         self.flipped = np.array([first > second for first, second in orders], bool)
-        """(p,) bool, True if motrixsim has the two geoms of a pair in the opposite order."""
+        """(p,) bool, True if motrixsim lists the two geoms of a pair in the opposite order."""
         self.nets = [sensor for sensor in nets if f"{NET}{sensor}" in sensors]
         mocaps = [body for body in range(model.nbody) if model.body_mocapid[body] >= 0]
         self.mocaps = [
@@ -110,7 +110,7 @@ class MotrixModel:
         """Log a warning for each pair of geoms with more contacts than can be read, once per pair.
 
         Args:
-            raw: (n p, WIDTH) values of the sensors in n environments.
+            raw: (n * p, WIDTH) values of the sensors on p pairs of geoms in n environments.
         """
         for row in np.flatnonzero(raw[:, 0] > SLOTS).tolist():
             pair = row % len(self.pairs)

@@ -1,4 +1,4 @@
-"""Compute contact sensor values of many environments from raw contacts, in the same way as MuJoCo."""
+"""Contact sensor values of many environments, computed from raw contacts in the same way as in MuJoCo."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def matches(model: mujoco.MjModel, sensor: int, pairs: np.ndarray) -> np.ndarray
 def _is_of(model: mujoco.MjModel, kind: int, thing: int, pairs: np.ndarray) -> np.ndarray:
     """Return a mask (p, 2) of the geoms in pairs (p, 2) that belong to the object on one side of a sensor.
 
-    The object is given by its type ``kind`` (mjtObj) and its id ``thing``.
+    The object is specified by its type ``kind`` (mjtObj) and its id ``thing``.
     """
     if kind in (_UNKNOWN, SITE):
         return np.ones(pairs.shape, bool)
@@ -68,7 +68,7 @@ def find(
     Args:
         contacts: The c contacts of all environments.
         envs: (c,) environment index of each contact, in ascending order.
-        signs: (c,) result of ``matches`` for each contact.
+        signs: (c,) 1, -1 or 0 for each contact; see `matches`.
         reduce: Reduction of the sensor, such as ``netforce``.
         num_envs: Number of environments.
         slots: Number of slots.
@@ -82,7 +82,7 @@ def find(
 
 
 def slot_columns(layout: MujocoLayout) -> list[int]:
-    """Return the columns of a slot with the fields that a sensor requests."""
+    """Return the indices of the columns in a slot that contain the fields requested by a sensor."""
     starts = np.cumsum([0, *WIDTHS.values()])
     asked = [k for k in range(len(WIDTHS)) if layout.bits >> k & 1]
     return [column for k in asked for column in range(starts[k], starts[k + 1])]

@@ -1,4 +1,4 @@
-"""Convert a scene to MJCF that motrixsim can load, and add sensors and motors."""
+"""Conversion of a scene to MJCF that motrixsim can load, with additional sensors and motors."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tactile_sim.errors import EngineError
 from tactile_sim.names import Names
 
 PREFIX = "tactile_sim/"
-"""Name prefix of elements that are added or that have no name in the scene."""
+"""Name prefix of added elements, and of unnamed elements whose generated name is already used."""
 PAIR = PREFIX + "pair/"
 """Name prefix of contact sensors on pairs of geoms, followed by the ids of the geoms."""
 NET = PREFIX + "net/"
-"""Name prefix of sensors for the net force of the scene's contact sensors, followed by the sensor's id."""
+"""Name prefix of net-force sensors, followed by the id of the contact sensor whose force they measure."""
 MOTOR = PREFIX + "motor/"
 """Name prefix of motors for applied forces, followed by the index of the degree of freedom."""
 SLOTS = 8
-"""Largest number of contacts that are read for each pair of geoms."""
+"""Maximum number of contacts that are read for each pair of geoms."""
 _REMEDY = "; remove it, or set engine: mujoco"
 FIELDS = "found force torque dist pos normal tangent"
 
@@ -41,7 +41,7 @@ _SIDES = {
 def with_names(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     """Return a copy of a spec in which all bodies, geoms, joints and actuators have names.
 
-    Unnamed elements get their name in `tactile_sim.names.Names`, unless it is already used.
+    Unnamed elements get the name that `tactile_sim.names.Names` generates, unless it is already used.
     """
     copy = spec.copy()
     names = Names(copy.compile())
@@ -166,7 +166,7 @@ def _write_activations_as_controls(actuators: ElementTree.Element, model: mujoco
 
 
 def _make_files_absolute(scene: ElementTree.Element, spec: mujoco.MjSpec) -> None:
-    """Make file names absolute, because the scene is passed as text without a folder."""
+    """Make file names absolute, because the scene is passed as text, which has no folder."""
     folder = Path(spec.modelfiledir or os.curdir) / (spec.meshdir or "")
     for element in scene.iterfind("asset/*[@file]"):
         element.set("file", str((folder / element.attrib["file"]).absolute()))

@@ -1,4 +1,4 @@
-"""Find the contacts that lie within the volumes of sites, in many environments."""
+"""Search for contacts within the volumes of sites, in many environments."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Environments of one scene in motrixsim with the contacts and poses that a skin needs."""
+"""Environments of one scene in motrixsim, with the contacts and poses that a skin needs."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _DIMENSIONS = 6
 
 
 def bytes_of_contacts(model: mujoco.MjModel) -> int:
-    """Return an upper bound of the memory per environment for reading contacts from motrixsim [bytes]."""
+    """Return an upper bound on the memory per environment for reading contacts from motrixsim [bytes]."""
     return 2 * 4 * WIDTH * len(pairs_that_may_touch(model))
 
 
@@ -52,10 +52,10 @@ class MotrixWorlds(StateArrays):
             spec: The scene.
             model: The compiled scene.
             num_envs: Number of environments.
-            threads: Number of threads; motrixsim accepts it only once in a process. 0 uses the number of
+            threads: Number of threads, which motrixsim lets a process set only once. 0 uses the number of
                 processors.
-            bodies: Ids of the bodies whose contacts are read, besides those of contact sensors. None selects
-                all.
+            bodies: Ids of bodies whose contacts are read in addition to the contacts that the sensors need.
+                None selects all bodies.
 
         Raises:
             EngineError: Motrixsim is not installed or rejects the scene.
@@ -94,7 +94,7 @@ class MotrixWorlds(StateArrays):
 
     @property
     def xfrc_applied(self) -> np.ndarray:
-        """Not supported.
+        """Forces on bodies, which are not supported.
 
         Raises:
             EngineError: Always.
@@ -105,7 +105,7 @@ class MotrixWorlds(StateArrays):
         )
 
     def step(self, n: int = 1) -> None:
-        """Advance every environment by n time steps; see `faults`."""
+        """Advance every environment by n time steps; `faults` then reports failures."""
         self._engine.step(n)
 
     def record(self, steps: int = 0) -> None:
@@ -138,7 +138,7 @@ class MotrixWorlds(StateArrays):
 
         Args:
             envs: Indices of the environments in ascending order. None resets all.
-            keyframe: Name of the keyframe.
+            keyframe: Name of the keyframe; None for the initial state.
 
         Raises:
             EngineError: The keyframe does not exist.
@@ -147,7 +147,7 @@ class MotrixWorlds(StateArrays):
         self._engine.reset(keyframe, None if everything else envs)
 
     def faults(self) -> dict[int, str]:
-        """Return why environments became unstable since their last reset, by environment index."""
+        """Return why environments have become unstable since their last reset, by environment index."""
         return self._engine.faults()
 
     def contacts(self, env: int) -> Contacts:
@@ -157,7 +157,7 @@ class MotrixWorlds(StateArrays):
 
     @property
     def sensordata(self) -> np.ndarray:
-        """(num_envs, nsensordata) values of the contact sensors; those of other sensors are NaN."""
+        """(num_envs, nsensordata) values of the contact sensors; the values of other sensors are NaN."""
         return self._engine._sensordata
 
     def get_contact_sensor(self, name: str) -> ContactSensor:
@@ -167,7 +167,7 @@ class MotrixWorlds(StateArrays):
     def _make_room(self, contacts: int) -> None:
         """Allocate memory for a number of contacts per environment."""
         self.contact_values = np.zeros((self.num_envs, contacts, Contacts.WIDTH))
-        """(num_envs, k, Contacts.WIDTH) contacts that carry a force, see `Contacts.values`."""
+        """(num_envs, k, Contacts.WIDTH) quantities of contacts that carry a force, see `Contacts.values`."""
         self.contact_ids = np.zeros((self.num_envs, contacts, Contacts.IDS), np.int32)
         """(num_envs, k, Contacts.IDS) ids of these contacts, see `Contacts.ids`."""
 
@@ -179,10 +179,10 @@ def _write(
 ):  # fmt: skip
     """Write the contacts of all environments into the arrays of `MotrixWorlds`.
 
-    The first five arguments are the fields of `RawContacts`. ``pairs`` (p, 2) are the geom ids and
-    ``frictions`` (p,) the sliding friction of each pair. ``values``, ``ids`` and ``counts`` are the arrays to
-    write. The other arguments are those of `read_arrays`, with a leading axis for the environments where they
-    depend on the state.
+    The first five arguments are the fields of `RawContacts`. ``pairs`` (p, 2) contains the geom ids of all
+    pairs and ``frictions`` (p,) their sliding friction. ``values``, ``ids`` and ``counts`` are the arrays to
+    write. The other arguments are those of `read_arrays`; arguments that depend on the state have a leading
+    axis for the environments.
     """
     room = ids.shape[1]
     dim, address = np.full(room, _DIMENSIONS, np.int32), np.empty(room, np.int32)

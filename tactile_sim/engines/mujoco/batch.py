@@ -1,4 +1,4 @@
-"""Step many environments of one scene with MuJoCo's batch."""
+"""Engine that steps several environments of one scene with MuJoCo's batch."""
 
 from __future__ import annotations
 
@@ -52,14 +52,14 @@ class MujocoBatch(Environments):
             self.data.step(nstep=n)
 
     def forward(self) -> None:
-        """Compute everything that follows from the current positions, velocities and controls."""
+        """Compute all quantities that depend on the current positions, velocities and controls."""
         self.data.forward()
 
     def reset(self, keyframe: str | None = None, envs: Sequence[int] | np.ndarray | None = None) -> None:
         """Reset environments to the initial state or to a keyframe.
 
         Args:
-            keyframe: Name of the keyframe.
+            keyframe: Name of the keyframe; None for the initial state.
             envs: Indices of the environments, or a boolean mask (num_envs,); default: all.
 
         Raises:
@@ -69,8 +69,8 @@ class MujocoBatch(Environments):
         self.data.reset(ids=ids, keyframe=keyframe_id(self.model, keyframe))
 
     def fault(self) -> str | None:
-        """Return why and in which environment the physics became unstable since the last reset, or None."""
-        # For each environment and warning: MuJoCo's last detail and the number of occurrences.
+        """Return why and in which environment the physics has become unstable since the reset, or None."""
+        # The last axis contains MuJoCo's ``lastinfo`` and the number of occurrences of a warning.
         counts = self.data.warning[:, :, 1]
         for env in np.flatnonzero(counts.any(axis=1)).tolist():
             if (warning := first_bad(counts[env].tolist())) is not None:

@@ -19,13 +19,13 @@ STABILITY_WARNINGS = {
 
 
 def first_bad(counts: list[int]) -> int | None:
-    """Return the first type of MuJoCo warning that indicates unstable physics.
+    """Return the type of the MuJoCo warning that first indicated unstable physics.
 
     Args:
         counts: Number of occurrences of each type of warning, indexed by mujoco.mjtWarning.
 
     Returns:
-        The type of the warning, or None if the physics is stable.
+        The type, or None if the physics is stable.
     """
     # Called twice for each step, so the usual case comes first.
     if not any(counts) or not any(counts[warning] for warning in STABILITY_WARNINGS):
@@ -39,8 +39,8 @@ class MujocoEngine(MjDataEngine):
 
     A step can be taken in one call (``step``) or in two: ``forward`` computes poses, contacts, forces and
     sensors for the current state, and ``integrate`` advances to the next one. Between these two calls,
-    everything in ``data`` belongs to the same state. Together, both calls give a result that is bitwise
-    identical to that of ``step``.
+    everything in ``data`` belongs to the same state. The result of the two calls is bitwise identical to that
+    of ``step``.
     """
 
     name = "mujoco"
@@ -69,18 +69,18 @@ class MujocoEngine(MjDataEngine):
         mujoco.mj_step(self.model, self.data, whole("step: n", n, error=EngineError))
 
     def forward(self) -> None:
-        """Compute everything that follows from the current positions, velocities and controls."""
+        """Compute all quantities that depend on the current positions, velocities and controls."""
         mujoco.mj_checkPos(self.model, self.data)
         mujoco.mj_checkVel(self.model, self.data)
         mujoco.mj_forward(self.model, self.data)
         mujoco.mj_checkAcc(self.model, self.data)
 
     def integrate(self) -> None:
-        """Advance from the state of the last ``forward`` to the next one."""
+        """Advance one time step from the state of the last ``forward``."""
         self._integrate(self.model, self.data)
 
     def fault(self) -> str | None:
-        """Return why the physics became unstable since the last reset, or None if it is stable."""
+        """Return why the physics has become unstable since the last reset, or None if it is stable."""
         counts = self._warnings.tolist()
         warning = first_bad(counts)
         if warning is None:
@@ -96,7 +96,7 @@ class MujocoEngine(MjDataEngine):
         """Reset to the initial state or to a keyframe, and compute everything as in `forward`.
 
         Args:
-            keyframe: Name of the keyframe.
+            keyframe: Name of the keyframe; None for the initial state.
 
         Raises:
             EngineError: The keyframe does not exist.

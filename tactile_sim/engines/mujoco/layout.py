@@ -1,4 +1,4 @@
-"""Determine the offsets of fields in MuJoCo's C structures from live data of the installed version."""
+"""Offsets of fields in MuJoCo's C structures, determined at run time for the installed version."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _COUNTS = ("ncon", "ne", "nf", "nl", "nefc", "nJ")
 _FARTHEST = 1 << 17
 """Extent of the search for pointers in mjData, in units of 8 bytes."""
 _POINTERS = 1 << 10
-"""Upper bound of the number of pointers in mjData."""
+"""Upper bound on the number of pointers in mjData."""
 _PROBE = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .05"><freejoint/>
 <geom size=".1"/></body><body pos="1 0 .05"><freejoint/><geom size=".1"/></body></worldbody></mujoco>"""
 
@@ -27,11 +27,11 @@ class DataLayout(NamedTuple):
     pointers: int
     """Offset of the first pointer to an array in mjData."""
     ncon: int
-    """Offset of the field ``ncon`` in mjData, the number of contacts."""
+    """Offset of the field ``ncon`` (number of contacts) in mjData."""
     contact: int
-    """Offset of the field ``contact`` in mjData, the pointer to the contacts."""
+    """Offset of the field ``contact`` (pointer to the contacts) in mjData."""
     efc_force: int
-    """Offset of the field ``efc_force`` in mjData, the pointer to the constraint forces."""
+    """Offset of the field ``efc_force`` (pointer to the constraint forces) in mjData."""
     stride: int
     """Size of mjContact."""
     dist: int
@@ -41,7 +41,7 @@ class DataLayout(NamedTuple):
     dim: int
     geom: int
     efc_address: int
-    """Offsets of the fields of mjContact."""
+    """Offsets of the fields ``dist`` to ``efc_address`` in mjContact."""
 
 
 @cache

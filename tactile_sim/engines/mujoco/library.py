@@ -1,4 +1,4 @@
-"""Access to batch functions in MuJoCo's C library that its Python package does not expose."""
+"""Batch functions of MuJoCo's C library that MuJoCo's Python package does not expose."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class BatchConfig(ctypes.Structure):
 
 
 class BatchOwner:
-    """Owns a batch and deletes it once neither this object nor an array from `view` is in use."""
+    """Owner of a batch, which is deleted once neither this object nor an array from `view` is in use."""
 
     def __init__(self, batch: int):
         self._batch, self._delete = batch, library().mjb_deleteBatch
@@ -42,7 +42,7 @@ class BatchOwner:
 
 
 def step_function(lib: ctypes.CDLL, name: str, integers: int = 0) -> Any:
-    """Return a library function with the arguments model, data and integers, for use in a kernel.
+    """Return a library function that kernels can call with a model, data and integers.
 
     Args:
         lib: The library.

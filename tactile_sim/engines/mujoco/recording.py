@@ -1,4 +1,4 @@
-"""Callback that MuJoCo's threads run on each environment of a batch to record a state and then step."""
+"""Callback that MuJoCo's threads run on each environment of a batch: record the state, then step."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def new_job(
 
     Args:
         model: MuJoCo model of one environment.
-        data: Any data for the model, from which the memory layout is read.
+        data: Any data of this model; the memory layout is read from it.
         counts: (num_envs,) int32 array that the callback fills with the number of contacts.
         constants: ``geom_bodyid`` and ``body_rootid`` of the model.
         copies: Source offset, destination and size of each array to copy, see `COPIES`.

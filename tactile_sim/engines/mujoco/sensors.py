@@ -1,4 +1,4 @@
-"""Read sensors from arrays in MuJoCo's layout, for one or several environments."""
+"""Sensor access for engines with arrays in MuJoCo's layout, for one or several environments."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from tactile_sim.scenes.sensor_layout import (
 
 
 class MujocoSensors:
-    """Mixin for engines that implements reading sensors.
+    """Mixin that implements the engines' methods for reading sensors.
 
-    All values are those of the last ``forward``, ``step`` or ``reset``. As in MuJoCo, after ``step`` they
-    belong to the state before its last time step.
+    All values are those of the last ``forward``, ``step`` or ``reset``. As in MuJoCo, values read after
+    ``step`` belong to the state before the last time step.
     """
 
     model: mujoco.MjModel
@@ -34,7 +34,7 @@ class MujocoSensors:
 
     @cached_property
     def sensor_ids(self) -> dict[str, int]:
-        """Ids of the scene's sensors by name; an unnamed sensor is ``sensor<id>``."""
+        """Ids of the scene's sensors by name; an unnamed sensor is called ``sensor<id>``."""
         return sensor_names(self.model)
 
     @cached_property
@@ -130,12 +130,12 @@ class MujocoSensors:
         return self._contact_sensor(name)[0]
 
     def _values_at(self, address: int) -> np.ndarray:
-        """Return ``_sensordata`` after updating the sensor at this address, if the engine defers updates."""
+        """Update the sensor at this address if the engine defers updates, and return ``_sensordata``."""
         return self._sensordata
 
     @cached_property
     def _contacts(self) -> dict[str, tuple[MujocoLayout, MujocoLayout | None]]:
-        """Cache, by sensor name: a contact sensor's own layout and its layout with all fields, or None."""
+        """Cached layouts of contact sensors by name: their own, and the one with all fields or None."""
         return {}
 
     def _sensor(self, name: str) -> int:
@@ -162,12 +162,12 @@ class MujocoSensors:
 
 WRENCH, DIST = ContactSensor.WRENCH, ContactSensor.DIST
 TORQUE, RAW_DIST, RAW_NORMAL, RAW_TANGENT, RAW_WIDTH = 3, 6, 10, 13, 16
-"""First columns of fields after ``found`` in a slot of ``sensordata``, for a sensor with all fields."""
+"""First column of each field in a slot with all fields, and number of columns, both without ``found``."""
 
 
 @kernel
 def _read(sensordata, address, stride, values, found):
-    """Read the slots of a sensor with all fields into ``values``, including wrenches in the world frame."""
+    """Read a sensor with all fields into ``values`` and ``found``; compute wrenches in the world frame."""
     for n in range(len(values)):
         found[n] = sensordata[n, address]
         for s in range(values.shape[1]):

@@ -1,4 +1,4 @@
-"""Wrapper of MuJoCo's C batch that records contacts, which `mujoco.batch` does not expose."""
+"""Wrapper of MuJoCo's C batch. Unlike `mujoco.batch`, it records contacts."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ _CAPACITY = 32
 class Worlds(StateArrays, MujocoSensors):
     """Environments of one model, stepped by MuJoCo's thread pool.
 
-    The results are the same as with single environments. All arrays have a leading axis for the environments.
-    States and inputs (``qpos``, ``qvel``, ``act``, ``ctrl``, ``qfrc_applied``, ``xfrc_applied``,
-    ``mocap_pos``, ``mocap_quat``, ``time``) can be read, assigned and modified in place. The other arrays
-    contain the results of the last `record`.
+    The results are the same as if each environment were stepped individually. All arrays have a leading axis
+    for the environments. States and inputs (``qpos``, ``qvel``, ``act``, ``ctrl``, ``qfrc_applied``,
+    ``xfrc_applied``, ``mocap_pos``, ``mocap_quat``, ``time``) can be read, assigned and modified in place.
+    The other arrays contain the results of the last `record`.
     """
 
     name = "mujoco"
@@ -71,7 +71,7 @@ class Worlds(StateArrays, MujocoSensors):
         """Create the environments in the initial state.
 
         Args:
-            model: MuJoCo model of one environment, which is copied.
+            model: MuJoCo model of one environment; the batch copies it.
             num_envs: Number of environments.
             threads: Number of threads. 0 uses the number of processors.
 
@@ -110,7 +110,7 @@ class Worlds(StateArrays, MujocoSensors):
         self.reset()
 
     def step(self, n: int = 1) -> None:
-        """Advance every environment by n time steps; see `faults`."""
+        """Advance every environment by n time steps; `faults` then reports failures."""
         self._note(self._lib.mjb_step(self._batch, None, 0, n, 0))
 
     def record(self, steps: int = 0) -> None:
@@ -138,7 +138,7 @@ class Worlds(StateArrays, MujocoSensors):
 
         Args:
             envs: Indices (int32) of the environments in ascending order. None resets all.
-            keyframe: Name of the keyframe.
+            keyframe: Name of the keyframe; None for the initial state.
 
         Raises:
             EngineError: The keyframe does not exist.
@@ -152,7 +152,7 @@ class Worlds(StateArrays, MujocoSensors):
             self._errors.pop(env, None)
 
     def faults(self) -> dict[int, str]:
-        """Return the reason for each environment that has failed since its last reset, by index.
+        """Return why environments have failed since their last reset, by environment index.
 
         Environments in which MuJoCo raised an error keep their previous state and readings, but have no
         contacts.
@@ -189,7 +189,7 @@ class Worlds(StateArrays, MujocoSensors):
         self._callback = compiled_callback(int(model.opt.integrator))
 
     def _make_room(self, contacts: int) -> None:
-        """Allocate memory for this number of contacts per environment. Recorded contacts are kept."""
+        """Allocate memory for this number of contacts per environment, and keep the recorded contacts."""
         values = np.zeros((self.num_envs, contacts, Contacts.WIDTH))
         ids = np.zeros((self.num_envs, contacts, Contacts.IDS), np.int32)
         room = self._job[ROOM]

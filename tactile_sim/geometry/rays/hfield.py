@@ -12,11 +12,11 @@ from tactile_sim.geometry.rays.primitives import intersect_box
 def hit_hfield(x, y, z, u, v, w, size, heights, reach):
     """Return the distance along a ray to the first point inside a height field [m].
 
-    The field is solid from its base up to its surface, which has two triangles in each cell, with vertical
-    walls at the edges.
+    The field is solid from its base up to its surface, which consists of two triangles per cell. Its sides
+    are vertical.
 
     Args:
-        x: Origin of the ray in the geom's frame, x component [m].
+        x: x component of the ray's origin in the geom's frame [m].
         y: y component of the origin [m].
         z: z component of the origin [m].
         u: x component of the ray's unit direction.
@@ -27,7 +27,7 @@ def hit_hfield(x, y, z, u, v, w, size, heights, reach):
         reach: Largest distance of interest [m].
 
     Returns:
-        0 if the ray starts inside, infinity without a hit within reach.
+        The distance, which is 0 if the ray starts inside, and infinite without a hit within reach.
     """
     middle = 0.5 * (size[2] - size[3])
     solid = (size[0], size[1], 0.5 * (size[2] + size[3]))

@@ -1,4 +1,4 @@
-"""Intersect a ray with the triangles of a mesh and test whether it starts inside."""
+"""Intersect a ray with the triangles of a mesh and test whether the ray starts inside."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def hit_mesh(x, y, z, u, v, w, first, last, closed, boxes, links, triangles, rea
     An open mesh has no inside, so only its triangles are hit.
 
     Args:
-        x: Origin of the ray in the frame of the mesh, x component [m].
+        x: x component of the ray's origin in the frame of the mesh [m].
         y: y component of the origin [m].
         z: z component of the origin [m].
         u: x component of the ray's unit direction.
         v: y component of the direction.
         w: z component of the direction.
         first: First node of the mesh in boxes and links.
-        last: End of the mesh's nodes.
+        last: Index after the last node of the mesh.
         closed: Whether the mesh has an inside.
         boxes: Boxes of the trees of all meshes, see `tactile_sim.geometry.rays.tree.Tree`.
         links: Links of these trees.
@@ -33,7 +33,8 @@ def hit_mesh(x, y, z, u, v, w, first, last, closed, boxes, links, triangles, rea
         reach: Largest distance of interest [m].
 
     Returns:
-        0 if the ray starts inside a closed mesh, infinity without a hit within reach.
+        The distance, which is 0 if the ray starts inside a closed mesh, and infinite without a hit within
+        reach.
     """
     if closed and _inside(x, y, z, first, last, boxes, links, triangles):
         return 0.0
@@ -44,7 +45,7 @@ def hit_mesh(x, y, z, u, v, w, first, last, closed, boxes, links, triangles, rea
 def _inside(x, y, z, first, last, boxes, links, triangles):
     """Return whether a point (x, y, z) is in a closed mesh; the arguments are as in `hit_mesh`.
 
-    The crossings are counted along the ray that leaves the mesh's bounding box by the shortest way.
+    Crossings are counted along the shortest way from the point out of the mesh's bounding box.
     """
     out, u, v, w = np.inf, 0.0, 0.0, 0.0
     for k, value in enumerate((x, y, z)):
@@ -61,14 +62,14 @@ def _inside(x, y, z, first, last, boxes, links, triangles):
 def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, count):
     """Return the distance to the nearest crossing of a ray with a mesh, and a crossing number.
 
-    The crossing number is the number of triangles crossed from the front minus those crossed from the back.
-    If the ray ends outside a closed mesh, the number is 0 for a ray that starts outside or in a cavity, and
-    nonzero for one that starts inside. This also holds where parts of the mesh overlap and if all triangles
-    face inwards. The other arguments are as in `hit_mesh`. If ``count`` is False, the search ends at the
-    nearest crossing, and the crossing number is not meaningful.
+    Except for its sign, the crossing number is the number of triangles crossed from the front minus the
+    number crossed from the back. If the ray ends outside a closed mesh, it is 0 for a ray that starts outside
+    or in a cavity, and nonzero for a ray that starts inside. This also holds if parts of the mesh overlap or
+    if all triangles face inwards. If ``count`` is False, the search ends at the nearest crossing, and the
+    crossing number is not meaningful. The other arguments are as in `hit_mesh`.
 
     Returns:
-        The distance [m], infinity if beyond reach, and the crossing number.
+        The distance [m], which is infinite without a crossing within reach, and the crossing number.
     """
     o, (a, b, c, sa, sb, sc) = (x, y, z), _shear(u, v, w)
     iu, iv, iw = _inverse(u), _inverse(v), _inverse(w)
@@ -91,7 +92,7 @@ def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, co
 
 @kernel(error_model="numpy")
 def misses_box(boxes, node, x, y, z, u, v, w, reach):
-    """Return whether a ray misses the box of a node, by the separating axis theorem.
+    """Test by the separating axis theorem whether a ray misses the box of a node.
 
     The test needs no division, which pays off because most rays that come near a mesh miss it.
 
@@ -127,7 +128,7 @@ def _inverse(value):
 
 @kernel(error_model="numpy")
 def _within(boxes, node, x, y, z, iu, iv, iw, far):
-    """Return the distances at which a ray enters and leaves a node's box, limited to 0 to ``far`` [m].
+    """Return the distances from 0 to ``far`` at which a ray enters and leaves a node's box [m].
 
     If the ray misses the box, the entry is larger than the exit.
 
@@ -194,8 +195,8 @@ def _crossing(corners, t, o, a, b, c, sa, sb, sc):
         sc: Sixth result of `_shear`.
 
     Returns:
-        The distance from the origin [m], which may be negative, and 1 or -1 depending on the side of the
-        triangle from which the line crosses it. For a miss, infinity and 0.
+        The distance from the origin [m], which may be negative, and the side: -1 if the triangle faces
+        towards positive coordinates along axis c, and 1 otherwise. For a miss, infinity and 0.
     """
     pc, qc, rc = (corners[t, c] - o[c], corners[t, 3 + c] - o[c], corners[t, 6 + c] - o[c])
     pa, qa, ra = (
@@ -220,7 +221,7 @@ def _crossing(corners, t, o, a, b, c, sa, sb, sc):
 
 @kernel(error_model="numpy")
 def _side(area, pa, pb, qa, qb):
-    """Return the side of the edge from p to q on which the line passes, with ties broken."""
+    """Return 1 or -1, depending on the side of the edge from p to q on which the line passes; break ties."""
     if area != 0.0:
         return 1 if area > 0.0 else -1
     if pb != qb:

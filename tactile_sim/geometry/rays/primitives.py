@@ -30,9 +30,10 @@ def intersect_plane(x, y, z, u, v, w):
 def intersect_sphere(x, y, z, u, v, w, radius):
     """Return the distances [m] at which a line enters and leaves a sphere about the origin, or `MISS`.
 
-    The direction (u, v, w) may have any length; distances are then multiples of it. Starting from the point
-    of the line that is nearest to the centre avoids the cancellation in the discriminant of the usual formula
-    for distant points. The radius is in [m]; the module docstring describes the other arguments.
+    The direction (u, v, w) may have any length; distances are then multiples of this length. Starting from
+    the line's point nearest to the centre avoids the cancellation that occurs in the discriminant of the
+    usual formula if (x, y, z) is far away. The radius is in [m]; the module docstring describes the other
+    arguments.
     """
     square = u * u + v * v + w * w
     nearest = -(x * u + y * v + z * w) / square

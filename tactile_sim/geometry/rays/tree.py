@@ -11,16 +11,16 @@ from tactile_sim.compilation import kernel
 
 
 class Tree(NamedTuple):
-    """A tree of boxes around items in depth-first order, in which a node's children follow it.
+    """A tree of boxes around items. Its nodes are in depth-first order, so a node's subtree follows it.
 
-    To visit nearby items, go through the nodes in order. If a node is too far away, continue at the node in
-    its column `SKIP`.
+    To visit nearby items, go through the nodes in order. If a node is too far away, continue at the node
+    given by column `SKIP` of its row in ``links``.
     """
 
     boxes: np.ndarray
     """(nodes, 6) centre and half sizes of each node's box [m]."""
     links: np.ndarray
-    """(nodes, 3) next node outside this one's subtree; for leaves, the range [begin, end) in ``order``."""
+    """(nodes, 3) next node outside each node's subtree, and a leaf's range [begin, end) in ``order``."""
     order: np.ndarray
     """(n,) indices of the items, leaf by leaf."""
 

@@ -1,4 +1,4 @@
-"""Bridge to ``ros_gz_interfaces/Contacts``, in the form of Gazebo's contact sensor."""
+"""Bridge to ``ros_gz_interfaces/Contacts``, the messages of Gazebo's contact sensor."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ POSITION, NORMAL, DEPTH, WRENCH, REACTION = 0, 3, 6, 7, 13
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield ``link/<body>/sensor/skin/contact`` for each skin body, named like Gazebo's topics."""
+    """Yield the topic ``link/<body>/sensor/skin/contact``, named as in Gazebo, for each skin body."""
     template = _template(simulation)
     for body in simulation.skin_bodies.tolist():
         token = topic_token(simulation.names.bodies[body])
@@ -31,11 +31,11 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
 
 
 def _from_side(contacts: Contacts, body: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the contacts of a body as arrays for the template, ordered so that this body comes first.
+    """Return the contacts of a body as arrays for the template, with this body first in each contact.
 
     Returns:
-        A tuple of keys (n, 4), the ids of both bodies and both geoms; and values (n, 19) in the world frame,
-        whose fields start at the columns `POSITION`, `NORMAL`, `DEPTH`, `WRENCH` and `REACTION`.
+        Keys (n, 4), which are the ids of both bodies and of both geoms, and values (n, 19) in the world
+        frame, with fields that start at columns `POSITION`, `NORMAL`, `DEPTH`, `WRENCH` and `REACTION`.
     """
     mine = (contacts.bodies == body).any(axis=1)
     second = contacts.bodies[mine, 1] == body
@@ -59,7 +59,7 @@ def _from_side(contacts: Contacts, body: int) -> tuple[np.ndarray, np.ndarray]:
 
 def _template(simulation: Simulation) -> cdr.MessageTemplate:
     names, model = simulation.names, simulation.engine.model
-    # Index -1 stands for a flex and refers to the last entry.
+    # Index -1 denotes a flex and selects the last entry.
     bodies = [*names.bodies, ""]
     geoms = [f"{bodies[model.geom_bodyid[k]]}::{geom}" for k, geom in enumerate(names.geoms)] + [""]
     header = {"stamp": cdr.STAMP, "frame_id": simulation.settings.world_frame}

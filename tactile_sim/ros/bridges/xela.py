@@ -14,7 +14,7 @@ from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.simulation.taxel_forces import TaxelForces
 
 RESOLUTION = 0.001
-"""Force that one count of a raw value represents [N]."""
+"""Force per count of a raw value [N]."""
 MIDDLE = 32768
 """Raw value at zero force."""
 MOST = 255

@@ -48,9 +48,9 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield ``markers``: contacts, net forces and feelers for RViz.
 
     Contact points are white. Normal forces are green, first tangential forces red, second tangential forces
-    blue, and the net force on each body is yellow. Forces are those on the second body of a contact. If an
-    arrow is longer than half the extent of the scene, all arrows are shortened by the same factor. The colour
-    of feelers ranges from grey (free) to yellow (covered).
+    blue, and the net force on each body is yellow. Contact forces are those on the second body. If an arrow
+    is longer than half the extent of the scene, all arrows are shortened by the same factor. The colour of
+    feelers ranges from grey (free) to yellow (covered).
     """
     engine, world = simulation.engine, simulation.settings.world_frame
     first_pads = np.unique(simulation.skin.pad_bodies, return_index=True)[1]  # of each body with skin

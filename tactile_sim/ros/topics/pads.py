@@ -181,7 +181,7 @@ def _readings(
     fields: Callable[[Sequence[str]], Mapping[str, Any]],
     read: Callable[[Snapshot], tuple[np.ndarray, np.ndarray]],
 ) -> Topic:
-    """Declare a topic with readings, whose messages follow changes of the touch functions at run time.
+    """Declare a topic for readings. Its messages follow changes of the touch functions at run time.
 
     Args:
         simulation: Simulation that owns the skin.
@@ -189,7 +189,7 @@ def _readings(
         message_type: A message class with the fields ``valid`` and ``data``.
         name: Name of the topic.
         pads: Slice of ``skin.pads`` that selects the pads in the message.
-        fields: Receives the names of the pads' touch functions and returns all other fields.
+        fields: Receives the names of the pads' touch functions and returns all fields except these two.
         read: Returns the readings (taxels, channels) float32 and the part of `Snapshot.valid` for the taxels.
     """
 

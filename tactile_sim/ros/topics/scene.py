@@ -1,4 +1,4 @@
-"""Topics for the scene: markers, for RViz without a URDF, and the URDF."""
+"""Topics for the scene: markers, which RViz shows without a URDF, and a URDF."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tactile_sim.ros.topic import Topic, header, latched
 from tactile_sim.simulation import Simulation
 
 PLANE_EXTENT = 10.0
-"""Half edge length of the squares that represent infinite planes [m]."""
+"""Half the edge length of the squares that represent infinite planes [m]."""
 PLANE_THICKNESS = 0.001
 """Thickness of the boxes that represent planes [m]."""
 
@@ -28,11 +28,11 @@ _GEOM = mujoco.mjtGeom
 def topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield ``scene_markers`` (all visible geoms in the frames of their bodies) and ``robot_description``.
 
-    If foxglove_msgs is installed, ``scene_update`` has the same geoms.
+    If foxglove_msgs is installed, also yield ``scene_update``, which contains the same geoms.
 
     Geoms that MuJoCo's viewer hides by default (groups 3 and up) and geoms with alpha 0 are left out. Markers
     are published again when ``/tf`` gets a new subscriber, because RViz drops markers that arrive before
-    their frames, or between the frames of an earlier run and those of the current run.
+    the frames of the current run.
     """
     model, names = simulation.engine.model, simulation.names
     markers = _markers(model, names.geoms, simulation.frames)

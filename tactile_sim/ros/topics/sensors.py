@@ -60,7 +60,7 @@ _JOINTS = {
     mjtSensor.mjSENS_ACTUATORVEL: "velocity",
     mjtSensor.mjSENS_ACTUATORFRC: "effort",
 }
-"""Name of the JointState array with the value of a joint, tendon or actuator sensor."""
+"""JointState array that contains the value, for each type of joint, tendon or actuator sensor."""
 _UNITS = {
     mjtSensor.mjSENS_TOUCH: "N",
     mjtSensor.mjSENS_RANGEFINDER: "m",
@@ -159,7 +159,7 @@ class _Sensors:
         return self._simulation.frames[body if place == "body" else model.body_parentid[body]]
 
     def _columns_on_same_object(self, sensor: int, kind: mjtSensor) -> np.ndarray | None:
-        """Find a sensor of type ``kind`` on the same object; return its indices in the data, or None."""
+        """Return the data columns of a sensor of type ``kind`` on the same object as ``sensor``, or None."""
         model = self._model
         for other in (sensor, *self._simulation.engine.sensor_ids.values()):
             same = (

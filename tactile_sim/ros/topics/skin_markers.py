@@ -20,7 +20,7 @@ LIFT = 0.05
 def topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield ``skin_markers``: all triangles with contact at one or more corners, in the world frame.
 
-    The colours are those of the views, on a logarithmic scale that ends at ``markers.taxel_scale`` [N].
+    The colours are the same as in the views, on a logarithmic scale that ends at ``markers.taxel_scale`` [N].
     """
     engine, world = simulation.engine, simulation.settings.world_frame
     find_lit, largest = LitTriangles(simulation.skin, LIFT), taxel_scale(engine.model)

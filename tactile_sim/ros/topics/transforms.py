@@ -15,13 +15,13 @@ from tactile_sim.simulation import Simulation, Snapshot
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield ``/tf`` and ``/tf_static``, or fewer topics if configured by the key ``tf``.
+    """Yield ``/tf`` and ``/tf_static``, only ``/tf``, or nothing, depending on the key ``tf``.
 
-    ``/tf`` has the poses of moving bodies relative to their parent bodies in the model. ``/tf_static`` has
-    the poses of bodies without joints and of sensor frames.
+    ``/tf`` contains the poses of moving bodies relative to their parent bodies in the model. ``/tf_static``
+    contains the poses of bodies without joints and of sensor frames.
 
     Args:
-        simulation: The simulation, with all its sensor frames.
+        simulation: Simulation to which all sensor frames have been added.
     """
     engine, sensors, choice = simulation.engine, simulation.sensor_frames, simulation.settings.tf
     if choice == "off":

@@ -1,4 +1,4 @@
-"""Pads: groups of taxels on a body, with the layout, axes and ids of a real sensor."""
+"""Pads: groups of taxels on one body, which can have the layout, axes and ids of a real sensor."""
 
 from tactile_sim.skin.pads.layout import Layout, grid, read_layout
 from tactile_sim.skin.pads.place import place_body, place_pad

@@ -30,7 +30,7 @@ class FlexSurface:
     vertices: np.ndarray
     """(v, 3) positions of all vertices of the flex in the frame of that body [m]."""
     triangles: np.ndarray
-    """(t, 3) vertices of the surface triangles, wound outward."""
+    """(t, 3) vertex indices of the surface triangles, wound outward if the flex is solid (``dim`` 3)."""
 
     @staticmethod
     def of(model: mujoco.MjModel, flex: int) -> FlexSurface:
@@ -55,7 +55,7 @@ class FlexSurface:
 
 
 def carrier(model: mujoco.MjModel, flex: int) -> int:
-    """Return the id of the body that carries a flex: the parent of its vertices or nodes."""
+    """Return the id of the body that carries a flex: the parent of the bodies of its vertices or nodes."""
     if model.flex_interp[flex]:
         first, number = model.flex_nodeadr[flex], model.flex_nodenum[flex]
         bodies = np.unique(model.flex_nodebodyid[first : first + number])

@@ -36,7 +36,7 @@ class Layout:
     positions: np.ndarray
     """(n, 3) positions [m]."""
     axes: np.ndarray
-    """(n, 3, 3) rows: first tangent, second tangent, outward normal; unit, right-handed."""
+    """(n, 3, 3) rows: first tangent, second tangent, outward normal; right-handed unit vectors."""
     ids: np.ndarray
     """(n,) uint32 ids."""
     rows: np.ndarray
@@ -75,7 +75,7 @@ def read_layout(path: Path, where: str) -> Layout:
     """Read a layout from a file.
 
     Args:
-        path: A ``.csv`` file with the columns in `COLUMNS`, or a ``.npz`` or ``.yaml`` file with its arrays.
+        path: A ``.csv``, ``.npz`` or ``.yaml`` file with the columns or arrays in `COLUMNS`.
         where: Prefix for error messages (file and key).
 
     Raises:
@@ -143,7 +143,7 @@ def layout_of_arrays(arrays: Mapping[str, Any], where: str) -> Layout:
 def default_tangents(normals: np.ndarray) -> np.ndarray:
     """Return a unit tangent (n, 3) for each outward normal (n, 3); normals are unit vectors or 0.
 
-    The tangent is the direction on the surface that is nearest to the body's x axis, or to its y axis if the
+    The tangent is the direction in the tangent plane that is nearest to the x axis, or to the y axis if the
     normal is within 18 degrees of the x axis.
     """
     wanted = np.where((np.abs(normals[:, 0]) > 0.95)[:, None], [0.0, 1.0, 0.0], [1.0, 0.0, 0.0])

@@ -22,7 +22,7 @@ from tactile_sim.skin.placement.surface import BodySurface
 FARTHEST = 0.01
 """Maximum distance of a layout's taxel from the surface of its body [m]."""
 LINK = 1.75
-"""Taxels of a layout or of different pads are neighbours if closer to each other than this, in spacings."""
+"""Maximum distance between neighbouring taxels that no mesh connects, as a multiple of the spacing."""
 ALIKE = 0.3
 """Minimum cosine between the normals of such neighbours."""
 
@@ -34,7 +34,7 @@ def place_body(name: str, body: int, spacing: float, surface: BodySurface) -> Pl
         name: Name of the pad.
         body: Id of the body.
         spacing: Distance between taxels [m].
-        surface: The n taxels in the body's frame; the pad has the ids 0 to n - 1 and default tangents.
+        surface: The n taxels in the body's frame; they get the ids 0 to n - 1 and default tangents.
     """
     normals = surface.normals
     tangents = default_tangents(normals)

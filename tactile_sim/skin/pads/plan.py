@@ -64,7 +64,7 @@ class PadPlan:
     response_function: str | None = None
     """Name of the pad's response function; None uses that of the skin."""
     sampling: str | None = None
-    """Name of the pad's sampling; None uses that of the skin."""
+    """Name of the pad's sampling method; None uses that of the skin."""
     flex: int = -1
     """Id of the flex to cover, or -1."""
 
@@ -92,13 +92,13 @@ class PlacedPad:
     is_whole: bool = False
     """True if the pad covers its entire body."""
     is_meshed: bool = True
-    """True if the edges of the surface connect the taxels."""
+    """True if the edges of ``surface`` connect the taxels."""
     flex: int = -1
     """Id of the flex that carries the taxels, or -1."""
     corners: np.ndarray | None = None
     """(n, 3) flex vertices of the triangle that contains each taxel; None for pads not on a flex."""
     weights: np.ndarray | None = None
-    """(n, 3) barycentric weights of the taxel in this triangle, which sum to 1."""
+    """(n, 3) barycentric weights of each taxel in this triangle, which sum to 1."""
 
     def __len__(self) -> int:
         return len(self.positions)

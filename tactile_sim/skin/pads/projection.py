@@ -11,9 +11,9 @@ from tactile_sim.skin.placement.shapes import Hull, Shape
 ROUNDS = 30
 """Number of Newton iterations for an ellipsoid."""
 CHUNK = 2_000_000
-"""Number of pairs of points and triangles to process at once."""
+"""Maximum number of point-triangle pairs that are processed at once."""
 INSIDE = 1e-6
-"""A point that is deeper than this inside another geom is not on the surface of the body [m]."""
+"""Depth inside another geom above which a point is not on the surface of the body [m]."""
 
 
 def project(shapes: Sequence[Shape], points: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -24,7 +24,8 @@ def project(shapes: Sequence[Shape], points: np.ndarray) -> tuple[np.ndarray, np
         points: (n, 3) points in the body's frame [m].
 
     Returns:
-        The closest points (n, 3) [m], their distances (n,) [m], and the index (n,) of their shape.
+        The closest points (n, 3) [m], their distances (n,) from ``points`` [m], and the index (n,) of the
+        shape on which each is located.
     """
     candidates = np.stack([closest_points(shape, points) for shape in shapes])
     distances = np.linalg.norm(candidates - points, axis=2)
@@ -39,7 +40,7 @@ def project(shapes: Sequence[Shape], points: np.ndarray) -> tuple[np.ndarray, np
 
 
 def closest_points(shape: Shape, points: np.ndarray) -> np.ndarray:
-    """Return the points (n, 3) on a geom's surface that are closest to points (n, 3), body frame [m]."""
+    """Return the point on a geom's surface that is closest to each of n points (n, 3), body frame [m]."""
     p = (points - shape.position) @ shape.rotation
     a, b, _ = shape.size
     match shape.kind:
@@ -105,7 +106,7 @@ def _on_hull(p: np.ndarray, hull: Hull) -> np.ndarray:
 
 
 def _on_triangles(p: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """Return the point (n, 3) on any of the triangles (t, 3, 3) that is closest to each point p (n, 3)."""
+    """Return, for each point p (n, 3), the closest point (n, 3) on any of the triangles (t, 3, 3)."""
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     normal = np.cross(u, v)
     kept = np.linalg.norm(normal, axis=1) > 0

@@ -1,6 +1,6 @@
-"""Placement of taxels on single geoms and on bodies of several geoms.
+"""Placement of taxels on individual geoms and on bodies with several geoms.
 
 `shapes` describes the collision shape of a geom, and `surface` the taxels on it. `even` and `mimo` place
-taxels on a geom. `merge` builds a body's skin from its geoms; with `even` it uses `union` to build one closed
-mesh, in the steps `polyhedra`, `seams`, `mesh` and `thin`.
+taxels on a geom. `merge` builds a body's skin from its geoms. For `even`, it uses `union`, which
+builds one closed mesh with `polyhedra`, `seams`, `mesh` and `thin`.
 """

@@ -2,11 +2,11 @@
 
 For random sizes with all half-sizes at least twice the spacing, the distance from a taxel to its nearest
 neighbour, relative to the spacing, is 0.87 to 1.0 on spheres and capsules, 0.84 to 1.08 on ellipsoids, 0.8 to
-1.15 on boxes and 0.68 to 1.25 on cylinders; on hulls it is 0.7 to 1.09 for 99.8 % of the taxels, and down to
-0.2 at acute corners.
-Parts thinner than the spacing have taxels on both sides, whose distance is the thickness of the part. Geoms
+1.15 on boxes and 0.68 to 1.25 on cylinders. On hulls, it is 0.7 to 1.09 for 99.8 % of the taxels, and down
+to 0.2 at acute corners.
+Parts thinner than the spacing have taxels on both sides, separated by only the thickness of the part. Geoms
 smaller than the spacing have six to eight taxels. The number of taxels equals area / spacing² within 3 % if
-this is above 500 and no part is thinner than the spacing. Placement is deterministic.
+it is above 500 and no part is thinner than the spacing. Placement is deterministic.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from tactile_sim.skin.placement.surface import Surface
 from tactile_sim.skin.placement.triangulate import triangulate, zip_rings
 
 GOLDEN = (np.sqrt(5) - 1) / 2
-"""Angle between consecutive points of a spiral [turns]; the golden ratio maximizes their distances."""
+"""Angle between consecutive points of a spiral [turns]. The golden ratio keeps all points apart."""
 FEWEST = 6
 """Minimum number of taxels on a geom smaller than the spacing, to cover all directions."""
 
@@ -91,7 +91,7 @@ def _box_intervals(lengths: np.ndarray) -> np.ndarray:
 
 
 def _cylinder(shape: Shape, spacing: float) -> Surface:
-    """Place concentric rings on the caps and staggered rings on the side, which share the rims."""
+    """Place concentric rings on the caps and staggered rings on the side; caps and side share the rims."""
     radius, half = shape.size[:2]
     discs = max(1, round(radius / spacing))
     rim = max(3, round(2 * np.pi * radius / spacing))
@@ -138,9 +138,10 @@ def _cylinder(shape: Shape, spacing: float) -> Surface:
 def _capsule(shape: Shape, spacing: float) -> Surface:
     """Place a golden spiral from tip to tip; a sphere is a capsule without a cylinder.
 
-    On a sphere and on a cylinder, the area is 2π · radius · height (Archimedes), so equal steps along the
-    axis have equal areas. The golden angle keeps neighbours apart by at least 0.87 times the square root of
-    this area, because the golden ratio is badly approximable by fractions.
+    On a sphere and on a cylinder, the area between two heights is 2π · radius times their difference
+    (Archimedes), so equal steps along the axis have equal areas. The golden angle keeps neighbours apart by
+    at least 0.87 times the square root of the area of a step, because the golden ratio is badly approximable
+    by fractions.
     """
     radius = shape.size[0]
     half = shape.size[1] if shape.kind == "capsule" else 0.0
@@ -194,8 +195,8 @@ def _mesh(shape: Shape, spacing: float) -> Surface:
     hull = shape.hull
     assert hull is not None, "meshes have a hull"
     n = max(FEWEST, round(shape.area / spacing**2))
-    # Faces sorted by height with equal shares of area along it; golden steps within a face (the
-    # two-dimensional golden ratio is the root of x³ = x + 1).
+    # Sort the faces by height and divide their cumulative area equally; take golden steps within a face
+    # (the two-dimensional golden ratio is the root of x³ = x + 1).
     order = np.argsort(hull.vertices[hull.faces, np.argmax(shape.size)].mean(axis=1), kind="stable")
     up_to = np.cumsum(hull.face_areas[order])
     face = hull.faces[order[np.searchsorted(up_to, (np.arange(n) + 0.5) / n * up_to[-1])]]

@@ -26,7 +26,7 @@ def project_to_hull(points, at, normals, offsets, first, beside):
     for i in range(len(points)):
         x, y, z = points[i]
         plane = at[i]
-        # Project to the first plane that the ray crosses, repeatedly across edges, then along the ray.
+        # Project repeatedly onto the plane that the ray crosses first, then exactly along the ray.
         for _ in range(8):
             plane, best = _uphill(x, y, z, plane, normals, offsets, first, beside)
             height = (best - 1.0) * offsets[plane]

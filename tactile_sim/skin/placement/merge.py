@@ -44,7 +44,7 @@ def merge(
         names: Names of bodies and geoms, for error messages.
 
     Raises:
-        SceneError: If the body has no colliding geom, or one that cannot have a skin.
+        SceneError: The body has no colliding geom, or a colliding geom that cannot have a skin.
     """
     geoms, shapes = _skin_geoms(model, body, names)
     return placement.join(geoms, shapes, [placement.cover(shape, spacing) for shape in shapes], spacing)

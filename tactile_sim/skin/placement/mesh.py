@@ -1,8 +1,8 @@
 """A closed triangle mesh whose vertices can be removed one by one while it stays closed.
 
-A vertex is removed by moving it onto a neighbour, so the two triangles between them vanish. The link
-condition (Dey et al. 1999: the two vertices share only the two corners opposite to their edge) preserves the
-topology: no holes, and no edge with more than two triangles.
+A vertex is removed by moving it onto a neighbour, so the two triangles at the edge between them vanish. The
+link condition (Dey et al. 1999: the only common neighbours of the two vertices are the corners opposite to
+their edge) preserves the topology: no holes, and no edge with more than two triangles.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Mesh(NamedTuple):
     facing: np.ndarray
     """Unit normal (t, 3) of the geom at each triangle."""
     alive: np.ndarray
-    """True if each triangle (t,) still exists."""
+    """Whether each triangle (t,) still exists."""
     at: np.ndarray
     """One triangle (n,) at each vertex; -1 for removed vertices."""
     longest: float
@@ -169,7 +169,7 @@ def _count(mesh, u):
 
 @kernel
 def corner(triangles, t, u):
-    """Return the corner (0, 1 or 2) of triangle t at which vertex u is."""
+    """Return the corner (0, 1 or 2) of triangle t at which vertex u lies."""
     if triangles[t, 0] == u:
         return 0
     return 1 if triangles[t, 1] == u else 2

@@ -1,9 +1,9 @@
 """Triangle meshes of primitives with the vertices of MIMo's ``sensormeshes``, in the same order.
 
-These are the sensors of MIMo's TrimeshTouch. The first argument of each function is the distance between
-vertices [m].
-Meshes are centred on the origin with axes along z. All except the pipe's are convex hulls of their vertices.
-A primitive too small for the distance has one vertex at its centre and no triangles.
+The vertices are the sensors of MIMo's TrimeshTouch. The first argument of each function is the distance
+between vertices [m].
+Meshes are centred on the origin with axes along z. All except that of the pipe are convex hulls of their
+vertices. A primitive too small for the distance has one vertex at its centre and no triangles.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class Mesh(NamedTuple):
     vertices: np.ndarray
     """Positions (n, 3) [m]."""
     normals: np.ndarray
-    """Outward unit normals (n, 3) of the primitive; at an edge, the mean of the adjacent faces."""
+    """Outward unit normals (n, 3) of the primitive; at an edge, averaged over the adjacent faces."""
     triangles: np.ndarray
     """Vertex indices (t, 3), wound outward."""
 
@@ -95,8 +95,8 @@ def pipe(spacing: float, length: float, radius: float) -> Mesh:
 def cylinder(spacing: float, length: float, radius: float) -> Mesh:
     """Build the mesh of a cylinder.
 
-    The vertices are those of the pipe, then those of the upper cap and of the lower cap, each in rings from
-    the centre outward.
+    The vertices of its side, which is a pipe, come first, then the vertices of the upper cap and those of the
+    lower cap. The rings of each cap start at its centre.
 
     Args:
         spacing: Distance between vertices [m].
@@ -118,8 +118,8 @@ def cylinder(spacing: float, length: float, radius: float) -> Mesh:
 def capsule(spacing: float, length: float, radius: float) -> Mesh:
     """Build the mesh of a capsule.
 
-    The vertices are those of the pipe, of the upper hemisphere and of the lower hemisphere, in this order.
-    The rings of each hemisphere start at its pole.
+    The vertices of its side, which is a pipe, come first, then the vertices of the upper hemisphere and those
+    of the lower hemisphere. The rings of each hemisphere start at its pole.
 
     Args:
         spacing: Distance between vertices [m].
@@ -139,7 +139,7 @@ def capsule(spacing: float, length: float, radius: float) -> Mesh:
 
 
 def _capped(side: points.Points, levels: int, cap: points.Points, on_cap: np.ndarray) -> Mesh:
-    """Mesh a pipe of several rings with caps at both ends; ``cap`` is the upper one, from its centre."""
+    """Mesh a pipe with caps at both ends; ``cap`` contains the rings of the upper cap from its centre."""
     mirror = [1.0, 1.0, -1.0]
     vertices, normals = (np.concatenate([a, b, b * mirror]) for a, b in zip(side, cap, strict=True))
     on_side = np.full(levels, len(side[0]) // levels)
@@ -168,10 +168,11 @@ def _zip(first: np.ndarray, count: np.ndarray) -> np.ndarray:
 
 
 def _bands(first: np.ndarray, count: np.ndarray) -> np.ndarray:
-    """Return triangles (t, 3) between consecutive rings, upward on a convex surface around the z axis.
+    """Return triangles (t, 3) between consecutive rings, lowest first, of a convex surface around z.
 
-    Between two regular polygons in parallel planes, the faces of the convex hull are ordered by the
-    directions of their edges; edge i of n is at (2i + 1) / 2n turns.
+    Each triangle between two regular polygons in parallel planes contains an edge of one of the polygons. On
+    the convex hull, the triangles are in the order of the azimuths of these edges; the azimuth of the middle
+    of edge i of n is (2i + 1) / 2n turns.
 
     Args:
         first: First point (k,) of each ring, at azimuth 0.
@@ -185,9 +186,9 @@ def _bands(first: np.ndarray, count: np.ndarray) -> np.ndarray:
 def _edge_triangles(
     first: np.ndarray, count: np.ndarray, first_other: np.ndarray, count_other: np.ndarray, ties: int
 ) -> np.ndarray:
-    """Return the triangles of each edge of k rings and the opposite point of the other ring.
+    """Return the triangles formed by each edge of k rings and the opposite point of the other ring.
 
-    ``ties`` is 1 if the other ring's edge comes first when two edges have the same direction, otherwise 0.
+    ``ties`` is 1 if the other ring's edge comes first when two edges have the same azimuth, otherwise 0.
     """
     edges = np.where(count > 1, count, 0)
     ring = np.repeat(np.arange(len(count)), edges)

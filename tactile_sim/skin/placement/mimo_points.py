@@ -1,9 +1,9 @@
 """Points on primitives at the positions of MIMo's ``sensorpoints``, in the same order.
 
-These are the sensors of MIMo's DiscreteTouch. The first argument of each function is the distance between
-points [m]. The functions return positions (n, 3) [m] around the origin, with axes along z, and outward unit
-normals (n, 3), which are averaged over the adjacent faces at edges. A primitive too small for the distance
-has one point at its centre, with the normal (0, 0, 1).
+These are the sensors of MIMo's DiscreteTouch. The first argument of each primitive's function is the
+distance between points [m]. These functions return positions (n, 3) [m] around the origin, with axes along z,
+and outward unit normals (n, 3), which are averaged over the adjacent faces at edges. A primitive too small
+for the distance has one point at its centre, with the normal (0, 0, 1).
 """
 
 from __future__ import annotations
@@ -83,7 +83,7 @@ def sphere(spacing: float, radius: float) -> Points:
 
 
 def ellipsoid(spacing: float, radii: np.ndarray) -> Points:
-    """Return the points of a sphere of the largest radius, scaled to an ellipsoid, and their normals.
+    """Return points on an ellipsoid, scaled from a sphere of its largest radius, and their normals.
 
     Args:
         spacing: Distance between points [m].
@@ -113,9 +113,10 @@ def pipe(spacing: float, length: float, radius: float) -> Points:
 
 
 def cylinder(spacing: float, length: float, radius: float) -> Points:
-    """Return points on a cylinder and their normals: first those of its side, then those of its caps.
+    """Return points on a cylinder and their normals.
 
-    The points on the caps are in rings from the centre outward, alternating between the lower and upper cap.
+    The points on the side come first, then the points on the caps, which are in rings from the centre
+    outward, alternating between the lower and upper cap.
 
     Args:
         spacing: Distance between points [m].
@@ -138,8 +139,8 @@ def cylinder(spacing: float, length: float, radius: float) -> Points:
 def capsule(spacing: float, length: float, radius: float) -> Points:
     """Return points on a capsule and their normals.
 
-    The points on the cylinder come first, then those on the hemispheres, which are in rings from the pole,
-    alternating between the upper and the lower one.
+    The points on the side come first, then the points on the hemispheres, which are in rings from the pole,
+    alternating between the upper and lower hemisphere.
 
     Args:
         spacing: Distance between points [m].
@@ -166,8 +167,8 @@ def centre() -> Points:
 def box_grid(spacing: float, half: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return the grid index, position and normal (n, 3) of each point of a box.
 
-    The points of the faces along x come first, then the remaining ones of the faces along y, then those of
-    the faces along z.
+    The points on the faces normal to x come first, then the remaining points on the faces normal to y, then
+    the remaining points on the faces normal to z.
     """
     last = np.maximum(2, np.ceil(2 * half / spacing).astype(np.int64)) - 1
     faces = []
@@ -227,7 +228,7 @@ def rings(
         height: Height, (k,) or a scalar [m].
         out: Radial component of the normals, (k,) or a scalar.
         up: Component of the normals along z, (k,) or a scalar.
-        phase: Azimuth of each ring's first point, in steps between points.
+        phase: Azimuth of each ring's first point, as a fraction of the angle between points.
     """
     count = np.asarray(count, np.int64)
     radius, height, out, up = (np.broadcast_to(value, count.shape) for value in (radius, height, out, up))

@@ -9,12 +9,12 @@ from tactile_sim.skin.placement.shapes import Shape
 
 
 def outward(shape: Shape, points: np.ndarray, blur: float = 0.0) -> np.ndarray:
-    """Return the outward unit normals of a geom at the surface nearest to points in or close to it.
+    """Return a geom's outward unit normals where its surface is nearest to points inside or close to it.
 
     Args:
         shape: The geom.
         points: Points (n, 3) in its body's frame [m].
-        blur: The normals of all faces that are at most this farther than the nearest face are averaged [m].
+        blur: Normals are averaged over all faces at most this much farther away than the nearest face [m].
 
     Returns:
         Normals (n, 3) in the body's frame.
@@ -49,7 +49,7 @@ def outward(shape: Shape, points: np.ndarray, blur: float = 0.0) -> np.ndarray:
 
 
 def onto(shape: Shape, points: np.ndarray) -> np.ndarray:
-    """Return the points of a geom's surface to which points close to it are projected.
+    """Project points close to a geom's surface onto the surface.
 
     Args:
         shape: The geom.
@@ -87,13 +87,13 @@ def onto(shape: Shape, points: np.ndarray) -> np.ndarray:
 
 @kernel
 def _hull_normals(points, normals, offsets, blur):
-    """Return the sum (n, 3) of the normals of the planes of a hull that are nearest to each point.
+    """Return, for each point, the sum (n, 3) of the normals of the hull's planes that are nearest to it.
 
     Args:
         points: Points (n, 3) in the geom's frame [m].
         normals: Outward unit normals (h, 3) of the planes.
         offsets: Offsets (h,) of the planes [m].
-        blur: Planes at most this farther than the nearest one are included [m].
+        blur: Planes at most this much farther away than the nearest one are included [m].
     """
     out = np.zeros_like(points)
     depths = np.empty(len(offsets))

@@ -24,7 +24,7 @@ FLATNESS = 0.03
 OUTLINE = 0.35
 """Distance between vertices along the edges of a cylinder or mesh, in spacings."""
 MOST_ADDED = 4000
-"""Approximate maximum number of vertices in addition to taxels and edges."""
+"""Approximate maximum number of additional vertices, apart from vertices on edges."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +38,7 @@ class Polyhedron:
     triangles: np.ndarray
     """Vertex indices (t, 3), wound outward."""
     is_taxel: np.ndarray
-    """True if each vertex (n,) is a taxel."""
+    """Whether each vertex (n,) is a taxel."""
 
     @staticmethod
     def plain(surface: Surface) -> Polyhedron:
@@ -75,8 +75,8 @@ def unite(
         triangles: Triangles (t, 3) of each polyhedron, wound outward.
 
     Returns:
-        Vertices (n, 3) and triangles (t, 3) of the union, the input vertex (n,) of each vertex or -1 where
-        surfaces meet, and the input triangle (t,) that contains each triangle.
+        Vertices (n, 3) and triangles (t, 3) of the union, the input vertex (n,) at the position of each
+        vertex, or -1 where surfaces meet, and the input triangle (t,) that contains each triangle.
     """
     first = np.cumsum([0, *map(len, triangles)])
     solids = [

@@ -15,7 +15,7 @@ from tactile_sim.skin.placement.thin import drop
 COINCIDENT = 1e-3
 """Surfaces closer to each other than this coincide [spacings]."""
 TINY = 1e-6
-"""Step from an edge that is too short to cross the geom, even at an acute edge [spacings]."""
+"""Step away from an edge, too small to cross the geom even at an acute edge [spacings]."""
 CROWDED = 0.5
 """Minimum distance between taxels of two geoms that face each other across a groove [spacings]."""
 
@@ -30,8 +30,8 @@ def meet(
 ) -> None:
     """Move the vertices at which polyhedra meet to the exact intersections of their geoms' surfaces.
 
-    Each vertex becomes a taxel of the geom with the fewest taxels among those that meet there, and gets a
-    position and normal on that geom.
+    Each vertex is assigned to one of the geoms that meet there, preferably the geom with the fewest taxels,
+    and gets a position and a normal on that geom.
 
     Args:
         mesh: The mesh, modified in place.
@@ -134,7 +134,7 @@ def _turn_to_visible(
     shapes: Sequence[Shape],
     ahead: float,
 ) -> None:
-    """Turn normals at edges of a geom toward its visible faces if other faces are hidden.
+    """Turn normals at a geom's edges toward the visible faces there if other faces are hidden.
 
     Args:
         mesh: The mesh.

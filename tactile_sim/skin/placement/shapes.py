@@ -187,7 +187,8 @@ class Shape:
     def depth(self, points: np.ndarray) -> np.ndarray:
         """Return the depth of points below the surface.
 
-        It is exact inside, except for ellipsoids (first order), and a bound outside.
+        It is exact inside. Outside, its absolute value is at most the distance from the surface. For
+        ellipsoids, it is accurate to first order only.
 
         Args:
             points: Points (n, 3) in the body's frame [m].

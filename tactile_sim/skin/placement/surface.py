@@ -19,7 +19,7 @@ class Surface:
     areas: np.ndarray
     """Area (n,) represented by each taxel [m2]."""
     triangles: np.ndarray
-    """Taxel indices (t, 3), wound outward; closed, or empty if all taxels are coplanar."""
+    """Taxel indices (t, 3) of a closed mesh, wound outward; empty if all taxels are coplanar."""
 
     def __len__(self) -> int:
         return len(self.positions)
@@ -49,7 +49,7 @@ class BodySurface:
     edges: np.ndarray
     """Pairs (e, 2) of taxels that are neighbours on the surface."""
     spacings: np.ndarray | None = None
-    """Distance between taxels (k,) of each geom [m], if it differs from the body's."""
+    """Distance between taxels on each geom (k,) [m]; None if all have the body's spacing."""
 
     @staticmethod
     def of_parts(
@@ -57,7 +57,7 @@ class BodySurface:
     ) -> BodySurface:
         """Concatenate the surfaces of geoms without joining them.
 
-        If ``kept`` (n,) is specified, only these taxels are included.
+        ``kept`` (n,) specifies which taxels to include; the default is all.
         """
         lengths = [len(surface) for surface in surfaces]
         start = np.r_[0, np.cumsum(lengths)]

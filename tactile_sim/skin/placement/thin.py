@@ -23,14 +23,14 @@ NEAR = 0.6
 SEAM_STEP = 0.6
 """Minimum distance between vertices of a seam, in spacings."""
 JUNCTION = 0.8
-"""Junctions of seams closer to each other than this are merged, relative to the seam's minimum distance."""
+"""Junctions of seams are merged if they are closer to each other than this fraction of `SEAM_STEP`."""
 ALIKE = 0.3
-"""Minimum cosine between two normals on the same side of a geom."""
+"""Minimum cosine of the angle between two normals that count as being on the same side of a geom."""
 
 
 @kernel
 def thin(mesh, normals, spacing):
-    """Remove vertices that are not taxels, and those too close to another vertex at a seam.
+    """Remove vertices that are not taxels, and vertices too close to another vertex at a seam.
 
     Args:
         mesh: The mesh, modified in place.
@@ -48,7 +48,7 @@ def thin(mesh, normals, spacing):
 
 @kernel
 def drop(mesh, role, worst):
-    """Collapse vertices of this role and higher as long as no triangle gets worse than ``worst``.
+    """Remove vertices with at least a specified role, as long as no triangle gets worse than ``worst``.
 
     Args:
         mesh: The mesh, modified in place.
@@ -68,7 +68,7 @@ def drop(mesh, role, worst):
 
 @kernel
 def _thin_seams(mesh, worst, least):
-    """Collapse vertices along their seams, closest first, until they are ``least`` [m] apart."""
+    """Collapse vertices along their seams, closest first, until they are at least ``least`` [m] apart."""
     going = True
     while going:
         going = False
@@ -146,7 +146,7 @@ def _alike(mesh, q, geom, normal):
 
 @kernel
 def _best_neighbour(mesh, u, worst):
-    """Return the best neighbour to collapse u onto; -1 if all leave a triangle worse than ``worst``."""
+    """Return the best neighbour to collapse u onto, or -1 if each leaves a triangle worse than ``worst``."""
     best, best_quality = -1, worst
     on_seam = seam_edges(mesh, u) > 0
     t = mesh.at[u]

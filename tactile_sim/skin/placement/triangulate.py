@@ -12,7 +12,7 @@ FLAT = 1e-9
 
 
 def triangulate(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
-    """Triangulate points on a convex surface around their mean.
+    """Triangulate points on a convex surface that encloses their mean.
 
     The points are projected onto a sphere around the mean, where their convex hull is a closed mesh of all
     points. Its edges are then flipped until the mesh is Delaunay on the surface itself (Lawson's algorithm).
@@ -47,7 +47,7 @@ def triangulate(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
 def zip_rings(first_a, count_a, phase_a, first_b, count_b, phase_b):
     """Return the triangles between two rings of points; a ring of one point is a tip.
 
-    Seen from outside, walking from ring a to ring b, azimuth increases to the right.
+    Seen from outside with ring b above ring a, the azimuth increases to the right.
 
     Args:
         first_a: Index of the first point of ring a.
@@ -58,7 +58,7 @@ def zip_rings(first_a, count_a, phase_a, first_b, count_b, phase_b):
         phase_b: Azimuth of the first point of ring b [turns].
 
     Returns:
-        Point indices (t, 3), where t is the sum of count_a and count_b, without the point of a tip.
+        Point indices (t, 3), where t is the sum of count_a and count_b, not counting a tip.
     """
     out = np.empty((count_a + count_b, 3), np.int64)
     i = count_a if count_a == 1 else 0
@@ -103,7 +103,7 @@ def flip_to_delaunay(triangles, across, positions, facing, label, alike):
 
 @kernel
 def _flip(triangles, across, positions, facing, label, alike, t, k):
-    """Flip the edge opposite to corner k of triangle t if that improves the mesh; return whether it did."""
+    """Flip the edge opposite to corner k of triangle t if that improves the mesh; return True if flipped."""
     u = across[t, k]
     if label[t] != label[u]:
         return False

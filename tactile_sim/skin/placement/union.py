@@ -38,7 +38,7 @@ LONGEST = 2.2
 JOINED = 0.5
 """Geoms of a body closer to each other than this share one skin across the gap, in spacings."""
 GAP = 1.5
-"""Taxels on opposite sides of such a gap are neighbours if closer to each other than this, in spacings."""
+"""Taxels on opposite sides of such a gap are neighbours if they are closer than this, in spacings."""
 
 
 @dataclass
@@ -65,7 +65,7 @@ def join(
 ) -> BodySurface:
     """Build the skin of a body from its geoms.
 
-    No taxel is inside another geom of the body or where two geoms touch face to face. Where surfaces
+    No taxel is inside another geom of the body or where the faces of two geoms touch. Where surfaces
     coincide, only the first geom has taxels. The visible taxels of a surface that is not a closed mesh are
     kept as they are. A body always keeps at least one taxel, the least deep.
 
@@ -97,11 +97,11 @@ class _View:
 
     solid: Polyhedron
     hidden: np.ndarray
-    """True if each vertex (n,) is hidden by another geom."""
+    """Whether each vertex (n,) is hidden by another geom."""
     depth: np.ndarray
-    """Depth (n,) of each vertex in the other geom in which it is deepest [m]; negative outside."""
+    """Depth (n,) of each hidden vertex in the geom in which it is deepest [m]; -inf for visible vertices."""
     sunk: np.ndarray
-    """Positions (n, 3) of the vertices, with hidden ones moved well inside that geom [m]."""
+    """Positions (n, 3) of the vertices, where hidden vertices are moved well inside that geom [m]."""
 
     @staticmethod
     def of(i: int, shapes: Sequence[Shape], surface: Surface, near: np.ndarray, spacing: float) -> _View:

@@ -19,10 +19,10 @@ from tactile_sim.trifinger.physics.rules import Rules
 
 
 class FingerCommander(Commander):
-    """Converts joint commands to desired actions.
+    """Commander that converts joint commands to desired actions.
 
-    A joint without a commanded position has no position control, and a joint without a commanded effort has
-    no additional torque. Joints that are not in the command keep their last action. The action rules
+    Joints that are not in a command keep their last action. If a command sets no position for a joint, the
+    joint has no position control; if it sets no effort, the joint has no additional torque. The action rules
     (`tactile_sim.trifinger.physics.rules`) compute the motor torques. Configured gains replace the defaults.
     """
 
@@ -37,14 +37,14 @@ class FingerCommander(Commander):
         """Create a commander and set the configured gains in the action rules.
 
         Args:
-            model: The compiled scene, whose only hinges are the robot's joints.
+            model: The compiled scene; its only hinge joints must be those of the robot.
             names: Names of the model's elements.
             gains: ``kp`` and ``kd`` by joint name or shell pattern.
             rules: Action rules of the robot.
-            where: Prefix for error messages (name of the table of gains).
+            where: Prefix for error messages (configuration key of the gains).
 
         Raises:
-            ConfigError: ``gains`` does not match the joints or has other keys.
+            ConfigError: An entry of ``gains`` matches no joint or has other keys, or two patterns conflict.
         """
         self._rules = rules
         super().__init__(model, names)

@@ -12,7 +12,7 @@ from tactile_sim.trifinger.workspace.objects import get_pose
 
 
 class GraspMotion:
-    """Applies the torques of a `Grip`, which is planned for the cube's pose at the start of the motion."""
+    """Motion that applies the torques of a `Grip` planned for the cube's pose at the start of the motion."""
 
     interval = 0.0
 
@@ -32,7 +32,7 @@ class GraspMotion:
         self._grip = None
 
     def act(self, engine: Engine) -> None:
-        """Set the torques at the current time as the desired action. The first call plans the grip."""
+        """Set the torques for the current time as the desired action. The first call also plans the grip."""
         physics = self._physics
         if self._grip is None:
             position, orientation = get_pose(engine.model, engine.qpos, "cube")

@@ -21,7 +21,7 @@ from tactile_sim.trifinger.robot.kinematics import Kinematics
 from tactile_sim.trifinger.workspace.objects import CUBE_MASS, CUBE_WIDTH
 
 STIFFNESS, DAMPING = 250.0, 6.0
-"""Stiffness [N/m] and damping [N s/m] of the tips."""
+"""Stiffness [N/m] and damping [N s/m] of the spring-damper force at each tip."""
 APART = 0.018
 """Distance of the two tips on the same face from the centre of that face [m]."""
 TIP_RADIUS = 0.009
@@ -143,7 +143,7 @@ def _assign(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Assign the fingers to faces of the cube: one finger to a face, two to the opposite face.
 
-    The chosen assignment has the faces that point most directly to their fingers.
+    Of all such assignments, the one is chosen whose faces point most directly to their fingers.
 
     Args:
         towards: (3, 3) unit vectors from the centre of the robot to the fingers.
@@ -174,7 +174,7 @@ def _assign(
 
 
 def _smooth(part: float) -> float:
-    """Return the minimum-jerk profile (0 to 1) at a fraction of the motion, which is clamped to 0 to 1."""
+    """Return the minimum-jerk profile (0 to 1) at a fraction of the motion (clamped to 0 to 1)."""
     x = min(max(part, 0.0), 1.0)
     return x**3 * (10 - 15 * x + 6 * x * x)
 

@@ -15,7 +15,8 @@ CAMERA_IDS = (60, 180, 300)
 """Ids of the three cameras."""
 
 CALIBRATIONS = Path(__file__).parents[1] / "data" / "camera_params"
-"""Folder with the included calibrations ``camera60_full``, ``_cropped``, ``_cropped_and_downsampled``, ..."""
+"""Folder with calibrations for each camera id: ``camera{id}_full.yml``, ``camera{id}_cropped.yml`` and
+``camera{id}_cropped_and_downsampled.yml``."""
 
 
 def calib_data_to_matrix(data: Mapping[str, Any]) -> np.ndarray:
@@ -41,11 +42,11 @@ class CameraParameters(NamedTuple):
     height: int
     """Height of the images [pixels]."""
     camera_matrix: np.ndarray
-    """(3, 3) focal lengths and centre [pixels]. Integer coordinates are pixel centres."""
+    """(3, 3) focal lengths and principal point [pixels]. Pixel centres have integer coordinates."""
     distortion_coefficients: np.ndarray
-    """(5,) k1, k2, p1, p2, k3."""
+    """(5,) OpenCV's coefficients k1, k2, p1, p2 and k3."""
     tf_world_to_camera: np.ndarray
-    """(4, 4) transform from the world to the camera frame: x right, y down, z forwards."""
+    """(4, 4) transform from the world to the camera frame (x right, y down, z forwards)."""
 
     @classmethod
     def load(cls, stream: TextIO) -> CameraParameters:

@@ -1,14 +1,14 @@
 """Apply and invert OpenCV's lens distortion with three radial and two tangential coefficients.
 
-Rays are (x/z, y/z) in the camera frame: x right, y down, z forwards. The formulas are from OpenCV, "Camera
-Calibration and 3D Reconstruction".
+A ray is given by (x/z, y/z) in the camera frame (x right, y down, z forwards). The formulas are from OpenCV,
+"Camera Calibration and 3D Reconstruction".
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-_WIDEST = 3.0  # largest radius of a ray, which is 72 degrees off axis
+_WIDEST = 3.0  # largest radius (x/z, y/z) of a ray, 72 degrees off the optical axis
 _TABLE = 20_000
 _ITERATIONS = 10
 

@@ -35,7 +35,7 @@ def _three_cameras() -> list[CameraObservation]:
 
 @dataclass(slots=True)
 class TriCameraObservation:
-    """Images of the three cameras at one time."""
+    """Images that the three cameras took at the same time."""
 
     cameras: list[CameraObservation] = field(default_factory=_three_cameras)
     """Observations of camera60, camera180 and camera300."""
@@ -43,7 +43,7 @@ class TriCameraObservation:
 
 @dataclass(slots=True)
 class TriCameraObjectObservation:
-    """Images of the three cameras and the pose of the object at one time."""
+    """Images of the three cameras and pose of the object, captured at the same time."""
 
     cameras: list[CameraObservation] = field(default_factory=_three_cameras)
     """Observations of camera60, camera180 and camera300."""

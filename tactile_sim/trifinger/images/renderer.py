@@ -17,7 +17,7 @@ from tactile_sim.errors import TactileSimError
 
 MAX_GEOMS = 5000
 _AMBIENT, _DIFFUSE = 0.45, 0.55  # ambient light, and light from the camera
-_BACKENDS = {"egl": "EGL", "osmesa": "OSMesa"}  # backends without a display, and their libraries
+_BACKENDS = {"egl": "EGL", "osmesa": "OSMesa"}  # backends that need no display, and their libraries
 
 
 class RenderingError(TactileSimError):
@@ -35,7 +35,7 @@ class View:
     up: np.ndarray
     """(3,) unit vector that points up in the image."""
     bounds: tuple[float, float, float, float]
-    """Left, right, bottom and top edge of the image at distance 1; positive to the right and up."""
+    """Left, right, bottom and top edges of the image at unit distance; positive to the right and up."""
     near: float
     """Distance of the near clipping plane [m]."""
     far: float
@@ -45,7 +45,7 @@ class View:
 class Renderer:
     """Offscreen renderer for one model.
 
-    The OpenGL context is created for the first image, and recreated for a larger one.
+    The OpenGL context is created for the first image, and again whenever a larger image is requested.
     """
 
     def __init__(self, model: mujoco.MjModel):
@@ -101,7 +101,7 @@ class Renderer:
         return out[::-1]
 
     def close(self) -> None:
-        """Release the OpenGL context. The next image creates another one."""
+        """Release the OpenGL context. Rendering another image creates a new one."""
         self._release()
         self._size = (0, 0)
 
@@ -150,7 +150,7 @@ def _point(eye: Any, view: View) -> None:
 
 
 def _context(width: int, height: int) -> Any:
-    """Create an OpenGL context with the backend in ``MUJOCO_GL``, or else with one that works."""
+    """Create an OpenGL context with the backend in ``MUJOCO_GL``, by default the first one that works."""
     wanted = os.environ.get("MUJOCO_GL", "").lower()
     problems = []
     for backend in (wanted,) if wanted in (*_BACKENDS, "glfw") else _BACKENDS:

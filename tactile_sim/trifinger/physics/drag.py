@@ -1,6 +1,7 @@
 """Add Bullet's drag to moving bodies, and limit joint speeds like Bullet.
 
-At the centre of mass of a body with velocity v and angular velocity ω (Bullet, ``btMultiBody``)::
+On a body with mass m, inertia I, velocity v of the centre of mass and angular velocity ω, the drag force and
+torque are (Bullet, ``btMultiBody``)::
 
     F = -d m v (1 + |v|)        T = -d I ω (1 + |ω|)
 
@@ -37,7 +38,7 @@ class Drag:
         root = model.body_rootid[model.body(robot).id]
         # Bodies that are welded to the world have the weld id 0.
         moving = np.flatnonzero(model.body_weldid)
-        # A row for each body, parents first: id, row of the parent, first joint, number of joints.
+        # A row for each body, parents first: id, row of the parent, first DOF, number of DOFs.
         rows = {body: row for row, body in enumerate(moving)}
         parents = [rows.get(parent, -1) for parent in model.body_parentid[moving]]
         bodies = np.stack([moving, parents, model.body_dofadr[moving], model.body_dofnum[moving]], axis=1)
@@ -69,19 +70,19 @@ class Drag:
 def add_drag(
     bodies, dampings, roots, masses, inertias, positions, axes, velocities, centres, joint_axes, wrenches, out
 ):
-    """Add the drag of the bodies as joint forces to ``out``.
+    """Convert the drag on the bodies to joint forces, and add these to ``out``.
 
     Args:
         bodies: (n, 4) id, parent's row (or -1), first DOF and number of DOFs of each body, parents first.
         dampings: (n,) damping of each body [1/s].
-        roots: (nbody,) root body of each tree.
+        roots: (nbody,) root body of each body's tree.
         masses: (nbody,) masses [kg].
         inertias: (nbody, 3) principal moments [kg m²].
         positions: (nbody, 3) centres of mass in the world [m].
         axes: (nbody, 9) principal axes in the world.
-        velocities: (nbody, 6) angular and linear velocities at the centre of the tree [rad/s, m/s].
+        velocities: (nbody, 6) angular and linear velocities at the tree's centre of mass [rad/s, m/s].
         centres: (nbody, 3) centre of mass of each body's subtree in the world [m].
-        joint_axes: (nv, 6) angular and linear axes of the joints at the centre of the tree.
+        joint_axes: (nv, 6) angular and linear axes of the DOFs at the tree's centre of mass.
         wrenches: (n, 6) work array; overwritten.
         out: (nv,) joint forces [N m, N], to which the drag is added.
     """

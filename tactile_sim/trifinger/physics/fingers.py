@@ -27,7 +27,7 @@ class FingerPhysics:
         spec: The scene as an editable spec.
         model: The compiled scene.
         data: State of the scene.
-        rules: Action rules with the desired action.
+        rules: Action rules, which also contain the desired action.
         q: (n,) joint positions of the robot [rad], finger by finger; a view of ``data``.
         qd: (n,) joint velocities of the robot [rad/s]; a view of ``data``.
     """
@@ -45,7 +45,7 @@ class FingerPhysics:
         Args:
             spec: Scene from `robot.spec.load_spec`, possibly with added objects.
             finger_type: Finger type of the robot.
-            link_drag: Whether to apply Bullet's drag (to links and objects) and its joint speed limit.
+            link_drag: Whether to apply Bullet's drag to links and objects, and Bullet's joint speed limit.
             model: The compiled scene. By default ``spec`` is compiled here.
         """
         self.spec = spec
@@ -132,7 +132,7 @@ class FingerPhysics:
             limit_speed(self.q, self.qd, self.time_step)
 
     def set(self, positions: ArrayLike, velocities: ArrayLike) -> None:
-        """Set the joints of the robot and call `restart`. The state of the objects does not change.
+        """Set the robot's joint positions and velocities, and call `restart`. Objects do not change.
 
         Args:
             positions: (n,) joint positions [rad].

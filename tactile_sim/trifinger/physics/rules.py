@@ -1,7 +1,7 @@
 """Action rules, which compute the applied motor torques from the desired action.
 
-τ = torque + kp (q* - q) - kd q̇. Joints whose desired position is NaN have no position control. τ is clamped
-to the maximum motor torque, damped by the safety gain times q̇, and clamped again.
+τ = torque + kp (q* - q) - kd q̇, with the desired position q*. If q* is NaN, τ is only the desired torque.
+τ is clamped to the maximum motor torque, reduced by the safety gain times q̇, and clamped again.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ GAINS: Mapping[str, tuple[Sequence[float], Sequence[float]]] = {
 
 
 class Rules:
-    """Computes the motor torques of a robot from its desired action.
+    """Action rules of a robot, with their gains and the desired action.
 
     Attributes:
         n: Number of joints.
-        gains: (4, n) kp [N m/rad], kd, safety kd [N m s/rad] and maximum torque [N m]; may be modified.
+        gains: (4, n) kp [N m/rad], kd and safety kd [N m s/rad], and maximum torque [N m]; may be modified.
         desired: (4, n) desired torque [N m], position [rad], kp and kd; NaN for values that are not set.
         applied: (3, n) torque, kp and kd of the last step.
     """

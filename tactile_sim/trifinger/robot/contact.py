@@ -13,10 +13,10 @@ link      0.5                0.25   0.25
 
 Priorities produce the values 0.5 and 1: links and walls have priority over objects. The value 0.25 needs
 additional measures. Two moving links get an explicit contact pair, and so do a moving link and an imported
-mesh. Each pair takes about 0.03 µs per step, so two cases with many shapes are handled differently. Fixed
-links have a friction of 0.25 with the highest priority. This also applies to objects, but objects cannot
-reach them. The border exists twice: its body does not collide with links, and a hidden copy with a friction
-of 0.25 collides only with links.
+mesh. Each pair takes about 0.03 µs per step, so two cases that involve many shapes are handled
+differently. Fixed links have a friction of 0.25 with the highest priority. Contacts with objects would have
+this friction too, but objects cannot reach fixed links. The border exists twice: its body does not collide
+with links, and a hidden copy with a friction of 0.25 collides only with links.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ TORSIONAL, ROLLING = 0.005, 0.0001
 LINK_BIT = 2
 """Bit of contype and conaffinity that only links and the border's copy use; MuJoCo's default bit is 1."""
 LINK_SOLREF = (0.004, 1.0)
-"""Time constant [s] and damping ratio of link contacts; with these values a grip holds."""
+"""Time constant [s] and damping ratio of link contacts; with these values, fingers can hold an object."""
 WALL_SOLREF = (0.004, 2.0)
 """Time constant [s] and damping ratio of contacts between objects and walls: stiff, without rebound."""
 COLLISION_GROUP = 3
@@ -61,7 +61,7 @@ def moving_link_geoms(spec: mujoco.MjSpec) -> list[mujoco.MjsGeom]:
 
 
 def pair_links(spec: mujoco.MjSpec) -> None:
-    """Add a contact pair for any two moving links that can collide.
+    """Add a contact pair for every two moving links that can collide.
 
     Pairs of links that are connected by a joint are omitted, as in MuJoCo's own collision filter.
 
@@ -86,7 +86,7 @@ def add_wall(spec: mujoco.MjSpec, body: mujoco.MjsBody, name: str, **shape: Any)
 
     Args:
         spec: Scene.
-        body: Fixed body at the world's origin, which does not collide with links.
+        body: Fixed body at the world's origin; collisions between it and links must be excluded.
         name: Name of the geom; its copy is called ``<name>_links``.
         shape: Shape arguments for ``add_geom``.
     """
@@ -114,7 +114,7 @@ def wall_contact() -> dict[str, Any]:
 
 
 def _moving_body(body: mujoco.MjsBody) -> str | None:
-    """Return the name of the nearest body with a joint, from this body upwards; None for a fixed body."""
+    """Return the name of the nearest body with a joint among this body and its ancestors, or None."""
     while body.name != "world":
         if body.joints:
             return body.name

@@ -1,9 +1,9 @@
 """Split links into convex parts, because MuJoCo uses the convex hull of a mesh for collisions.
 
-Two kinds of links are split. A tip link without a collision shape gets the end of the lower link, so that it
-can have a skin. The middle link of the Edu types is split below its joint, because the hull of its entire
-mesh would fill the recess beside the joint. The hull would touch the base at -0.28 rad, where the mesh is
-still 3.8 mm away, and the joint could not reach its limit of -π/2.
+Two kinds of links are split. If a tip link has no collision shape, the lower link is split and its end is
+assigned to the tip link, which can then have a skin. The middle link of the Edu types is split below its
+joint, because the hull of its entire mesh would fill the recess beside the joint. This hull would touch the
+base at -0.28 rad, where the mesh is still 3.8 mm away, and the joint could not reach its limit of -π/2.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from tactile_sim.trifinger.robot.contact import COLLISION_GROUP
 TIP_LENGTH = 0.015
 """Height above a tip's centre up to which the lower link's mesh is assigned to the tip [m]."""
 CUTS = {"middle_link": -0.02}
-"""Height in the link's frame at which a link is split [m], by the name of its mesh."""
+"""Height at which a link is split, in the link's frame [m], keyed by the name of the link's mesh."""
 
 
 def split_links(spec: mujoco.MjSpec, tips: Sequence[mujoco.MjsBody]) -> None:
@@ -65,7 +65,7 @@ def _split(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, height: float, below: mujo
 
 
 def _read_mesh(file: str) -> tuple[np.ndarray, np.ndarray]:
-    """Read vertices (n, 3) [m] and faces (m, 3) from a mesh file, in the frame of the file."""
+    """Read a mesh file's vertices (n, 3) [m], in the frame of the file, and faces (m, 3)."""
     spec = mujoco.MjSpec()
     spec.add_mesh(name="mesh", file=file)
     spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname="mesh")
@@ -81,7 +81,7 @@ def _matrix(quaternion: np.ndarray) -> np.ndarray:
 
 
 def _clip(vertices: np.ndarray, faces: np.ndarray, height: float, side: float) -> np.ndarray:
-    """Return the corners (n, 3) of the part of a mesh above a height (side 1) or below it (side -1)."""
+    """Return the vertices (n, 3) of the part of a mesh above (side 1) or below (side -1) a height."""
     edges = np.concatenate([faces[:, [0, 1]], faces[:, [1, 2]], faces[:, [2, 0]]])
     a, b = vertices[edges[:, 0]], vertices[edges[:, 1]]
     crossing = (a[:, 2] - height) * (b[:, 2] - height) < 0

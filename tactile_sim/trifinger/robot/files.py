@@ -52,8 +52,8 @@ def read_robot(urdf: Path) -> ElementTree.Element:
     """Read a URDF and adapt it to MuJoCo.
 
     Mesh paths become absolute, every link remains a separate body, and moments of inertia of 0 are replaced.
-    Collision shapes of a lower link at its tip (the pad of fingerone) are moved to the tip link, so that the
-    tip can have a skin.
+    A lower link's collision shapes that are at its tip (the pad of fingerone) are moved to the tip link, so
+    that the tip can have a skin.
 
     Args:
         urdf: The URDF file.

@@ -114,7 +114,8 @@ class Kinematics:
             max_iterations: Maximum number of iterations.
 
         Returns:
-            (n_joints,) joint positions [rad], and the error (3,) of the last iteration, target minus tip [m].
+            (n_joints,) joint positions [rad], and the position error (3,) in the last iteration, target minus
+            tip [m].
         """
         joints = numbers("joint_angles_guess", joint_angles_guess, self.model.nq)
         target = numbers("tip_target_position", tip_target_position, 3)
@@ -147,7 +148,7 @@ class Kinematics:
             max_iterations: Maximum number of iterations for each finger.
 
         Returns:
-            (n_joints,) joint positions [rad], and the error (3,) of each tip [m].
+            (n_joints,) joint positions [rad], and a list with the position error (3,) of each tip [m].
         """
         targets = numbers("tip_target_positions", tip_target_positions, len(self.tip_link_ids), 3)
         joints, errors = numbers("joint_angles_guess", joint_angles_guess, self.model.nq), []

@@ -27,15 +27,15 @@ TIP = "finger_tip_link"
 TIP_SENSOR = "_normal_force"
 """Name suffix of the sensor that sums the normal forces on a tip."""
 TIP_REACH = 0.1
-"""Radius of the site of a tip's force sensor [m], which is larger than the tip."""
+"""Radius of the site of a tip's force sensor [m]. The site encloses the entire tip."""
 TIME_STEP = 0.001
 """Default time step [s], for which the gains are tuned."""
 STOP = (0.002, 1.0)
-"""Solref of joint limits; these are the stiffest values for a time step of 1 ms."""
+"""Solref of joint limits. These are the stiffest values that MuJoCo allows at a time step of 1 ms."""
 IMPRATIO = 100.0
-"""Ratio of frictional to normal impedance. A cube held with 2 N slips down by 10 µm per second."""
+"""Ratio of frictional to normal impedance. At this ratio, a cube held with 2 N slips by 10 µm per second."""
 OVERLAPPING = ("finger_base_link", "finger_upper_holder_link", "center_link")
-"""Fixed links that overlap the upper link. MuJoCo does not treat them as its parents."""
+"""Fixed links that overlap the upper link. MuJoCo's parent-child filter does not prevent these collisions."""
 
 
 def joint_names(finger_type: str) -> list[str]:

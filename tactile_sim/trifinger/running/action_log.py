@@ -29,7 +29,7 @@ _OBSERVATION = ("position", "velocity", "torque", "tip_force")
 
 
 class ActionLog:
-    """Logs the first steps of a run in a temporary file, so that memory use does not grow."""
+    """Log of the first steps of a run, kept in a temporary file so that memory use does not grow."""
 
     def __init__(self, limit: int):
         """Create a log.
@@ -71,7 +71,7 @@ class ActionLog:
             with_object: Whether to include ``object_pose``.
 
         Returns:
-            Mappings with ``t``, ``action``, ``robot_observation`` and optionally ``object_pose``.
+            One mapping per step: ``t``, ``action``, ``robot_observation`` and optionally ``object_pose``.
 
         Raises:
             TactileSimError: The log is disabled.

@@ -55,8 +55,8 @@ def join(
 
     Args:
         simulation: Simulation to extend. Its model is recompiled and its state is kept.
-        owner: Object that owns the bodies. They are removed before the next step after it is garbage
-            collected.
+        owner: Object that owns the bodies. After it is garbage collected, the bodies are removed before the
+            next step.
         names: Names of the bodies.
         add: Function that adds the bodies to the spec.
     """

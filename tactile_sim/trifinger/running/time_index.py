@@ -1,4 +1,4 @@
-"""Check the time step, and time indices, which number the steps consecutively from 0."""
+"""Check time steps and time indices. Time indices number the steps consecutively from 0."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def check_time_step(time_step: float) -> None:
 
 
 def check_time_index(t: int, present: int, upcoming: bool = False) -> None:
-    """Check that a time index is the index of the last step.
+    """Check that a time index is the index of the last step or, optionally, of the next one.
 
     Args:
         t: Time index to check.

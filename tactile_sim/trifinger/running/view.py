@@ -21,7 +21,7 @@ _LOG = logging.getLogger("tactile_sim.trifinger")
 
 
 class FingerView:
-    """Shows a robot in a separate process; a thread updates it even while the program does not step.
+    """Browser view of a robot in a separate process. A thread updates it even while no steps are being taken.
 
     Attributes:
         url: URL of the view, for a browser on this machine.

@@ -54,7 +54,8 @@ class InvalidGoalError(errors.InvalidGoalError):
 class GoalSpace:
     """The valid goal poses of a box, which are inside the arena's circle and on or above the table.
 
-    Random numbers are drawn in the order of ``trifinger_simulation``, so equal seeds produce equal goals.
+    Random numbers are drawn in the same order as in ``trifinger_simulation``, so equal seeds produce the same
+    goals.
     """
 
     def __init__(self, size: Sequence[float] | np.ndarray):
@@ -73,7 +74,7 @@ class GoalSpace:
     def corners(self, pose: PoseLike) -> np.ndarray:
         """Return the corners (8, 3) of the box at a pose, in the world [m].
 
-        In the box's frame, the negative side of each axis comes before the positive side; x changes slowest.
+        Corners are ordered by their signs in the box's frame: negative before positive, x changing slowest.
 
         Args:
             pose: Pose of the box in the world.
@@ -154,7 +155,7 @@ class GoalSpace:
             filename: JSON file.
 
         Raises:
-            OSError, ValueError: The file cannot be read, is not JSON, or lacks a key.
+            OSError, ValueError: The file cannot be read, is not JSON, lacks a key, or has an invalid value.
             InvalidGoalError: See `validate`.
         """
         with open(filename) as file:
@@ -169,7 +170,7 @@ class GoalSpace:
             self.validate(config["goal"])
 
     def from_config(self, filename: str | PathLike[str], random: np.random.RandomState) -> str:
-        """Return the goal of a JSON file, or draw one with the difficulty in the file.
+        """Return the ``goal`` of a JSON file; if there is none, draw one of the file's ``difficulty``.
 
         Args:
             filename: JSON file with ``difficulty`` and optionally ``goal``.
@@ -200,10 +201,10 @@ def pose_cost(
     difficulty: int,
     turn: Callable[[Rotation, Rotation], float],
 ) -> float:
-    """Return the dimensionless cost of a pose that differs from the goal; 0 if it does not differ.
+    """Return the dimensionless cost of the difference between a pose and the goal; 0 if they are equal.
 
-    For the difficulties 1 to 3, this is the position error relative to the size of the arena. For the
-    difficulty 4, it is the mean of this error and the angle between the orientations divided by pi.
+    For difficulties 1 to 3, it is the position error relative to the size of the arena. For difficulty 4, it
+    is the mean of this error and the angle between the orientations divided by pi.
 
     Args:
         goal: Desired pose in the world.
@@ -230,7 +231,7 @@ def pose_cost(
 def _position_error(goal: PoseLike, actual: PoseLike) -> float:
     """Return the mean of the relative horizontal and vertical position errors.
 
-    They are relative to the arena's diameter and to the maximum height of a goal.
+    The horizontal error is relative to the arena's diameter, the vertical error to a goal's maximum height.
     """
     difference = numbers("goal_pose.position", goal.position, 3) - numbers(
         "actual_pose.position", actual.position, 3

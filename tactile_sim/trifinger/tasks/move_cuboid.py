@@ -93,6 +93,6 @@ def evaluate_state(
 
 
 def _between_long_axes(goal: Rotation, actual: Rotation) -> float:
-    """Return the angle between the long axes of two orientations [rad]."""
+    """Return the angle between the cuboid's long axes at two orientations [rad]."""
     wanted, is_now = goal.apply((0, 1, 0)), actual.apply((0, 1, 0))
     return float(np.arctan2(np.linalg.norm(np.cross(wanted, is_now)), wanted @ is_now))

@@ -1,4 +1,4 @@
-"""Replay action logs to check that the result is the same and to compute the reward."""
+"""Replay action logs to check that the observations are reproduced, and to compute the reward."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _OBSERVED = ("position", "velocity", "torque")
 
 
 class ReplayError(TactileSimError):
-    """Error for a log that cannot be replayed, or whose replay differs from it."""
+    """Error for a log that cannot be replayed or whose observations are not reproduced."""
 
 
 def replay(
@@ -27,7 +27,7 @@ def replay(
     steps: int,
     cost: Callable[[int, ObjectPose], float],
 ) -> float:
-    """Replay a log, check that the result is the same, and return the reward.
+    """Replay a log, check that its observations are reproduced, and return the reward.
 
     Args:
         logfile: File written by ``TriFingerPlatform.store_action_log``. It is a pickle, so open only trusted
@@ -41,7 +41,7 @@ def replay(
 
     Raises:
         OSError: The log cannot be opened.
-        ReplayError: The file is not a log, has a different initial pose or length, or its replay differs.
+        ReplayError: The file is not a log, has a different initial pose or length, or is not reproduced.
     """
     log = _read(logfile)
     _compare("initial pose of the cube", log["initial_object_pose"], start, ("position", "orientation"))

@@ -1,1 +1,1 @@
-"""The workspace of the robots, with a table, a border around it and objects."""
+"""The workspace of the robots: a table with a border around it, and objects."""

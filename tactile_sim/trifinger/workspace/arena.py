@@ -1,7 +1,7 @@
 """Add the table, the border and the floor to a robot, with collision shapes and visual meshes.
 
 MuJoCo uses the convex hull of a mesh for collisions. The border's mesh is concave, and its hull would fill
-the arena. The border therefore collides as rings of invisible boxes along its inner side.
+the arena. Therefore, the border's collision shapes are rings of invisible boxes along its inner side.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ THICKNESS = 0.02
 FLOOR = -0.01
 """Height of the floor around the table [m]."""
 HALF_TABLES = {"stage": (0.3, 0.34, 0.006), "table": (0.38, 0.38, 0.005)}
-"""Half sizes of the tables [m]. Their tops are at height 0."""
+"""Half sizes of the tables along x, y and z [m]. Their tops are at height 0."""
 BOWL = ((0.0, 0.1945), (0.025, 0.1945), (0.175, 0.2782))
-"""Heights and inner radii of the border of trifingerpro and trifingerone [m]."""
+"""Profile of the border of trifingerpro and trifingerone: pairs of height and inner radius [m]."""
 BORDERS = {
     "trifingerpro": BOWL,
     "trifingerone": BOWL,
     "trifingeredu": ((0.0, 0.2415), (0.25, 0.2415)),
     "finger": ((0.0, 0.213), (0.008, 0.244), (0.03, 0.268), (0.065, 0.2785)),
 }
-"""Heights and inner radii of each border [m]; all finger types with one finger share a stage."""
+"""Profile of each border as in `BOWL`, by finger type; all types with one finger share ``finger``."""
 MESHES = {
     "trifingerpro": "object_containment_sim.stl",
     "trifingerone": "object_containment_sim.stl",
@@ -44,13 +44,13 @@ COLORS = {
     "trifingeredu": ((0.95, 0.95, 0.95, 1.0), (0.95, 0.95, 0.95, 0.5)),
     "finger": ((0.73, 0.68, 0.72, 1.0), (0.73, 0.68, 0.72, 1.0)),
 }
-"""RGBA colours of tables and borders."""
+"""RGBA colours of each table and its border."""
 TABLE_FRICTION = 1.0
 RESTING_SOLREF = (0.01, 1.0)
 RESTING_SOLIMP = (0.7, 0.95, 0.001, 0.5, 2.0)
 """Solref and solimp of contacts between objects, and between objects and the floor. The impedance is low at
-first touch, because MuJoCo's friction cone lifts an object that slides on a stiff contact, which could then
-fly over the border."""
+first touch: on a stiff contact, MuJoCo's friction cone would lift a sliding object, which could then fly over
+the border."""
 
 
 def add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:
@@ -96,8 +96,8 @@ def add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:
 def support(spec: mujoco.MjSpec, name: str) -> None:
     """Make the contact between an object and the table as stiff as the time step allows.
 
-    The contact stops an object within one step and hardly rebounds. Friction stays as soft as with
-    `RESTING_SOLREF`; `RESTING_SOLIMP` explains why.
+    The object stops within one step and hardly rebounds. Friction stays as soft as with `RESTING_SOLREF`, for
+    the reason given at `RESTING_SOLIMP`.
 
     Args:
         spec: Scene. If it has no table, nothing changes.
@@ -120,7 +120,7 @@ def support(spec: mujoco.MjSpec, name: str) -> None:
 
 
 def sink(solref: tuple[float, float], solimp: tuple[float, float, float, float, float]) -> float:
-    """Return the depth to which a box at rest sinks into a contact with four corners [m].
+    """Return the depth to which a box that rests on four corners sinks into the surface [m].
 
     The depth r depends on neither size nor mass: r = g (1 - d) / (4 d² k) with the impedance d(r) and
     k = 1 / (d_max² T² ζ²) (MuJoCo, "Solver parameters"). With a contact margin of r, contact starts at a

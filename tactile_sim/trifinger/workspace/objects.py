@@ -207,7 +207,7 @@ def set_pose(
     position: Sequence[float],
     orientation: Sequence[float],
 ) -> None:
-    """Set the pose of an object and its velocity to zero. Call `FingerPhysics.restart` afterwards.
+    """Set the pose of an object, and set its velocity to zero. Call `FingerPhysics.restart` afterwards.
 
     Args:
         model: Compiled scene.

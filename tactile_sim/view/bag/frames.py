@@ -44,9 +44,9 @@ class BagFrames:
         self._seek(index.start)
 
     def at(self, time: int) -> ViewFrame:
-        """Return the frame at a log time [ns], built from the latest message on each topic.
+        """Return the frame at a log time [ns], built from the latest message on each topic up to this time.
 
-        After a jump in time, messages older than `LOOK_BACK` are not used.
+        After a jump in time, only the chunk at ``time - LOOK_BACK`` and later chunks are read.
         """
         if time < self._now or time > self._now + LOOK_BACK:
             self._seek(time)
@@ -125,9 +125,9 @@ class BagFrames:
             rotations: Rotation of each body to the world frame (bodies, 3, 3).
 
         Returns:
-            A tuple of the magnitudes (taxels,), whether they are valid (taxels,), the net force on each pad
-            (s, 3) in the world frame [N], and the unit. The net forces are zero unless the readings are force
-            vectors. The unit is empty if the pads have different units.
+            A tuple of the magnitudes (taxels,), whether they are valid (taxels,), the sum of the readings on
+            each pad's body (s, 3) in the world frame [N], and the unit. The sums are zero unless the readings
+            are force vectors. The unit is empty if the pads have different units.
         """
         scene = self._content.scene
         magnitudes = np.zeros(len(scene.taxel_positions))
@@ -144,8 +144,11 @@ class BagFrames:
                 is_global = parts[pad].quantity.endswith("global")
                 rotation = np.eye(3) if is_global else rotations[scene.skin_bodies[k]]
                 forces[k] = rotation @ readings.sum(axis=0, dtype=float)
+        _, body = np.unique(scene.skin_bodies, return_inverse=True)
+        sums = np.zeros((len(forces), 3))
+        np.add.at(sums, body, forces)
         units = {part.unit for part in parts.values()} or {"N"}
-        return magnitudes, valid, forces, units.pop() if len(units) == 1 else ""
+        return magnitudes, valid, sums[body], units.pop() if len(units) == 1 else ""
 
     def _readings(self) -> dict[str, PadReadings]:
         """Return the readings of each pad, keyed by pad name."""
@@ -178,7 +181,7 @@ class BagFrames:
         ).reshape(-1, 3)
 
     def _contact_bodies(self, contacts: Any) -> np.ndarray:
-        """Return the body indices of both sides of each contact (c, 2); -1 for bodies without skin."""
+        """Return the indices of the two bodies in each contact (c, 2), or -1 for bodies without skin."""
         if contacts is None:
             return np.zeros((0, 2), int)
         known = dict(
@@ -192,7 +195,7 @@ class BagFrames:
         return self._poses.parents(self._content.scene.bodies)
 
     def _free_lengths(self) -> np.ndarray:
-        """Return the free lengths of all feelers (f,) [m]; empty if a body's message is missing."""
+        """Return the free lengths of all feelers (f,) [m]; empty if the message of any body is missing."""
         found = [self._value(topic) for topic in self._content.feelers]
         if not found or any(value is None for value in found):
             return np.zeros(0)
@@ -207,7 +210,7 @@ class BagFrames:
 
 
 def _contact_values(contacts: Any) -> np.ndarray:
-    """Convert decoded contacts to `Contacts.values` (c, WIDTH). Only the fields for arrows are set."""
+    """Convert decoded contacts to `Contacts.values` (c, WIDTH). Only the fields that arrows need are set."""
     values = np.zeros((len(contacts) if contacts is not None else 0, Contacts.WIDTH))
     if len(values):
         values[:, Contacts.POSITION : Contacts.POSITION + 3] = contacts.position

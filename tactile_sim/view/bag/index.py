@@ -19,9 +19,9 @@ from tactile_sim.bag.messages import Message, TopicDecoder, decoder_of
 from tactile_sim.bag.metadata import files_of
 
 LOOK_BACK = 1_000_000_000
-"""Period before a frame from which its messages are read [ns]."""
+"""Length of the period before a frame from which messages are read after a jump in time [ns]."""
 PEAK_INTERVAL = 100_000_000
-"""Time between two samples of the largest reading, which determine the colour scale [ns]."""
+"""Time between two samples of the largest reading [ns]. The samples determine the colour scale."""
 STEP_TYPES = {
     "tactile_sim/msg/TactileFrame": 0,
     "tactile_sim/msg/TactileArray": 1,
@@ -29,7 +29,10 @@ STEP_TYPES = {
     "tactile_sim/msg/ContactWrenchArray": 3,
     "tf2_msgs/msg/TFMessage": 4,
 }
-"""Message types that the *previous* and *next* buttons can step through. The lowest number is preferred."""
+"""Message types that the *previous* and *next* buttons can step through, with their ranks.
+
+The buttons use a topic whose type has the lowest rank in the bag.
+"""
 _LATCHED_TYPES = {"tactile_sim/msg/TactileLayout"}
 _LATCHED_TOPICS = ("/tf_static", "/scene_markers")
 _SHOWN_TYPES = {
@@ -50,11 +53,11 @@ class FilePosition(NamedTuple):
 
 
 class BagIndex:
-    """An index of a bag.
+    """The topics, times and chunk positions of a bag.
 
     Attributes:
         types: Message types, keyed by topic.
-        first: First message of each displayed topic.
+        first: First message on each displayed topic, keyed by topic.
         latched: Messages on latched topics, such as layouts.
         peaks: Samples of the largest reading, keyed by tactile topic.
         step_times: Log times (n,) that users can step through [ns].
@@ -68,7 +71,7 @@ class BagIndex:
 
         Args:
             path: Folder or MCAP file of the bag.
-            progress: Called while the bag is read, with the bytes read and the total.
+            progress: Called while the bag is read, with the number of bytes read so far and the total number.
 
         Raises:
             BagError: The path is not a bag.

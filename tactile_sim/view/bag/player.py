@@ -22,7 +22,7 @@ from tactile_sim.view.web.address import Endpoint, announcement
 RATE = 25.0
 """Frame rate in wall time [Hz]."""
 CAMERA_SAMPLES = 5
-"""Number of sampled frames in which the initial camera must show the entire skin."""
+"""Number of frames, spread over the bag, in which the initial camera must show the entire skin."""
 
 
 class Player:
@@ -48,7 +48,7 @@ class Player:
             path: Folder or MCAP file of the bag.
             endpoint: Address at which the view listens.
             namespace: Namespace of the robot to show, or None for the first one.
-            progress: Called while the bag is read, with the bytes read and the total.
+            progress: Called while the bag is read, with the number of bytes read so far and the total number.
             folder: Folder for films and replays; None disables them.
 
         Raises:

@@ -37,7 +37,7 @@ class PointBodies:
     """Rigid bodies that consist of the points in a cloud. The origin of each body is the mean of its points.
 
     Attributes:
-        numbers: Numbers of the bodies in the cloud (b,).
+        numbers: Value of the cloud's field ``body`` for each body (b,), or 0 without this field.
         counts: Number of points on each body (b,).
         positions: Points (n, 3) in their body frames [m], concatenated over the bodies.
         spacings: Point spacing on each body (b,) [m].
@@ -86,7 +86,7 @@ class PointBodies:
 
 
 def _spacing(positions: np.ndarray) -> float:
-    """Return the median distance to the nearest neighbour [m]."""
+    """Return the median distance of points to their nearest neighbours [m]; 0.01 for a single point."""
     if len(positions) < 2:
         return 0.01
     return float(np.median(cKDTree(positions).query(positions, k=2)[0][:, 1]))

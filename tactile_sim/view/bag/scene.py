@@ -19,7 +19,7 @@ from tactile_sim.view.bag.points import PointBodies
 from tactile_sim.view.content import ImageInfo, Shape, ViewScene
 
 SCALE_PERCENTILE = 90.0
-"""Percentile of the sampled peaks that is the end of the colour scale. Impacts may exceed it."""
+"""Percentile of the sampled peaks that the colour scale must cover. Impacts may exceed the scale."""
 _CLOUD = "sensor_msgs/msg/PointCloud2"
 _LAYOUT = "tactile_sim/msg/TactileLayout"
 
@@ -35,7 +35,7 @@ class BagScene:
     pad_bodies: tuple[str, ...] = ()
     """Name of the body of each pad."""
     points: PointBodies | None = None
-    """The skin, if only a point cloud of it is known."""
+    """The skin, if the bag contains a point cloud of it but no layouts."""
     cloud: str = ""
     """Topic of this point cloud."""
     feelers: list[str] = field(default_factory=list)
@@ -99,7 +99,7 @@ def _layouts(index: BagIndex, robot: Robot, ending: str) -> dict[str, Any]:
     Args:
         index: Index of the bag.
         robot: Topics of the robot to show.
-        ending: Last part of the topic names: ``layout`` for taxels or ``feelers_layout``.
+        ending: Last part of the topic names: ``layout`` for taxels, ``feelers_layout`` for feelers.
     """
     beginning = f"{robot.namespace}/tactile/"
     return {
@@ -114,7 +114,7 @@ def _layouts(index: BagIndex, robot: Robot, ending: str) -> dict[str, Any]:
 def _frames(
     index: BagIndex, robot: Robot, layouts: dict[str, Any], feelers: dict[str, Any], markers: Any
 ) -> list[str]:
-    """Return the world frame and the frames of all shapes, taxels and feelers."""
+    """Return the names of the world frame and of the frames of all shapes, taxels and feelers."""
     root = next(
         (
             index.first[topic].value.header.frame_id
@@ -233,7 +233,7 @@ def _scale(index: BagIndex, robot: Robot) -> float:
 
 
 def _ids(layout: Any) -> np.ndarray:
-    """Return the taxel ids in a layout. Layouts in older bags have no ids; the indices replace them."""
+    """Return the taxel ids in a layout. In older bags without ids, return the taxel indices."""
     ids = getattr(layout, "ids", ())
     return np.asarray(ids) if len(ids) else np.arange(len(layout.positions) // 3)
 

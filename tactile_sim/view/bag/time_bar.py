@@ -26,7 +26,7 @@ class TimeBar:
         time: Current time [ns].
         playing: Whether the bag is playing.
         speed: Ratio of bag time to wall time.
-        jumped: Whether a user moved the bar before the last call of ``advance``.
+        jumped: Whether the last call of ``advance`` moved the time because a user had dragged the slider.
     """
 
     def __init__(self, gui: GuiApi, step_times: np.ndarray, duration: int):

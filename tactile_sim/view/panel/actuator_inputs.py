@@ -31,7 +31,7 @@ class ActuatorInputs:
 
         Args:
             gui: viser's panel.
-            scene: The actuators and their ranges.
+            scene: Constant content of the view, with the actuators and their control ranges.
             controls: Receives the values.
             notify: Shows the user why a value is rejected.
         """
@@ -54,7 +54,7 @@ class ActuatorInputs:
 
 
 def round_range(lower: float, upper: float) -> tuple[float, float]:
-    """Round limits inward to the number of decimals that the slider needs, so that its labels fit."""
+    """Round limits inward to multiples of the slider's step, so that its labels fit."""
     if not _limited(lower, upper):
         return lower, upper
     scale = 1.0 / _step(lower, upper)

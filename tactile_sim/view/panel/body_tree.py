@@ -28,7 +28,7 @@ OUTLINE_MARGIN = 0.5
 NEAREST = 0.8
 """Smallest distance from the camera to the selection [radii of the viewpoint]."""
 HINT = "A click on a name looks at the body and shows its readings."
-"""Text while nothing is selected."""
+"""Text that is shown while nothing is selected."""
 REFRESH = 0.1
 """Wall time between two updates of the readings of the selection [s]."""
 _CORNERS = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)])
@@ -58,7 +58,7 @@ class BodyTree:
         self._frame: ViewFrame | None = None
         self._due = 0.0
         self._lock = RLock()
-        # The script in the page sends what users do through this input.
+        # The script in the page sends user actions through this input.
         self._channel = server.gui.add_text("bodies and pads", "", visible=False)
         self._channel.on_update(self._on_message)
         bodies = len(set(np.asarray(scene.skin_bodies, int).tolist()))
@@ -81,7 +81,7 @@ class BodyTree:
     def show(self, row: Row, shown: bool) -> None:
         """Show or hide all pads in a row and below it.
 
-        Bodies whose pads are all hidden also lose their feelers and force markers.
+        If all pads on a body are hidden, its feelers and force markers are also hidden.
         """
         self._shown = self._shown.copy()
         self._shown[row.all_pads] = shown
@@ -103,7 +103,7 @@ class BodyTree:
         await to_thread(self._act, event.target.value, event.client)
 
     def _act(self, message: str, client: ClientHandle | None) -> None:
-        """Handle ``COUNT ACTION ROW``, where the action is ``show``, ``hide`` or ``select``."""
+        """Handle a message ``COUNT ACTION ROW``, where the action is ``show``, ``hide`` or ``select``."""
         words = message.split()
         numbers = {str(k): row for k, row in enumerate(self._rows)}
         if len(words) != 3 or words[2] not in numbers:
@@ -142,7 +142,7 @@ class BodyTree:
         )
 
     def _state_html(self) -> str:
-        """Return the states of all rows for the script, and the readings of the selection."""
+        """Return HTML with the states of all rows for the script and the readings of the selection."""
         states = []
         for row in self._rows:
             shown = self._shown[row.all_pads]

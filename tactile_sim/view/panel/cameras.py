@@ -16,7 +16,7 @@ DIRECTIONS = {
 }
 """Directions from the centre of the scene to the camera. The x axis points forward.
 
-A camera of the scene with the same name replaces a direction.
+If the scene has a camera with the same name, it replaces the direction.
 """
 CONTACTS, FOLLOW = "contacts", "follow"
 MIN_DISTANCE = 0.4
@@ -48,7 +48,7 @@ class Cameras:
                     server.gui.add_button_group(label, names).on_click(self._on_click)
 
     def draw(self, frame: ViewFrame) -> None:
-        """Store a frame for later clicks, and move the cameras that follow the skin with its centre."""
+        """Store a frame for later clicks, and move the cameras that follow the skin by its displacement."""
         self._frame = frame
         if not self._following:
             return
@@ -88,7 +88,7 @@ class Cameras:
             _place(camera, viewpoint.center + distance, viewpoint.center)
 
     def look_at(self, client: ClientHandle, taxels: np.ndarray, nearest: float = MIN_DISTANCE) -> None:
-        """Look at some taxels from the current direction.
+        """Move a browser's camera so that it looks at some taxels from its current direction.
 
         Args:
             client: The browser.

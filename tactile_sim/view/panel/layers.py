@@ -16,7 +16,7 @@ TRANSPARENT_ORDER, FOLDER_ORDER = -36.0, -35.0
 
 
 class Layers:
-    """Adds a checkbox for transparent bodies and a folder with a checkbox for each layer."""
+    """Adds a checkbox for transparent bodies and a folder with an input for each layer."""
 
     def __init__(self, gui: GuiApi, scene: ViewScene, drawn: BrowserScene, markers: ForceMarkers):
         transparent = gui.add_checkbox(

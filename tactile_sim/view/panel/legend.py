@@ -58,7 +58,7 @@ def legend(end: float, unit: str, logarithmic: bool = True, arrow_scale: float =
 
 
 def _arrows(scale: float) -> str:
-    """Return HTML with the colours of the arrows and the force for an arrow length of at most 5 cm."""
+    """Return HTML with the colours of the arrows and the force of an arrow of at most 5 cm."""
     force = full_scale(0.05 / scale / 2.4)
     keys = (("normal", NORMAL_FORCE), ("friction", FRICTION), ("net", NET_FORCE))
     colored = " ".join(f'<span style="color: rgb{color}">&#x279c;</span>&nbsp;{name}' for name, color in keys)

@@ -10,7 +10,7 @@ from viser import GuiApi
 from tactile_sim.view.panel.user_input import on_user
 
 SETTLE_TIME = 0.5
-"""Time from the last keystroke until a value takes effect [s]. A user who types 0.5 enters 0 first."""
+"""Time from the last keystroke until a value takes effect [s], so that typing 0.5 does not apply 0."""
 UNFINISHED_TIME = 3.0
 """Time from the last keystroke until text that is not a number is rejected [s]."""
 
@@ -47,7 +47,7 @@ class NumberField:
             notify: Shows the user why a value is rejected.
             on_change: Called with each new number.
             hint: Tooltip.
-            order: Position in the panel; by default, below the elements that exist.
+            order: Position in the panel; by default, below all existing elements.
         """
         self.value = value
         self._label, self._is_valid, self._valid_range = label, is_valid, valid_range

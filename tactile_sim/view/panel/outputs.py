@@ -26,10 +26,10 @@ WORK, DONE, FAULT = "#ff8787", "#8ce99a", "#ff6b6b"
 
 
 class Outputs:
-    """Adds a folder with the buttons, and two status lines that are visible while the folder is closed.
+    """Adds a folder with the buttons, and two status lines that stay visible when the folder is closed.
 
-    Films and replays show the last recorded bag, or the bag of the view. They are stored in the scene's
-    ``output_folder`` and sent to the browser in which the button was pressed.
+    Films and replays show the last recorded bag, or the bag that the view plays. They are stored in the
+    scene's ``output_folder`` and sent to the browser in which the button was pressed.
     """
 
     def __init__(self, server: ViserServer, scene: ViewScene, controls: Controls | None):

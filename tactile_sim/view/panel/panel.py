@@ -43,8 +43,8 @@ class Panel:
 
     Attributes:
         images: Folder with the tactile images.
-        probe: Readings of single taxels, or None if there are no taxels.
-        outputs: Buttons that record bags and save films and images.
+        probe: Display of the readings of individual taxels, or None if there are no taxels.
+        outputs: Buttons that record bags and save images, films and replays.
         plot: The force plot as HTML, or None if there is no skin.
         pointer: Handler for clicks and drags.
     """

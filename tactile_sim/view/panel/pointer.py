@@ -14,12 +14,13 @@ from tactile_sim.view.scene.viewpoint import to_body
 
 PIN, POKE, PUSH, THROW = "pin a taxel", "poke the skin", "push the body", "throw a ball"
 MAX_PUSH = 50.0
-"""Largest push and pull [ends of the taxel scale].
+"""Largest force of a push or pull [ends of the taxel scale].
 
-The end of the scale is about a tenth of the weight of the moving bodies.
+The end of the scale is about a tenth of the weight of the heaviest free body, or of all moving bodies if none
+is free.
 """
 MAX_POKE = 5.0
-"""Largest poke [N] unless `MAX_PUSH` is larger."""
+"""Largest force of a poke [N], unless the limit for pushes is larger."""
 POKE_TIME = 1.0
 """Duration of a poke in simulation time [s]."""
 
@@ -70,7 +71,7 @@ class Pointer:
         self._frame = frame
 
     def on_click(self, body: int, client: int, origin: np.ndarray, direction: np.ndarray) -> None:
-        """Handle a click on a body: pin a taxel, poke the skin, push the body or throw a ball.
+        """Handle a click on a body: perform the action that is selected in the panel.
 
         The arguments are those of `tactile_sim.view.scene.browser_scene.PointerHandler`.
         """

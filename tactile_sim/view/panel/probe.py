@@ -1,4 +1,4 @@
-"""Show readings of single taxels in a label at the pointer and in a plot of pinned taxels."""
+"""Show readings of individual taxels in a label at the pointer and in a plot of pinned taxels."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tactile_sim.view.scene.viewpoint import to_world
 from tactile_sim.view.web.scene_script import POINTER_NODE
 
 MAX_PINS = 6
-"""Largest number of pinned taxels. A further one replaces the oldest."""
+"""Largest number of pinned taxels. Pinning another one unpins the oldest."""
 REACH = 1.5
 """Largest distance between a taxel and the pointer's ray [spacings]."""
 MAX_COORDINATE = 1e6
@@ -76,7 +76,7 @@ class Probe:
                 self._show_plot()
 
     def set_shown(self, shown: np.ndarray) -> None:
-        """Ignore the taxels of hidden pads.
+        """Ignore the taxels of hidden pads and hide their labels.
 
         Args:
             shown: Whether each pad is shown (s,) bool.
@@ -97,14 +97,15 @@ class Probe:
         return self._hovered.get(client)
 
     def find(self, origin: np.ndarray, direction: np.ndarray, shining: bool = True) -> int | None:
-        """Return the index of the taxel closest to a ray on the first surface that it hits, or None.
+        """Return the index of the taxel closest to a ray on the first surface that the ray hits, or None.
 
-        Taxels that face the ray are preferred.
+        Taxels that face the origin of the ray are preferred.
 
         Args:
             origin: Origin of the ray (3,), world frame [m].
             direction: Unit direction of the ray (3,), world frame.
-            shining: Whether to prefer a visible reading behind the first surface if the surface has none.
+            shining: Whether to prefer a taxel with a visible reading behind the first surface if the closest
+                taxel has none.
         """
         frame = self._frame
         if frame is None or not len(self._bodies):
@@ -141,7 +142,7 @@ class Probe:
     def pin(self, taxel: int) -> str:
         """Pin a taxel, or unpin it if it is already pinned, and return a message for the user.
 
-        If `MAX_PINS` taxels are already pinned, the oldest pin is removed. The plot restarts at this time.
+        If `MAX_PINS` taxels are already pinned, the oldest pin is removed. The plot is cleared.
         """
         with self._lock:
             if taxel in self._pins:

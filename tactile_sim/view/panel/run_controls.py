@@ -1,4 +1,4 @@
-"""Panel inputs that run, pause, step and reset the simulation, set its pace and start actions."""
+"""Panel inputs that run, pause, step and reset the simulation, set its speed and start actions."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RunControls:
 
         Args:
             gui: viser's panel.
-            scene: The scene.
+            scene: Constant content of the view.
             controls: Receives the requests.
             notify: Shows a notice to the user.
         """

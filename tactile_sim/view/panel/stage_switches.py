@@ -1,4 +1,4 @@
-"""Switches for the stages of the signal chain in the panel."""
+"""Switches in the panel for the stages of the signal chain."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from tactile_sim.view.controls import Controls
 from tactile_sim.view.panel.user_input import on_user
 
 MAX_NAMES = 3
-"""Largest number of pads in the title of a list."""
+"""Largest number of pads that are named in the title of a subfolder."""
 
 
 class StageSwitches:
     """A folder with a checkbox for each stage of the signal chain.
 
-    Pads with the same stages share their checkboxes. If the pads differ, each group of equal pads has its
-    checkboxes in its own subfolder.
+    Pads with the same stages share their checkboxes. If there are several such groups of pads, each group has
+    a subfolder with its checkboxes.
     """
 
     def __init__(self, gui: GuiApi, scene: ViewScene, controls: Controls):
         self._values = np.zeros(0, bool)
         self._boxes: list[tuple[GuiCheckboxHandle, list[int], str, Callable[[bool], None]]] = []
-        """Checkbox, indices into ``scene.stages``, label and setter of each stage in a list."""
+        """Each checkbox, with the indices of its switches in ``scene.stages``, its label and its setter."""
         lists = _lists(scene.stages)
         with gui.add_folder("Sensor stages", expand_by_default=False):
             for pads, rows in lists:
@@ -73,7 +73,7 @@ class StageSwitches:
 
 
 def _lists(stages: Sequence[StageSwitch]) -> list[tuple[list[str], list[list[int]]]]:
-    """Group the pads by equal stages.
+    """Group the pads that have the same stages.
 
     Returns:
         A tuple for each group: the names of its pads and, for each stage, the indices into ``stages`` of all

@@ -11,7 +11,7 @@ from viser import GuiApi, GuiImageHandle
 from tactile_sim.view.content import ViewScene
 
 IMAGE_WIDTH = 240
-"""Target width for enlarging smaller images [px]."""
+"""Width up to which smaller images are enlarged [px]."""
 MAX_EXPANDED = 3
 """Largest number of tactile images for which their folder is initially open."""
 
@@ -24,7 +24,7 @@ class TactileImages:
     """
 
     def __init__(self, gui: GuiApi, scene: ViewScene):
-        """Add a folder with one element per image, or nothing if the scene has no images.
+        """Add a folder with one element per image, unless the scene has no images.
 
         Args:
             gui: viser's panel.

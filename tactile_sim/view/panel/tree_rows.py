@@ -20,9 +20,9 @@ class Row:
 
     Attributes:
         name: Name of the body or pad.
-        pads: Indices of the pads on the body itself, or the index of the pad.
+        pads: For a body, the indices of the pads on the body itself; for a pad, its index.
         children: Rows below this one.
-        taxels: Number of taxels of `pads`.
+        taxels: Number of taxels on ``pads``.
     """
 
     name: str
@@ -38,14 +38,15 @@ class Row:
 
     @property
     def chosen_pads(self) -> list[int]:
-        """Pads selected with this row: those on the body itself, or all below it if there are none."""
+        """Pads selected with this row: those on the body itself, or all pads below if it has none."""
         return self.pads or self.all_pads
 
 
 def tree_rows(scene: ViewScene) -> list[Row]:
     """Return the top-level rows of a scene.
 
-    A body without skin has a row only if it connects several rows. The world has a row only if it has skin.
+    A body without skin has a row only if several rows are directly below it. A root, such as the world, has a
+    row only if it has skin.
     """
     pads: dict[int, list[int]] = {}
     for pad, body in enumerate(np.asarray(scene.skin_bodies, int).tolist()):
@@ -81,7 +82,7 @@ def _body_row(scene: ViewScene, body: int, pads: Sequence[int], below: list[Row]
 
 
 def flat(rows: Sequence[Row]) -> Iterator[Row]:
-    """Yield rows and all rows below them, as they are listed."""
+    """Yield rows and all rows below them, in the order in which the tree lists them."""
     for row in rows:
         yield row
         yield from flat(row.children)

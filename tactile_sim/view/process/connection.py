@@ -14,7 +14,7 @@ MAX_MESSAGE = 1 << 16
 class Connection:
     """One end of a connection between a simulation and its view.
 
-    Messages are mappings with JSON values. `tactile_sim.view.process.view_process` lists them.
+    Messages are mappings with JSON values. `tactile_sim.view.process.view_process` lists the messages.
     """
 
     def __init__(self, end: socket.socket):

@@ -46,7 +46,7 @@ class FrameBuilder:
         self._past: deque[tuple[float, float]] = deque()
         """Wall time and simulation time of the frames within `WINDOW` [s]."""
         self._origin = 0
-        """Step count minus the steps taken since the last reset. Each push or throw increases it by one."""
+        """Step count minus the steps since the last reset. `Runner.interfere` can increase it by one."""
 
     def build(self, record: np.ndarray) -> ViewFrame:
         """Fill in the missing fields of a record and convert it to a frame."""
@@ -96,7 +96,7 @@ class FrameBuilder:
         )
 
     def _is_discontinuous(self, record: np.ndarray) -> bool:
-        """Return whether this is the first frame or follows a reset, a throw or a push."""
+        """Return whether this is the first frame or follows a reset or an interference such as a throw."""
         before, self._origin = self._origin, int(record["step"] - record["taken"])
         return not self._past or before != self._origin
 

@@ -42,7 +42,7 @@ class RequestSender:
 
 
 def serve(connection: Connection, shared: SharedFrame, viewer: Viewer, builder: FrameBuilder) -> None:
-    """Show frames, notices and recordings until the simulation closes the connection.
+    """Show frames, notices and the recording status until the simulation closes the connection.
 
     Args:
         connection: The view's end of the connection to the simulation.

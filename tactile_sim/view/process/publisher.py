@@ -52,7 +52,7 @@ class ViewPublisher:
         self._due = 0.0
         """Wall time from which the next frame may be written [s]."""
         self._written: tuple[int, bool, str | None] | None = None
-        """Step count, pause and fault in the last frame, or None if something else has changed since."""
+        """Step count, pause state and fault in the last frame; None if something else has changed since."""
         self._readings: np.ndarray | None = None
         """Published readings at the last frame."""
         self._zero: np.ndarray | None = None
@@ -78,7 +78,7 @@ class ViewPublisher:
         return ViewPublisher(simulation, ViewProcess(scene, endpoint, renderer, simulation))
 
     def serve(self, runner: Runner, on_lost: Callable[[str], None] | None = None) -> None:
-        """Start to publish the simulation and handle requests. Call this before the loop starts.
+        """Start publishing the simulation and handling requests. Call this before the loop starts.
 
         Args:
             runner: The loop that runs the simulation.

@@ -1,4 +1,4 @@
-"""A copy of the simulation in the view's process. It never steps but is set to the original's states."""
+"""A copy of the simulation in the view's process. Instead of stepping, it receives the original's states."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tactile_sim.view.process.shared_frame import update_record
 
 
 def _press(record: np.ndarray) -> Press | None:
-    """Return the press of a user in a record, or None if no user presses on a body."""
+    """Return the `Press` in a record, or None if no user presses on a body."""
     force = record["press_force"]
     if not force.any():
         return None
@@ -64,7 +64,7 @@ class Replica:
             self.simulation.update(dataclasses.replace(self._settings, skin=skin))
 
     def _readings(self, record: np.ndarray, snapshot: Snapshot) -> np.ndarray:
-        """Return the readings (taxels, channels) in a snapshot with the tare of the original simulation."""
+        """Return a snapshot's readings (taxels, channels), computed with the original simulation's tare."""
         simulation, channels = self.simulation, self.simulation.functions.channels
         zero = record["zero"][: len(simulation.skin.positions) * channels].reshape(-1, channels)
         simulation.signal_chain.zero = zero if record["tared"] else None

@@ -16,13 +16,13 @@ MAX_CONTACTS = 1000
 _MAX_CHANNELS = 3
 """Largest number of channels per taxel."""
 _READ_ATTEMPTS = 3
-"""Number of attempts to read a frame while it is not being written."""
+"""Number of attempts to copy a frame. An attempt fails if the frame is written during the copy."""
 
 
 def record_dtype(scene: ViewScene, state_size: int = 0) -> np.dtype:
     """Return the memory layout of a frame.
 
-    Units and frames are as in `ViewFrame`, `Snapshot` and `Contacts`.
+    Units and coordinate frames are as in `ViewFrame`, `Snapshot` and `Contacts`.
 
     Args:
         scene: Constant content of the view, which determines the sizes of the arrays.

@@ -99,7 +99,7 @@ class ViewProcess:
     def write(self, **fields: Any) -> None:
         """Write fields of the frame to the shared memory, from which the view reads it.
 
-        The arguments are those of `tactile_sim.view.process.shared_frame.update_record` except the record.
+        The arguments are those of `tactile_sim.view.process.shared_frame.update_record` except ``record``.
         """
         self.shared.write(**fields)
 

@@ -50,7 +50,8 @@ def write_bag_replay(
         start: Simulation time at which the replay starts [s].
         stop: Simulation time at which the replay ends [s].
         fps: Frame rate in simulation time [Hz].
-        patterns: Shell patterns for the names of the bodies or pads in the force strip; all by default.
+        patterns: Shell patterns for the names of the bodies or pads in the force strip. By default, it shows
+            all.
         progress: Called with the number of frames recorded so far and the total number.
 
     Returns:
@@ -95,7 +96,7 @@ def _nanoseconds(time: float) -> int:
 
 
 def _chosen(bag: Path, content: BagScene, patterns: Sequence[str]) -> list[str]:
-    """Return the names of the pads that match a pattern, or all names without patterns."""
+    """Return the names of the pads that match any pattern, or of all pads if there are no patterns."""
     for pattern in patterns:
         if not any(fnmatchcase(pad, pattern) for pad in content.pads):
             raise BagError(f"{bag}: no body with skin matches {pattern!r}{suggest(pattern, content.pads)}")

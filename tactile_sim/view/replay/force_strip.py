@@ -30,7 +30,7 @@ def force_strip(times: Sequence[float], forces: np.ndarray, names: Sequence[str]
 
     Args:
         times: Times since the start of the replay (n,) [s].
-        forces: Magnitude of the force on each body, or largest reading on it (n, b), in ``unit``.
+        forces: Magnitude of the force on each body or largest reading on each body (n, b), in ``unit``.
         names: Names of the bodies (b,).
         unit: Unit of the forces; empty if unknown.
     """

@@ -130,7 +130,7 @@ def _color_scale(end: float, unit: str, logarithmic: bool) -> str:
 def replay_page(
     title: str, recording: bytes, strip: ForceStrip, end: float, unit: str, logarithmic: bool = True
 ) -> str:
-    """Return the page of a replay. It needs no other files and no network.
+    """Return the page of a replay as HTML. The page needs no other files and no network.
 
     Args:
         title: Title of the page.

@@ -29,8 +29,8 @@ class ReplayRecorder:
         stops = np.cumsum(scene.taxel_counts).astype(int)
         self._parts = [slice(stop - int(n), stop) for stop, n in zip(stops, scene.taxel_counts, strict=True)]
         chosen = [k for k, pad in enumerate(scene.pads) if pads is None or pad in pads]
-        self._columns = list({int(bodies[k]): k for k in reversed(chosen)}.values())[::-1]
-        """Index of the first chosen pad on each body. The net force is that on the entire body."""
+        self._columns = [[k for k in chosen if bodies[k] == body] for body in dict.fromkeys(bodies[chosen])]
+        """Indices of the chosen pads on each body in the strip."""
         self._serializer: StateSerializer | None = None
         self._times: list[float] = []
         self._forces: list[np.ndarray] = []
@@ -38,7 +38,7 @@ class ReplayRecorder:
         self._unit, self._end = "N", 1.0
 
     def add(self, frame: ViewFrame) -> None:
-        """Draw and record a frame. Its time must not be before that of the previous frame."""
+        """Draw and record a frame. Its time must not be earlier than that of the previous frame."""
         if self._serializer is None:
             self._viewer.draw(frame)
             self._serializer = self._viewer.server.get_scene_serializer()
@@ -48,21 +48,22 @@ class ReplayRecorder:
         self._times.append(frame.time)
         self._unit, self._end = frame.unit, frame.taxel_scale
         norms = np.linalg.norm(frame.forces, axis=1) if len(frame.forces) else np.zeros(len(self._parts))
-        self._forces.append(norms[self._columns])
+        self._forces.append(norms[[pads[0] for pads in self._columns]])
         readings = np.nan_to_num(frame.readings)
-        self._peaks.append(np.array([readings[self._parts[k]].max(initial=0.0) for k in self._columns]))
+        peaks = np.array([readings[part].max(initial=0.0) for part in self._parts])
+        self._peaks.append(np.array([peaks[pads].max() for pads in self._columns]))
 
     def page(self) -> str:
         """End the recording and return the replay page as HTML.
 
-        If all net forces are zero, the force strip shows the largest reading on each body instead.
+        If all net forces are zero, the force strip shows the largest reading of each body's chosen pads instead.
         """
         assert self._serializer is not None
         forces = np.array(self._forces).reshape(len(self._times), -1)
         unit = "N"
         if not forces.any():
             forces, unit = np.array(self._peaks).reshape(len(self._times), -1), self._unit
-        names = [self._scene.bodies[int(self._scene.skin_bodies[k])] for k in self._columns]
+        names = [self._scene.bodies[int(self._scene.skin_bodies[pads[0]])] for pads in self._columns]
         times = [time - self._times[0] for time in self._times]
         return replay_page(
             self._scene.title,

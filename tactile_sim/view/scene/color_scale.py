@@ -7,9 +7,9 @@ import numpy as np
 from tactile_sim.drawing.force_scale import full_scale
 
 DECAY = 5.0
-"""Time constant (1/e) of the decay after the largest reading, in simulation time [s]."""
+"""Time constant (1/e) with which the stored largest reading decays, in simulation time [s]."""
 LEAST = 0.02
-"""Ratio of the smallest automatic end to the expected end, so that noise does not fill the scale."""
+"""Lower limit of the stored largest reading relative to the expected one, so that noise looks small."""
 
 
 class ColorScale:

@@ -10,10 +10,13 @@ GAMMA = 2.2
 STAGE = 0.18
 """Brightness of darkened large shapes and sheets relative to their original colour."""
 OBJECT, PALE = 0.4, 0.35
-"""Brightness of other darkened bodies without skin relative to their original colour, and the fraction of it
-by which white bodies are darkened further, because readings behind pale bodies would have little contrast."""
+"""Darkening of shapes on bodies without skin, except large shapes and sheets.
+
+The factor is ``OBJECT * (1 - PALE * brightness)``. Bright shapes are darkened more, because readings behind
+them would have little contrast.
+"""
 FLOOR = 0.09
-"""Smallest brightness of darkened bodies without skin."""
+"""Smallest brightness of darkened shapes on bodies without skin."""
 DARKEST_GROUND = 0.2
 """Smallest brightness of large shapes and sheets, so that a black table does not look like a hole."""
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])

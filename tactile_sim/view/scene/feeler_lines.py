@@ -11,11 +11,11 @@ from tactile_sim.view.scene.padding import padded
 
 COVERED, ALL, NONE = "covered", "all", "none"
 CHOICES = (COVERED, ALL, NONE)
-"""Options for the feelers to draw. The default is covered ones, because thousands of lines hide the skin."""
+"""Options for the feelers to draw. By default, free ones are not drawn, so that they do not hide the skin."""
 FREE, DEEP = np.array([0.45, 0.5, 0.55]), np.array([1.0, 0.75, 0.1])
-"""Colours of free feelers and of feelers covered to their roots, as in the topic ``markers``."""
+"""Colours of free feelers and of feelers covered to their roots, the same as in the topic ``markers``."""
 MIN_COVER = 1e-6
-"""A feeler counts as covered if the covered fraction of its length exceeds this value."""
+"""Covered fraction of a feeler's length above which it counts as covered."""
 
 
 class FeelerLines:
@@ -26,7 +26,7 @@ class FeelerLines:
 
         Args:
             api: viser's scene.
-            scene: The content of the view.
+            scene: Constant content of the view.
             frames: Nodes of the bodies, keyed by body index.
         """
         starts = scene.feeler_positions
@@ -69,7 +69,7 @@ class FeelerLines:
         self._apply()
 
     def set_hidden(self, bodies: list[int]) -> None:
-        """Hide the feelers of these bodies, given by index, and show those of all others."""
+        """Hide the feelers of the bodies with these indices, and show all others."""
         self._hidden = bodies
         self._apply()
 

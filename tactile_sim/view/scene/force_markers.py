@@ -91,7 +91,7 @@ class ForceMarkers:
             self._points.points = drawn
 
     def _shown_contacts(self, frame: ViewFrame) -> np.ndarray:
-        """Return whether each contact is shown (c,): all but those whose bodies with skin are all hidden."""
+        """Return whether each contact is shown (c,); see `set_hidden`."""
         bodies = frame.contact_bodies.astype(int)
         if len(bodies) != len(frame.contact_points):
             return np.ones(len(frame.contact_points), bool)
@@ -99,7 +99,7 @@ class ForceMarkers:
         return np.asarray(~with_skin.any(axis=1) | (with_skin & ~hidden).any(axis=1))
 
     def _shown_arrows(self, frame: ViewFrame, contacts: np.ndarray) -> np.ndarray:
-        """Return whether each arrow is shown (k,), given whether each contact is."""
+        """Return whether each arrow is shown (k,), given whether each contact is shown (c,)."""
         sources, net = frame.arrow_sources.astype(int), frame.arrow_kinds == NET
         shown = np.ones(len(frame.arrows), bool)
         if len(sources) == len(shown):
@@ -111,7 +111,8 @@ class ForceMarkers:
         """Hide the arrows and points of some bodies, and show those of all others.
 
         Args:
-            bodies: Indices of the hidden bodies. A contact is hidden if all its bodies with skin are hidden.
+            bodies: Indices of the hidden bodies. A contact is hidden if it has bodies with skin and all of
+                these are hidden.
         """
         self._hidden = bodies
         if self._frame:

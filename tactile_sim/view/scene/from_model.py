@@ -26,7 +26,10 @@ from tactile_sim.view.scene import primitives
 PLANE_HALF_SIZE = 10.0
 """Half side length with which an infinite plane is drawn [m]."""
 FIRST_HIDDEN_GROUP = 3
-"""Geoms in this group and above are collision geoms. As in MuJoCo's viewer, they are hidden by default."""
+"""Lowest group of geoms that are not shown.
+
+As in MuJoCo's viewer, this group and all higher groups are hidden. They contain collision geoms.
+"""
 
 MAX_VALUES = 4
 """Maximum length of lists in the description of a stage. Longer lists are replaced by their length."""
@@ -103,7 +106,7 @@ def scene_of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin |
 
 
 def _stages(simulation: Simulation) -> Iterator[StageSwitch]:
-    """Yield the switches of all stages. They have no pads if they do not affect readings."""
+    """Yield the switches of all stages. A switch has no pads if its stage does not affect readings."""
     sensor = simulation.settings.skin.sensor
     for parameter, entry, stage in switch_places(sensor):
         pads = tuple(pad for pad, own in simulation.stage_entries.items() if own == entry)

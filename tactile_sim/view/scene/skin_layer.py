@@ -13,7 +13,7 @@ from tactile_sim.view.scene.taxel_surface import taxel_surface
 from tactile_sim.view.web.scene_script import DOTS_NODE, SKIN_NODE
 
 LIFT = 0.06
-"""Height of the surface above the body [spacings]. On curved bodies, its flat triangles would cut in."""
+"""Height of the drawn surface above the body [spacings], so that triangles do not cut into curved bodies."""
 DOT_RADIUS = 0.3
 """Radius of a dot [spacings]. Dots are raised by their radius because they always face the camera."""
 DOT_WITHOUT_CONTACT = np.array([78, 86, 98], np.uint8)
@@ -22,7 +22,7 @@ INVALID = np.array([150, 150, 150], np.uint8)
 
 
 class SkinLayer:
-    """Draws the readings on all bodies with skin. Colours are sent only for bodies whose colours changed.
+    """Draws the readings on all bodies with skin. Colours are sent only for pads whose colours changed.
 
     The colours are stored in a point cloud, which is visible only if dots are drawn. Because viser has no
     meshes with variable colours, `tactile_sim.view.web.scene_script` copies the colours to the surface.
@@ -79,9 +79,9 @@ class SkinLayer:
 
         Args:
             readings: Magnitudes of the readings (n,), in any unit. If the length does not match the number of
-                taxels, no taxel is drawn in contact.
+                taxels, all taxels are drawn without contact.
             valid: Whether each reading is valid (n,) bool. Invalid readings are drawn in grey. If the length
-                does not match, all readings are valid.
+                does not match, all readings are treated as valid.
             end: Reading at the end of the colour scale, in the unit of the readings.
             logarithmic: Whether the scale is logarithmic.
         """

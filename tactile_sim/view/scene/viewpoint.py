@@ -14,7 +14,7 @@ DIRECTION = np.array([0.75, -0.85, 0.55])
 DISTANCE = 2.6
 """Default distance of the camera from the centre [radii]."""
 MARGIN = 1.5
-"""Ratio of the visible radius to the radius of the framed content."""
+"""Ratio of the viewpoint's radius to the radius of the content that it frames."""
 MIN_RADIUS = 0.05
 """Smallest radius of a viewpoint [m]."""
 MAX_OBJECT_SIZE = 6.0
@@ -26,7 +26,7 @@ class Viewpoint:
     """The sphere that the camera frames, and an optional camera position."""
 
     center: np.ndarray
-    """Center of the sphere (3,), world frame [m]."""
+    """Centre of the sphere (3,), world frame [m]."""
     radius: float
     """Radius of the sphere [m]."""
     chosen_camera: np.ndarray | None = None

@@ -1,4 +1,4 @@
-"""Control access to a view. Requests must come from its own pages and contain its token, if there is one."""
+"""Control access to a view. Requests must come from its own pages and contain its token, if it has one."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Access:
 
     Browsers allow any page to open a websocket to any address, and they send the page's origin in ``Origin``
     (RFC 6455, 10.2). A foreign page can also reach a local server through a host name that it controls (DNS
-    rebinding). The header ``Host`` contains that name, so a view on a loopback address accepts only loopback
-    names in it.
+    rebinding). The header ``Host`` contains that name, so a view on a loopback address accepts a request only
+    if this header contains a loopback name.
     """
 
     host: str

@@ -1,6 +1,7 @@
 """The address of a view.
 
-The address is checked before viser uses it, because viser silently uses the next free port instead.
+The address is checked before viser uses it, because viser would silently use the next free port if the
+specified one is in use.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from tactile_sim.errors import CommandError
 from tactile_sim.view.web.access import is_loopback
 
 RANDOM = "random"
-"""Special value of a token that requests a generated token."""
+"""Value of ``Endpoint.token`` that requests a generated token."""
 _ALL_INTERFACES = {"0.0.0.0": "127.0.0.1", "::": "::1", "": "127.0.0.1"}
 """Wildcard hosts and the corresponding loopback addresses."""
 _REMEDY = "choose another one: view --port 8081, run --ros-args -p web.port:=8081 (0: any free port)"
@@ -36,7 +37,7 @@ class Endpoint:
     token: str = ""
     """Token that browsers must send, unless it is empty. `RANDOM` generates a token."""
     allow_other_port: bool = False
-    """Whether to use the next free port if this one is in use."""
+    """Whether to use the next free port if ``port`` is in use."""
 
     def check(self) -> None:
         """Check that a view can listen at this address.
@@ -74,7 +75,7 @@ class Endpoint:
         By default, this is the current folder if the view serves this machine only; otherwise there is none.
 
         Args:
-            chosen: Folder that the user has chosen. It need not exist.
+            chosen: Folder that the user has chosen, or None for the default. It need not exist.
 
         Raises:
             CommandError: Files cannot be created in the chosen folder.

@@ -1,7 +1,7 @@
 """Protect a viser server from its clients by validating and limiting requests and messages.
 
-viser trusts its clients: it sets any property of an input that a client names and handles all kinds of
-messages. Therefore, messages are validated before viser receives them, and invalid messages are ignored.
+viser trusts its clients: a client can set any property of an input and send all kinds of messages. Therefore,
+messages are validated before viser receives them, and invalid messages are ignored.
 """
 
 from __future__ import annotations
@@ -37,7 +37,8 @@ MAX_TEXT = 200
 RATE, BURST = 100.0, 200.0
 """Limits for messages per connection: average rate [1/s] and burst size. Further messages are delayed.
 
-The same limits apply to fragments and pings. These cannot be delayed, so the connection is aborted.
+The same limits apply to fragments and pings. These cannot be delayed; if they exceed the limits, the
+connection is aborted.
 """
 STALL = 60.0
 """Time after which a client that does not read its messages is disconnected [s]."""
@@ -179,7 +180,7 @@ class Guard:
         return response
 
     def admit(self, connection: _GuardedConnection) -> None:
-        """Register a connection. If there are too many, abort the oldest one without a complete request."""
+        """Register a connection. If there are too many, abort the oldest one whose request is incomplete."""
         self._connections[connection] = None
         if len(self._connections) > MAX_CONNECTIONS:
             idle = next(other for other in self._connections if other.state is State.CONNECTING)
@@ -252,7 +253,7 @@ class _GuardedConnection(ServerConnection):
             super().process_event(event)
 
     def send_data(self) -> None:
-        """Send pending data. Before it, answer an invalid HTTP request, which websockets would not do."""
+        """Send pending data, after answering an invalid HTTP request, which websockets would ignore."""
         if self.request is None and self.protocol.handshake_exc and not self.transport.is_closing():
             self.transport.write(b"HTTP/1.1 400 Bad Request\r\nConnection: close\r\n\r\n")
         super().send_data()

@@ -1,7 +1,7 @@
 """Styles and a script for viser's panel: compact folders, buttons in rows, and a closed panel on phones.
 
 viser draws a frame around each folder even if it is closed, gives each button a line of its own, and opens
-the panel of a phone over the scene. Its labels are grey with a contrast of 4.0, below the 4.5 of WCAG AA.
+the panel over the scene on phones. Its grey labels have a contrast of 4.0, but WCAG AA requires 4.5.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PANEL_SCRIPT = """<style>
 
 
 def button_row(buttons: Sequence[GuiButtonHandle]) -> str:
-    """Return a style with which buttons that follow each other in the panel share one line."""
+    """Return HTML with a style that puts consecutive buttons in the panel on one line."""
     if not buttons:
         return ""
     boxes = [f'div:has(> [id="{button._impl.uuid}"])' for button in buttons]

@@ -19,17 +19,18 @@ HIDDEN_OPACITY = 0.7
 SKIN_NODE, DOTS_NODE, ARROWS_NODE = "skin", "dots", "/forces_"
 """Names of the nodes that the script handles.
 
-`SKIN_NODE` is a skin surface, a child of its body's node (with a number for further pads on the body).
-`DOTS_NODE` is the point cloud below it. `ARROWS_NODE` is the prefix of the names of arrow nodes.
+`SKIN_NODE` is a skin surface, a child of its body's node. If a body has several pads, a number is appended to
+the names of all but the first. `DOTS_NODE` is the point cloud, a child of the surface. `ARROWS_NODE` is the
+prefix of the names of arrow nodes.
 """
 OUTLINE = "#8fa3bf"
 """Colour of the outline of the shape at the pointer. It is not in the colour scale."""
 POINTER_NODE = "/pointer_"
-"""Name prefix of a node. The rest of its name is the id of the input for the pointer's rays."""
+"""Prefix of the name of a node. The rest of the name is the id of the input for the pointer's rays."""
 IMAGE_LABEL = "Image (PNG)"
 """Label of the button that saves an image. The script handles clicks on it in the browser."""
 LEGEND_ATTRIBUTE = "data-color-scale"
-"""HTML attribute of the legend: a JSON object with ``title``, ``colors`` and ``numbers``."""
+"""Name of the HTML attribute with the legend's ``title``, ``colors`` and ``numbers`` as a JSON object."""
 HELP = (
     ("Space", "pause or run"),
     ("→", "one step while paused"),

@@ -1,7 +1,7 @@
 """A script and styles for viser's page that make the tree of bodies and pads work.
 
-The tree is HTML in the panel, see `tactile_sim.view.panel.tree_rows`. The script sends what users do through
-an invisible input, whose id is in ``data-channel``, and applies the state of ``.view-tree-state`` whenever it
+The tree is HTML in the panel, see `tactile_sim.view.panel.tree_rows`. The script sends user actions through
+an invisible input, whose id is in ``data-channel``, and applies the state in ``.view-tree-state`` whenever it
 changes. Folding and filtering are local to each browser.
 """
 
@@ -102,4 +102,4 @@ TREE_SCRIPT = """<style>
 })();
 </script>
 """
-"""The script as HTML."""
+"""The styles and the script as HTML."""

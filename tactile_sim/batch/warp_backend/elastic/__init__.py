@@ -1,7 +1,8 @@
 """Warp kernels of the response function `elastic_foundation`.
 
-They compute the same as the CPU kernels in `tactile_sim.skin` (`elastic`, `pairs`, `nearby`, `gaps`,
-`contact_area`, `press` and `winkler`), in modules with the same names. All numbers are in float64, because
-indentations of micrometers are differences of distances. One thread computes a patch of skin in one
-environment, pair after pair, so results do not depend on the order of threads.
+They use the method of `tactile_sim.skin.elastic`. The modules `pairs`, `nearby`, `gaps`, `contact_area`,
+`press` and `winkler` correspond to the modules of the same names in `tactile_sim.skin`. All modules compute
+in float64, because indentations of micrometers are small differences of large distances. One thread processes
+a patch of skin in one environment, one pair after another, so results do not depend on the order in which
+threads run.
 """

@@ -54,12 +54,12 @@ class Solid:
 
 @wp.struct
 class Load:
-    """Load on a patch of skin in the frame of its body, with the fields of `loads.LOAD` used here."""
+    """Load on a patch of skin, in the frame of the patch's body, with fields of `skin.loads.LOAD`."""
 
     contact: int
-    """Index of the contact, times two, plus the side of the patch."""
+    """Twice the index of the contact, plus 1 if the patch is on the contact's second geom."""
     group: int
-    """Number of the pair, or -1; see `pairs.group_loads`."""
+    """Number of the load's pair; -1 if it is spread linearly, `kernels.OUTSIDE` if no taxel receives it."""
     other: int
     other_body: int
     other_patch: int
@@ -73,7 +73,7 @@ class Load:
 
 @wp.struct
 class Pose:
-    """Pose of a geom in the frame of a pair, and the box in the geom's frame in which its triangles count."""
+    """Pose of a geom in the frame of a pair, and a box in the geom's frame that selects triangles to test."""
 
     geom: int
     load: int
@@ -118,7 +118,7 @@ class Layer:
 
 
 def layer_of(skin: Skin, num_envs: int) -> Any:
-    """Copy the layer of a skin to the current device, and allocate working memory except for loads."""
+    """Copy the layer of a skin to the current device, and allocate working memory for all but the loads."""
     quad, solids, layer = skin.elastic_arrays.quad, skin.elastic_arrays.solids, Layer()
     layer.modulus = wp.array(skin.patch_stiffness, dtype=real)
     layer.thickness = wp.array(skin.patch_thickness, dtype=real)
@@ -164,7 +164,7 @@ def _largest_patch(skin: Skin) -> tuple[int, int]:
 
 
 def fit_loads(layer: Any, contacts: int) -> None:
-    """Allocate working memory for the loads of a patch, at most one for each contact of an environment."""
+    """Allocate working memory for up to ``contacts`` loads on a patch in each thread."""
     if layer.loads is None or layer.loads.shape[0] != contacts:
         shape, device = (contacts, layer.gap.shape[1]), layer.gap.device
         layer.loads = wp.empty(shape, dtype=Load, device=device)
@@ -172,7 +172,7 @@ def fit_loads(layer: Any, contacts: int) -> None:
 
 
 def _with_vectors(table: np.ndarray, **vectors: Any) -> dict[str, np.ndarray]:
-    """Return the columns of a structured array by name, and (n, 3) arrays of three columns each."""
+    """Return the columns of a structured array by name, and vectors (n, 3) made of three columns each."""
     columns = {name: table[name] for name in table.dtype.names or ()}
     made = {name: np.stack([table[part] for part in parts], axis=-1) for name, parts in vectors.items()}
     return columns | made

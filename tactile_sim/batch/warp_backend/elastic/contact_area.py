@@ -43,8 +43,8 @@ def add_point(layer: Layer, lane: int, e: int, count: int):
 def is_far(layer: Layer, lane: int, e: int, limit: real, least: real):
     """Return whether a smooth taxel is too far from a smooth surface for any point of its cell to touch.
 
-    ``e`` is the index in ``Layer.near``, ``limit`` the largest gap of points that may be pressed [m], and
-    ``least`` the smallest gap of all taxels [m].
+    ``e`` is the taxel's index in ``Layer.near``, ``limit`` is the largest gap at which points may be pressed
+    [m], and ``least`` is the smallest gap of all taxels [m].
     """
     above = layer.near[3, e, lane] - least
     far = real(2.0) * (limit - least) < above and above < real(wp.inf)
@@ -53,11 +53,14 @@ def is_far(layer: Layer, lane: int, e: int, limit: real, least: real):
 
 @wp.func
 def add_level_points(layer: Layer, lane: int, area: Area, limit: real, uneven: real):
-    """Write one point for each taxel that lies, with its neighbors, under a level face; return the `Area`.
+    """Write one point for each taxel that lies, with its neighbors, under a level face.
 
-    Other taxels that may be pressed are appended to ``Layer.several``. ``limit`` is the largest gap of points
-    that may be pressed [m]. ``uneven`` is the change of the gap between neighbors that indicates an edge
-    [m].
+    Other taxels that may be pressed are appended to ``Layer.several``. ``limit`` is the largest gap at which
+    points may be pressed [m]. The gap has an edge where it changes by more than ``uneven`` [m] between
+    neighbors.
+
+    Returns:
+        The updated `Area`.
     """
     near = area.near
     face = level_face(layer, lane, near.geoms)
@@ -84,7 +87,7 @@ def add_level_points(layer: Layer, lane: int, area: Area, limit: real, uneven: r
 
 @wp.func
 def add_even_points(layer: Layer, lane: int, pair: Pair, area: Area, limit: real, uneven: real):
-    """Write one point for each taxel in ``Layer.several`` with an even gap; return the `Area`.
+    """Write one point for each taxel in ``Layer.several`` whose gap is even; return the updated `Area`.
 
     Only taxels that need several points remain in ``Layer.several``. ``limit`` and ``uneven`` are as in
     `add_level_points`.
@@ -114,7 +117,7 @@ def add_even_points(layer: Layer, lane: int, pair: Pair, area: Area, limit: real
 
 @wp.func
 def add_cell_points(layer: Layer, lane: int, pair: Pair, area: Area):
-    """Write the points of the taxels in ``Layer.several`` that have a finite gap; return the `Area`."""
+    """Write the points with finite gaps of the taxels in ``Layer.several``; return the updated `Area`."""
     area.least = area.near.least
     for k in range(area.unsure):
         t = layer.taxel[layer.several[k, lane], lane]
@@ -142,9 +145,9 @@ def add_cell_points(layer: Layer, lane: int, pair: Pair, area: Area):
 
 @wp.func
 def contact_points(layer: Layer, lane: int, pair: Pair, near: Nearby, limit: real):
-    """Write the points of a patch that a pair may press to ``Layer.points``; return the `Area`.
+    """Write to ``Layer.points`` the points of a patch that a pair may press; return the `Area`.
 
-    ``near`` is the result of `measure`, and ``limit`` the largest gap at which points may be pressed [m].
+    ``near`` is the result of `measure`, and ``limit`` is the largest gap at which points may be pressed [m].
     """
     uneven = real(wp.static(cpu.UNEVEN)) * pair.spacing
     area = Area()

@@ -26,8 +26,9 @@ class Face:
 def gap_at(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real):
     """Return the gap from a point of the skin to the touching geoms of the other body [m].
 
-    It is measured along -z of the frame of the pair, in which x, y and z are the coordinates of the point. It
-    is infinite if there is nothing below. ``geoms`` is the number of touching geoms.
+    x, y and z are the coordinates of the point in the frame of the pair. The gap is measured along the -z
+    axis of this frame, and is infinite if no geom is in that direction. ``geoms`` is the number of touching
+    geoms.
     """
     gap, has_mesh = real(wp.inf), bool(False)
     for g in range(geoms):
@@ -63,7 +64,7 @@ def gap_at(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real):
 
 @wp.func
 def write_gaps(layer: Layer, lane: int, geoms: int, first: int, last: int):
-    """Write the gaps [m] at the taxels [first, last) near a pair to row 3 of ``Layer.near``; see `gap_at`."""
+    """Write the gaps [m] at the taxels [first, last) of ``Layer.near`` to its row 3; see `gap_at`."""
     for e in range(first, last):
         x, y, z = layer.near[0, e, lane], layer.near[1, e, lane], layer.near[2, e, lane]
         layer.near[3, e, lane] = gap_at(layer, lane, geoms, x, y, z)
@@ -71,9 +72,10 @@ def write_gaps(layer: Layer, lane: int, geoms: int, first: int, last: int):
 
 @wp.func
 def level_face(layer: Layer, lane: int, geoms: int):
-    """Return the `Face` of the other body that is level (normal to the pair).
+    """Return the `Face` of the other body that is perpendicular to the pair's normal.
 
-    ``exists`` is False unless the body touches with a single geom (``geoms`` is 1), a plane or a box.
+    Its ``exists`` is False if there is none. Only a plane or box that is the body's single touching geom
+    (``geoms`` is 1) can have one.
     """
     face = Face()
     pose = layer.poses[0, lane]

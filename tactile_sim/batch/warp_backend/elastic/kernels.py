@@ -1,4 +1,4 @@
-"""Kernels of `elastic_foundation`: find the patches with contacts, and compute the readings on them."""
+"""Kernels of `elastic_foundation`: find patches with contacts, and compute the readings of their taxels."""
 
 import warp as wp
 from warp import float64 as real
@@ -37,10 +37,10 @@ def list_patches(
 
     Args:
         counts: (num_envs,) number of contacts.
-        ids: (num_envs, k, Contacts.IDS) ids of the contacts.
+        ids: (num_envs, k, Contacts.IDS) body and geom ids of the contacts.
         geoms: (ngeom,) geoms with the index of their patch.
         patches: Number of patches.
-        listed: Receives environment * patches + patch for each patch with a contact.
+        listed: Receives the index environment * patches + patch of each patch with a contact.
         number: (1,) receives the number of these patches; must be zero before.
     """
     env, p = wp.tid()
@@ -106,7 +106,7 @@ def add_pair(
     in_taxel_axes: bool,
     out: wp.array3d[float],
 ):
-    """Add the load of a pair to the readings ``out``; return whether any taxel is in reach.
+    """Add the load of a pair to the readings ``out``; return whether any taxel was pressed.
 
     Args:
         env: Index of the environment.
@@ -163,10 +163,10 @@ def feel_areas(
     out: wp.array3d[float],
     full: wp.array[int],
 ):
-    """Add the loads on each listed patch to the readings of its taxels, spread over the area that touches.
+    """Spread the loads on each listed patch over the contact area, and add them to the taxels' readings.
 
-    The readings must be zero at the start. One thread handles a patch, pair after pair. Loads that cannot be
-    spread over an area are spread linearly. ``full`` is set as in `taxel_kernels.feel`.
+    The readings must be zero at the start. One thread handles a patch, one pair after another. Loads that
+    cannot be spread over an area are spread linearly. ``full`` is set as in `taxel_kernels.feel`.
     """
     lane = wp.tid()
     patches = taxels.patches.shape[0]
@@ -194,7 +194,7 @@ def feel_areas(
             done = bool(False)
             if pair.force[2] > real(0.0):
                 done = add_pair(env, layer, lane, pair, rotation, taxels, quantity, in_taxel_axes, out)
-            if not done:  # no taxel is in reach, or the loads pull together
+            if not done:  # no taxel is in reach, or the net force pulls
                 regroup(layer, lane, count, pair_number, -1)
         for m in range(count):
             if layer.loads[m, lane].group == -1:

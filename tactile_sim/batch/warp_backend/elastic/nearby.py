@@ -30,7 +30,7 @@ class Nearby:
 
 @wp.func
 def cosine_of(normal: wp.vec3d, pair: Pair):
-    """Return the cosine between an outward normal and the direction to the other surface."""
+    """Return the cosine of the angle between an outward normal and the direction to the other surface."""
     return -wp.dot(normal, pair.axes[2])
 
 
@@ -38,7 +38,7 @@ def cosine_of(normal: wp.vec3d, pair: Pair):
 def take(layer: Layer, lane: int, pair: Pair, t: int, cell: Cell, count: int):
     """Append a taxel to those near a pair, at index ``count`` of ``Layer.near`` and ``Layer.taxel``.
 
-    ``t`` is the index of the taxel in ``Layer.cells``, and ``cell`` is that element. The gap is not measured.
+    The taxel ``cell`` is the element ``t`` of ``Layer.cells``. Its gap is not measured.
     """
     at = pair.axes * (cell.position - pair.origin)
     for i in range(3):
@@ -94,8 +94,8 @@ def touching(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
 def taxels_around(layer: Layer, lane: int, pair: Pair, geom: int, reach: real, count: int):
     """Append the taxels of a patch that are near a touching geom and face it; return the new count.
 
-    ``geom`` is the index in ``Layer.poses``, ``reach`` the maximum distance from the geom [m], and ``count``
-    the number of taxels in ``Layer.near`` before.
+    ``geom`` is the index of the geom in ``Layer.poses``, ``reach`` is the maximum distance of the taxels from
+    the geom [m], and ``count`` is the number of taxels in ``Layer.near`` before the call.
     """
     pose = layer.poses[geom, lane]
     load, solid = layer.loads[pose.load, lane], layer.solids[pose.geom]
@@ -145,7 +145,7 @@ def taxels_around(layer: Layer, lane: int, pair: Pair, geom: int, reach: real, c
 
 @wp.func
 def search(layer: Layer, lane: int, pair: Pair, near: Nearby, within: real):
-    """Append the taxels within a distance [m] of the touching geoms; return the new `Nearby`."""
+    """Append the taxels within a distance [m] of the touching geoms; return the updated `Nearby`."""
     near.within = within
     for g in range(near.geoms):
         near.found = taxels_around(layer, lane, pair, g, within, near.found)
@@ -154,10 +154,10 @@ def search(layer: Layer, lane: int, pair: Pair, near: Nearby, within: real):
 
 @wp.func
 def bound_triangles(layer: Layer, lane: int, near: Nearby, reach: real):
-    """Set the boxes in ``Layer.poses`` that select the triangles of meshes to test.
+    """Set the boxes in ``Layer.poses`` that select which triangles of meshes are tested.
 
-    They enclose the nearby taxels with a margin of ``reach`` [m], and the touching geoms above them, in the
-    frame of each geom.
+    Each box is aligned with its geom. It encloses the nearby taxels with a margin of ``reach`` [m], and
+    extends to the top of the highest touching geom.
     """
     low = wp.vec3d(real(wp.inf), real(wp.inf), real(wp.inf))
     high = -low
@@ -186,7 +186,7 @@ def bound_triangles(layer: Layer, lane: int, near: Nearby, reach: real):
 def find_taxels(layer: Layer, lane: int, pair: Pair, taxels: Taxels, reach: real, volume: real):
     """Find the taxels that a pair may press, and write them to ``Layer.near``; return their `Nearby`.
 
-    ``reach`` is the maximum distance of a pressed taxel from the geoms [m], and ``volume`` the sum of area
+    ``reach`` is the maximum distance of a pressed taxel from the geoms [m], and ``volume`` is the sum of area
     times depth that balances the normal force [m3].
     """
     near = touching(layer, lane, pair, taxels)
@@ -204,10 +204,10 @@ def find_taxels(layer: Layer, lane: int, pair: Pair, taxels: Taxels, reach: real
 
 @wp.func
 def depth_of(layer: Layer, lane: int, count: int, least: real, pressing: real):
-    """Estimate the indentation without a tilt from the centers of the nearby taxels alone [m].
+    """Estimate the indentation for zero tilt, using only the centers of the nearby taxels [m].
 
-    ``count`` is the number of taxels, ``least`` the smallest gap [m], and ``pressing`` the sum of area times
-    depth that balances the normal force [m3].
+    ``count`` is the number of taxels, ``least`` is their smallest gap [m], and ``pressing`` is the sum of
+    area times depth that balances the normal force [m3].
     """
     depth = real(wp.inf)
     for _cut in range(wp.static(cpu.MOST_CUTS)):
@@ -233,7 +233,7 @@ def measure(layer: Layer, lane: int, pair: Pair, near: Nearby, reach: real, volu
     pressed, as a multiple of ``Nearby.depth``.
 
     Returns:
-        The `Nearby` with gaps.
+        The updated `Nearby`.
     """
     done = bool(False)
     while not done:
@@ -252,9 +252,9 @@ def measure(layer: Layer, lane: int, pair: Pair, near: Nearby, reach: real, volu
 
 @wp.func
 def add_neighbors(layer: Layer, lane: int, pair: Pair, near: Nearby, some: int, limit: real):
-    """Append the neighbors of some nearby taxels and measure their gaps; return the new `Nearby`.
+    """Append neighbors of nearby taxels, and measure the neighbors' gaps; return the updated `Nearby`.
 
-    These are the taxels in ``Layer.several[:some]`` with a gap of at most ``limit`` [m].
+    The nearby taxels are those in ``Layer.several[:some]`` whose gap is at most ``limit`` [m].
     """
     before = near.found
     for k in range(some):

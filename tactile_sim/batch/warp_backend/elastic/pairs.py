@@ -21,9 +21,9 @@ from tactile_sim.skin import pairs
 class Pair:
     """Combined contacts of a patch with one other body; see `tactile_sim.skin.pairs.Pair`.
 
-    The frame of the pair is given in the frame of the body with the patch: ``origin`` [m], and two tangents
-    and the mean normal as rows of ``axes``. ``force`` [N] and ``moment`` about the origin [N m] are expressed
-    in the frame of the pair.
+    ``origin`` [m] and ``axes`` give the frame of the pair in the frame of the body with the patch; the rows
+    of ``axes`` are two tangents and the mean normal. ``force`` [N] and ``moment`` about the origin [N m] are
+    expressed in the frame of the pair.
     """
 
     first: int
@@ -60,7 +60,7 @@ def load_at(
     geoms: wp.array[Geom],
     layer: Layer,
 ):
-    """Return the load that a contact applies to the skin of one of its two geoms, in the frame of its body.
+    """Return the load of a contact on the skin of one of its two geoms, in the frame of that geom's body.
 
     ``slot`` is the index of the contact in the environment, and ``side`` is 0 for the first geom or 1 for the
     second.
@@ -94,7 +94,7 @@ def load_at(
 def group_loads(layer: Layer, lane: int, count: int):
     """Set the group of each load to the number of its pair, or to -1 if it pulls; return the number of pairs.
 
-    Loads from the same body with similar normals belong to a pair. ``count`` is the number of loads.
+    Loads from the same body with similar normals belong to the same pair. ``count`` is the number of loads.
     """
     number = int(0)
     for m in range(count):
@@ -125,7 +125,7 @@ def net_load(layer: Layer, lane: int, number: int, count: int, patch: int, base:
         count: Number of loads on the patch.
         patch: Index of the patch.
         base: First taxel of the patch.
-        spacing: Distance between taxels of the patch [m].
+        spacing: Distance between neighboring taxels of the patch [m].
     """
     pair = Pair()
     pair.first = int(-1)

@@ -14,24 +14,26 @@ from tactile_sim.skin import press as cpu
 
 @wp.struct
 class Pressure:
-    """Result of `press`; the sums of the pressed taxels are in ``Layer.pressed`` and ``Layer.sums``."""
+    """Result of `press`; the pressed taxels are in ``Layer.pressed`` and their sums in ``Layer.sums``."""
 
     pressed: int
     """Number of pressed taxels; 0 if none is in reach."""
     scale: real
-    """Ratio of normal force to ``Layer.sums[0]`` [N/m3]."""
+    """Ratio of a taxel's normal force to its value in ``Layer.sums[0]`` [N/m3]."""
     twist: real
     """Tangential force per normal force and distance from the center [1/m]."""
     x: real
     y: real
-    """Center of pressure along the two tangents [m]."""
+    """Coordinates ``x`` and ``y`` of the center of pressure along the two tangents [m]."""
     miss: real
-    """Distance by which the center of pressure is off [m]."""
+    """Error of the center of pressure, summed over both axes [m]."""
 
 
 @wp.func
 def sum_up(layer: Layer, lane: int, count: int, u: real, v: real, tilt: wp.vec3d, force: real):
-    """Sum up area times depth and its moments by taxel, in ``Layer.pressed`` and ``Layer.sums``.
+    """Write the pressed taxels to ``Layer.pressed``, and sums over their points to ``Layer.sums``.
+
+    The sums are those of area times depth, and of its moments; see `skin.layer.Layer`.
 
     Args:
         layer: The layer.
@@ -84,8 +86,8 @@ def twisted(layer: Layer, lane: int, now: Pressure, lean: wp.vec2d, torsion: rea
         force: Normal force [N].
 
     Returns:
-        The `Pressure` with ``twist``, ``x`` and ``y``, and the moments of the normal force times height about
-        the center [N m2].
+        The `Pressure` with ``twist``, ``x`` and ``y``; and the sum over taxels of normal force times height
+        times distance from the center along each tangent [N m2].
     """
     now.x = real(0.0)
     now.y = real(0.0)
@@ -112,8 +114,8 @@ def twisted(layer: Layer, lane: int, now: Pressure, lean: wp.vec2d, torsion: rea
 def settle(layer: Layer, lane: int, pair: Pair, count: int, start: real, stiffness: real):
     """Find the pressures that balance the force and moment of a pair; return the `Pressure`.
 
-    The points in ``Layer.points`` are sheared along the force in place. ``count`` is their number, ``start``
-    the initial indentation [m], and ``stiffness`` the stiffness of the layer [Pa/m].
+    The points in ``Layer.points`` are sheared in place, along the force. ``count`` is their number, ``start``
+    is the initial indentation [m], and ``stiffness`` is the stiffness of the layer [Pa/m].
     """
     force, moment, f = pair.force, pair.moment, pair.force[2]
     lean = wp.vec2d(force[0] / f, force[1] / f)
@@ -175,10 +177,10 @@ def settle(layer: Layer, lane: int, pair: Pair, count: int, start: real, stiffne
 
 @wp.func
 def press(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
-    """Compute the pressures of one pair, and sum them up by taxel in ``Layer.pressed`` and ``Layer.sums``.
+    """Compute the pressures of one pair, and sum them up by taxel as in `sum_up`.
 
     Returns:
-        The `Pressure`; ``Layer.gap`` is infinite again.
+        The `Pressure`. All of ``Layer.gap`` is reset to infinity.
     """
     thickness = real(layer.thickness[pair.patch])
     stiffness = layer.modulus[pair.patch] / thickness

@@ -1,4 +1,4 @@
-"""Points at which lines enter geoms: solids and triangle meshes; see `tactile_sim.geometry.solids`."""
+"""Compute where lines enter solids and triangle meshes; see `tactile_sim.geometry.solids`."""
 
 import warp as wp
 from warp import float64 as real
@@ -10,7 +10,7 @@ from tactile_sim.geometry.triangle_bins import EDGE, SAME
 
 @wp.func
 def ordered(first: real, last: real):
-    """Return the t at which a line enters a solid.
+    """Return the parameter t at which a line p + t d enters a solid.
 
     ``first`` and ``last`` are the ends of the interval of t in which the line is in the solid. The result is
     infinite if the interval is empty or ends before t = 0.
@@ -105,14 +105,14 @@ def misses(node: Node, p: wp.vec3d, d: wp.vec3d):
 
 @wp.func
 def crossing_of_mesh(layer: Layer, solid: Solid, pose: Pose, x: real, y: real, top: real, best: wp.vec2d):
-    """Return the highest crossing of the line at (x, y) with triangles that is not above ``top``.
+    """Search a mesh for crossings with the line at (x, y), not above ``top``; return the highest so far.
 
-    ``best`` is the highest crossing with other geoms: its height, and the number of triangles that face up
-    there, minus those that face down. Only triangles that intersect the box of the pose count. x, y and the
-    heights are in the frame of the pair.
+    ``best`` is the highest crossing with the meshes searched before: its height, and the number of triangles
+    facing up there minus the number facing down. Triangles outside the box of the pose are ignored. x, y and
+    the heights are in the frame of the pair.
 
     Returns:
-        The new ``best``.
+        The updated ``best``.
     """
     height, up, same = best[0], best[1], real(wp.static(SAME))
     line = wp.transpose(pose.rotation) * (wp.vec3d(x, y, real(0.0)) - pose.position)
@@ -148,7 +148,7 @@ def crossing_of_mesh(layer: Layer, solid: Solid, pose: Pose, x: real, y: real, t
 
 @wp.func
 def surface_below(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real):
-    """Return the height of the surface of all meshes that the point (x, y, z) presses on, or -inf.
+    """Return the height of the mesh surface on which the point (x, y, z) presses, or -inf without one [m].
 
     See `tactile_sim.geometry.triangle_bins.surface_below`.
     """

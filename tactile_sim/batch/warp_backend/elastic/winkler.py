@@ -91,7 +91,7 @@ def newton_step(g: wp.vec3d, h: wp.mat33d):
 
 @wp.func
 def lowest(layer: Layer, lane: int, count: int, u: real, v: real, tilt: wp.vec3d):
-    """Return the indentation at which the first point touches, for the tilts in ``tilt`` [m]."""
+    """Return the indentation [m] at which the first point touches, for the tilts in ``tilt``."""
     low = real(wp.inf)
     for k in range(count):
         du, dv = layer.points[0, k, lane] - u, layer.points[1, k, lane] - v

@@ -73,10 +73,10 @@ def sample_goal(difficulty: int) -> Pose:
     """Draw a goal.
 
     Args:
-        difficulty: 1 draws a position on the table. 2 lifts the cube by 0.05 m at the table's centre. 3 draws
-            a position on or above the table. 4 draws a position and an orientation above the table. -1 draws
-            an initial pose on the table with a random side up. For 1 to 3 the orientation is (0, 0, 0, 1) and
-            does not affect the cost.
+        difficulty: 1 draws a position on the table. 2 returns the table's centre with the cube lifted by
+            0.05 m. 3 draws a position on or above the table. 4 draws a position above the table and an
+            orientation. -1 draws an initial pose on the table with a random side up. For 1 to 3 the
+            orientation is (0, 0, 0, 1) and does not affect the cost.
 
     Returns:
         The goal in the world.
@@ -88,7 +88,7 @@ def sample_goal(difficulty: int) -> Pose:
 
 
 def json_goal_from_config(filename: str | PathLike[str]) -> str:
-    """Return the ``goal`` of a JSON file, or draw one with the file's ``difficulty``.
+    """Return the ``goal`` of a JSON file; if there is none, draw one of the file's ``difficulty``.
 
     Args:
         filename: JSON file with ``difficulty`` and optionally ``goal``.

@@ -1,7 +1,7 @@
 """Task of pushing 25 dice into a pattern.
 
-A goal is a list of 25 positions (x, y, z) [m]. The dice are interchangeable. The cost is the number of pixels
-in the camera images that show a die outside the goal; see `evaluate_state`.
+A goal is a list of 25 positions (x, y, z) [m]. The dice are interchangeable. The cost is the number of camera
+pixels that show a die outside the goal; see `evaluate_state`.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 EPISODE_LENGTH = 2 * 60 * 1000
 """Number of steps in an episode of 120 s."""
 ARENA_RADIUS = 0.19
-"""Radius of the circle that contains all goals [m]."""
+"""Radius of the circle that must contain all dice of a goal [m]."""
 NUM_DICE = 25
 DIE_WIDTH = 0.022
 """Length of a die's edges [m]."""
@@ -44,7 +44,7 @@ Goal = Sequence[Sequence[float]]
 _rng = random.Random()
 _SIGNS = np.array(list(itertools.product((-1, 1), repeat=3)))  # signs of a box's corners, x slowest
 FACE_CORNERS = ((0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5))
-"""Indices of the corners of a box's faces in circular order: two faces along each of x, y and z."""
+"""The six faces of a box as corner indices in circular order: two normal to x, two to y and two to z."""
 
 
 class InvalidGoalError(errors.InvalidGoalError):
@@ -52,7 +52,7 @@ class InvalidGoalError(errors.InvalidGoalError):
 
 
 class OutOfArenaError(InvalidGoalError):
-    """Error for a position at which a die is not inside the arena.
+    """Error for a position at which a die is outside the arena or too low.
 
     Attributes:
         position: (3,) position of the die [m].
@@ -70,7 +70,7 @@ def _cell_center_position(cell: Cell) -> tuple[float, float, float]:
 
 
 def _is_cell_position_inside_arena(position: ArrayLike) -> bool:
-    """Return whether a flat die at a position is inside the circle."""
+    """Return whether a die that lies flat at a position is inside the circle."""
     corners = np.asarray(position)[:2] + _SIGNS[::2, :2] * (DIE_WIDTH / 2)
     return bool((np.linalg.norm(corners, axis=1) <= ARENA_RADIUS).all())
 
@@ -110,7 +110,7 @@ def validate_goal(goal: Goal) -> None:
     Raises:
         InvalidGoalError: The goal does not have 25 positions with three numbers each.
         InvalidValueError: A value is not a finite number.
-        OutOfArenaError: A die is not inside the arena.
+        OutOfArenaError: A die is outside the arena or too low.
     """
     try:
         lengths = [len(position) for position in goal]
@@ -142,7 +142,7 @@ def evaluate_state(goal_masks: Sequence[np.ndarray], actual_masks: Sequence[np.n
     """Return the number of pixels, over all cameras, that show a die outside the goal's mask.
 
     Args:
-        goal_masks: Masks (height, width) of the cameras from `generate_goal_mask`; 0 outside the goal.
+        goal_masks: Masks (height, width) from `generate_goal_mask`, one per camera; 0 outside the goal.
         actual_masks: Masks of the same cameras; 0 for pixels without a die.
 
     Raises:
@@ -175,9 +175,9 @@ def visualize_2d(target_positions: Goal) -> None:
 
 
 def generate_goal_mask(camera_parameters: Sequence[CameraParameters], goal: Goal) -> list[np.ndarray]:
-    """Return masks of the goal in the camera images.
+    """Return a mask of the goal for each camera image.
 
-    Targets are boxes of width `TARGET_WIDTH`. Occlusion by the robot and the arena is ignored.
+    Targets are cubes of width `TARGET_WIDTH`. Occlusion by the robot and the arena is ignored.
 
     Args:
         camera_parameters: Calibrations of the cameras.

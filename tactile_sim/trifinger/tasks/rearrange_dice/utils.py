@@ -1,4 +1,4 @@
-"""Write and parse goals as text, where ``#`` is outside the arena, ``.`` a free cell and ``X`` a die."""
+"""Write and parse goals as text: ``#`` marks a cell outside the arena, ``.`` a free cell and ``X`` a die."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def create_empty_pattern() -> str:
 
 
 def create_pattern_template_file(filename: str | PathLike[str]) -> None:
-    """Write an empty pattern to a file, to be filled in. Text below an empty line is ignored."""
+    """Write a pattern without dice to a file, to be filled in. Parsing ignores text below an empty line."""
     with open(filename, "w") as file:
         file.write(f"{create_empty_pattern()}\n\nText from the empty line on is ignored.\n")
 
@@ -47,7 +47,8 @@ def parse_pattern(goal_pattern: Iterable[str]) -> list[tuple[float, float, float
         Positions of the dice in the world [m].
 
     Raises:
-        GoalFileError: The number of rows, columns or dice is wrong, or a die is outside the arena.
+        GoalFileError: There are too many rows, the number of columns or dice is wrong, or a die is outside
+            the arena.
     """
     goal = []
     for row, text in enumerate(goal_pattern):
