@@ -148,7 +148,7 @@ class ViewFrame:
     taxel_scale: float = 0.0
     """Reading at the end of the colour scale; 0 adapts the scale to the readings."""
     forces: np.ndarray = _empty(0, 3)
-    """Net force on each pad's body (s, 3) [N]. In a bag without contacts, it is the sum of the readings there."""
+    """Net force on each pad's body (s, 3) [N]; in a bag without contacts, the sum of its readings."""
     contact_points: np.ndarray = _empty(0, 3)
     """Positions of the contacts (c, 3) [m]."""
     contact_bodies: np.ndarray = _empty(0, 2)

@@ -56,7 +56,7 @@ class ReplayRecorder:
     def page(self) -> str:
         """End the recording and return the replay page as HTML.
 
-        If all net forces are zero, the force strip shows the largest reading of each body's chosen pads instead.
+        If all net forces are zero, the force strip shows the largest reading on each body's chosen pads.
         """
         assert self._serializer is not None
         forces = np.array(self._forces).reshape(len(self._times), -1)
