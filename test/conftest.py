@@ -31,7 +31,7 @@ LONG = ("test/ros/", "test/view/", "test/trifinger/")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Run long files first, because they would leave cores idle if they ran last."""
+    """Run the tests in `LONG` first, because they would leave cores idle if they ran last."""
     items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
@@ -43,7 +43,7 @@ def without_progress() -> Callable[[str], str]:
 
 @pytest.fixture(params=["mujoco", pytest.param("motrix", marks=NO_MOTRIX)])
 def engine_name(request) -> str:
-    """Return each engine in turn."""
+    """Return the name of an engine; a test runs once for each."""
     return request.param
 
 
@@ -63,7 +63,7 @@ def mimo() -> Callable[[str], ModuleType]:
 
 @pytest.fixture
 def third_party(tmp_path) -> dict[str, str]:
-    """Return an environment in which the package in test/third_party and its entry points are installed."""
+    """Return environment variables that make the package in test/third_party appear to be installed."""
     source = Path(__file__).with_name("third_party") / "press_engine.py"
     (tmp_path / source.name).write_text(source.read_text())
     info = tmp_path / "press_engine-1.0.dist-info"

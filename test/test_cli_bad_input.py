@@ -119,7 +119,7 @@ CASES = {
 
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
-    """Create scenes, of which only the first one is valid."""
+    """Create scenes, of which only ``scene.xml`` is valid, in the working folder."""
     files = {
         "scene.xml": SCENE,
         "broken.xml": "<mujoco>\n<worldbody>\n",

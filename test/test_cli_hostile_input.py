@@ -21,7 +21,7 @@ SCENE = """<mujoco>
 </mujoco>"""
 LONG = "x" * 100_000
 KEY = "x" * 1000
-"""YAML keys have at most 1024 characters."""
+"""A long key; YAML keys have at most 1024 characters."""
 
 
 def parameters(*lines, scales="{cube: 0.02}", scene="scene.xml"):

@@ -1,4 +1,4 @@
-"""Packages above ``engines`` use only the protocol of an engine, and never its MjData."""
+"""Packages that use engines access them only through the engine protocol, never through MjData."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from tactile_sim.files import check_file, read_file
 
 @pytest.fixture
 def special(tmp_path):
-    """Return files that are special or larger than 100 bytes, with the expected error for each."""
+    """Return a folder of special files and a file larger than 100 bytes."""
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "device").symlink_to("/dev/zero")
     (tmp_path / "folder").mkdir()

@@ -18,7 +18,7 @@ RADIUS = 0.028
 
 
 def advance(simulation: Simulation, seconds: float) -> None:
-    """Advance by a time [s] like the node, including the built-in motion."""
+    """Advance the simulation by a time [s], including the built-in motion."""
     for _ in range(round(seconds / simulation.engine.timestep)):
         simulation.step()
 
@@ -52,7 +52,7 @@ def on_globe(simulation: Simulation) -> dict[str, np.ndarray]:
 
 
 def turn(before: np.ndarray, after: np.ndarray) -> float:
-    """Return the angle between two rotations (3, 3) about the palm's normal [deg]."""
+    """Return the angle about the palm's normal from one rotation (3, 3) to another [deg]."""
     step = after @ before.T
     return np.degrees(np.arctan2(step[1, 0] - step[0, 1], step[0, 0] + step[1, 1]))
 
@@ -71,7 +71,7 @@ def grasping(hand) -> Simulation:
 
 
 def hold(hand: Simulation, keyframe: str, steps: int) -> None:
-    """Reset to a keyframe and hold its controls, which ends the built-in motion."""
+    """Reset to a keyframe, hold its controls instead of the built-in motion, and take some steps."""
     hand.reset(keyframe)
     hand.command_controls(hand.engine.data.ctrl.copy())
     hand.step(steps)

@@ -56,7 +56,7 @@ FIRST = {"offset": 100, "fields": "first: int\n    second: int", "addend": 0}
 
 
 class Package:
-    """Two modules with kernels; each run is a new process."""
+    """Two modules with kernels; each run starts a new process."""
 
     def __init__(self, folder: Path):
         self.folder, self.cache = folder, folder / "cache"

@@ -33,7 +33,7 @@ HIDDEN = (
 def top_level(dist):
     """Return the top-level files and folders of a distribution.
 
-    Debian packages contain no list of all files.
+    Debian packages do not list their files; for these, ``top_level.txt`` or the name is used.
     """
     if dist.files is None:
         return (dist.read_text("top_level.txt") or dist.name).split()

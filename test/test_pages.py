@@ -29,7 +29,7 @@ def blocks(page: str, language: str) -> list[str]:
 
 
 def write_files(page: str, folder: Path) -> None:
-    """Write the files shown on a page: code blocks that follow a name such as `arm.yaml`:"""
+    """Write the files shown on a page; each is a code block that follows the file's name and a colon."""
     pattern = r"^`([\w.]+)`:(?:(?!```).)*?^```\w+\n(.*?)^```"
     for name, content in re.findall(pattern, text(page), re.DOTALL | re.MULTILINE):
         (folder / name).write_text(content)

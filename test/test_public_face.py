@@ -116,7 +116,7 @@ STAGES = {
 
 
 class Listener(Terminal):
-    """Collects the readings on the tactile topics by stamp."""
+    """An output that collects the readings on the tactile topics by stamp."""
 
     def __init__(self):
         self.readings = {}

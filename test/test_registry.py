@@ -1,4 +1,4 @@
-"""Engines by name: those of this package, and those of other packages through entry points."""
+"""Engines by name, from this package and, through entry points, from other packages."""
 
 import json
 import subprocess

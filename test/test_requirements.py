@@ -73,7 +73,7 @@ def test_package_xml_declares_python_packages_of_rosdep():
 def dependencies(*kinds):
     """Return the packages that package.xml declares with ``<KINDdepend>``.
 
-    An empty kind stands for a dependency of every kind except ``test_``.
+    An empty kind selects ``<depend>``, which declares a dependency of every kind except ``test_``.
     """
     manifest = ElementTree.parse(ROOT / "package.xml").getroot()
     return [element.text for kind in kinds for element in manifest.findall(f"{kind}depend")]

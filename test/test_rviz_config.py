@@ -24,11 +24,11 @@ TOPICS = {
     "/markers": "Volatile",
 }
 FIELD_OF_VIEW = np.radians(45.0)
-"""Vertical field of view of RViz's camera."""
+"""Vertical field of view of RViz's camera [rad]."""
 ASPECT = 1.1
 """Minimum aspect ratio of the image beside the panel."""
 AXIS = 0.2
-"""Length of the axes of a frame, in marker scales (rviz_default_plugins, tf_display.cpp)."""
+"""Length of the axes of a frame at a marker scale of 1 [m] (rviz_default_plugins, tf_display.cpp)."""
 
 
 class Shown:

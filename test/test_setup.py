@@ -32,7 +32,7 @@ SET_UP = (ROOT / ".venv/.stamps/interfaces").exists()
 
 @pytest.fixture
 def machine(tmp_path):
-    """Return a function that runs a copy of the set-up script with only the specified programs."""
+    """Return a function that runs a copy of the set-up script with only basic and the given programs."""
     tree, programs = tmp_path / "tree", tmp_path / "bin"
     for part in PARTS:
         shutil.copytree(ROOT / part, tree / part)
@@ -120,7 +120,7 @@ def test_package_with_another_hash_is_rejected(machine, tmp_path):
 
 
 def test_ctrl_c_prints_one_line(machine):
-    """Ctrl-C reaches all programs in the terminal; in this test, one sends it while .venv is created."""
+    """Ctrl-C reaches all programs in the terminal; here, python3 sends it at the call that creates .venv."""
     pressed = f'case "$*" in *"-m venv"*) kill -INT 0;; esac; exec {REAL} "$@"'
     result = machine(*BUILD, python=pressed)
     assert result.returncode == 130

@@ -16,7 +16,7 @@ SCENES = ("touch_cube", "infant", "hand", "worm", "gripper", "imprint", "fingert
 
 
 def advance(simulation: Simulation, seconds: float) -> None:
-    """Advance by a time [s] like the node, including the built-in motion."""
+    """Advance the simulation by a time [s], including the built-in motion."""
     for _ in range(round(seconds / simulation.engine.timestep)):
         simulation.step()
 

@@ -65,7 +65,7 @@ def test_nohup_is_respected():
 
 
 class Interrupter(event.Listener):
-    """Sends SIGINT once from within the compiler."""
+    """A compiler listener that sends SIGINT once."""
 
     sent = False
 

@@ -36,7 +36,7 @@ def ball(tmp_path):
 
 @pytest.fixture
 def sliding(ball):
-    """Return a ball that slides along x on a floor with friction."""
+    """Return a function that simulates a ball that slides along x on a floor with friction."""
 
     def make(touch_function):
         simulation = ball(touch_function=touch_function)

@@ -14,7 +14,7 @@ LOW, HIGH = np.full(3, -1.0), np.full(3, 1.0)
 
 
 def box_with(*way: tuple[float, float, float], radius: float) -> tuple[list[float], list[float]]:
-    """Return the region around a box of 2 m and a sphere that moves along a path."""
+    """Return the corners of a 2 m box extended to include a sphere that moves along a path."""
     low, high = around(LOW, HIGH, np.array(way)[:, None], np.array([radius]))
     return low.tolist(), high.tolist()
 

@@ -21,7 +21,7 @@ from tactile_sim.cli import main
 
 
 def bad_bag(folder: Path, what: str) -> Path:
-    """Create an invalid bag of a kind and return its path."""
+    """Create an invalid bag of the specified kind and return its path."""
     if what == "nothing":
         return folder / "absent"
     if what == "empty folder":

@@ -76,7 +76,7 @@ class Whole:
 
 
 def read(folder: Path) -> list[tuple[int, str]]:
-    """Return the numbers and texts of all messages by log time. Each number appears on only one topic."""
+    """Return the numbers and texts of all messages in order of log time. Numbers are unique across topics."""
     with warnings.catch_warnings(action="ignore"):
         topics = bag.read(folder).values()
     found = [
@@ -105,7 +105,7 @@ def test_changed_bytes_lose_only_their_chunk(tmp_path, whole):
 
 
 def test_a_wrong_byte_in_any_record_header_loses_only_its_chunk(tmp_path, whole):
-    """Covers the headers of the file, of a chunk, of its index, and of the records after the last chunk."""
+    """The headers are those of the file, a chunk, its index, and the records after the last chunk."""
     third = whole.chunks[2]
     after = third.chunk_start_offset + third.chunk_length
     last = whole.chunks[-1]

@@ -1,4 +1,4 @@
-"""Faults, reductions and invalid input of batches."""
+"""Test batches: faults, reductions and invalid input."""
 
 from __future__ import annotations
 

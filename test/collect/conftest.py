@@ -21,7 +21,7 @@ CONFIG = """/**:
 
 @pytest.fixture
 def config(tmp_path):
-    """Return a configuration with a box at rest, a gain stage with a range, and a motor."""
+    """Return a configuration with a box at rest, a gain stage with a range, and a position actuator."""
     (tmp_path / "scene.xml").write_text(SCENE)
     (tmp_path / "box.yaml").write_text(CONFIG)
     return tmp_path / "box.yaml"

@@ -16,7 +16,7 @@ pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
 
 RATE = 50
 KINDS = (("out", "a"), ("out", "b"), ("another", "c"))
-"""Names of datasets, and repeated characters in the names of temporary folders."""
+"""Name of each dataset, and the character that its temporary folder's name repeats."""
 LATE = 20
 """Index of the message at which the commands begin."""
 TYPES |= {

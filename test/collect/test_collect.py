@@ -33,7 +33,7 @@ def arguments(config: Path, out: Path, *more: str) -> list[str]:
 
 
 def digest(folder: Path) -> str:
-    """Return a hash of the names and bytes of all files."""
+    """Return the names and hashes of all files as text."""
     files = sorted(file for file in folder.rglob("*") if file.is_file())
     content = [
         f"{file.relative_to(folder)} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files

@@ -60,7 +60,7 @@ WRONG = {
 
 
 def rejection(folder, capsys, sensor: str) -> str:
-    """Return the error of ``check`` for a contact sensor that is added to the scene's sensor ``a_b``."""
+    """Return the error of ``check`` for a contact sensor added to a scene with a sensor ``a_b``."""
     (folder / "scene.xml").write_text(sledge(2, tag("a_b", PAIRS["bodies"], ["found"], 1, "none")))
     file = folder / "my.yaml"
     file.write_text(

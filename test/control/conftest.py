@@ -11,7 +11,7 @@ from tactile_sim.simulation import Simulation
 
 @pytest.fixture
 def simulate(tmp_path):
-    """Return a function that simulates a scene with these configuration keys."""
+    """Return a function that creates a simulation of a scene with these configuration keys."""
 
     def make(text: str = ARM, suffix: str = "urdf", control=GAINS, **keys) -> Simulation:
         (tmp_path / f"scene.{suffix}").write_text(text)

@@ -17,7 +17,7 @@ JOINT = """<joint name="{name}" type="revolute"><parent link="{parent}"/><child 
 
 
 def chain(effort: float = 300.0, lower: float = -3.0, more: str = "") -> str:
-    """Return a horizontal arm of 1 m: a heavy link, a light link, and a wrist with a vertical axis."""
+    """Return the URDF of a horizontal 1 m arm: a heavy link, a light link, and a vertical wrist joint."""
     links = [("upper", 0.6, 5.0), ("fore", 0.4, 0.5), ("hand", 0.0, 0.001)]
     parts = ['<robot name="chain"><link name="base"/>']
     for name, length, mass in links:

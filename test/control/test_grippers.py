@@ -21,7 +21,7 @@ SCENE = """
   <geom name="wall" type="box" size=".01 1 .1"/></worldbody>
 <actuator><position joint="left" kp="1000"/></actuator></mujoco>"""
 TOUCH = 0.03
-"""Finger position at which its sphere touches the wall [m]."""
+"""Finger position at which the finger's sphere touches the wall [m]."""
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""Linear policies, and the one shipped for the balance configuration."""
+"""Linear policies, and the policy shipped for the configuration `balance`."""
 
 from __future__ import annotations
 

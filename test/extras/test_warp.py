@@ -43,7 +43,7 @@ def moved() -> Batch:
 
 
 def assert_close(values: np.ndarray, expected: np.ndarray) -> None:
-    """Assert that the difference is at most 1e-5 of the largest value."""
+    """Assert that differences are at most 1e-5 of the largest expected value."""
     assert values.shape == expected.shape
     np.testing.assert_allclose(values, expected, rtol=0, atol=1e-5 * np.abs(expected).max())
 

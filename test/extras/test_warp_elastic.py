@@ -46,11 +46,11 @@ SCENE = f"""<mujoco><asset>
   <body name="plane" pos="2 0 -.02"><freejoint/><geom type="box" size=".04 .04 .02" mass=".3"/></body>
   {PLATES}</worldbody></mujoco>"""
 KINDS = [*ROUND, "hfield", "plane"]
-"""Names of the bodies with skin, which are the types of geoms that they touch."""
+"""Names of the bodies with skin; each is the type of the geom that the body touches."""
 
 
 class Felt:
-    """Readings from Warp and from the CPU for the same contacts, rounded to float32."""
+    """Contacts rounded to float32, and the readings that Warp and the CPU compute from them."""
 
     def __init__(self, batch: Batch, response: str = "elastic_foundation"):
         self.response = response
@@ -95,7 +95,7 @@ class Felt:
         )
 
     def assert_equal(self, touch: str = "force_vector") -> None:
-        """Compare taxels with a tolerance of 1e-5 of the load on their pad or of the largest pressure."""
+        """Assert that both readings agree to within 1e-5 of each pad's load, or of its largest pressure."""
         seen, wanted = self.on_warp(touch), self.on_cpu(touch)
         scaled = TOUCH_FUNCTIONS[touch].factor is not None
         for pad in self.skin.pads:
@@ -108,7 +108,7 @@ class Felt:
 
 @pytest.fixture(scope="module")
 def felt() -> Felt:
-    """Return readings in contacts of each type of geom with skin; some geoms are tilted or in motion."""
+    """Return readings of skin in contact with each type of geom; some geoms are tilted or in motion."""
     skin = {"scales": dict.fromkeys(KINDS, SPACING), "response_function": "elastic_foundation"}
     batch = Batch(mujoco.MjSpec.from_string(SCENE), ENVS, settings={"skin": skin})
     batch.qvel[:] = np.random.default_rng(0).normal(0, 0.3, batch.qvel.shape)

@@ -1,4 +1,4 @@
-"""Random rays against all types of geoms, compared with MuJoCo's rays and with formulas for the inside."""
+"""Random rays and all types of geoms, compared with MuJoCo's rays and formulas for points inside geoms."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ ASSETS = (
 
 
 def scene(kinds, seed: int) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """Return a small ball for the feelers, and geoms at random poses that surround or intersect it."""
+    """Return a scene with a small ball that carries the feelers, and geoms at random poses around it."""
     rng = np.random.default_rng(seed)
     bodies = '<body><freejoint/><geom size=".001"/></body>'
     for kind in kinds:

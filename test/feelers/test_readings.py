@@ -1,4 +1,4 @@
-"""Free lengths from free to covered, compared with closed forms at various poses of the scene."""
+"""Free lengths of free to fully covered feelers, compared with closed forms at various scene poses."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tactile_sim.errors import ConfigError
 from tactile_sim.feelers import Feelers
 
 ATOL = 1e-7
-"""Accuracy of height fields and of float32 meshes, which MuJoCo rotates into the inertial frame [m]."""
+"""Tolerance for height fields and for float32 meshes, which MuJoCo rotates into their inertial frame [m]."""
 INSIDE = 0.2 * LENGTH
 BLOCK = trimesh.creation.box((0.25, 0.25, 0.25))
 

@@ -29,7 +29,7 @@ def pad(tmp_path):
 
 @pytest.fixture
 def record(pad):
-    """Return a function that records the pad with some stages; it returns recording and reference."""
+    """Return a function that simulates a recording of the pad and returns it with the reference."""
 
     def make(stages, taxels=range(5), hold=0.4, rate=50.0, distort=None, seed=3):
         settings, reference = pad(stages, seed)

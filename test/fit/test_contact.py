@@ -54,7 +54,7 @@ def patch(folder):
 
 
 def pressed(force: float) -> np.ndarray:
-    """Return the loads (25,) of a sphere on the middle taxel: K max(0, depth - gap) per cell, integrated."""
+    """Return the loads (25,) [N] of a sphere on the middle taxel: integrals of K max(0, depth - gap)."""
     line = (np.arange(SIDE) - SIDE // 2) * PITCH
     inside = ((np.arange(60) + 0.5) / 60 - 0.5) * PITCH
     x = (line[:, None] + inside).ravel()

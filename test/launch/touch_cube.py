@@ -32,7 +32,7 @@ def generate_test_description():
 
 
 class TestWhileRunning(unittest.TestCase):
-    """Checks the topics of the launched node."""
+    """Tests of the launched node's topics."""
 
     def test_frames_are_published_every_ten_milliseconds(self):
         rclpy.init()
@@ -55,7 +55,7 @@ class TestWhileRunning(unittest.TestCase):
 
 @launch_testing.post_shutdown_test()
 class TestAfterShutdown(unittest.TestCase):
-    """Checks the exit codes of the processes."""
+    """Tests of the processes' exit codes."""
 
     def test_every_process_exits_with_0(self, proc_info):
         launch_testing.asserts.assertExitCodes(proc_info)

@@ -22,7 +22,7 @@ SCENE = """
 
 
 class FakeOutput(Terminal):
-    """An output with subscribers to the specified streams that stores everything published."""
+    """An output that has subscribers to the specified streams and stores everything published."""
 
     def __init__(self, *streams: str):
         self.streams = set(streams)

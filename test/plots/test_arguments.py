@@ -1,4 +1,4 @@
-"""Invalid arguments of plot functions, and the modules that they import."""
+"""Test invalid arguments of plot functions, and which modules these functions import."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ def ros(tmp_path):
 
 @pytest.fixture
 def parameters(ros):
-    """Return the parameters of a scene with a driven arm that has skin, a slider and a ball."""
+    """Return the parameters of a scene with a slider, a ball and a driven arm with skin."""
     path = ros.folder / "scene.xml"
     path.write_text(SCENE)
     return {"scene": str(path), "skin": SKIN}

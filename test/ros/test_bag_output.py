@@ -1,4 +1,4 @@
-"""Recordings started from the view: bags without a node, their names, and faults."""
+"""Test recordings that the view starts without a node: content and names of the bags, and faults."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def simulation(tmp_path_factory):
 
 @pytest.fixture
 def output(simulation, tmp_path):
-    """Yield an output and the list of statuses that it reports."""
+    """Yield an output whose list ``statuses`` collects the statuses that it reports."""
     output = BagOutput(Runner(simulation, Terminal()), tmp_path / "out")
     output.statuses = []
     output.on_status = output.statuses.append

@@ -49,7 +49,7 @@ def touched(tmp_path_factory):
 
 @pytest.fixture
 def at_rest(touched):
-    """Return a function that returns the last message of each topic, all with the same stamp."""
+    """Return a function that returns the last message of each given topic; all have the same stamp."""
 
     def last_of(**topics):
         received = {name: touched.listen(kind, topic) for name, (kind, topic) in topics.items()}
@@ -161,7 +161,7 @@ def test_xela_forces_equal_arrays_in_taxel_frames(at_rest, layouts):
 
 @pytest.fixture(params=PACKAGES)
 def missing(request, tmp_path, monkeypatch):
-    """Return the name of a package that cannot be imported."""
+    """Make a package of bridged messages fail to import, and return its name."""
     (tmp_path / request.param).mkdir()
     (tmp_path / request.param / "__init__.py").write_text("raise ImportError('not here')")
     monkeypatch.syspath_prepend(tmp_path)

@@ -61,7 +61,7 @@ def test_omitted_fields_have_ros_defaults(message_type):
 
 
 def test_nested_defaults_apply_in_sequences():
-    """A transform in which only the frame is set has a unit quaternion."""
+    """A transform in which only the child frame is set has a unit quaternion."""
     data = cdr.encode(TFMessage, {"transforms": [{"child_frame_id": name} for name in ("a", "bc")]})
     assert data == cdr.encode(
         TFMessage, TFMessage(transforms=[TransformStamped(child_frame_id=name) for name in ("a", "bc")])
@@ -93,7 +93,7 @@ def test_arrays_are_aligned_at_every_offset(frame):
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
 def test_first_element_with_different_alignment(count):
-    """Elements have 25 bytes and 4-byte numbers, so all but the first follow three bytes of padding."""
+    """Elements of 25 bytes contain 4-byte numbers; three bytes of padding precede each but the first."""
     stamps = np.arange(count) * 1_500_000_000
     identities = np.arange(16 * count, dtype=np.uint8).reshape(count, 16)
     message, goals = GoalStatusArray(), []

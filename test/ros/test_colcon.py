@@ -63,7 +63,7 @@ def workspace(tmp_path_factory):
 
 
 def sourced(workspace, command):
-    """Return a shell command that sources the workspace and has no other path to our package."""
+    """Start a command in a shell that sources the workspace and has no other path to our package."""
     environment = {
         "HOME": str(workspace),
         "PATH": os.defpath,

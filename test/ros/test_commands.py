@@ -1,4 +1,4 @@
-"""Commands, invalid requests and faults: the node rejects them with a reason and continues."""
+"""Test commands, and that the node reports invalid requests and faults and keeps running."""
 
 from __future__ import annotations
 
@@ -176,7 +176,7 @@ def test_stopped_subscriber_does_not_delay_physics(ros):
     wait_for(lambda: frames)
 
     def two_seconds() -> float:
-        """Measure the wall time until 200 frames have arrived [s]."""
+        """Simulate 2 s and return the wall time until all 200 frames have arrived [s]."""
         start = time.monotonic()
         ros.step(1000, frames, at_once=50)
         return time.monotonic() - start

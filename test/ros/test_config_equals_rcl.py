@@ -1,4 +1,4 @@
-"""Our loader reads the same values from a parameter file as rcl."""
+"""Our loader and rcl read the same values from a parameter file."""
 
 import math
 

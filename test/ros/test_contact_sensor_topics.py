@@ -1,4 +1,4 @@
-"""``contact_sensors/<name>`` in a second process, compared with the contacts of the same stamp."""
+"""Test that ``contact_sensors/<name>`` agrees with the contacts of the same stamp."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def vectors(field) -> np.ndarray:
 
 @pytest.fixture
 def received(ros):
-    """Return messages by topic and stamp, sent every 10 ms while a box falls and comes to rest."""
+    """Return each topic's messages by stamp, every 10 ms while a box falls and comes to rest."""
     (ros.folder / "scene.xml").write_text(SCENE)
     topics = {"net force": "net_force", "all": "all", "air": "air", "two": "two"}
     sensors = {name: ros.listen(ContactSensor, f"contact_sensors/{topic}") for name, topic in topics.items()}

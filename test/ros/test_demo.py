@@ -1,4 +1,4 @@
-"""The demo as a user runs it: tables in a pipe, keys in a terminal, and no processes left at the end."""
+"""Test the demo as a user runs it: piped tables, keys in a terminal, and no processes left at the end."""
 
 import fcntl
 import os
@@ -74,7 +74,7 @@ class Terminal:
         os.write(self.fd, key.encode())
 
     def wait_for(self, pattern: str, condition=lambda match: True) -> re.Match:
-        """Wait for new text on the screen that matches a pattern."""
+        """Wait for new text that matches a pattern and meets a condition; return the match."""
         start = len(self.text)
         end = time.monotonic() + PATIENCE
         while time.monotonic() < end:
@@ -89,7 +89,7 @@ class Terminal:
         pytest.fail(f"{pattern!r} did not appear within {PATIENCE:g} s; last seen:\n{self.text[-1500:]}")
 
     def wait_for_peak(self, low: float, high: float) -> None:
-        """Wait until the displayed peak force of the cube within a second is between two values [N]."""
+        """Wait until the displayed peak force on the cube in the last second is between two values [N]."""
         self.wait_for(rf"cube +{N} +{N} +{N} ", lambda match: low < float(match[3]) < high)
 
     def step(self, since: float = 0.0) -> float:
@@ -121,7 +121,7 @@ def terminal(environment):
 
 @pytest.fixture
 def running(environment):
-    """Yield a demo with output to a pipe and without a view, and its node's process id."""
+    """Yield the process of a demo that writes to a pipe and has no view, and the process id of its node."""
     process = subprocess.Popen(
         [*DEMO, "touch_cube", "--no-web"],
         stdin=subprocess.DEVNULL,

@@ -36,7 +36,7 @@ def test_reflex_holds_ball_with_gentle_fingertips(ros):
         )
 
     def held() -> bool:
-        """Return whether four fingers have held the ball gently for 0.25 s of simulation time."""
+        """Return whether at least four fingers have held the ball gently for 0.25 s of simulation time."""
         if len(frames) < 25:
             return False
         recent = np.array([tips(frame) for frame in frames[-25:]])

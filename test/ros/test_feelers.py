@@ -1,4 +1,4 @@
-"""Readings, layouts, images and markers of feelers in a second process."""
+"""Test the readings, layouts, images and markers that the node publishes for feelers."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ TIMESTEP = 0.002
 
 @pytest.fixture(scope="module")
 def received(tmp_path_factory):
-    """Return the messages, by topic, of a cube with feelers that falls in lock-step."""
+    """Return the messages by topic while a cube with feelers falls in lock-step."""
     ros = Ros(tmp_path_factory.mktemp("received"))
     try:
         (ros.folder / "scene.xml").write_text(mjcf(TIMESTEP))
@@ -53,7 +53,7 @@ def received(tmp_path_factory):
 
 
 def height(message) -> float:
-    """Return the cube's height above the floor at a message's stamp [m], from semi-implicit Euler."""
+    """Compute the cube's height above the floor [m] at a message's stamp by semi-implicit Euler steps."""
     steps = round(stamp(message) / (TIMESTEP * 1e9))
     return HEIGHT - GRAVITY * TIMESTEP**2 * steps * (steps + 1) / 2
 

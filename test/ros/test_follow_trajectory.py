@@ -1,4 +1,4 @@
-"""The action ``~/follow_joint_trajectory``, with a client in a second process."""
+"""Test the action ``~/follow_joint_trajectory`` of a node in a second process."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The gripper actions, with a client in a second process, on the shipped gripper."""
+"""Test the gripper actions of a node in a second process with the shipped gripper."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tactile_sim.msg import TactileState  # noqa: E402
 HOLDS = 10.0
 """Simulation time for which the block must be held [s]."""
 CLOSED = 0.0245
-"""Finger position at contact with the block [m]: 45 mm, less half a block of 40 mm, less 0.5 mm."""
+"""Finger position at contact with the block [m]: 45 mm minus half of the 40 mm block minus 0.5 mm."""
 
 
 @pytest.fixture
 def gripper(ros):
-    """Run the shipped gripper as fast as possible, without its built-in motion."""
+    """Run the shipped gripper at twice real time, without its built-in motion."""
     return ros.run(**shipped("gripper"), real_time_factor=2.0)
 
 

@@ -1,4 +1,4 @@
-"""The node for real sensors with the stream of a XELA server and with plain arrays."""
+"""Test the node for real sensors with the stream of a XELA server and with plain arrays."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ class Server:
 
 
 def levels(received: list) -> dict[str, tuple[int, str]]:
-    """Return the level and message of the latest status, by name."""
+    """Return the level and message of each status in the latest report, by name."""
     status = received[-1].status
     return {
         name.partition(": ")[2]: (int(level), text)

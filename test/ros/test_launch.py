@@ -1,4 +1,4 @@
-"""Launch files with the real ``launch``, if it is installed."""
+"""Test the launch files with ROS's ``launch``, if it is installed."""
 
 import os
 import signal
@@ -36,7 +36,7 @@ class TestWithLaunch:
         )
 
     def started(self, **arguments):
-        """Run sim.launch.py with these arguments; return the context and the actions that it starts."""
+        """Evaluate sim.launch.py with these arguments; return the context and the resulting actions."""
         from launch import LaunchContext
 
         context = LaunchContext()
@@ -61,7 +61,7 @@ class TestWithLaunch:
         assert "real_time_factor" in [argument.name for argument in arguments]
 
     def words(self, action):
-        """Return the command line of a process as specified in our launch file."""
+        """Return the literal words of a process's command line in our launch file."""
         return [part.text for argument in action.cmd for part in argument if hasattr(part, "text")]
 
     def test_arguments_override_params_file_which_overrides_config(self, tmp_path):

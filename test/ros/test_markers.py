@@ -24,7 +24,7 @@ GREEN, RED, BLUE = (
     for color in (colors.MARKER_NORMAL, colors.MARKER_TANGENT1, colors.MARKER_TANGENT2)
 )
 LONGEST = {"touch_cube": 0.4, "infant": 0.45}
-"""Length of the longest arrow [m], which is half the extent of the scene."""
+"""Maximum length of an arrow [m], by configuration; it is half the extent of the scene."""
 SHORT = 1e-4
 """Length below which arrows are omitted [m]."""
 
@@ -58,7 +58,7 @@ def shown(request, tmp_path_factory):
 
 
 def arrows(array, color) -> np.ndarray:
-    """Return the start and end points (n, 2, 3) of all contact arrows with a colour [m]."""
+    """Return the start and end points (n, 2, 3) [m] of all contact arrows of one colour."""
     found = [m.points for m in each(array) if m.type == Marker.ARROW and np.allclose(m.color[:3], color)]
     found = [points for points in found if len(points)]  # DELETEALL has no points
     return np.array(found).reshape(-1, 2, 3)
@@ -118,7 +118,7 @@ def test_markers_disappear_with_their_contacts(paused_cube):
     ros, markers, _ = paused_cube
 
     def put(z: float):
-        """Set the cube's height, step once and return the markers."""
+        """Set the cube's height [m], step once and return the markers."""
         before = time_of(markers[-1])
         pose = Pose(position=Point(z=z), orientation=Quaternion(w=1.0))
         request = {"body": "cube", "pose": pose, "twist": Twist()}

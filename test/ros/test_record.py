@@ -30,7 +30,7 @@ LASTING = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 
 
 class Talker:
-    """Publishes frames and contacts with equal stamps every 10 ms."""
+    """A publisher of frames and contacts that have equal stamps, 10 ms apart."""
 
     def __init__(self, ros):
         self.node = ros.node
@@ -59,7 +59,7 @@ class Talker:
 
 
 def recording(ros, *arguments):
-    """Start a recorder and wait until it reports that it records."""
+    """Start a recorder and wait until it reports that it is recording."""
     process = ros.start("record", *arguments)
     assert process.stdout.readline().startswith("recording")
     return process

@@ -1,4 +1,4 @@
-"""Our bags in the real ``ros2 bag``, and its recorder with our node, if they are installed."""
+"""Test ``ros2 bag`` with our bags, and its recorder with our node, if it is installed."""
 
 import re
 import shutil
@@ -25,7 +25,7 @@ MS = 1_000_000
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory):
-    """Return a bag with two seconds of the cube, which tests must not modify."""
+    """Return a bag with two seconds of the cube; tests must not modify it."""
     ros = Ros(tmp_path_factory.mktemp("bags"))
     process = ros.start("run", "touch_cube", "--duration", "2", "--record", "b")
     assert process.wait(PATIENCE) == 0

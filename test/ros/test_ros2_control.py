@@ -1,4 +1,4 @@
-"""``examples/ros2_control`` with the real controller manager, if it is installed."""
+"""Test ``examples/ros2_control`` with ROS's controller manager, if that is installed."""
 
 import os
 import re
@@ -43,14 +43,14 @@ MIMIC = """
 
 
 def prefix_of(package):
-    """Return the prefix of a ROS package, or None."""
+    """Return the install prefix of a ROS package, or None."""
     prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(":")
     return next((prefix for prefix in prefixes if (Path(prefix) / "share" / package).is_dir()), None)
 
 
 @pytest.fixture(scope="module")
 def prefix(tmp_path_factory):
-    """Return the install prefix of the example, which is built unless the workspace contains it."""
+    """Return the install prefix of the example; build it unless the workspace contains it."""
     missing = [package for package in PACKAGES if prefix_of(package) is None]
     if missing:
         pytest.skip(f"not installed: {', '.join(missing)}")

@@ -55,7 +55,7 @@ class Shown:
 
 @pytest.fixture(scope="module", params=SHIPPED)
 def shown(request, tmp_path_factory):
-    """Yield the first second of a shipped scene with all markers and clouds of its configuration."""
+    """Yield the messages of a shipped scene's first second, with all configured markers and clouds."""
     ros = Ros(tmp_path_factory.mktemp("rviz"))
     try:
         shown = Shown(ros, request.param)
@@ -133,7 +133,7 @@ def test_readings_and_markers_agree_at_same_stamp(shown):
 
 
 def marker(kind: int, points: int, **changes) -> Marker:
-    """Return a valid marker with some changes."""
+    """Return a marker that is valid except for the specified changes."""
     made = Marker(ns="test", type=kind, points=[Point(x=float(k)) for k in range(points)])
     made.header.frame_id = "world"
     made.pose.orientation.w = changes.get("w", 1.0)

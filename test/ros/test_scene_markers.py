@@ -1,4 +1,4 @@
-"""RViz markers of the scene, checked by RViz's rules and by geometry."""
+"""Check the scene's RViz markers against RViz's rules and the geometry of the scene."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SCENE = f"""
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
-    """Return the scene's markers and frames as a late subscriber receives them, and the message."""
+    """Return the scene's markers for a late subscriber, the names of all frames, and the markers' message."""
     ros = Ros(tmp_path_factory.mktemp("drawn"))
     try:
         (ros.folder / "scene.xml").write_text(SCENE)

@@ -21,7 +21,7 @@ BATCHES = 200
 
 @pytest.fixture
 def outlets(ros):
-    """Yield outlets with the topics ``/first`` and ``/second``, which publish the stamp."""
+    """Yield outlets that publish the stamp on the topics ``/first`` and ``/second``."""
     topics = [
         Topic("stream", Clock, name, lambda now: cdr.encode(Clock, {"clock": now.stamp}))
         for name in ("/first", "/second")

@@ -1,4 +1,4 @@
-"""``sensors/<name>``: the message for each type of MJCF sensor, in frames that exist in TF."""
+"""Test ``sensors/<name>``: a message for each type of MJCF sensor, in frames that exist in TF."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ HALF = np.sqrt(0.5)
 
 @pytest.fixture
 def last(ros):
-    """Return the last message of each sensor after one second, and all TF frames."""
+    """Return each sensor's last message after one second, and the moving and fixed TF frames."""
     (ros.folder / "scene.xml").write_text(SCENE)
     received = {name: ros.listen(kind, f"sensors/{name}") for name, kind in KINDS.items()}
     moving = ros.listen(TFMessage, "/tf")

@@ -39,7 +39,7 @@ UPRIGHT = Quaternion(w=1.0)
 
 
 def serving(folder):
-    """Start a paused node and return it with its process."""
+    """Start a paused node; return the `Ros` that communicates with it, and the node's process."""
     made = Ros(folder)
     scene = made.folder / "scene.xml"
     scene.write_text(SCENE)
@@ -48,7 +48,7 @@ def serving(folder):
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory):
-    """Yield a node shared by all tests."""
+    """Yield the `Ros` of a node that all tests share."""
     made, _ = serving(tmp_path_factory.mktemp("served"))
     yield made
     made.close()
@@ -56,7 +56,7 @@ def served(tmp_path_factory):
 
 @pytest.fixture
 def ros(served):
-    """Return the shared node after a reset, paused."""
+    """Pause and reset the shared node, and return its `Ros`."""
     set_state(served, SimulationState.STATE_PAUSED)
     served.call(srv.ResetSimulation, "reset_simulation")
     return served

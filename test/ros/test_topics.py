@@ -1,4 +1,4 @@
-"""Topics: content (forces, points, names), times of publishing, and effect of a killed recorder."""
+"""Test the content of topics, when they are published, and the bag of a killed recorder."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ WEIGHT = 1.0 * 9.81
 
 @pytest.fixture(scope="module")
 def fall(tmp_path_factory):
-    """Return messages, by topic and stamp, of three seconds in which the cube falls, tumbles and rests."""
+    """Return three seconds of messages by topic and stamp; the cube falls, tumbles and comes to rest."""
     ros = Ros(tmp_path_factory.mktemp("fall"))
     try:
         kinds = {
@@ -259,7 +259,7 @@ def test_killed_recorder_of_infant_loses_at_most_one_second(ros, capsys):
     wait_for(lambda: all(kept(folder)[f"/{topic}"] for topic in topics), "the topics in the bag")
 
     def late() -> float:
-        """Return the longest delay of this process [s], which may also have affected the recorder."""
+        """Return the longest delay of this process [s]; the recorder may have had the same delay."""
         arrivals = [arrival for *_, arrival in listeners["tactile/frame"].received]
         return max(np.diff(arrivals), default=np.inf)
 

@@ -1,4 +1,4 @@
-"""Forces, wrenches and contacts of the same stamp in a second process, compared with statics."""
+"""Test that forces, wrenches and contacts of the same stamp agree with each other and with statics."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def skin_force(array):
 
 
 def settled(ros, scene, **more):
-    """Run a box at rest and return tuples (array, wrench, contacts, tf), each with a common stamp."""
+    """Run until a box is at rest; return tuples (array, wrench, contacts, tf), each with a common stamp."""
     arrays = ros.listen(TactileArray, "tactile/box/array")
     wrenches = ros.listen(WrenchStamped, "tactile/box/wrench")
     contacts = ros.listen(ContactWrenchArray, "contacts")

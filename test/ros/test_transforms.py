@@ -1,4 +1,4 @@
-"""TF publishes the frames of all bodies under their parents, of free bodies only, or none."""
+"""Test that TF contains all bodies under their parents, only free bodies, or none, as configured."""
 
 from __future__ import annotations
 

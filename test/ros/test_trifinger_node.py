@@ -20,7 +20,7 @@ GOAL = np.array([0.1, 1.1, -1.5] * 3)
 
 
 def loop(ros: Ros) -> tuple[list, list, list]:
-    """Run a closed loop with a command per step; return joint states, applied torques and tip readings."""
+    """Run a closed loop with a command per step; return joint states, applied torques and frames."""
     process = ros.run(
         engine="trifinger",
         lockstep=True,

@@ -18,7 +18,7 @@ from tactile_sim.ros.twins import TwinWatch  # noqa: E402
 def warnings_of(ros):
     """Return a function that starts nodes and returns the warnings of the first one.
 
-    Each argument is a pair of a namespace and a clock rate.
+    Each argument of that function is a node's namespace and clock rate [Hz].
     """
     nodes = []
 

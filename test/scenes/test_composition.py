@@ -1,4 +1,4 @@
-"""Scenes that the configuration alone composes of robots, objects and a floor."""
+"""Scenes that a configuration alone composes from robots, objects and a floor."""
 
 import mujoco
 import numpy as np

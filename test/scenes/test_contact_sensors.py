@@ -18,7 +18,7 @@ ALL = "found force torque dist pos normal tangent"
 
 @pytest.fixture
 def scene(tmp_path):
-    """Return a function that writes the file of a box on a floor with these sensors."""
+    """Return a function that writes a scene file with a box on a floor and these sensors."""
 
     def write(sensors: str = "", option: str = ""):
         file = tmp_path / "scene.xml"

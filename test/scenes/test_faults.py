@@ -25,7 +25,7 @@ FINGER = '<mujoco>\n<body name="finger"><geom size=".1"/></body>\n</mujoco>'
 
 @pytest.fixture
 def refused(tmp_path):
-    """Return a function that returns the one-line error for a scene, without its folder.
+    """Return a function that returns the one-line error for a scene, without the folder in paths.
 
     Its keyword arguments are the contents of files by name.
     """

@@ -121,7 +121,7 @@ def test_a_urdf_written_for_mujocos_meshdir_is_read(package):
 
 
 def attaching(**files):
-    """Return a scene that attaches the link ``base`` of each file, with the file's key as prefix of names."""
+    """Return a scene that attaches the link ``base`` of each file and prefixes names with the file's key."""
     models = "".join(f'<model name="{key}" file="{file}"/>' for key, file in files.items())
     attached = "".join(f'<attach model="{key}" body="base" prefix="{key}_"/>' for key in files)
     return f"<mujoco><asset>{models}</asset><worldbody>{attached}</worldbody></mujoco>"

@@ -23,7 +23,7 @@ MEMORY = {
 
 
 class Subscriber:
-    """Subscribes to streams from a step on and stores the published readings by stamp."""
+    """An output that subscribes to streams from a step on and stores the published readings by stamp."""
 
     def __init__(self, *streams, since=0):
         self.streams, self.since, self.step = set(streams), since, 0
@@ -66,7 +66,7 @@ def run(tmp_path):
 
 
 def common(one, other):
-    """Return the readings that both subscribers received."""
+    """Return the readings of each subscriber at the stamps that both received."""
     stamps = one.published.keys() & other.published.keys()
     return [one.published[stamp] for stamp in stamps], [other.published[stamp] for stamp in stamps]
 

@@ -14,7 +14,7 @@ from tactile_sim.signal_chain import STAGES, SignalChain
 
 
 def episodes(made, count):
-    """Return the outputs of a number of episodes with 8 steps."""
+    """Return the outputs of ``count`` episodes of 8 steps each."""
     outputs = []
     for _ in range(count):
         outputs.append([made.read(step, held(1.0)) for step in range(8)])

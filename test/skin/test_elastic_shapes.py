@@ -128,7 +128,7 @@ def test_box_in_a_valley_presses_evenly_on_both_slopes(spacing, least):
 
 
 def paraboloid(radius_x, radius_y):
-    """Return the pressure for 10 N under a surface with these radii of curvature at its lowest point [m]."""
+    """Return a pressure function, up to a factor, for 10 N on a surface with these radii of curvature [m]."""
     depth = np.sqrt(10 * THICKNESS / STIFFNESS / (np.pi * np.sqrt(radius_x * radius_y)))
     return lambda x, y: np.clip(depth - x**2 / (2 * radius_x) - y**2 / (2 * radius_y), 0, None)
 
@@ -160,7 +160,7 @@ TWINS = {
         paraboloid(0.04**2 / 0.02, 0.03**2 / 0.02),
     ),
 }
-"""Primitive, mesh of the same shape around its center, height of the center above ground [m], pressure."""
+"""Primitive, mesh of the same shape, height of its center above its lowest point [m], and pressure."""
 
 
 @pytest.mark.parametrize(("spacing", "least"), [(0.004, 0.93), (0.001, 0.98)])
@@ -179,7 +179,7 @@ def test_mesh_reads_like_the_primitive_of_the_same_shape(shape, spacing, least):
 
 
 def shell(vertices, faces, turned=()):
-    """Return the asset of a mesh, in which the triangles with the indices ``turned`` face the other way."""
+    """Return a mesh asset in which the triangles with the indices ``turned`` face the opposite way."""
     faces = faces.copy()
     faces[turned] = faces[turned][:, ::-1]
     mesh = trimesh.Trimesh(vertices, faces, process=False)

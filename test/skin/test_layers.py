@@ -45,7 +45,7 @@ def test_each_body_has_its_own_patch_and_depth_under_a_sphere():
 
 
 def two_skins(backwards=False, **skin):
-    """Return a ball at rest on a plate, both with skin; ``backwards`` reverses the order of the bodies."""
+    """Return a simulation of a ball at rest on a plate; both have skin. ``backwards`` swaps their order."""
     bodies = [
         f'<body name="plate">{PLATE}</body>',
         f'<body name="ball" pos="0 0 {RADIUS}"><freejoint/>'
@@ -76,7 +76,7 @@ def test_layers_of_two_skins_are_in_series(backwards):
 
 
 def test_hertz_between_two_skins_uses_both_moduli():
-    """The radius is a = (3 F R / 4 E)^(1/3) with 1/E = 1/E1 + 1/E2."""
+    """The radius is a = (3 F R / (4 E))^(1/3) with 1/E = 1/E1 + 1/E2."""
     simulation = two_skins(
         response_function="hertz", touch_function="normal", stiffness={"plate": 1e5, "ball": 3e4}
     )

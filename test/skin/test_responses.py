@@ -38,7 +38,7 @@ def pressed(points, forces, radius=0.03, other_patch=-1):
 
 class TestHertz:
     def test_the_pressure_of_a_ball_on_a_flat_skin_is_the_closed_form(self):
-        """The closed form is p = p0 sqrt(1 - (r/a)²), a = (3 F R / 4 E)^(1/3), p0 = 3 F / 2 pi a²."""
+        """The closed form is p = p0 sqrt(1 - (r/a)²), a = (3 F R / (4 E))^(1/3), p0 = 3 F / (2 pi a²)."""
         skin, force, radius = skin_of(PLATE, stiffness=3e5), 4.0, 0.03
         at = np.array([0.0023, -0.0011])
         felt = skin.sense(pressed(at, [0, 0, -force], radius), "normal", "hertz")[:, 0]

@@ -1,4 +1,4 @@
-"""States of pads: contact, center of pressure, friction utilization and slip, from statics."""
+"""States of pads: contact, center of pressure, friction utilization and slip, compared with statics."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def write_frames(folder: Path, count: int = 50, seed: int = 0) -> np.ndarray:
 
 
 def embedded_metadata(folder: Path) -> Any:
-    """Return the bag's metadata as rosbag2_storage_mcap decodes them."""
+    """Decode the metadata stored in the bag's file, as rosbag2_storage_mcap does."""
     with open(file_of(folder), "rb") as file:
         [record] = make_reader(file).iter_metadata()
     return yaml.safe_load(record.metadata["serialized_metadata"])

@@ -47,7 +47,7 @@ def singles_of(count: int, settings: dict | None = None) -> list[Simulation]:
 
 
 def assert_equal(batch: Batch, singles: list[Simulation]) -> None:
-    """Assert that all observations of a batch and of single simulations have equal bits."""
+    """Assert that all states and observations of a batch equal those of single simulations."""
     seen = batch.observe()
     for k, single in enumerate(singles):
         snapshot = single.observe()

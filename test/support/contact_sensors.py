@@ -31,7 +31,7 @@ SUBSETS = [[*s] for n in range(1, 8) for s in itertools.combinations(FIELDS, n)]
 
 
 def sledge(feet: int, sensors: str = "") -> str:
-    """Return a scene in which a body slides and spins on up to eight balls, which belong to its child."""
+    """Return a scene in which a body slides and spins on ``feet`` balls that belong to its child body."""
     balls = "".join(
         f'<geom name="foot{k}" size="{0.02 + 0.002 * k}"'
         f' pos="{0.1 * np.cos(k)} {0.09 * np.sin(k)} {0.002 * k}"/>'
@@ -144,7 +144,7 @@ def raw_contacts(engine: Engine, pair: dict[str, str]) -> list[dict]:
 
 
 def reduced(contacts: list[dict], num: int, reduce: str) -> list[dict]:
-    """Return the contacts that a sensor keeps after its reduction."""
+    """Return the contacts that a sensor reports after its reduction."""
     if reduce == "netforce":
         return [net(contacts)] if contacts else []
     if reduce == "mindist":
@@ -155,7 +155,7 @@ def reduced(contacts: list[dict], num: int, reduce: str) -> list[dict]:
 
 
 def net(contacts: list[dict]) -> dict:
-    """Return the net contact, with world axes."""
+    """Combine contacts into one net contact, whose normal and tangent are axes of the world."""
     weights = np.array([np.linalg.norm(contact["force"]) for contact in contacts])
     # If all forces are zero, MuJoCo reports the origin as position.
     pos = weights @ [contact["pos"] for contact in contacts] / max(weights.sum(), 1e-300)

@@ -51,7 +51,7 @@ FEELER = 0.05
 """Length of a feeler [m]."""
 ASIDE = [0.3, 0.3, -0.2]
 RAMP = np.array([[0.2, 0, 0], [0.4, 0, 0], [0.4, 0.2, 0.1], [0.2, 0, 0], [0.4, 0.2, 0.1], [0.2, 0.2, 0.1]])
-"""Vertices of two triangles of the scene [m]."""
+"""Corners of two triangles in the scene [m]."""
 
 
 def definition(name: str) -> str:
@@ -88,12 +88,12 @@ class Making:
 
 @dataclass
 class Cube:
-    """Data of a falling cube; ``without`` lists topics to omit."""
+    """Data of a falling cube; topics whose names contain a text in ``without`` are omitted."""
 
     namespace: str = ""
     without: Sequence[str] = ()
     bodies: Sequence[str] = ("cube",)
-    """Names of the bodies; body k has 1/(k + 1) of the load on the first one."""
+    """Names of the bodies; body k carries 1/(k + 1) times the load on the first one."""
     images: bool = False
     feelers: bool = False
     """Whether the first body has a feeler at each taxel."""
@@ -128,11 +128,11 @@ class Cube:
 
     @staticmethod
     def cover(index: int) -> float:
-        """Return the covered fraction of the lower feelers."""
+        """Return the covered fraction of each feeler on the lower face."""
         return max(0.0, 1 - (Cube.height(index) - HALF) / FEELER)
 
     def forces(self, index: int) -> np.ndarray:
-        """Return the forces (bodies x taxels, 3) [N]; the lower face carries the table's force evenly."""
+        """Return all taxels' forces (n, 3) [N]; the table's force is spread evenly over the lower face."""
         one = np.zeros((len(self.positions), 3))
         one[: GRID**2, 2] = self.force(index) / GRID**2
         return np.concatenate([one / (k + 1) for k in range(len(self.bodies))])
@@ -227,14 +227,14 @@ class Cube:
 
 
 def lower_triangles() -> np.ndarray:
-    """Return the taxel indices of the triangles of the lower face."""
+    """Return the indices of the taxels at the corners of the lower face's triangles."""
     corner = np.arange(GRID**2).reshape(GRID, GRID)[:-1, :-1].ravel()
     halves = [[0, GRID, 1], [1, GRID, GRID + 1]]
     return np.concatenate([corner[:, None] + half for half in halves]).ravel()
 
 
 class Bags:
-    """Creates bags, each in a new folder."""
+    """A factory for bags, each in a new folder."""
 
     def __init__(self, folders: Callable[[str], Path]) -> None:
         self._folders = folders
@@ -244,7 +244,7 @@ class Bags:
         return self._folders("bags") / name
 
     def __call__(self, *cubes: Cube) -> Path:
-        """Write a bag of these cubes; by default, of one cube with all topics."""
+        """Write a bag of these cubes, or by default of one cube."""
         making = Making(self.folder("fall"))
         for cube in cubes or (Cube(),):
             cube.write(making)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 LENGTH, HEIGHT, HALF, GRAVITY = 0.05, 0.2, 0.1, 9.81
-"""Length of the feelers, initial height of the lower face, half the edge length [m]; gravity [m/s2]."""
+"""Feeler LENGTH, initial HEIGHT of the lower face, HALF the edge length [m]; GRAVITY [m/s2]."""
 
 
 def mjcf(timestep: float) -> str:

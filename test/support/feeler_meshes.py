@@ -25,7 +25,7 @@ def inline(corners: np.ndarray, uv: np.ndarray | None = None, name: str = "m") -
 
 
 def scene(assets: str, geoms: str, folder: str = "") -> mujoco.MjModel:
-    """Return a model with one body of id 1, which is rotated and away from the world's origin."""
+    """Return a model whose only body, with id 1, is rotated and away from the world's origin."""
     compiler = f'<compiler meshdir="{folder}"/>' if folder else ""
     return mujoco.MjModel.from_xml_string(
         f"<mujoco>{compiler}<asset>{assets}</asset><worldbody>"
@@ -40,7 +40,7 @@ def one_mesh(corners: np.ndarray, uv: np.ndarray | None = None) -> mujoco.MjMode
 
 
 def in_body(model: mujoco.MjModel, geom: int = 0) -> np.ndarray:
-    """Return the corners (t, 3, 3) of a compiled mesh geom in its body's frame [m]."""
+    """Return the triangle corners (t, 3, 3) of a compiled mesh geom in its body's frame [m]."""
     mesh = model.geom_dataid[geom]
     vertices = model.mesh_vert[model.mesh_vertadr[mesh] :][: model.mesh_vertnum[mesh]].astype(float)
     rotation = np.empty(9)

@@ -9,7 +9,7 @@ SOURCE = Path(__file__).parents[2] / "tactile_sim"
 
 
 def copy_kernels(package: Path) -> None:
-    """Copy the compiled kernels to an installed package, which saves half a minute of compilation."""
+    """Copy the compiled kernels to an installed package to save half a minute of compilation."""
     for kernel in SOURCE.rglob("*.nb[ic]"):
         place = package / kernel.relative_to(SOURCE)
         place.parent.mkdir(parents=True, exist_ok=True)

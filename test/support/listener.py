@@ -11,7 +11,7 @@ from tactile_sim.ros import cdr
 
 
 class Listener:
-    """Stores the messages of a topic: bytes, time of sending [ns] and time of arrival [s]."""
+    """A subscription that stores each message's bytes, time of sending [ns] and time of arrival [s]."""
 
     def __init__(self, ros: Ros, kind: type, topic: str):
         self.kind = kind

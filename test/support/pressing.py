@@ -41,7 +41,7 @@ def on_plate(
 
 
 def block(pos: str = "0 0 .01", euler: str = "0 0 0", weight_at: str = "0 0 0") -> str:
-    """Return a box of 40 mm whose centre of mass may differ from its centre."""
+    """Return the MJCF of a box of 40 x 40 x 20 mm whose centre of mass may differ from its centre."""
     return f"""<body pos="{pos}" euler="{euler}"><freejoint/>
         <geom type="box" size=".02 .02 .01" mass="1e-4"/>
         <geom size=".001" pos="{weight_at}" mass="1" contype="0" conaffinity="0"/></body>"""
@@ -78,7 +78,7 @@ def overlap_of(skin: Skin, reading: np.ndarray, pressure, face: np.ndarray | Non
 def overlap_with(truth: np.ndarray, reading: np.ndarray) -> float:
     """Return the overlap of readings (n,) and true forces (n,): 1 - 0.5 sum|reading / F - truth / F|.
 
-    Each is divided by its sum F, so proportional readings have an overlap of 1.
+    Each array is divided by its sum F, so readings proportional to the true forces have an overlap of 1.
     """
     return 1 - 0.5 * np.abs(reading / reading.sum() - truth / truth.sum()).sum()
 

@@ -21,7 +21,7 @@ SCENE = """
 
 
 class FakeProcess:
-    """Stands in for the view's process."""
+    """A stand-in for the view's process."""
 
     url = "http://fake"
 
@@ -46,13 +46,13 @@ class FakeProcess:
         return FrameReader(self)
 
     def latest(self):
-        """Wait for a frame and return the one that the view would draw."""
+        """Wait for a frame and return the frame that the view would draw."""
         wait_until(lambda: self.write_times)
         return self.reader().next()
 
 
 class FrameReader:
-    """Reads the published frames in order."""
+    """A reader that returns the published frames in order."""
 
     def __init__(self, view):
         replica = Replica(view.runner.simulation.settings)

@@ -107,7 +107,7 @@ class Ros:
         return received
 
     def _client(self, service_type: type, name: str) -> Client:
-        """Return the client for a service; it is kept, because a new one must first be discovered."""
+        """Return the client for a service; it is kept, because a new one must first discover the service."""
         if name not in self._clients:
             self._clients[name] = self.node.create_client(service_type, name)
         return self._clients[name]
@@ -124,8 +124,8 @@ class Ros:
         """Step a paused node and return the stamp reached [ns].
 
         This waits until the last message in each of the lists ``topics`` has this stamp. A publisher keeps
-        only 10 messages, so ``at_once`` must not be larger than the number of steps that publish 10 messages
-        on a topic.
+        only 10 messages, so ``at_once`` must not exceed the number of steps in which 10 messages are
+        published on a topic.
         """
         end = 0
         for done in range(0, count, at_once or count):

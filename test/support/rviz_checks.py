@@ -1,4 +1,4 @@
-"""Checks that RViz and tf2 apply to messages. They return complaints, an empty list for valid messages.
+"""Checks that RViz and tf2 apply to messages. They return a list of complaints, empty for valid messages.
 
 Sources (jazzy): rviz_default_plugins, displays/marker/marker_common.cpp and displays/marker/markers,
 displays/pointcloud/point_cloud2_display.cpp and point_cloud_common.cpp; tf2, buffer_core.cpp. A few checks
@@ -113,7 +113,7 @@ def cloud_complaints(cloud) -> list[str]:
 
 
 def transform_complaints(messages: Iterable) -> list[str]:
-    """Return why tf2 ignores transforms in TFMessages, which are in the order of arrival."""
+    """Return the reasons for which tf2 would ignore transforms in TFMessages."""
     complaints = set()
     for message in messages:
         transforms = message.transforms

@@ -49,13 +49,13 @@ def sensor(seed=0, **stages):
 
 
 def held(value, channels=3):
-    """Return equal readings of all taxels, with one channel or with three along (2, 3, 6) / 7."""
+    """Return equal readings for all taxels: one channel, or three channels along (2, 3, 6) / 7."""
     direction = np.array([2.0, 3.0, 6.0]) / 7.0 if channels == 3 else np.ones(1)
     return np.full((TAXELS, 1), value) * direction
 
 
 def first_reading(made, value, step, channels=3):
-    """Return the first taxel's output for the readings of `held`, along their direction."""
+    """Return the first taxel's output for the readings of `held`, projected onto their direction."""
     reading = held(value, channels)
     return float(made.read(step, reading)[0] @ held(1.0, channels)[0])
 

@@ -15,7 +15,7 @@ WEIGHT = 9.81
 
 
 def env_of(*bodies, floor='<geom name="floor" type="plane" size="0 0 .1"/>', steps=0, asset=""):
-    """Return an env with a floor and bodies, after mj_forward unless ``steps`` is 0."""
+    """Return an env with a floor and bodies; unless ``steps`` is 0, take these steps and call mj_forward."""
     model = mujoco.MjModel.from_xml_string(
         f'<mujoco><option cone="elliptic"/>{asset}<worldbody>{floor}{"".join(bodies)}</worldbody></mujoco>'
     )

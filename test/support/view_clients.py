@@ -67,7 +67,7 @@ FRAME = ViewFrame(0.0, np.zeros((2, 3)), np.array([[1.0, 0.0, 0.0, 0.0]] * 2), c
 
 
 class Recorder:
-    """Records the requests that users make."""
+    """A recorder of the requests that users make."""
 
     def __init__(self):
         self.requests = []
@@ -77,7 +77,7 @@ class Recorder:
 
 
 class Browser:
-    """A client that speaks viser's protocol like its web page."""
+    """A client that speaks viser's protocol like the web page of a view."""
 
     def __init__(self, viewer, **options):
         url = viewer.url.replace("http", "ws")

@@ -39,7 +39,7 @@ class PressCommander(Commander):
 
 
 class Push:
-    """Presses the ball with 2 N until a command arrives."""
+    """A motion that presses the ball with 2 N until a command arrives."""
 
     interval = 0.0
 
@@ -52,7 +52,7 @@ class Push:
 
 
 class PressPlugin(EnginePlugin):
-    """Registers the engine."""
+    """A plugin that registers the engine."""
 
     Settings = Settings
 

@@ -1,4 +1,4 @@
-"""Cases in which MIMo's results are wrong: our results agree with statics in small scenes."""
+"""Test that our results agree with statics in small scenes for which MIMo's results are wrong."""
 
 from __future__ import annotations
 

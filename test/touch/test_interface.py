@@ -1,4 +1,4 @@
-"""Every public name in the documentation of MIMo's library exists and has the same arguments."""
+"""Every public name in the documentation of MIMo's library exists here with the same arguments."""
 
 from __future__ import annotations
 

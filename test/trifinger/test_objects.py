@@ -76,7 +76,7 @@ def test_dropped_cube_stops_within_a_step(height):
 
 
 def thrown(finger, thing, velocity, spin):
-    """Set velocity [m/s] and angular velocity [rad/s] of an object."""
+    """Set the linear velocity [m/s] and the angular velocity [rad/s] of an object."""
     physics = finger.physics
     [dof] = physics.model.jnt_dofadr[physics.model.body(thing.name).jntadr]
     physics.data.qvel[dof : dof + 6] = [*velocity, *spin]

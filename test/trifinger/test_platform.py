@@ -31,7 +31,7 @@ def run(platform, steps):
 
 
 def force_on(platform, name):
-    """Return the net contact force (3,) on a body in the world [N]."""
+    """Return the net contact force (3,) on a body in the world frame [N]."""
     model, data = platform.simfinger.physics.model, platform.simfinger.physics.data
     body, force = model.body(name).id, np.zeros(3)
     for index in range(data.ncon):

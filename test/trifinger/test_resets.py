@@ -14,7 +14,7 @@ def finger():
 
 
 def go(finger, steps, seed=0):
-    """Return joint positions, velocities and tip forces (steps, 2 n + n_fingers) under random targets."""
+    """Move to random targets; return joint positions, velocities and tip forces (steps, 2 n + n_fingers)."""
     random = np.random.default_rng(seed)
     went = []
     for step in range(steps):

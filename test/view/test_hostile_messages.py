@@ -84,7 +84,7 @@ OTHER_MESSAGES = [
 
 @pytest.fixture
 def attacked(serve, capfd, recwarn):
-    """Yield a view, an attacker's browser and the recorded requests; check that others still work."""
+    """Yield a view, an attacker's browser and a request recorder; then check that another browser works."""
     recorder = Recorder()
     viewer = serve(recorder=recorder)
     bar = TimeBar(viewer.server.gui, np.zeros(1, np.int64), 10**9)

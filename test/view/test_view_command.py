@@ -33,7 +33,7 @@ def start(*arguments: str) -> subprocess.Popen[str]:
 
 @pytest.fixture
 def running():
-    """Yield a view of ``touch_cube``, its URL, and the id of the view's process."""
+    """Yield the process of a ``view touch_cube`` command, the view's URL, and the view's process id."""
     process = start("touch_cube", "--port", "0")
     assert "touch_cube" in process.stderr.readline()
     line = process.stdout.readline()

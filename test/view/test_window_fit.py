@@ -12,7 +12,7 @@ DEFAULT = [-3.0, -3.0, 3.0]
 
 @pytest.fixture
 def page(serve):
-    """Yield a function that reports a camera, a browser that stores camera positions, the initial camera."""
+    """Yield a function that reports a browser's camera and window, the browser, and the initial camera."""
     viewer = serve()
     browser = Browser(viewer)
     start = viewer.server.initial_camera

@@ -75,7 +75,7 @@ def one_geom(kind, size, pose=True):
 
 
 def in_geom(model, positions):
-    """Transform points from the body's frame to the geom's frame used above."""
+    """Transform points from the body's frame to the geom's frame in which `GEOMETRY` is defined."""
     rotation, position = np.empty(9), model.geom_pos[0]
     mujoco.mju_quat2Mat(rotation, model.geom_quat[0])
     points = (positions - position) @ rotation.reshape(3, 3)

@@ -29,7 +29,7 @@ def in_box(points, half, centre=(0, 0, 0)):
 
 
 def neighbours(skin, taxel):
-    """Return the taxels within three spacings that are connected along the surface."""
+    """Return the taxels that are within three spacings of a taxel and connected to it along the surface."""
     (around,) = skin.taxels_within(0, skin.positions[taxel], 3 * skin.spacings[0])
     return around[0]
 

@@ -123,7 +123,7 @@ def test_mesh_has_even_taxels_on_its_collision_shape():
 
 
 def felt(skin, point, normal, response):
-    """Return the readings (n,) of the only patch for 1 N at a point along an inward normal."""
+    """Return the readings (n,) of the only patch for a force of 1 N at a point along an inward normal."""
     loads = Loads.empty(1)
     loads.point[:], loads.normal[:], loads.force[:] = point, normal, normal
     return skin.sense(loads, "normal", response)[:, 0]

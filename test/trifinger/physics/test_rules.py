@@ -1,4 +1,4 @@
-"""Action rules, which determine the applied from the desired torques."""
+"""Action rules, which determine the applied torques from the desired actions."""
 
 import numpy as np
 import pytest

@@ -13,7 +13,7 @@ IN_THE_TABLE, IN_THE_BORDER = [(0.15, 0.06, 0.005), *ASIDE[1:]], [(0.18, 0.06, 0
 
 
 def frictions(finger, kinds):
-    """Return the friction in the current contacts, by the names of both sides in alphabetical order."""
+    """Return the friction coefficients of the current contacts, keyed by the sorted names of both sides."""
     model, found = finger.physics.model, {}
     for contact in finger.physics.data.contact:
         first, second = (model.geom(geom).name.split("_")[0] for geom in contact.geom)

@@ -21,7 +21,8 @@ def kinematics(finger_type):
 def test_straight_finger_points_down():
     """Expected values are sums of lengths in the URDF of fingerpro.
 
-    The base height is 0.29, the offsets are 0.01685 + 0.05015 + 0.019 and 0.0505, the links are 0.16 long.
+    The base height is 0.29 m, the offsets are 0.01685 + 0.05015 + 0.019 m in x and 0.0505 m in y, and each
+    link is 0.16 m long.
     """
     [tip] = kinematics("fingerpro").forward_kinematics([0, 0, 0])
     assert tip == pytest.approx([0.086, 0.0505, 0.29 - 0.32], abs=1e-12)

@@ -13,7 +13,7 @@ from tactile_sim.trifinger.tasks import rearrange_dice
 from tactile_sim.trifinger.tasks.rearrange_dice import utils
 
 DOWN = np.array([[1, 0, 0, 0], [0, -1, 0, 0], [0, 0, -1, 1.0], [0, 0, 0, 1]])
-"""Parameters of a camera that looks down from 1 m above the centre of the arena."""
+"""Transform from the world to a camera that looks down from 1 m above the centre of the arena."""
 MATRIX = np.array([[1000.0, 0, 200], [0, 1000.0, 150], [0, 0, 1]])
 ABOVE = CameraParameters("above", 400, 300, MATRIX, np.zeros(5), DOWN)
 GOAL = [(x, y, 0.011) for x in np.linspace(-0.1, 0.1, 5) for y in np.linspace(-0.1, 0.1, 5)]
