@@ -94,6 +94,8 @@ class Cube:
     without: Sequence[str] = ()
     bodies: Sequence[str] = ("cube",)
     """Names of the bodies; body k carries 1/(k + 1) times the load on the first one."""
+    carrier: str = ""
+    """Body of all pads; empty if each pad is on a body of the same name."""
     images: bool = False
     feelers: bool = False
     """Whether the first body has a feeler at each taxel."""
@@ -149,10 +151,13 @@ class Cube:
     def write_static(self, making: Making) -> None:
         for body in self.bodies:
             layout = {
-                "header": {"stamp": 0, "frame_id": body}, "layout_id": LAYOUT, "body": body, "spacing": 0.04,
+                "header": {"stamp": 0, "frame_id": self.carrier or body}, "layout_id": LAYOUT,
+                "body": self.carrier or body, "spacing": 0.04,
                 "positions": self.positions.ravel(), "normals": self.normals.ravel(),
                 "areas": np.full(len(self.positions), 0.0016),
             }  # fmt: skip
+            if self.carrier:
+                layout["pad"] = body
             if self.surface:
                 layout["triangles"] = lower_triangles()
             self._put(making, f"/tactile/{body}/layout", "tactile_sim/TactileLayout", 0, layout)
@@ -192,13 +197,22 @@ class Cube:
         }  # fmt: skip
         taxels = self.forces(index)
         n = len(self.positions)
-        frame = {"bodies": self.bodies, "frame_ids": self.bodies, "taxel_counts": [n] * len(self.bodies)}
+        bodies = [self.carrier or body for body in self.bodies]
+        frame = {"bodies": bodies, "frame_ids": bodies, "taxel_counts": [n] * len(bodies)}
+        if self.carrier:
+            frame["pads"] = self.bodies
         self._put(
             making, "/tactile/frame", "tactile_sim/TactileFrame", time,
             common | frame | {"data": taxels.ravel()},
         )  # fmt: skip
         for k, body in enumerate(self.bodies):
-            array = common | {"body": body, "taxel_count": n, "data": taxels[k * n : (k + 1) * n].ravel()}
+            array = common | {
+                "body": bodies[k],
+                "taxel_count": n,
+                "data": taxels[k * n : (k + 1) * n].ravel(),
+            }
+            if self.carrier:
+                array["pad"] = body
             self._put(making, f"/tactile/{body}/array", "tactile_sim/TactileArray", time, array)
         if self.feelers:
             free = np.full(n, FEELER)

@@ -65,6 +65,14 @@ def test_impact_shows_three_weights(make_bag):
     assert net[1] - net[0] == pytest.approx([0.0, 0.0, 0.01 * IMPACT])
 
 
+def test_force_on_a_body_without_contacts_is_the_sum_of_its_pads(make_bag):
+    """The second pad has half of the load on the first one."""
+    folder = make_bag(Cube(bodies=("cube", "back"), carrier="cube", without=("/contacts",)))
+    content, frames = opened(folder)
+    assert content.scene.pads == ("cube", "back") and len(set(content.scene.skin_bodies)) == 1
+    assert frames.at(LANDING * STEP).forces == pytest.approx(np.array([[0.0, 0.0, 1.5 * IMPACT]] * 2))
+
+
 def test_falling_cube_has_no_readings_and_the_pose_of_free_fall(make_bag):
     content, frames = opened(make_bag())
     frame = frames.at(5 * STEP)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import re
 import subprocess
 import sys
@@ -12,8 +13,12 @@ import pytest
 from PIL import Image
 from support.chromium import CHROMIUM, PATIENCE, until
 from support.falling_bag import COUNT, LANDING, STEP, WEIGHT, Cube, Making
+from support.view_clients import FRAME, SCENE, Recorder
 
 from tactile_sim.cli import main
+from tactile_sim.view.replay.recorder import ReplayRecorder
+from tactile_sim.view.viewer import Viewer
+from tactile_sim.view.web.address import Endpoint
 
 WIDTH, HEIGHT = 560, 420
 LEGEND = 260
@@ -75,6 +80,24 @@ def test_replay_opens_offline_and_seeks(fall, browser, tmp_path):
     until(lambda: lit() > 1000)
     assert all(re.match(r"file:|data:|blob:", url) for url in requests)
     page.context.close()
+
+
+def test_strip_shows_the_largest_reading_of_all_pads_of_a_body():
+    ends = np.array([[0.0, 0.0, -0.1], [0.0, 0.0, 0.1]])
+    scene = dataclasses.replace(
+        SCENE, skin_bodies=np.array([1, 1]), pads=("low", "high"), taxel_counts=np.array([1, 1]),
+        taxel_positions=ends, taxel_normals=10 * ends, taxel_spacings=np.full(2, 0.1),
+    )  # fmt: skip
+    viewer = Viewer(scene, Endpoint(port=0), Recorder())
+    try:
+        recorder = ReplayRecorder(viewer)
+        for time in (0.0, 0.5):
+            recorder.add(
+                dataclasses.replace(FRAME, time=time, taxel_scale=1.0, readings=np.array([0.0, 0.5]))
+            )
+        assert re.search("</i>box <output>", recorder.page())
+    finally:
+        viewer.close()
 
 
 def test_missing_folder_is_created(fall, tmp_path):
