@@ -40,7 +40,7 @@ class Run(NamedTuple):
     """Results of one call of the command."""
 
     processor: float
-    """Processor time of all its processes [s]."""
+    """CPU time summed over all processes [s]."""
     rate: float
     """Rate printed by the command [episodes/s]."""
     size: float

@@ -103,7 +103,7 @@ CHILDREN = [f"body{i}" for i in range(TRANSFORMS)]
 
 
 def transform_objects() -> TFMessage:
-    """Return transforms built from objects."""
+    """Build transforms from ROS message objects."""
     message = TFMessage()
     for child, (x, y, z), (a, b, c, d) in zip(
         CHILDREN, TRANSLATIONS.tolist(), ROTATIONS.tolist(), strict=True
@@ -130,7 +130,7 @@ TIPS = RNG.random((ARROWS, 2, 3))
 
 
 def arrow_objects() -> MarkerArray:
-    """Return arrow markers built from objects, each with two points."""
+    """Build two-point arrow markers from ROS message objects."""
     message = MarkerArray()
     for i, points in enumerate(TIPS.tolist()):
         marker = Marker(type=Marker.ARROW, id=i)

@@ -102,7 +102,7 @@ class Usage:
 
 
 def steps_at_once(rates: Iterable[float], timestep: float) -> int:
-    """Return the largest number of steps that publishes at most `MESSAGES_AT_ONCE` messages of a topic.
+    """Return the most steps that publish at most `MESSAGES_AT_ONCE` messages on any topic.
 
     Args:
         rates: Rates of the streams [Hz]. The clock and the transforms are published with each of them.

@@ -77,7 +77,7 @@ class SceneRenderer:
         """Render an image with force arrows.
 
         Args:
-            poses: Poses of the frames.
+            poses: Transform tree.
             arrows: Start and end points of the arrows (k, 2, 3) [m].
             kinds: Index of each arrow's colour in ARROW_COLORS (k,).
 

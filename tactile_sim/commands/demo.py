@@ -93,7 +93,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _web(node: Child, wanted: int | None) -> str | None:
-    """Return the address of the browser view as text (``off`` without view), or None while it is unknown.
+    """Return the address of the browser view, ``off`` if there is no view, or None while it is unknown.
 
     Args:
         node: Process of the node.

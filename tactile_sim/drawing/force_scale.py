@@ -10,7 +10,7 @@ import numpy as np
 from tactile_sim.names import Names
 
 TAXEL_FRACTION = 0.1
-"""End of a taxel's colour scale as a fraction of the full scale of the force on a body."""
+"""Upper end of a taxel's colour scale, as a fraction of a body's full-scale force."""
 
 
 def full_scale(force: float) -> float:

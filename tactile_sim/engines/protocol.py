@@ -110,7 +110,7 @@ class Engine(EngineArrays, Protocol):
 
     @property
     def body_positions(self) -> np.ndarray:
-        """(nbody, 3) origins of the bodies in the world [m]."""
+        """(nbody, 3) body origins in the world frame [m]."""
 
     @property
     def body_rotations(self) -> np.ndarray:

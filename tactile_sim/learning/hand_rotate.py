@@ -46,7 +46,7 @@ class HandRotate(Task):
         return np.linalg.norm(batch.worlds.xpos[:, self._ball(batch)] - home, axis=1) > self.AWAY
 
     def randomize(self, batch: Batch, envs: np.ndarray, random: np.random.Generator) -> None:
-        """Start at the grasp, with joint angles perturbed by up to 0.05 rad and a random ball orientation."""
+        """Reset to the grasp with joint angles perturbed by up to 0.05 rad and a random ball orientation."""
         model = batch.simulation.engine.model
         batch.reset(envs, "grasp")
         joints = batch.simulation.commander.qpos

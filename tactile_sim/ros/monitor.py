@@ -125,7 +125,7 @@ class Monitor:
 
         Args:
             state: The state, modified in place.
-            diagnostics: A message of ``/diagnostics``. Messages of other nodes are ignored.
+            diagnostics: Message from ``/diagnostics``; those from other nodes are ignored.
         """
         statuses = [status for status in diagnostics.status if status.name.startswith(f"{NODE}: ")]
         if not statuses:

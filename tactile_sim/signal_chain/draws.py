@@ -88,13 +88,13 @@ def fill_normal(key, first, pair, one, other):
 
 @kernel
 def make_keys(seed, names, kind, episodes):
-    """Return one key (b,) uint64 for the random numbers of each pad.
+    """Return a (b,) uint64 array of keys for random numbers, one per pad.
 
     Args:
         seed: uint64 seed of the environment.
         names: (b,) uint64 hash of each pad's name and the stage.
         kind: uint64 kind of the random numbers; different kinds are independent.
-        episodes: (b,) uint64 number of resets that affect each pad.
+        episodes: (b,) uint64 number of times that each pad's ranges have been redrawn.
     """
     keys = np.empty(len(names), np.uint64)
     for b in range(len(names)):

@@ -186,7 +186,7 @@ class Hysteresis(Stage):
     # direction is special. Visintin, Differential Models of Hysteresis (1994), III.2.
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the number of values in memory: the last reading (channels, taxels in the group)."""
+        """Return the number of values in memory: the last reading for each channel and taxel."""
         return group.channels * group.number
 
     @staticmethod

@@ -27,7 +27,7 @@ class Sampling:
 
     @staticmethod
     def of_pads(modes: Sequence[str], offsets: np.ndarray) -> Sampling | None:
-        """Create the sampling for pads with the specified modes; return None if all modes are ``last``.
+        """Create a `Sampling` for pads with the specified modes; return None if all modes are ``last``.
 
         Args:
             modes: (pads,) Mode of each pad.

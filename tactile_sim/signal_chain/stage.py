@@ -61,7 +61,7 @@ class Now(NamedTuple):
     valid: np.ndarray
     """(taxels,) uint8, 1 if the current reading is valid. Stages with ``marks`` can change it."""
     work: np.ndarray
-    """(4 + channels or more, taxels) float32 scratch memory."""
+    """(>= 4 + channels, taxels) float32 scratch memory."""
 
 
 _FLOATS, _TABLE = types.float32[::1], types.float32[:, ::1]

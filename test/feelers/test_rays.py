@@ -104,7 +104,7 @@ def _inside(model, data, geom: int, points: np.ndarray) -> np.ndarray:
 
 
 def _in_hills(model, p: np.ndarray) -> np.ndarray:
-    """Return which points are above the base and below the plane of the triangle at their position."""
+    """Return which points lie between the height field's base and its triangulated surface."""
     rows, columns = model.hfield_nrow[0], model.hfield_ncol[0]
     x, y, height, base = model.hfield_size[0]
     i, j = (p[:, 0] + x) / (2 * x) * (columns - 1), (p[:, 1] + y) / (2 * y) * (rows - 1)

@@ -28,7 +28,7 @@ TIMESTEP = 0.002
 
 @pytest.fixture(scope="module")
 def received(tmp_path_factory):
-    """Return the messages by topic while a cube with feelers falls in lock-step."""
+    """Drop a cube with feelers in lock-step and return the messages by topic."""
     ros = Ros(tmp_path_factory.mktemp("received"))
     try:
         (ros.folder / "scene.xml").write_text(mjcf(TIMESTEP))

@@ -69,7 +69,7 @@ class PressPlugin(EnginePlugin):
         return mujoco.MjSpec.from_string(SCENE.format(mass=options.mass if options else 1.0))
 
     def default_scales(self, options):
-        """Return the default taxel spacing by body, which gives the scale a skin."""
+        """Return taxel spacings by body, so that the body ``scale`` has skin."""
         return {"scale": 0.02}
 
     def make_commander(self, engine, names, gains, where):

@@ -36,8 +36,8 @@ def guard(
 ):
     """Reset environments with invalid values, and write their fault codes. One thread per environment.
 
-    Their positions are set to those in ``initial`` (1, nq), and all other states and inputs to zero.
-    ``fault`` (num_envs,) receives their indices into FAULTS; codes that are already set are kept.
+    Set the positions to ``initial`` (1, nq), and all other states and inputs to zero. Write the code, an
+    index into FAULTS, to ``fault`` (num_envs,), unless a code is already set.
     """
     env = wp.tid()
     code = int(0)

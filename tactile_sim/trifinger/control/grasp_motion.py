@@ -28,7 +28,7 @@ class GraspMotion:
         self._grip: Grip | None = None
 
     def restart(self) -> None:
-        """Restart the motion with the current pose of the cube."""
+        """Restart the motion; the next `act` plans a new grip."""
         self._grip = None
 
     def act(self, engine: Engine) -> None:

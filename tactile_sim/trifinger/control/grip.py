@@ -110,11 +110,11 @@ class Grip:
         return out
 
     def _forces(self, time: float, tips: np.ndarray) -> np.ndarray:
-        """Return the forces (3, 3) [N] on the tips in the world, one row per finger, without damping.
+        """Return the tip forces (3, 3) [N] in the world frame, one row per finger, without damping.
 
         Args:
             time: Time since the start of the motion [s].
-            tips: (3, 3) positions of the tips in the world [m].
+            tips: (3, 3) tip positions in the world frame [m].
         """
         times = self._times
         if time < times.approach:

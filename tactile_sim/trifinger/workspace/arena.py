@@ -30,7 +30,7 @@ BORDERS = {
     "trifingeredu": ((0.0, 0.2415), (0.25, 0.2415)),
     "finger": ((0.0, 0.213), (0.008, 0.244), (0.03, 0.268), (0.065, 0.2785)),
 }
-"""Profile of each border as in `BOWL`, by finger type; all types with one finger share ``finger``."""
+"""Border profiles by finger type, in the format of `BOWL`; single-finger types use ``finger``."""
 MESHES = {
     "trifingerpro": "object_containment_sim.stl",
     "trifingerone": "object_containment_sim.stl",

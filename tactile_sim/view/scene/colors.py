@@ -8,7 +8,7 @@ from tactile_sim.drawing.colors import DARK_BODY
 
 GAMMA = 2.2
 STAGE = 0.18
-"""Brightness of darkened large shapes and sheets relative to their original colour."""
+"""Factor that darkens the colour of large shapes and sheets."""
 OBJECT, PALE = 0.4, 0.35
 """Darkening of shapes on bodies without skin, except large shapes and sheets.
 

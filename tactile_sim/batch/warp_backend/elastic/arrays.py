@@ -1,4 +1,4 @@
-"""Data of the kernels: taxels with their quadrature points, the geoms of the scene, and working memory."""
+"""Kernel data: taxels with their quadrature points, geoms of the scene, and working memory."""
 
 from __future__ import annotations
 
@@ -87,9 +87,9 @@ class Pose:
 class Layer:
     """The elastic layer of a skin; see `quadrature.Quadrature`, `solids.Solids` and `layer.Layer`.
 
-    The arrays from ``loads`` on are working memory for one patch in each thread. Their last axis is the
-    thread (``lane`` in the functions), so that threads of a GPU access adjacent memory. `skin.layer.Layer`
-    documents the first axis of ``near``, ``points`` and ``sums``.
+    The arrays from ``loads`` on are per-thread working memory for one patch. Their last axis is the
+    thread (``lane`` in the functions), so that adjacent GPU threads access adjacent memory.
+    `skin.layer.Layer` documents the first axis of ``near``, ``points`` and ``sums``.
     """
 
     modulus: wp.array[real]
