@@ -1,7 +1,4 @@
-"""Keep the ball of the balance configuration on its tray by touch alone, with a policy from train_balance.py.
-
-tactile_sim run balance &  python examples/balance_controller.py
-"""
+"""Keep the ball of ``tactile_sim run balance`` on its tray by touch alone, with a trained policy."""
 
 from contextlib import suppress
 from pathlib import Path

@@ -34,8 +34,7 @@ for table in (utils.MUJOCO_JOINT_SIZES, utils.MUJOCO_DOF_SIZES):
 # Repair 3: MuJoCo no longer accepts an array with one id to look up a body.
 find = mujoco.MjModel.body
 mujoco.MjModel.body = lambda model, key: find(model, key.item() if isinstance(key, np.ndarray) else key)
-# Repair 4: a model contains only the initial state of its equality constraints; a reset copies it to the
-# data.
+# Repair 4: a model contains only the initial state of equality constraints; a reset copies it to the data.
 mujoco.MjModel.eq_active = property(lambda model: model.eq_active0)
 
 peer, mimo_env.TrimeshTouch = mimo_env.TrimeshTouch, TrimeshTouch  # the environments use our touch

@@ -3,9 +3,8 @@
 python examples/train_balance.py [none|contact|center_of_pressure|taxels] [seed] [iterations]
 
 Each iteration tries changes of the weights in 32 random directions with both signs. It then moves the weights
-along the mean of these directions, weighted by the difference in reward. The program prints how long the
-balls stay on the tray, at most 10 s. Source: H. Mania et al., "Simple random search provides a competitive
-approach to reinforcement learning", 2018.
+along the mean of these directions, weighted by the difference in reward (H. Mania et al., "Simple random
+search", 2018). The program prints how long the balls stay on the tray, at most 10 s.
 """
 
 import sys

@@ -1,8 +1,11 @@
-"""Log MuJoCo's warnings, which it otherwise writes to the file MUJOCO_LOG.TXT in the working directory."""
+"""Log the warnings of MuJoCo, which otherwise writes some to MUJOCO_LOG.TXT, and ignore unneeded ones."""
 
 from __future__ import annotations
 
 import logging
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import mujoco
 
@@ -19,3 +22,11 @@ def _log_warning(message: str) -> None:
 def log_warnings() -> None:
     """Log the warnings of MuJoCo in this process with the logger ``tactile_sim.mujoco``."""
     mujoco.set_mju_user_warning(_log_warning)
+
+
+@contextmanager
+def without_prefix_warning() -> Iterator[None]:
+    """Ignore the warning about robots without a prefix, which matters only for scenes that are saved."""
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "Attaching a spec with an empty prefix")
+        yield

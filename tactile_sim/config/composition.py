@@ -13,8 +13,9 @@ from scipy.spatial.transform import Rotation
 
 from tactile_sim.addresses import of_address
 from tactile_sim.errors import ConfigError, SceneError
+from tactile_sim.mujoco_log import without_prefix_warning
 from tactile_sim.scenes.decomposition import convex_parts
-from tactile_sim.scenes.faults import reason_of, refusal, without_prefix_warning, without_qhull_report
+from tactile_sim.scenes.faults import reason_of, refusal, without_qhull_report
 from tactile_sim.scenes.loading import find_scene, is_urdf, load_robot
 from tactile_sim.scenes.meshes import mujoco_mesh, read_mesh
 from tactile_sim.scenes.robots import set_contact_options
@@ -73,6 +74,8 @@ def add_parts(spec: mujoco.MjSpec, settings: Settings) -> dict[str, str]:
 
 def _add_objects(spec: mujoco.MjSpec, settings: Settings) -> None:
     """Add the configured objects and the ground, which the defaults of the scene do not apply to."""
+    if not (settings.objects or settings.ground):
+        return
     added = mujoco.MjSpec()
     for name in settings.objects:
         if spec.body(name) is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import tempfile
-import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -140,14 +139,6 @@ def without_qhull_report() -> Iterator[None]:
             if text and not (failed and b"qhull" in text.lower()):
                 with suppress(OSError):
                     os.write(2, text)
-
-
-@contextmanager
-def without_prefix_warning() -> Iterator[None]:
-    """Ignore the warning about robots without a prefix, which matters only for scenes that are saved."""
-    with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Attaching a spec with an empty prefix")
-        yield
 
 
 def not_a_number(model: mujoco.MjModel) -> str | None:

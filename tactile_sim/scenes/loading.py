@@ -15,6 +15,7 @@ from tactile_sim import share
 from tactile_sim.addresses import of_address
 from tactile_sim.errors import SceneError, suggest
 from tactile_sim.files import MOST_TEXT, read_file
+from tactile_sim.mujoco_log import without_prefix_warning
 from tactile_sim.scenes.contact_sensors import add_contact_sensors, complete_contact_sensors
 from tactile_sim.scenes.faults import (
     NOT_CONTENT,
@@ -22,7 +23,6 @@ from tactile_sim.scenes.faults import (
     not_a_number,
     refusal,
     scene_files,
-    without_prefix_warning,
     without_qhull_report,
 )
 from tactile_sim.scenes.references import check_references

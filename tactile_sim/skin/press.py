@@ -18,8 +18,11 @@ from tactile_sim.skin.winkler import balance
 DEPTHS = GUESS, 1e30
 """Depths up to which points may be pressed, as multiples of the depth estimated without a tilt.
 
-The second one is only used for loads whose moment cannot be balanced within the first.
+The second one is only used for loads whose moment cannot be balanced within the first, or only by a tilt that
+also presses deeper points.
 """
+BEYOND = 1.5
+"""Distance beyond the pressed points at which the tilt must not press deeper points [spacings]."""
 SMALL = 1e-8
 """Torsional moments below this fraction of the normal force times the spacing are ignored."""
 CLOSE = 1e-7
@@ -72,8 +75,10 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
             break
         # Start with all points pressed, so that Newton's method does not get stuck at a border.
         start = reach if depths > GUESS else nearby.depth if nearby.depth < np.inf else 0.0
-        result, miss = _settle(count, least + start, pair.force, pair.moment, stiffness, spacing, layer)
-        if miss <= OUT_OF_REACH * spacing or within >= reach:
+        result, miss, highest = _settle(
+            count, least + start, pair.force, pair.moment, stiffness, spacing, layer
+        )  # fmt: skip
+        if (miss <= OUT_OF_REACH * spacing and highest <= limit) or within >= reach:
             break
     for e in range(nearby.found):
         layer.gap[layer.taxel[e]] = np.inf
@@ -100,7 +105,8 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
         layer: A `Layer`.
 
     Returns:
-        The result of `press`, and the distance of the centre of pressure from the required one [m].
+        The result of `press`, the distance of the centre of pressure from the required one [m], and the
+        largest gap that the tilted layer fills up to `BEYOND` the pressed points [m].
     """
     points, f = layer.points, force[2]
     lean_x, lean_y = force[0] / f, force[1] / f
@@ -139,7 +145,18 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
         tilt = (tilt[0] + tilt[1] * su + tilt[2] * sv, tilt[1], tilt[2])
         last = (tilt, u, v, du, dv)
         u, v = u + su, v + sv
-    return (pressed, scale, twist, x, y), miss
+    return (pressed, scale, twist, x, y), miss, _highest(points, count, u, v, tilt, BEYOND * spacing)
+
+
+@kernel(error_model="numpy", counted=False)
+def _highest(points, count, u, v, tilt, distance):
+    """Return the largest indentation of the pressed points, extrapolated by a distance [m] along the tilt."""
+    (c0, c1, c2), highest = tilt, -np.inf
+    for k in range(count):
+        level = c0 + c1 * (points[0, k] - u) + c2 * (points[1, k] - v)
+        if level > points[3, k]:
+            highest = max(highest, level)
+    return highest + distance * np.sqrt(c1 * c1 + c2 * c2)
 
 
 @kernel(error_model="numpy", counted=False)

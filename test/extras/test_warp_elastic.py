@@ -175,6 +175,19 @@ def test_flat_box_presses_evenly():
     np.testing.assert_allclose(pressures[inner], 9.81 / 0.04**2, rtol=0.03)
 
 
+def test_tilted_block_on_a_stiff_layer_equals_that_of_the_cpu():
+    scene = """<mujoco><option cone="elliptic"/><worldbody>
+      <body name="plate"><geom type="box" size=".05 .05 .01"/></body>
+      <body pos="0 0 .02"><freejoint/><geom type="box" size=".02 .02 .01" mass="1e-4"/>
+        <geom size=".001" pos=".004 0 0" mass="1" contype="0" conaffinity="0"/></body></worldbody></mujoco>"""
+    skin = {"scales": {"plate": 0.004}, "response_function": "elastic_foundation", "stiffness": 1e7}
+    batch = Batch(mujoco.MjSpec.from_string(scene), 1, settings={"skin": skin})
+    batch.step(800)
+    felt = Felt(batch)
+    felt.assert_equal()
+    assert (felt.on_warp()[0, :, 2] < 0.0).sum() >= 100
+
+
 @pytest.mark.parametrize("outside", ["nearest", "ignore"])
 def test_loads_beyond_the_pad_are_treated_as_on_the_cpu(outside):
     scene = """<mujoco><worldbody>

@@ -99,6 +99,13 @@ def test_pressure_follows_the_true_area(case):
     assert fine > 0.98
 
 
+@pytest.mark.parametrize("stiffness", [1e6, 1e7, 1e8])
+def test_area_does_not_depend_on_the_tilt_in_the_engine(stiffness):
+    """The engine tilts the block by more than the depth to which it is pressed into a stiff layer."""
+    body, truth = TRUTHS["eccentric load"]
+    assert overlap(on_plate(body, stiffness=stiffness), truth) > 0.98
+
+
 def test_sphere_sinks_in_as_the_foundation_law_says():
     simulation = on_plate(TRUTHS["sphere"][0], 0.001)
     readings, skin = simulation.observe().taxels[:, 0], simulation.skin

@@ -27,6 +27,8 @@ class Pressure:
     """Coordinates ``x`` and ``y`` of the center of pressure along the two tangents [m]."""
     miss: real
     """Error of the center of pressure, summed over both axes [m]."""
+    highest: real
+    """Largest gap that the tilted layer fills up to `skin.press.BEYOND` the pressed points [m]."""
 
 
 @wp.func
@@ -172,6 +174,14 @@ def settle(layer: Layer, lane: int, pair: Pair, count: int, start: real, stiffne
             last_miss = miss
             target = target + step
         rounds += 1
+    out.highest = real(-wp.inf)
+    for k in range(count):
+        u, v = layer.points[0, k, lane] - target[0], layer.points[1, k, lane] - target[1]
+        plane = tilt[0] + tilt[1] * u + tilt[2] * v
+        if plane > layer.points[3, k, lane]:
+            out.highest = wp.max(out.highest, plane)
+    slope = wp.sqrt(tilt[1] * tilt[1] + tilt[2] * tilt[2])
+    out.highest += real(wp.static(cpu.BEYOND)) * pair.spacing * slope
     return out
 
 
@@ -198,7 +208,8 @@ def press(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
             depths = real(wp.static(cpu.DEPTHS[1]))
         near = measure(layer, lane, pair, near, reach, volume, depths)
         within = depths * near.depth
-        area = contact_points(layer, lane, pair, near, near.least + wp.min(reach, within))
+        limit = near.least + wp.min(reach, within)
+        area = contact_points(layer, lane, pair, near, limit)
         near = area.near
         attempt += 1
         if area.count == 0:
@@ -209,7 +220,8 @@ def press(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
             if attempt == 1:
                 start = wp.where(near.depth < real(wp.inf), near.depth, real(0.0))
             out = settle(layer, lane, pair, area.count, area.least + start, stiffness)
-            if out.miss <= real(wp.static(cpu.OUT_OF_REACH)) * pair.spacing or within >= reach:
+            balanced = out.miss <= real(wp.static(cpu.OUT_OF_REACH)) * pair.spacing and out.highest <= limit
+            if balanced or within >= reach:
                 attempt = 2
     for e in range(near.found):
         layer.gap[layer.taxel[e, lane] - pair.base, lane] = real(wp.inf)
