@@ -7,8 +7,8 @@ from collections.abc import Callable, Mapping, Sequence
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import as_array, described, distance_array, is_index, known, whole
-from tactile_sim.errors import CommandError, ConfigError, SceneError
+from tactile_sim.arguments import distance_array, is_index, known, positions, whole
+from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.skin.checks import require_loads
 from tactile_sim.skin.loads import Loads
 from tactile_sim.skin.materials import STIFFNESS, STIFFNESS_RANGE, THICKNESS, THICKNESS_RANGE, by_body
@@ -241,10 +241,7 @@ class TaxelSearch(Taxels):
         """Convert the points of a query to an array (m, 3), and check that the patch exists."""
         if not is_index(patch, len(self.patch_ids)):
             raise SceneError(f"patch {patch!r} does not exist; the skin has {len(self.patch_ids)}")
-        array = as_array(points)
-        if array.ndim not in (1, 2) or array.shape[-1] != 3:
-            raise CommandError(f"points: must be positions (3,) or (m, 3) [m], got {described(points)}")
-        return np.ascontiguousarray(array).reshape(-1, 3)
+        return np.ascontiguousarray(positions("points", points)).reshape(-1, 3)
 
     def _make_room(self) -> None:
         """Enlarge later output arrays and reset the scratch memory after a search found too many taxels."""

@@ -169,6 +169,8 @@ def test_invalid_queries_are_rejected(skin):
                       lambda *given: skin.taxels_within(*given, 0.1)):  # fmt: skip
             with raises(CommandError, "points"):
                 query(0, bad)
+            with raises(CommandError, "points"):
+                query(0, [0.0, np.nan, 0.0])
             with raises(SceneError, "patch"):
                 query(bad, np.zeros(3))
         with raises(CommandError, "k:"):

