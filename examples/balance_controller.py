@@ -30,6 +30,7 @@ class Balance(Node):
         self._commands = self.create_publisher(JointState, "joint_commands", 10)
         self._reset = self.create_client(Reset, "tactile_sim/reset")
         self._pause = self.create_client(SetBool, "tactile_sim/pause")
+        self._pause.wait_for_service()  # a request before discovery would be lost
         subscribe(self, TactileFrame, "tactile/frame", self._on_frame)
 
     def _on_frame(self, frame) -> None:
