@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.domain import own_domain
 from support.kernels import copy_kernels
 
 pytest.importorskip("colcon_core", reason="colcon is not installed: run make setup")
@@ -67,7 +68,7 @@ def sourced(workspace, command):
     environment = {
         "HOME": str(workspace),
         "PATH": os.defpath,
-        "ROS_DOMAIN_ID": str(1 + os.getpid() % 100),
+        "ROS_DOMAIN_ID": str(own_domain()),
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
     }
     return subprocess.Popen(

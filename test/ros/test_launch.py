@@ -11,6 +11,7 @@ import yaml
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")
 
+from support.domain import own_domain  # noqa: E402
 from support.errors import raises  # noqa: E402
 
 from tactile_sim.ros.parameters import LAUNCH, source_of  # noqa: E402
@@ -149,7 +150,7 @@ class TestWithLaunch:
 
     def test_ros2_launch_runs_node_until_interrupted(self, tmp_path):
         pytest.importorskip("ros2launch", reason="ros2 launch is not installed")
-        environment = os.environ | {"ROS_LOG_DIR": str(tmp_path), "ROS_DOMAIN_ID": str(1 + os.getpid() % 100)}
+        environment = os.environ | {"ROS_LOG_DIR": str(tmp_path), "ROS_DOMAIN_ID": str(own_domain())}
         command = [sys.executable, "-c", "from ros2cli.cli import main; main()", "launch", "tactile_sim"]
         process = subprocess.Popen(
             [*command, "sim.launch.py", "config:=touch_cube"],

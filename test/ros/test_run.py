@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.domain import own_domain
 
 pytest.importorskip("rclpy", reason="the command runs the ROS node")
 
@@ -16,11 +17,9 @@ ROOT = Path(__file__).parents[2]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    from tactile_sim.commands.demo import free_domain
-
     environment = {
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
-        "ROS_DOMAIN_ID": str(free_domain(os.getpid())),
+        "ROS_DOMAIN_ID": str(own_domain()),
     }
     return subprocess.run(
         [sys.executable, "-m", "tactile_sim", "run", *arguments],

@@ -11,6 +11,7 @@ import sys
 import urllib.request
 
 import pytest
+from support.domain import own_domain
 
 pytest.importorskip("rclpy", reason="the commands run the ROS node")
 
@@ -19,10 +20,7 @@ START = 120.0  # maximum startup time of a node on a busy machine [s]
 
 @pytest.fixture
 def environment():
-    from tactile_sim.commands.demo import free_domain
-
-    domain = str(free_domain(os.getpid()))
-    return os.environ | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_DOMAIN_ID": domain}
+    return os.environ | {"ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST", "ROS_DOMAIN_ID": str(own_domain())}
 
 
 def start(environment, *arguments: str) -> subprocess.Popen[str]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import os
 import signal
 import subprocess
@@ -23,14 +22,13 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from std_srvs.srv import SetBool
 from tactile_sim.srv import Step
 
-from tactile_sim.commands.demo import free_domain
+from support.domain import own_domain
 from tactile_sim.config import find, parameter_file
 from tactile_sim.ros import cdr, subscribe
 from tactile_sim.ros.transport import clear_dead_ports
 
 PATIENCE = 120.0
 """Timeout of all waits [s], far longer than they take on a busy machine."""
-_count = itertools.count()
 
 
 class Ros:
@@ -39,10 +37,7 @@ class Ros:
     def __init__(self, folder: Path):
         self.folder = folder
         clear_dead_ports()
-        # Each test worker searches its own third of the domains, because two workers could find the same free
-        # one.
-        worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-        self.domain = free_domain(10 + 30 * (worker % 3) + next(_count) % 30)
+        self.domain = own_domain()
         self.environment = os.environ | {
             "ROS_DOMAIN_ID": str(self.domain),
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
