@@ -28,7 +28,7 @@ from rich.table import Table
 WANTED = 1.7
 """Minimum ratio of the throughput of two workers to that of one process on one core."""
 SCENES = {
-    "gripper": (64, 384, ["--steps", "200"]),
+    "gripper": (64, 3072, ["--steps", "200"]),
     "hand": (32, 192, ["--steps", "50", "--envs", "16"]),
 }
 """Small and large number of episodes, and additional options, by configuration."""
