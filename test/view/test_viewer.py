@@ -238,6 +238,8 @@ def test_scale_follows_the_largest_reading_and_falls_slowly():
     assert scale.update(np.array([0.0, 3.0]), 0.0) == 5.0
     assert scale.update(np.zeros(2), DECAY * np.log(3.0 / 1.9)) == 2.0
     assert scale.update(np.zeros(2), 1e3) == pytest.approx(LEAST)
+    scale.update(np.array([300.0]), 1e3)
+    assert scale.update(np.array([0.5]), 1e3 + 1.0) == 10.0  # an impact; the load that remains stays visible
     assert scale.update(np.array([3.0]), 1e3, configured=7.0) == 7.0
     scale.chosen = 0.3
     assert scale.update(np.array([3.0]), 1e3, configured=7.0) == 0.3

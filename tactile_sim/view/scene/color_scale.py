@@ -8,6 +8,13 @@ from tactile_sim.drawing.force_scale import full_scale
 
 DECAY = 5.0
 """Time constant (1/e) with which the stored largest reading decays, in simulation time [s]."""
+IMPACT = 10.0
+"""Ratio of the stored reading to the largest current one above which it decays with `IMPACT_DECAY`.
+
+An impact can read hundreds of times the load that remains, which would be dark on its scale.
+"""
+IMPACT_DECAY = 0.25
+"""Time constant of the decay after an impact, while taxels are in contact [s]."""
 LEAST = 0.02
 """Lower limit of the stored largest reading relative to the expected one, so that noise looks small."""
 
@@ -49,7 +56,9 @@ class ColorScale:
         self._configured = self._configured if configured is None else configured
         elapsed, self._time = time - self._time, time
         largest = float(np.nan_to_num(readings, posinf=0.0).max(initial=0.0))
-        decayed = self._peak * np.exp(-elapsed / DECAY) if elapsed >= 0.0 else 0.0
-        self._peak = max(largest, decayed, self._least)
+        peak = self._peak * np.exp(-elapsed / DECAY) if elapsed >= 0.0 else 0.0
+        if 0.0 < IMPACT * largest < peak:
+            peak = max(IMPACT * largest, self._peak * np.exp(-elapsed / IMPACT_DECAY))
+        self._peak = max(largest, peak, self._least)
         self.end = self.chosen or self._configured or full_scale(self._peak / 1.2)
         return self.end
