@@ -1,8 +1,8 @@
 """Scenes for `bench/feelers.py`.
 
 The scenes are the shipped worm, infant and hand after 1 s, and a ball surrounded by ten primitives. The worm
-has its configured feelers. The infant has feelers on all bodies with skin, the hand on these or on its ball.
-In cases named "far", all obstacles are out of reach.
+has its configured feelers. The infant has feelers on all bodies with skin. The hand has feelers either on all
+bodies with skin or on its ball. In cases named "far", all obstacles are out of reach.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ PRIMITIVES = (
 
 
 class Case(NamedTuple):
-    """A scene, its state and its feelers."""
+    """A benchmark case: a scene, the state in which it is measured, and its feelers by body."""
 
     name: str
     model: mujoco.MjModel
@@ -71,7 +71,10 @@ def _shipped(
 
 
 def _primitives(name: str, distance: float) -> Case:
-    """Return a ball with about 2,000 feelers, and ten primitives around it, ``distance`` [m] away."""
+    """Return a case with about 2,000 feelers on a ball.
+
+    Ten primitives surround the ball. Their centres are at ``distance`` [m] from its centre.
+    """
     z = np.linspace(-0.9, 0.9, len(PRIMITIVES))
     turn = np.pi * (3 - 5**0.5) * np.arange(len(PRIMITIVES))
     r = np.sqrt(1 - z * z)

@@ -81,7 +81,12 @@ def main() -> None:
 
 
 def _settings(sensor: dict, coarse: bool) -> config.Settings:
-    """Return the settings of ``hand`` with a signal chain, and with about `TAXELS` taxels if ``coarse``."""
+    """Return the settings of ``hand`` with a signal chain.
+
+    Args:
+        sensor: Stages of the chain and their parameters, by body.
+        coarse: Whether to increase the taxel spacings until about `TAXELS` taxels remain.
+    """
     settings = config.load("hand")
     settings = replace(settings, skin=replace(settings.skin, sensor=sensor))
     for _ in range(4 if coarse else 0):
@@ -92,7 +97,11 @@ def _settings(sensor: dict, coarse: bool) -> config.Settings:
 
 
 def _run(simulations: list[Simulation]) -> np.ndarray:
-    """Return the mean of all messages' shortest times (simulations, 2) [µs]: total, and reading alone."""
+    """Measure the time per message, with the shortest time over all repetitions for each message.
+
+    Returns:
+        Means over all messages (simulations, 2) [µs]: the total time, and the time of the reading alone.
+    """
     least = np.full((round(SECONDS * RATE), len(simulations), 2), np.inf)
     for _ in range(ROUNDS):
         for simulation in simulations:

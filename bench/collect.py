@@ -2,10 +2,10 @@
 
 Run as ``python bench/collect.py [--workers 2] [--scene hand]``. It takes a minute of processor time per
 scene. Ray is measured if it is installed. Each variant collects a small and a large number of episodes. The
-difference of the processor times yields the time per episode, and the remainder is the start-up time. The
-throughput for many episodes on a quiet machine is calculated from these, with an error of 15 % if the machine
-is shared. The measured throughput is the rate that the command prints. It includes the start-up of the
-workers, but not of the interpreter.
+difference of the processor times yields the time per episode, and the remainder is the start-up time. From
+these two times, the program calculates the throughput for many episodes on a quiet machine. If other programs
+run at the same time, the error is about 15 %. The measured throughput is the rate that the command prints. It
+includes the start-up of the workers, but not of the interpreter.
 """
 
 from __future__ import annotations

@@ -54,7 +54,10 @@ CAUSES = "reached", "no reach", "one taxel", "missed"
 """Classes of moments. The first is reproduced; the others are not, because the centre of pressure is out of
 reach, because only one taxel is pressed, or for another reason."""
 FAR, PAST = 0.5, 1e-9
-"""Height of a ray's start above a point, and distance beyond a crossing at which the ray continues [m]."""
+"""Constants of the ray casts in `_gap` [m].
+
+A ray starts `FAR` above the point. After it has crossed a surface, it continues `PAST` beyond the crossing.
+"""
 
 
 def pairs() -> list[tuple[str, str]]:
@@ -161,10 +164,11 @@ def _cause(simulation: Simulation, loads: Loads) -> str:
 
 
 def _in_reach(simulation: Simulation, loads: Loads, pair: Pair) -> np.ndarray:
-    """Return the quadrature points (q, 3) of a patch that the layer can press, in the body's frame [m].
+    """Return the quadrature points (q, 3) at which a patch can transmit pressure [m], in the body's frame.
 
-    These face the other geom, and their gap exceeds the smallest one by at most the thickness plus a spacing.
-    The smallest gap can be a taxel's: at edges and corners, taxels lie further out than quadrature points.
+    These points face the other geom. Their gaps exceed the smallest gap by at most the thickness plus one
+    taxel spacing. The smallest gap can be that of a taxel, because taxels at edges and corners are further
+    out than quadrature points.
     """
     skin, load, up = simulation.skin, loads.table[pair.first], np.array(pair.axes[2])
     patch, quad = load["patch"], skin.elastic_arrays.quad
@@ -183,8 +187,8 @@ def _in_reach(simulation: Simulation, loads: Loads, pair: Pair) -> np.ndarray:
 def _gap(simulation: Simulation, load: np.void, point: np.ndarray, up: np.ndarray) -> float:
     """Return the gap [m] from a point to the other geom along -up: negative for overlap, infinite for a miss.
 
-    The geoms are solid, so a ray enters and leaves them alternately. The gap is the distance to the first
-    entry whose exit is not above the point.
+    The geoms are solid, so a ray enters and leaves them alternately. The gap is measured to the first entry
+    into the geom, except for parts of the geom that the ray leaves again above the point.
     """
     model, data, geom = simulation.engine.model, simulation.engine.data, int(load["other"])
     kind, frame = mujoco.mjtGeom(model.geom_type[geom]), load["other_rotation"]

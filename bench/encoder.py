@@ -39,7 +39,7 @@ def marker_objects() -> Marker:
 
 
 def marker_bytes() -> bytes:
-    """Return the same message encoded from arrays."""
+    """Return the message of `marker_objects`, encoded from arrays."""
     return cdr.encode(Marker, {"header": WORLD, "type": Marker.POINTS, "points": POINTS, "colors": COLORS})
 
 
@@ -93,7 +93,7 @@ CONTACT_TEMPLATE = cdr.template(
 
 
 def contact_bytes() -> bytes:
-    """Return the same message from a template."""
+    """Return the message of `contact_objects`, encoded from arrays with a template."""
     values = np.concatenate([POSITIONS, WRENCHES, *VECTORS.values()], axis=1)
     return CONTACT_TEMPLATE.fill(WORLD["stamp"], IDS[:, None], values)
 
@@ -121,7 +121,7 @@ TRANSFORM_TEMPLATE = cdr.template(TFMessage, {"transforms": cdr.Repeat(TRANSFORM
 
 
 def transform_bytes() -> bytes:
-    """Return the same message from a template."""
+    """Return the message of `transform_objects`, encoded from arrays with a template."""
     values = np.concatenate([TRANSLATIONS, ROTATIONS], axis=1)
     return TRANSFORM_TEMPLATE.fill(WORLD["stamp"], IDS[:TRANSFORMS, None], values)
 
@@ -145,7 +145,7 @@ ARROW_TEMPLATE = cdr.template(MarkerArray, {"markers": cdr.Repeat(ARROW)})
 
 
 def arrow_bytes() -> bytes:
-    """Return the same message from a template."""
+    """Return the message of `arrow_objects`, encoded from arrays with a template."""
     ids = np.arange(ARROWS, dtype=np.int32)
     keys = np.stack([ids, 2 * ids, np.full_like(ids, 2)], axis=1)
     return ARROW_TEMPLATE.fill(WORLD["stamp"], keys, points=TIPS.reshape(-1, 3))

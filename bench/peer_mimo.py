@@ -94,7 +94,18 @@ def main() -> int:
 
 
 def import_peer(checkout: Path) -> SimpleNamespace:
-    """Import MIMo's touch and parameters and our touch; raise ImportError if MIMo is missing."""
+    """Import both libraries.
+
+    Args:
+        checkout: Checkout of MIMo.
+
+    Returns:
+        MIMo's touch class as ``touch``, the module with MIMo's parameters as ``envs``, and our touch class as
+        ``ours``.
+
+    Raises:
+        ImportError: MIMo is missing.
+    """
     sys.path.insert(0, str(checkout))
     # MIMo's packages import each other and can only be imported in this order.
     importlib.import_module("mimoEnv")
@@ -106,7 +117,7 @@ def import_peer(checkout: Path) -> SimpleNamespace:
 
 
 def moving(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[None]:
-    """Yield in each state of a run with random actions."""
+    """Apply random actions; yield after each action, when ``data`` has the resulting state."""
     random = np.random.default_rng(0)
     for _ in range(ACTIONS):
         data.ctrl[:] = random.uniform(*model.actuator_ctrlrange.T)
@@ -115,7 +126,7 @@ def moving(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[None]:
 
 
 def crowded(model: mujoco.MjModel, data: mujoco.MjData) -> Iterator[None]:
-    """Yield `REPEATS` times in the first random pose with at least `MANY` loaded contacts."""
+    """Set random poses until there are at least `MANY` loaded contacts; then yield `REPEATS` times."""
     random = np.random.default_rng(0)
     limited = np.flatnonzero(model.jnt_limited)
     while len(read_contacts(model, data)) < MANY:
@@ -149,7 +160,7 @@ class Run:
             self.spent[who] = [seconds(touch.get_touch_obs) for _ in states(self.model, self.data)]
 
     def compare(self, states: States) -> None:
-        """Apply each load separately with both libraries in some of the states."""
+        """Compare, in every `COMPARE_EVERY`-th state, how both libraries distribute each single load."""
         mujoco.mj_resetData(self.model, self.data)
         counts = []
         for number, _ in enumerate(states(self.model, self.data)):
@@ -227,7 +238,14 @@ def seconds(function: Callable[[], Any]) -> float:
 
 
 def construct(checkout: str, who: str, density: int) -> tuple[int, float, float, float]:
-    """Measure two constructions. In a new process, the first also loads or compiles kernels.
+    """Construct a touch object twice and measure it.
+
+    Call this in a new process, so that the first construction also loads or compiles kernels.
+
+    Args:
+        checkout: Checkout of MIMo.
+        who: The library, "MIMo" or "ours".
+        density: Factor by which the configured taxel spacings are divided.
 
     Returns:
         Number of sensors, times of the first and second construction [s], and peak memory of the first [MiB].

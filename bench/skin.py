@@ -56,7 +56,7 @@ def _build(simulation: Simulation) -> list[Skin]:
 
 
 def _run(simulation: Simulation, skins: list[Skin]) -> None:
-    """Measure the time from contacts to float32 readings over the same run for each skin."""
+    """Measure and print the time to compute float32 readings from contacts, in the same run for each skin."""
     runs = {}
     for _, response, k in product(range(ROUNDS), RESPONSE_FUNCTIONS, range(len(skins))):
         run = runs.setdefault((response, k), {part: np.full(STEPS, np.inf) for part in PARTS})
@@ -82,7 +82,14 @@ def _run(simulation: Simulation, skins: list[Skin]) -> None:
 
 
 def _spend(simulation: Simulation, skin: Skin, response: str, least: dict[str, np.ndarray]) -> None:
-    """Repeat the run and update the minimum time [s] of each part and the number of loads in each step."""
+    """Simulate the run once and update the minimum time of each part of a step.
+
+    Args:
+        simulation: The simulation, which is reset.
+        skin: The skin to measure.
+        response: Name of the response function.
+        least: Minimum times (steps,) [s] so far, by part; "loads" counts loads instead.
+    """
     engine, clock = simulation.engine, time.perf_counter
     simulation.reset()
     for step in range(WARM_UP + STEPS):
@@ -113,7 +120,7 @@ def _spend(simulation: Simulation, skin: Skin, response: str, least: dict[str, n
 
 
 def _one_state(simulation: Simulation, skins: list[Skin]) -> None:
-    """Measure the parts repeatedly on a single state, with the data in the CPU caches."""
+    """Print the time of each part of a reading for a single state, with the data in the CPU caches."""
     engine = simulation.engine
     engine.forward()
     poses = engine.body_positions, engine.body_rotations
@@ -131,7 +138,7 @@ def _one_state(simulation: Simulation, skins: list[Skin]) -> None:
 
 
 def _parts(skin: Skin, contacts: Contacts, poses: tuple[np.ndarray, np.ndarray]) -> dict[str, float]:
-    """Return the time [µs] of each part."""
+    """Return the time of each part of a reading [µs], by description of the part."""
     loads, shares = skin.loads(contacts, *poses), skin.shares(skin.loads(contacts, *poses))
     parts: dict[str, Callable[[], object]] = {"contacts to loads": lambda: skin.loads(contacts, *poses)}
     for response in RESPONSE_FUNCTIONS:
@@ -147,7 +154,10 @@ def _parts(skin: Skin, contacts: Contacts, poses: tuple[np.ndarray, np.ndarray])
 
 
 def _flat_box() -> None:
-    """Measure each response function with all taxels of a face pressed, and a physics step for comparison."""
+    """Measure each response function for a box that presses on all taxels of a face.
+
+    The time of a physics step is printed for comparison.
+    """
     spec = mujoco.MjSpec.from_string("""<mujoco><option cone="elliptic"/><worldbody>
         <body name="plate" pos="0 0 -.01"><geom type="box" size=".05 .05 .01"/></body>
         <body pos="0 0 .01"><freejoint/><geom type="box" size=".06 .06 .01" mass="1"/></body>

@@ -45,7 +45,10 @@ __all__ = [
 ]
 
 _LAZY = {"Simulation": "simulation", "Skin": "skin"}
-"""Modules that define these names, imported on first use because they load MuJoCo and compiled kernels."""
+"""Module that defines each of these names.
+
+The modules are imported on first use, because they load MuJoCo and compiled kernels.
+"""
 
 
 def load(config: str | Path) -> Simulation:

@@ -23,5 +23,8 @@ def control_spans(model: mujoco.MjModel) -> list[tuple[int, int]]:
 
 
 def first_outputs(model: mujoco.MjModel) -> np.ndarray:
-    """Return the index (nactuator,) of each actuator's first output, and of its row in ``actuator_gear``."""
+    """Return the index (nactuator,) of each actuator's first output.
+
+    The row of ``actuator_gear`` for this output has the same index.
+    """
     return getattr(model, "actuator_outadr", np.arange(model.nu))

@@ -13,7 +13,7 @@ import numpy as np
 from tactile_sim.errors import CommandError, TactileSimError, suggest
 
 LARGEST = 1e10
-"""Smallest magnitude of invalid numbers. MuJoCo treats states with such numbers as unstable (mjMAXVAL)."""
+"""Exclusive upper limit of valid magnitudes. MuJoCo treats states with larger ones as unstable (mjMAXVAL)."""
 MOST = 2**31 - 1
 """Largest valid integer; engines use 32-bit indices."""
 FLOATS = np.dtype(np.float64), np.dtype(np.float32)

@@ -211,7 +211,10 @@ report: Callable[[str], None] = _print
 
 
 class _Progress(numba_event.Listener):
-    """Listener that reports compilation progress: continuously in a terminal, at intervals in a log."""
+    """Numba event listener that reports compilation progress.
+
+    In a terminal, the report is updated continuously. In a log, it is repeated at intervals.
+    """
 
     def __init__(self) -> None:
         self._count = self._depth = 0
@@ -251,7 +254,10 @@ def _on_terminal() -> bool:
 
 
 class _Uninterrupted(numba_event.Listener):
-    """Listener that defers signal handlers, because their exceptions would crash compiler callbacks."""
+    """Numba event listener that defers signal handlers during compilation.
+
+    If a handler raised an exception in a callback of the compiler, the compilation would crash.
+    """
 
     def __init__(self) -> None:
         self._signals = ExitStack()

@@ -29,7 +29,7 @@ TOUCHED = 5e-4
 WINDOW = 2.0
 """Period over which rates are averaged [s of wall time]."""
 PEAK_WINDOW = 1.0
-"""Time for which a peak remains visible [s of wall time], because impacts last only milliseconds."""
+"""Time for which a peak remains visible [s of wall time]. The impacts last only milliseconds."""
 STDIN = 0
 """File descriptor of standard input."""
 BAR_WIDTH = 18
@@ -157,7 +157,7 @@ def forces(counts: np.ndarray, data: np.ndarray, channels: int) -> tuple[np.ndar
 
 @dataclass
 class View:
-    """Layout of the table."""
+    """Formats the live table: title, status, a row for each touched body, and hints."""
 
     title: str
     weights: Mapping[str, float]
@@ -165,9 +165,9 @@ class View:
     scale: float
     """Force at which a bar is full [N]."""
     hints: Sequence[str] = ()
-    """Lines below the table."""
+    """Lines of text to show below the table."""
     starting: str = "starting the node ..."
-    """Status before the first message."""
+    """Status text to show before the first message."""
 
     def table(self, state: State, height: int, footer: str = "") -> RenderableType:
         """Return the table for a terminal.

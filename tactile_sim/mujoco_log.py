@@ -1,4 +1,4 @@
-"""Log the warnings of MuJoCo, which otherwise writes some to MUJOCO_LOG.TXT, and ignore unneeded ones."""
+"""Log MuJoCo's warnings and ignore unneeded ones. By default, MuJoCo writes some to MUJOCO_LOG.TXT."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ import mujoco
 
 _LOG = logging.getLogger("tactile_sim.mujoco")
 _UNNEEDED = ("prevent the model from being saved", "Attach conflict")
-"""Parts of messages that are not logged: scenes are not saved, and Python warns of conflicts itself."""
+"""Text in warnings that are not logged.
+
+The first warning matters only for models that are saved. The second one is also issued as a Python warning.
+"""
 
 
 def _log_warning(message: str) -> None:
@@ -26,7 +29,10 @@ def log_warnings() -> None:
 
 @contextmanager
 def without_prefix_warning() -> Iterator[None]:
-    """Ignore the warning about robots without a prefix, which matters only for scenes that are saved."""
+    """Ignore MuJoCo's warning about robots without a name prefix while the block runs.
+
+    The warning matters only for scenes that are saved.
+    """
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Attaching a spec with an empty prefix")
         yield

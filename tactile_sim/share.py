@@ -89,7 +89,11 @@ def package_folder(package: str, search: Iterable[str | Path] = ()) -> Path | No
 
 
 def similar_file(path: Path) -> str:
-    """Return a suffix, which can be empty, for a missing-file error: a similar name or the missing folder."""
+    """Return a suffix for the error message about a missing file.
+
+    The suffix names the folder if it does not exist, or else the file with the most similar name. It is empty
+    if no name is similar.
+    """
     if not os.path.isdir(path.parent):
         return f": there is no folder {path.parent}"
     try:

@@ -27,7 +27,7 @@ signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 
 LONG = ("test/ros/", "test/view/", "test/trifinger/")
-"""Folders with files that take long to run."""
+"""Folders whose test files take long to run."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -175,7 +175,7 @@ def test_numbers_that_would_take_hours_are_rejected(folder, rejected, assets, bo
 
 
 def test_size_for_which_mujoco_gives_no_reason_is_rejected_with_a_likely_one(folder):
-    """MuJoCo reports ``Caught an unknown exception!`` for numbers of a body that do not fit into memory."""
+    """MuJoCo reports only ``Caught an unknown exception!`` if a body has too much user data."""
     scene = SCENE.format(assets="", bodies="").replace("<asset>", '<size nuser_body="2000000000"/><asset>')
     (folder / "scene.xml").write_text(scene)
     (folder / "my.yaml").write_text(parameters())

@@ -15,7 +15,7 @@ EXAMPLES = Path(__file__).parents[1] / "examples"
 WITH_ROS = {"reflex", "lock_step", "read_bag", "balance_controller"}
 """Programs that test/ros/test_examples.py runs."""
 FUNCTIONS = {"metric"}
-"""Files that the test of docs/collect.md uses."""
+"""Files that define only a function; the test of docs/collect.md uses them."""
 WITH_MIMO = {"mimo_environments"}
 """Programs that a separate test below runs with a checkout of MIMo."""
 WITH_RAY = {"rllib_balance"}
@@ -34,7 +34,7 @@ PRINTED = {
     "train_balance": {r"(\S+) s": (1.2, 0.8)},  # a ball rolls off a motionless tray
     "mimo": {r"feel (\S+) N": (4.905, 0.01)},
 }
-"""Patterns in the output of each program, with the expected number and its tolerance."""
+"""Patterns of lines in the output of each program, with the expected number and its absolute tolerance."""
 ARGUMENTS = {"train_balance": ["contact", "0", "0"]}
 """Arguments of programs; there are none by default."""
 

@@ -1,4 +1,4 @@
-"""Test access to files that users specify, and the errors."""
+"""Test access to files that users specify: rejected kinds of files, and the error messages."""
 
 import errno
 import os
@@ -13,7 +13,7 @@ from tactile_sim.files import check_file, read_file
 
 @pytest.fixture
 def special(tmp_path):
-    """Return a folder of special files and a file larger than 100 bytes."""
+    """Return a folder with a FIFO, a link to a device, a folder, a link to itself and a 1 TiB sparse file."""
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "device").symlink_to("/dev/zero")
     (tmp_path / "folder").mkdir()

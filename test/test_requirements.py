@@ -14,7 +14,7 @@ LOCKS = ("lock.txt", "extras.txt", "mjlab.txt")
 
 
 def read_pins(name):
-    """Return the hashes of each pinned version by requirement."""
+    """Return the SHA-256 hashes in a requirements file, by the pinned requirement that they belong to."""
     split = [line.split(" --hash=sha256:") for line in lines(REQUIREMENTS / name)]
     return {Requirement(pin): hashes for pin, *hashes in split}
 

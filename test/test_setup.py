@@ -32,7 +32,10 @@ SET_UP = (ROOT / ".venv/.stamps/interfaces").exists()
 
 @pytest.fixture
 def machine(tmp_path):
-    """Return a function that runs a copy of the set-up script with only basic and the given programs."""
+    """Return a function that runs a copy of the set-up script on an emulated machine.
+
+    Of the real programs, it has only those in `BASIC` and those passed to the function.
+    """
     tree, programs = tmp_path / "tree", tmp_path / "bin"
     for part in PARTS:
         shutil.copytree(ROOT / part, tree / part)

@@ -48,7 +48,13 @@ SPACING = 0.008
 def state(
     scene: str, seconds: float, moved: dict[str, tuple[float, float, float]]
 ) -> tuple[mujoco.MjModel, mujoco.MjData]:
-    """Simulate a shipped scene for a time [s], then move free bodies to the specified positions (3,) [m]."""
+    """Simulate a shipped scene and return its model and the final state.
+
+    Args:
+        scene: Name of the scene.
+        seconds: Duration of the simulation [s].
+        moved: Positions (3,) [m] to which free bodies are moved after the simulation, by name of the body.
+    """
     _, model = load_scene(scene)
     data = mujoco.MjData(model)
     while data.time < seconds:

@@ -154,7 +154,14 @@ class Start:
 
 
 def cases(count: int, seed: int, cold: float, commands: list[str]) -> list[Case]:
-    """Generate the test cases of a seed."""
+    """Return random test cases.
+
+    Args:
+        count: Number of cases.
+        seed: Seed of the random numbers.
+        cold: Probability that a command starts with an empty kernel cache.
+        commands: Keys of `COMMANDS` to choose from.
+    """
     draw = random.Random(seed)
     return [
         Case(i, draw.choice(commands), draw.random() < cold, draw.choice(SIGNALS), draw.random())

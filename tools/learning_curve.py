@@ -28,7 +28,11 @@ TOUCH = {"none": "#8a8f98", "contact": "#d9822b", "center_of_pressure": "#2b6cb0
 
 
 def runs() -> dict[tuple[str, int], np.ndarray]:
-    """Return the stored learning curves, times on the tray [s], by kind of tactile observation and seed."""
+    """Return the stored learning curves by kind of tactile observation and seed.
+
+    Each curve contains the mean time [s] for which the ball stays on the tray, at the start and after every
+    fifth iteration.
+    """
     if not DATA.exists():
         return {}
     with DATA.open(newline="") as file:

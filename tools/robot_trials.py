@@ -45,7 +45,10 @@ class Trial:
     weak: bool = False
     """Whether a joint with an error above 10 mrad or 10 mm has an actuator at its limit."""
     weight: float | None = None
-    """Vertical ground force on the skin, divided by the weight; the worst ratio of several bodies."""
+    """Vertical ground force that the skin measures, divided by the weight.
+
+    If there are several robots or objects, this is the ratio farthest from 1.
+    """
 
 
 def attempt(file: Path, packages: Path) -> Trial:
@@ -178,7 +181,9 @@ def _moves(data: mujoco.MjData) -> bool:
 
 
 def _ground_forces(simulation: Simulation, moves: bool) -> np.ndarray:
-    """Return the mean vertical force on the skin of each tree of bodies (nbody,) [N], at the root body.
+    """Return the mean vertical force on the skin of each kinematic tree (nbody,) [N].
+
+    The force is stored at the index of the tree's root body; other elements are 0.
 
     Args:
         simulation: The simulation, which is stepped.

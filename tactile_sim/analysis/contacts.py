@@ -26,7 +26,7 @@ class Contacts:
         self._forces: list[np.ndarray] = []
 
     def add(self, message: Message) -> None:
-        """Add a ContactWrenchArray message. Messages outside the time span are ignored."""
+        """Store the contacts in a ContactWrenchArray message. Messages outside the time span are ignored."""
         if message.stamp not in self.span:
             return
         contacts: Any = message.value.contacts
@@ -42,7 +42,7 @@ class Contacts:
 
     @property
     def times(self) -> np.ndarray:
-        """Times of the messages (n,) [s]."""
+        """Stamps of the n contact messages that were added (n,) [s]."""
         return np.array(self._times)
 
     @property
@@ -54,8 +54,9 @@ class Contacts:
         """Return the net contact force between each pair of bodies.
 
         Returns:
-            The names of the bodies in p pairs, and the magnitude (n, p) of each pair's net force in n
-            messages [N].
+            pairs: Names of the two bodies in each of the p pairs.
+            forces: Magnitude of the net force between the bodies of each pair, in each of the n messages
+                (n, p) [N].
         """
         if not self._geoms:
             return [], np.zeros((len(self._times), 0))

@@ -25,7 +25,7 @@ class CoveredFeelers(NamedTuple):
     ends: np.ndarray
     """Root and tip of each feeler in the world (k, 2, 3) [m]."""
     cover: np.ndarray
-    """Covered fraction (k,), 0 to 1."""
+    """Covered fraction of each feeler's length (k,), 0 to 1."""
 
 
 class Covers:
@@ -40,7 +40,12 @@ class Covers:
         self._last: list[tuple[str, Layout | None, np.ndarray]] = []
 
     def of(self, message: Message) -> Iterator[Frame]:
-        """Process a message, and yield the frame that it completes, if any."""
+        """Process a message with feeler lengths or a feeler layout.
+
+        Yields:
+            A frame whose readings are the covered fractions (k, 1) of all k feelers, if ``message`` completes
+            one. Frames with bodies whose layout is unknown are skipped.
+        """
         if message.topic not in self._arrays.topics:
             self.layouts.add(message)
             return
@@ -55,17 +60,17 @@ class Covers:
             yield frame._replace(quantities=(COVER,) * count, units=("",) * count, readings=cover)
 
     def add(self, message: Message) -> None:
-        """Process a message. :meth:`covered` uses the last complete frame."""
+        """Process a message with feeler lengths or a feeler layout, for later calls of :meth:`covered`."""
         for frame in self.of(message):
             parts = np.split(frame.readings[:, 0], np.cumsum(frame.counts)[:-1])
             self._last = list(zip(frame.bodies, self._layouts_of(frame), parts, strict=True))
 
     def covered(self, bodies: Sequence[str], poses: Poses) -> CoveredFeelers:
-        """Return the covered feelers of the specified bodies in the last frame, in world coordinates.
+        """Return the covered feelers of the specified bodies in the last complete frame.
 
         Args:
             bodies: Names of the bodies.
-            poses: Poses of the bodies at the time of the frame.
+            poses: Poses of the bodies at the time of the frame, which place the feelers in the world.
         """
         found = [(layout, cover) for body, layout, cover in self._last if layout and body in bodies]
         if not found:

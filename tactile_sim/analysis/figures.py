@@ -1,4 +1,4 @@
-"""Declare the available figures by name."""
+"""Plot a recording in one of several figures, which `FIGURES` lists by name."""
 
 from __future__ import annotations
 
@@ -22,10 +22,15 @@ class MissingTopics(BagError):
 
 
 def _parts(recording: Recording, bodies: Sequence[str]) -> list[tuple[Touch, list[int]]]:
-    """Split the readings of a recording into one part for each unit of the skin and one for the feelers.
+    """Split the readings of a recording by unit, because each panel of a figure shows one unit.
+
+    Args:
+        recording: Readings of skin and feelers.
+        bodies: Names of the bodies to plot.
 
     Returns:
-        The history of each part, and the indices of its selected bodies. Parts without any are omitted.
+        One history for each physical unit of the skin and one for the feelers, each with the indices of the
+        bodies to plot. Histories without any of these bodies are omitted.
     """
     there = [touch for touch in (recording.touch, recording.feelers) if touch.bodies]
     if not there:

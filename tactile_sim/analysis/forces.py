@@ -18,11 +18,13 @@ HEIGHTS = 4.2, 3.2
 
 
 def forces(parts: Sequence[tuple[Touch, Sequence[int]]]) -> Figure:
-    """Plot one line for each of the most loaded bodies, and one for the sum of all others.
+    """Plot the net force on each body, or the covered fraction of its feelers, over time.
+
+    Each of the most loaded bodies has its own line. One more line shows the sum over all other bodies.
 
     Args:
-        parts: Histories of the skin (one for each unit) and of the feelers, each with the indices of the
-            bodies to plot.
+        parts: Histories of the skin (one for each physical unit) and of the feelers, each with the indices
+            of the bodies to plot. Each history has its own panel.
     """
     heights = [HEIGHTS[bool(place)] for place in range(len(parts))]
     fig = Figure(figsize=(9.0, sum(heights)), layout="constrained")
@@ -74,15 +76,16 @@ def _draw(ax: Any, touch: Touch, bodies: Sequence[int], colors: dict[str, str]) 
 
 
 def _together(nets: np.ndarray, places: Sequence[int], weights: np.ndarray | None) -> np.ndarray:
-    """Combine the values of several bodies.
+    """Add up the forces on several bodies, or average the covered fractions of their feelers.
 
     Args:
-        nets: Values (n, b) of the bodies over time: net forces, or sums of the covered fractions of feelers.
+        nets: Magnitude of the net reading of each of b bodies at n times (n, b). For feelers, this is the sum
+            of their covered fractions.
         places: Indices of the bodies to combine.
-        weights: Number of feelers on each body (b,), to compute a mean per feeler; None for forces.
+        weights: Number of feelers on each body (b,); None for forces.
 
     Returns:
-        The sum over the selected bodies (n,), or the mean per feeler.
+        At each time, the sum over the bodies, or with ``weights`` the mean over their feelers (n,).
     """
     total: np.ndarray = nets[:, places].sum(axis=1)
     return total if weights is None else total / weights[places].sum()

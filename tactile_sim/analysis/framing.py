@@ -20,7 +20,7 @@ class Spheres:
         self.frames = list(markers.header.frame_id)
         self._own = np.asarray(markers.pose.position, np.float64)
         self.radii = np.array([_reach(markers, number) for number in range(len(self.frames))])
-        """Radii of the spheres (m,) [m]."""
+        """Radius of each sphere (m,) [m]."""
 
     def centers(self, poses: Poses) -> np.ndarray:
         """Return the centres (m, 3) of the spheres in the world [m], from the poses of their frames."""
@@ -42,13 +42,13 @@ def around(
     """Extend a box to include nearby spheres that are smaller than the box.
 
     Args:
-        low: Lower corner (3,) [m].
-        high: Upper corner (3,) [m].
-        centers: Sphere centres over time (t, m, 3) [m].
-        radii: Sphere radii (m,) [m].
+        low: Lower corner of the box (3,) [m].
+        high: Upper corner of the box (3,) [m].
+        centers: Centres of m spheres at t times (t, m, 3) [m].
+        radii: Radii of the spheres (m,) [m].
 
     Returns:
-        The corners (3,) of the extended box [m].
+        The lower and the upper corner of the extended box, each (3,) [m].
     """
     radius = np.linalg.norm(high - low) / 2
     apart = np.linalg.norm(centers - (low + high) / 2, axis=2)

@@ -18,13 +18,13 @@ class Layout(NamedTuple):
 
     frame: str
     positions: np.ndarray
-    """Positions (n, 3) [m]."""
+    """Positions of the taxels or of the feelers' roots (n, 3) [m], in the body frame."""
     normals: np.ndarray
-    """Outward unit normals (n, 3)."""
+    """Outward unit normals of the skin at the taxels, or directions of the feelers (n, 3)."""
     spacing: float
-    """Nominal distance between taxels [m]."""
+    """Nominal distance between neighbouring taxels or feelers [m]."""
     lengths: np.ndarray
-    """Lengths of feelers (n,) [m]; empty for taxels."""
+    """Full lengths of the feelers (n,) [m]; empty for taxels."""
 
 
 class Layouts:
@@ -34,7 +34,7 @@ class Layouts:
         self._found: dict[tuple[int, str], Layout] = {}
 
     def add(self, message: Message) -> None:
-        """Add a TactileLayout message."""
+        """Store the layout in a TactileLayout message. Inconsistent layouts are ignored."""
         value = message.value
         if len(value.normals) != len(value.positions) or len(value.lengths) not in (
             0,
@@ -56,7 +56,7 @@ class Layouts:
         Args:
             layout_id: Layout id to which the readings refer.
             bodies: Names of the bodies.
-            counts: Expected number of taxels on each body.
+            counts: Number of taxels or feelers on each body, according to the readings.
         """
         found = [self._found.get((layout_id, body)) for body in bodies]
         return [
@@ -79,9 +79,9 @@ class Placed(NamedTuple):
     """Positions and normals of the taxels of several bodies at one time, concatenated, in the world frame."""
 
     positions: np.ndarray
-    """Positions (n, 3) in the world [m]."""
+    """Positions of the n taxels of all bodies in the world (n, 3) [m]."""
     normals: np.ndarray
-    """Normals (n, 3) in the world."""
+    """Outward unit normals of these taxels in the world (n, 3)."""
     spacings: np.ndarray
     """Nominal distance from each taxel to its neighbours (n,) [m]."""
 

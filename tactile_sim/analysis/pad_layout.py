@@ -16,16 +16,19 @@ from tactile_sim.skin.pads.layout import default_tangents
 MOST_IDS = 300
 """Ids are drawn in panels with at most this number of taxels."""
 FACING = -0.1
-"""A taxel is in the first view if its normal's component along the view axis exceeds this value."""
+"""Limit on the cosine between a taxel's normal and a pad's mean normal.
+
+Taxels above the limit are drawn in the front view, all others in the view from behind.
+"""
 COLUMNS = 3
 SIZE = 4.0
 """Width and height of each panel [inches]."""
 
 
 def pad_layout(skin: Skin) -> Figure:
-    """Plot the taxels of each pad as seen from outside, with ids and first tangents.
+    """Plot the taxels of each pad as seen from outside, with their ids and first tangents.
 
-    Taxels that face away from this viewpoint are drawn in a separate panel, as seen from behind.
+    Taxels on the back of a pad are drawn in a separate panel, as seen from behind.
     """
     views = [view for pad in skin.pads for view in _views(skin, pad)]
     count = max(len(views), 1)
@@ -41,7 +44,12 @@ def pad_layout(skin: Skin) -> Figure:
 
 
 def _views(skin: Skin, pad: Pad) -> Iterator[tuple[Pad, np.ndarray, np.ndarray]]:
-    """Yield each view of a pad: the pad, the visible taxels (m,), and the view's axes as rows (3, 3)."""
+    """Yield the front view of a pad, and the view from behind if it shows any taxels.
+
+    Yields:
+        The pad, the indices of the m taxels in this view (m,), and the axes of the view as rows (3, 3):
+        right, up and toward the viewer.
+    """
     taxels = np.arange(pad.start, pad.stop)
     axes = skin.axes[taxels]
     # The view direction is the mean normal, or the normal of the first taxel if normals cancel.

@@ -21,7 +21,7 @@ COLUMNS = 3
 PANEL = 3.6
 """Width and height of a panel [inches]."""
 FRONT = np.array([0.45, -0.8, 0.4])
-"""World direction toward which the camera is tilted, away from the normal of the touched skin."""
+"""World direction toward which the camera is tilted, so that panels do not look straight down the normal."""
 TILT = np.radians(35.0)
 LEAST = 7.0
 """Minimum half-width of the region in a panel, in taxel spacings."""
@@ -52,10 +52,10 @@ def peak(
     Args:
         touch: History of the skin.
         skin: Positions, normals and spacings of the n taxels to draw.
-        taxels: Index of each of these taxels in ``touch`` (n,).
+        taxels: Indices of these n taxels among all taxels of ``touch`` (n,).
         parts: Bodies to which the taxels belong.
         covered: Covered feelers to draw.
-        frame: Name of the frame to which the positions refer.
+        frame: Name of the frame in which the positions are given, for the title.
     """
     assert touch.peak is not None
     feelers = touch.quantity == COVER
@@ -188,7 +188,9 @@ def _box() -> dict[str, Any]:
 
 
 def _arrow(ax: Any, force: np.ndarray, half: float, net: np.ndarray) -> None:
-    """Draw the net force as an arrow that ends at the centre of the readings, with its magnitude.
+    """Draw the net force on a body as an arrow, with its magnitude.
+
+    The arrow ends at (0, 0), the mean position of the touched taxels weighted by their readings.
 
     Args:
         ax: Axes to draw in.

@@ -87,8 +87,8 @@ class Poses:
 
         Args:
             frame: Name of the frame.
-            known: Cache of poses by frame, which is updated.
-            steps: Maximum depth of the recursion, because transforms in corrupt bags can form loops.
+            known: Cache of computed poses by frame name. This method adds poses to it.
+            steps: Maximum recursion depth. It is needed because transforms in corrupt bags can form loops.
         """
         if frame not in known:
             if frame not in self._poses or steps == 0:

@@ -24,8 +24,8 @@ def raster(parts: Sequence[tuple[Touch, Sequence[int]]]) -> Figure:
     """Plot a row for each taxel that was loaded and for each feeler that was covered.
 
     Args:
-        parts: Histories of the skin (one for each unit) and of the feelers, with the indices of the bodies to
-            plot. Each history has its own panel.
+        parts: Histories of the skin (one for each physical unit) and of the feelers, each with the indices
+            of the bodies to plot. Each history has its own panel.
     """
     heights = [
         max(HEIGHTS[bool(place)], 2 * ROOM * _loaded(touch, bodies))
@@ -73,6 +73,6 @@ def _draw(fig: Figure, ax: Any, height: float, touch: Touch, bodies: Sequence[in
 
 
 def _loaded(touch: Touch, bodies: Sequence[int]) -> int:
-    """Return how many of these bodies have a reading above 0 at any time."""
+    """Return the number of bodies, among those with the given indices, that ever have a reading above 0."""
     largest = np.max(touch.raster.rows, axis=0)
     return sum(bool(largest[touch.taxels_of([body])].any()) for body in bodies)

@@ -46,7 +46,7 @@ class Recording:
         self.contacts = Contacts(span)
         self.layouts = Layouts()
         self.static = Poses()
-        """Frame poses according to the static transforms."""
+        """Poses of the frames that have static transforms."""
         self.markers: Any = None
         """Markers of the scene as columns (one array per field), or None if they were not recorded."""
         takes: dict[str, Callable[[Message], object]] = {
@@ -69,7 +69,10 @@ class Recording:
 
     @property
     def times(self) -> np.ndarray:
-        """Times (n,) [s] of the skin frames; without skin, of the feeler frames or contact messages."""
+        """Times of the n skin frames (n,) [s].
+
+        Without skin, these are the times of the feeler frames; without feelers, of the contact messages.
+        """
         return next(
             (touch.times for touch in (self.touch, self.feelers) if touch.bodies), self.contacts.times
         )
@@ -93,7 +96,11 @@ class Recording:
         ]
 
     def poses_at(self, stamp: int) -> Poses:
-        """Return the frame poses at a time [ns], computed from the last transforms up to that time."""
+        """Return the poses of all frames at a time, from the latest transforms up to that time.
+
+        Args:
+            stamp: Time [ns].
+        """
         poses = copy(self.static)
         Cursor(Messages(self.path, {MOVING}.__contains__), poses.add).until(stamp)
         return poses

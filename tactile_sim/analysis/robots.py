@@ -45,7 +45,7 @@ class Robot:
 
 
 def robots(types: Mapping[str, str]) -> dict[str, Robot]:
-    """Find the robots with tactile data, and return them by namespace.
+    """Find the robots that have tactile data or contacts, and return them by namespace.
 
     Args:
         types: Type name of each topic in the bag.
@@ -67,12 +67,13 @@ def choose(path: object, types: Mapping[str, str], namespace: str | None) -> Rob
     """Return the robot with the specified namespace, or the only robot.
 
     Args:
-        path: Path of the bag for error messages.
+        path: Path of the bag, for error messages.
         types: Type name of each topic in the bag.
         namespace: Namespace of the robot; None selects the only robot.
 
     Raises:
-        BagError: The bag has no tactile data, or the namespace is unknown or ambiguous.
+        BagError: The bag has no robot, none has the namespace, or ``namespace`` is None and the bag has
+            several robots.
     """
     found = robots(types)
     if not found:

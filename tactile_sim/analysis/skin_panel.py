@@ -14,7 +14,7 @@ from tactile_sim.analysis.layouts import Placed
 BACKGROUND = (20, 23, 28)
 TEXT = (214, 220, 229)
 UNLOADED = np.array([69.0, 79.0, 94.0])
-"""Colour of taxels without load."""
+"""RGB colour (0 to 255) of taxels without load."""
 SIDES = (("from above", dots.axes(30.0, -50.0)), ("from below", dots.axes(-30.0, -50.0)))
 FILL = 0.92
 """Fraction of the available space that the skin fills."""
@@ -35,7 +35,11 @@ def middle(skin: Placed) -> np.ndarray:
 
 
 def reach(skin: Placed) -> np.ndarray:
-    """Return the largest horizontal and vertical distance (2,) from taxels to the centre in any view [m]."""
+    """Return the largest distances from a taxel to the :func:`middle` of the skin, in all views.
+
+    Returns:
+        The largest horizontal and the largest vertical distance in the image plane (2,) [m].
+    """
     apart = skin.positions - middle(skin)
     return np.max([np.abs(apart @ view[:2].T).max(axis=0) for _, view in SIDES], axis=0)
 
@@ -44,10 +48,10 @@ class SkinPanel:
     """Draws the right part of each image of a video.
 
     Args:
-        width: Width [pixels].
-        height: Height [pixels].
-        half: Largest horizontal and vertical distance (2,) from taxels to the centre [m], see :func:`reach`.
-        norm: Colour scale.
+        width: Width of the panel [pixels].
+        height: Height of the panel [pixels].
+        half: Half-width and half-height of the region that each view must show (2,) [m], from :func:`reach`.
+        norm: Colour scale of the readings.
         label: Label of the colour scale.
     """
 
@@ -84,7 +88,14 @@ class SkinPanel:
         ImageDraw.Draw(panel).text((left, top + 4), title, TEXT, font(15))
 
     def _taxels(self, skin: Placed, felt: np.ndarray, view: np.ndarray, height: int) -> Image.Image:
-        """Draw the taxels as seen from one side."""
+        """Draw the taxels as seen along one view.
+
+        Args:
+            skin: Positions, normals and spacings of the n taxels.
+            felt: Magnitudes of the readings (n,).
+            view: Axes of the view as rows (3, 3).
+            height: Height of the image [pixels].
+        """
         width = self.width - 2 * MARGIN
         image = np.full((OVERSAMPLING * height, OVERSAMPLING * width, 3), BACKGROUND, np.uint8)
         light = np.clip(0.55 + 0.45 * skin.normals @ view[2], 0.35, 1.0)[:, None]

@@ -78,12 +78,12 @@ def words(quantity: str) -> str:
 
 
 def color_map() -> ListedColormap:
-    """Return the tactile colour map."""
+    """Return the matplotlib colour map for tactile readings, with the colours of `colors.table`."""
     return ListedColormap(colors.table() / 255, "touch")
 
 
 def scale(readings: np.ndarray) -> LogNorm:
-    """Return a logarithmic colour scale that ends at a round value.
+    """Return a logarithmic colour scale that ends at a round value not below the largest reading.
 
     The scale is logarithmic because impacts can be a thousand times stronger than a light touch.
     """
@@ -97,12 +97,20 @@ def share() -> Normalize:
 
 
 def shades(readings: np.ndarray, norm: Normalize) -> np.ndarray:
-    """Return RGB colours (n, 3), 0 to 1, for positive readings (n,)."""
+    """Return the colours of positive readings.
+
+    Args:
+        readings: (n,) readings.
+        norm: Colour scale that maps readings to the tactile colour map.
+
+    Returns:
+        (n, 3) RGB values from 0 to 1.
+    """
     return np.asarray(color_map()(norm(readings)))[:, :3]
 
 
 def marks(norm: LogNorm) -> list[float]:
-    """Return the tick values of a colour scale: all powers of ten and both ends."""
+    """Return the tick values of a logarithmic colour scale: its ends and all powers of ten between them."""
     low, high = np.log10([norm.vmin or 1.0, norm.vmax or 1.0])
     decades = [10.0**decade for decade in range(int(np.ceil(low - 1e-9)), int(np.floor(high + 1e-9)) + 1)]
     return sorted({float(f"{value:.3g}") for value in (10**low, *decades, 10**high)})

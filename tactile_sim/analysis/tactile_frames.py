@@ -15,36 +15,36 @@ PATIENCE = 100
 
 
 class Frame(NamedTuple):
-    """Readings of all taxels at one time."""
+    """Readings of all taxels of a robot at one time."""
 
     stamp: int
-    """Time [ns]."""
+    """Time of the readings [ns]."""
     layout_id: int
     quantities: tuple[str, ...]
-    """Touch function of each pad."""
+    """Name of the touch function of each pad."""
     units: tuple[str, ...]
     """Unit of each pad's readings."""
     bodies: tuple[str, ...]
-    """Names of the pads."""
+    """Name of each pad, or of its body in old bags without pad names."""
     counts: np.ndarray
-    """Number of taxels on each pad (b,)."""
+    """Number of taxels on each of the b pads (b,)."""
     readings: np.ndarray
-    """Readings (taxels, channels), grouped by pad."""
+    """Readings of all taxels (taxels, channels), grouped by pad."""
 
 
 class PadReadings(NamedTuple):
     """Readings of one pad at one time."""
 
     readings: np.ndarray
-    """Readings (taxels, channels) in ``unit``."""
+    """Readings of the pad's taxels (taxels, channels), in ``unit``."""
     valid: np.ndarray
-    """(taxels,) bool; False for readings that must not be used."""
+    """(taxels,) bool, False for taxels whose reading must not be used."""
     quantity: str
     unit: str
 
 
 class Frames(Protocol):
-    """Combines the messages on ``topics`` into frames."""
+    """Interface of objects that turn the messages on ``topics`` into frames."""
 
     @property
     def topics(self) -> Collection[str]: ...
@@ -54,7 +54,7 @@ class Frames(Protocol):
 
 
 class Arrays:
-    """Combines the arrays with the same stamp from all bodies into a frame."""
+    """Combines the TactileArray messages that have the same stamp, one per topic, into a frame."""
 
     def __init__(self, topics: Collection[str]) -> None:
         self.topics = topics
@@ -110,7 +110,10 @@ def pads_of(value: Any) -> tuple[str, ...]:
 
 
 def quantities_of(value: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Return the quantities and the units in a TactileFrame, one of each per pad."""
+    """Return the measured quantity and the unit of each pad in a TactileFrame.
+
+    Messages from old bags have a single quantity and unit, which are then returned for every pad.
+    """
     count = len(pads_of(value))
     quantities, units = tuple(getattr(value, "quantities", ())), tuple(getattr(value, "units", ()))
     return (

@@ -31,11 +31,11 @@ class Raster:
     _in_last: int = 0
 
     def add(self, time: float, magnitudes: np.ndarray) -> None:
-        """Add the magnitudes of the readings at the next time.
+        """Add the readings of all taxels at one time, which must be later than that of the previous call.
 
         Args:
             time: Time of the readings [s].
-            magnitudes: Magnitudes of the readings (taxels,).
+            magnitudes: Magnitude of each taxel's reading (taxels,).
         """
         if self._in_last % self._together == 0:
             if len(self.rows) == 2 * BINS:
@@ -51,15 +51,15 @@ class Raster:
 
 
 class Peak(NamedTuple):
-    """Readings at the time at which their sum is largest."""
+    """Readings at the time at which the sum of their magnitudes is largest."""
 
     stamp: int
-    """Time [ns]."""
+    """Time of the peak [ns]."""
     total: float
     magnitudes: np.ndarray
-    """Magnitudes of the readings (taxels,)."""
+    """Magnitude of each taxel's reading (taxels,)."""
     readings: np.ndarray
-    """Readings (taxels, channels)."""
+    """Readings of all taxels (taxels, channels)."""
 
 
 class Touch:
@@ -81,12 +81,12 @@ class Touch:
         self.layout_id = 0
         self.raster = Raster()
         self.left_out = 0
-        """Number of frames that were ignored because their layout differs from that of the first frame."""
+        """Number of frames that were ignored because their layout or size differs from the first frame's."""
         self._times: list[float] = []
         self._nets: list[np.ndarray] = []
         self._taxels: dict[str, np.ndarray] = {}
         self._peaks: dict[str, Peak] = {}
-        """Peak by unit of the readings."""
+        """Peak of the readings in each unit, keyed by unit."""
 
     def add(self, message: Message) -> None:
         """Add a message from one of the topics in ``frames``.
@@ -129,7 +129,11 @@ class Touch:
         return [body for body, of_body in enumerate(self.units) if of_body == unit]
 
     def split(self) -> list[tuple[Touch, list[int]]]:
-        """Return, for each unit (forces first), a history and the indices of the bodies with that unit."""
+        """Split this history into one for each unit of the readings.
+
+        Returns:
+            For each unit, a history and the indices of the bodies with that unit. Forces come first.
+        """
         parts = []
         for unit in self._ordered_units():
             part = copy(self)
@@ -141,24 +145,25 @@ class Touch:
     def quantity(self) -> str:
         """Quantity that the pads with ``unit`` measure.
 
-        If these pads measure different quantities, this is ``force_vector`` for forces, or else empty.
+        If these pads measure different quantities, this is ``force_vector`` if the unit is newton, and empty
+        for all other units.
         """
         names = {name for name, unit in zip(self.quantities, self.units, strict=True) if unit == self.unit}
         return names.pop() if len(names) == 1 else "force_vector" if self.unit == "N" else ""
 
     @property
     def peak(self) -> Peak | None:
-        """Readings at the time at which the sum of the readings in ``unit`` is largest, or None."""
+        """Readings at the time of the largest sum of readings in ``unit``; None before the first frame."""
         return self._peaks.get(self.unit)
 
     @property
     def times(self) -> np.ndarray:
-        """Times of the frames (n,) [s]."""
+        """Times of the n frames in this history (n,) [s]."""
         return np.array(self._times)
 
     @property
     def nets(self) -> np.ndarray:
-        """Magnitude of the sum of each body's readings (n, b); for forces, this is the net force [N]."""
+        """Magnitude of the sum of each body's readings at each time (n, b); for forces, the net force [N]."""
         return np.array(self._nets).reshape(len(self._times), len(self.bodies))
 
     @property
@@ -167,7 +172,11 @@ class Touch:
         return np.diff(self.offsets)
 
     def taxels_of(self, bodies: Sequence[int]) -> np.ndarray:
-        """Return the indices of all taxels on the bodies with these indices."""
+        """Return the indices of all taxels on the specified bodies.
+
+        Args:
+            bodies: Indices of the bodies in ``self.bodies``.
+        """
         return np.concatenate(
             [np.arange(self.offsets[body], self.offsets[body + 1]) for body in bodies] or [np.zeros(0, int)]
         )

@@ -111,7 +111,8 @@ class Video:
         """Compute the region that contains the skin and nearby moving shapes at the sampled times.
 
         Returns:
-            Lower and upper corner of the region (3,) [m], and the largest `reach` of the skin (2,) [m].
+            The lower and the upper corner of the region, each (3,) [m], and the largest `reach` of the skin
+            at any of the sampled times (2,) [m].
         """
         state, shapes = _State(self._recording, []), Spheres(self._recording.markers)
         lows, highs, reaches, centers = [], [], [], []
@@ -148,7 +149,8 @@ class Video:
         """Return the force arrows of all contacts: up to three components for each contact.
 
         Returns:
-            Start and end points (k, 2, 3) [m] and indices (k,) in ARROW_COLORS of the k arrows.
+            ends: Start and end point of each of the k arrows in the world (k, 2, 3) [m].
+            kinds: Index of each arrow's colour in ARROW_COLORS (k,).
         """
         if contacts is None or not len(contacts):
             return np.zeros((0, 2, 3)), np.zeros(0, int)

@@ -25,11 +25,11 @@ class BagStatus(NamedTuple):
     active: bool
     """Whether messages can be added. If False, the bag is complete or ``fault`` is set."""
     duration: float
-    """Difference between the largest and the smallest log time [s]."""
+    """Difference between the largest and the smallest log time of the recorded messages [s]."""
     size: int
-    """Size of the file [bytes]."""
+    """Size of the bag's MCAP file so far [bytes]."""
     fault: str = ""
-    """Why the recording ended early, or an empty string. The bag keeps the messages written before that."""
+    """Why the recording ended early; empty if it did not. The bag keeps all messages written before then."""
 
 
 class BackgroundWriter:
@@ -49,19 +49,23 @@ class BackgroundWriter:
         self._changed = Condition()
         self._batches: list[Sequence[tuple[int, int, bytes]]] = []
         self._waiting = 0
-        """Size of the messages in the batches [bytes]."""
+        """Total size of the queued messages [bytes]."""
         self._ending = False
         self._range: tuple[int, int] | None = None
-        """Smallest and largest log time [ns]; None before the first message."""
+        """Smallest and largest log time of the written messages [ns]; None before the first one."""
         self._fault = ""
         self._thread = Thread(target=self._run, name="recording", daemon=True)
 
     def add_topic(self, *arguments: Any) -> int:
-        """Add a topic and return its id; arguments as in `BagWriter.add_topic`. Call this before `start`."""
+        """Add a topic and return its id for `write`. Call this before `start`.
+
+        Args:
+            *arguments: Arguments of `BagWriter.add_topic`.
+        """
         return self._bag.add_topic(*arguments)
 
     def start(self) -> None:
-        """Start the thread."""
+        """Start the thread that writes queued messages and reports the status."""
         self._thread.start()
 
     @property
@@ -84,7 +88,7 @@ class BackgroundWriter:
                 self._changed.notify_all()
 
     def finish(self) -> None:
-        """Let the thread complete the bag in the background."""
+        """Let the thread write all queued messages and complete the bag, without waiting for it."""
         with self._changed:
             self._ending = True
             self._changed.notify_all()

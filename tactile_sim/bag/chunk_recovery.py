@@ -60,7 +60,7 @@ def next_chunk(file: BinaryIO, place: int, size: int) -> int:
 
 
 def last_place(file: BinaryIO, mark: bytes, size: int) -> int:
-    """Return the offset of the last occurrence of ``mark``, or ``size`` if there is none.
+    """Return the offset of the last occurrence of ``mark`` in a file, or ``size`` if there is none.
 
     Args:
         file: File to search, open for reading.

@@ -26,13 +26,17 @@ class TopicContents:
 
     @property
     def rate(self) -> float | None:
-        """Mean message rate in log time [Hz], or None if it is undefined."""
+        """Mean number of messages per second of log time [Hz]; None if all log times are equal."""
         return (self.count - 1) / ((self.stop - self.start) / 1e9) if self.stop > self.start else None
 
 
 @dataclass
 class Contents:
-    """Summary of all topics of a bag. ``start`` and ``stop`` are the smallest and largest log time [ns]."""
+    """Summary of the topics in a bag.
+
+    ``start`` and ``stop`` are the smallest and largest log time [ns]. Topics with a type in `LOGS` count only
+    if no other topic has messages.
+    """
 
     topics: dict[str, TopicContents] = field(default_factory=dict)
     file_size: int = 0
@@ -55,7 +59,7 @@ class Contents:
         return max((topic.stop for topic in self._timed()), default=0)
 
     def _timed(self) -> list[TopicContents]:
-        """Return the topics that have messages. Log topics are included only if there are no others."""
+        """Return the topics that have messages, except log topics (see `LOGS`) if others have messages."""
         filled = [topic for topic in self.topics.values() if topic.count]
         return [topic for topic in filled if topic.type_name not in LOGS] or filled
 

@@ -29,7 +29,13 @@ NEEDED = 4
 
 
 class Exported(NamedTuple):
-    """Numbers of arrays and topics written, and a description of the bag's damage or None."""
+    """Result of an export.
+
+    Attributes:
+        arrays: Number of arrays written.
+        topics: Number of topics written.
+        damage: Description of the bag's damage, or None.
+    """
 
     arrays: int
     topics: int
@@ -134,7 +140,13 @@ def _put(archive: ZipFile, name: str, array: np.ndarray) -> None:
 
 
 def _arrays(topic: Topic, units: dict[str, str], name: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the name and the array of each field of a topic, and add the fields' units to ``units``."""
+    """Yield the name and the array of each field of a topic.
+
+    Args:
+        topic: Messages of the topic.
+        units: Units by array name; the units of this topic's arrays are added.
+        name: Name of the topic in the archive.
+    """
     found: dict[str, np.ndarray] = {}
     own = getattr(topic, "unit", None)
     for field, value in vars(topic).items():
@@ -162,7 +174,13 @@ def _add(into: dict[str, np.ndarray], name: str, value: Any) -> None:
 
 
 def _join(into: dict[str, np.ndarray], name: str, values: list[Any]) -> None:
-    """Concatenate a field's values from all messages, and add one array per (nested) field to ``into``."""
+    """Concatenate the values of a field whose length differs between messages, and store them.
+
+    Args:
+        into: Arrays by name. If the field is a struct, an array is added for each of its fields.
+        name: Name of the field.
+        values: The field's value in each message.
+    """
     if isinstance(values[0], Columns):
         for field in vars(values[0]):
             _join(into, f"{name}.{field}", [getattr(value, field) for value in values])

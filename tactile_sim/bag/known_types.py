@@ -1,4 +1,4 @@
-"""Check a bag's definitions and messages of those types that this package interprets.
+"""Check the definitions and messages in a bag, for all message types that this package interprets.
 
 A bag contains its own message definitions, which may be invalid or from another version.
 """
@@ -147,6 +147,11 @@ def _required(name: str) -> Struct:
 
 def _compare(required: Any, found: Any, place: str) -> None:
     """Check that the type ``found`` has all fields of ``required``, with the same types.
+
+    Args:
+        required: Type that this package expects.
+        found: Type as defined in the bag.
+        place: Name of the type and path of the field, for the error message.
 
     Raises:
         WireError: A field is missing or has a different type.

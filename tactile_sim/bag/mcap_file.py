@@ -76,7 +76,7 @@ class McapScan:
 
     Attributes:
         metadata: Metadata records by name; complete after the iteration.
-        kept: Offset of the record that contains the current message, for use with `after`.
+        kept: Offset in the file of the record that contains the current message, for use with `after`.
         size: Size of the file [bytes].
 
     Args:
@@ -104,7 +104,7 @@ class McapScan:
 
     @property
     def lost(self) -> int:
-        """Number of bytes that could not be read."""
+        """Number of bytes in the file that could not be read; complete after the iteration."""
         return sum(cost for _, cost in self._faults.values())
 
     def __iter__(self) -> Iterator[Message]:
@@ -118,12 +118,12 @@ class McapScan:
             yield from self._records(file, len(MAGIC))
 
     def after(self, offset: int) -> Iterator[Message]:
-        """Iterate over the messages of a record and of all subsequent records.
+        """Iterate over the messages from a record to the end of the file.
 
         Call this only after a complete iteration.
 
         Args:
-            offset: Value that ``kept`` had at a message of the first record.
+            offset: Offset of the first record: the value of ``kept`` while a message in it was current.
         """
         with open(self.path, "rb") as file:
             yield from self._records(file, offset)
@@ -201,7 +201,10 @@ class McapScan:
         return int(HEAD.size + length)
 
     def _begins(self, file: BinaryIO, place: int) -> bool:
-        """Return whether a valid record begins at this offset [bytes]. This moves the file position."""
+        """Return whether a valid record begins at offset ``place`` of the file [bytes].
+
+        This moves the file position.
+        """
         file.seek(place)
         head = file.read(CHUNK_HEAD)
         try:
@@ -210,7 +213,7 @@ class McapScan:
             return False
 
     def _learn(self, file: BinaryIO) -> None:
-        """Read topics and types from the file's summary, because their definitions may have been damaged."""
+        """Read topics and types from the file's summary, because those in the chunks may be damaged."""
         place = last_place(file, DATA_END, self.size)
         with suppress(*_BROKEN):
             while place < self.size:

@@ -155,9 +155,10 @@ class McapWriter:
         self._end_chunk()
 
     def draft(self, messages: Iterable[tuple[int, int, bytes]]) -> None:
-        """Write messages provisionally; the next method call removes them.
+        """Write messages that the next call of a method removes from the file again.
 
-        Messages whose log times are not final yet are thus not lost if the process is killed.
+        Use this for messages whose log times may still change. They stay in the file if the process is
+        killed.
 
         Args:
             messages: Channel, log time [ns] and serialized data of each message.
@@ -276,7 +277,7 @@ class McapWriter:
 
     @property
     def bytes_written(self) -> int:
-        """Size of the file [bytes]."""
+        """Size of the file so far, without the open chunk [bytes]."""
         return self._end
 
 

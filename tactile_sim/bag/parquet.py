@@ -96,14 +96,18 @@ class _Table:
         self._writer: Any = None
 
     def add(self, message: Message) -> None:
-        """Add the next message."""
+        """Add the next message of the topic. It is written when `BATCH` messages are pending, or by `end`."""
         self._type_name = message.type_name
         self._messages.append(message)
         if len(self._messages) == BATCH:
             self._write()
 
     def end(self) -> None:
-        """Write the last batch and close the file. If all lists were empty, the file has no rows."""
+        """Write the last batch and close the file.
+
+        The file has no rows if each row would be a struct in a list (see the module docstring) and the lists
+        of all messages are empty.
+        """
         self._write()
         if self._writer is None:
             self._put({"message_index": np.zeros(0, np.int64), "stamp": np.zeros(0, np.int64)}, "", None)
@@ -186,13 +190,23 @@ def _free(name: str, taken: Container[str]) -> str:
 
 
 def _only_list(value: Any) -> str:
-    """Return the name of the only field besides the header if that is a list of structs, else ``""``."""
+    """Return the name of the list of structs in a message that has no other field except a header.
+
+    Returns:
+        The name of the field, or an empty string for all other messages.
+    """
     names = [name for name in vars(value) if name != "header"]
     return names[0] if len(names) == 1 and isinstance(getattr(value, names[0]), Columns) else ""
 
 
 def _note_sizes(sizes: dict[str, int | None], value: Any) -> None:
-    """Store the length of each array of a message in ``sizes``, or None if it differs between messages."""
+    """Update the lengths of a topic's array fields with those in one message.
+
+    Args:
+        sizes: Length of each array field by dotted name; None for fields whose length differs between
+            messages. Modified in place.
+        value: Decoded message.
+    """
     for name, leaf in _leaves(value, ""):
         if isinstance(leaf, np.ndarray) and sizes.setdefault(name, len(leaf)) != len(leaf):
             sizes[name] = None
@@ -211,7 +225,15 @@ def _leaves(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
 
 
 def _joined(parts: list[Columns], prefix: str) -> Iterator[tuple[str, Any]]:
-    """Concatenate lists of structs, and yield the dotted name and the values of each field."""
+    """Concatenate lists of structs, one from each message.
+
+    Args:
+        parts: The lists of structs.
+        prefix: Prefix of the names that are yielded.
+
+    Yields:
+        The dotted name of each field, and its values in all structs of all lists.
+    """
     for name, first in vars(parts[0]).items():
         values = [getattr(part, name) for part in parts]
         if isinstance(first, Columns):

@@ -18,7 +18,10 @@ from tactile_sim.errors import BagError, suggest
 from tactile_sim.wire.decode import Columns, Record
 
 _OWN = ("message_type", "stamps", "log_times")
-"""Attributes of a topic that are not message fields. Fields with these names get a trailing underscore."""
+"""Attributes of `Topic` that are not message fields.
+
+A message field with one of these names gets a trailing underscore.
+"""
 
 
 class Topic(SimpleNamespace):
@@ -159,9 +162,10 @@ def _in_rows(values: Any, width: int) -> Any:
 
 
 def _stacked(values: list[Any]) -> Any:
-    """Combine the values of a field from all messages.
+    """Combine the values of a field from all n messages.
 
-    Numbers and arrays of equal shape become one array, structs become Columns, other values remain a list.
+    Numbers become an array (n,), and arrays of equal shape become one array (n, ...). Structs become Columns.
+    All other values remain a list.
     """
     first = values[0]
     if isinstance(first, np.ndarray):

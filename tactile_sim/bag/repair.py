@@ -42,6 +42,9 @@ def repair(path: Path, progress: Progress | None = None) -> Repaired:
         path: The bag's folder or MCAP file.
         progress: Called with the number of bytes read and the size of the file.
 
+    Returns:
+        The damage that was found, the number of intact messages, and the path of the damaged original.
+
     Raises:
         BagError: ``path`` is not a bag with a single MCAP file of ROS 2 messages, or cannot be written.
     """
@@ -79,7 +82,11 @@ def repair(path: Path, progress: Progress | None = None) -> Repaired:
 def _rewrite(path: Path, file: Path, scan: McapScan, replace: bool) -> Path | None:
     """Write the folder's metadata and, if ``replace`` is True, the repaired file.
 
-    ``scan`` must have completed an iteration, so that it knows all channels.
+    Args:
+        path: The bag's folder or MCAP file.
+        file: The MCAP file.
+        scan: A scan of ``file`` after a complete iteration, so that it knows all channels.
+        replace: Whether to replace ``file`` by the repaired file.
 
     Returns:
         Path of the damaged original, or None if the file was intact.

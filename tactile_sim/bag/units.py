@@ -28,7 +28,7 @@ _FIELDS = {
     "TFMessage": {"transforms.transform.translation": "m", "transforms.transform.rotation": "1"},
     "Clock": {"clock.sec": "s", "clock.nanosec": "ns"},
 }
-"""Units of fields, keyed by the last component of the type's name and by the field's name."""
+"""Units of fields, keyed by message type (without the package) and then by field name."""
 TIMES = ("stamps", "log_times", "stamp", "log_time")
 
 

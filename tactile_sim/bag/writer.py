@@ -84,8 +84,8 @@ class BagWriter:
     def draft(self, messages: Callable[[], Sequence[tuple[int, int, bytes]]]) -> None:
         """Set a function that returns messages whose log times may still change.
 
-        The function is called at each write to disk. The returned messages replace the previously returned
-        ones in the bag, and stay there if the process is killed. Use :meth:`write` for final messages.
+        The function is called at each write to disk. The messages that it returns replace those that it
+        returned before. They stay in the bag if the process is killed. Use :meth:`write` for final messages.
 
         Args:
             messages: Returns the topic id, log time [ns] and CDR bytes of each message.
@@ -117,7 +117,7 @@ class BagWriter:
 
     @property
     def bytes_written(self) -> int:
-        """Size of the file [bytes]."""
+        """Size of the bag's MCAP file so far [bytes]."""
         return self._file.bytes_written
 
     def _information(self) -> dict[str, Any]:

@@ -73,7 +73,7 @@ def make_backend(
     seed: int,
     threads: int,
 ) -> tuple[Worlds | WarpWorlds | MotrixWorlds, Readings]:
-    """Create the environments and their readings; see `Batch`.
+    """Create the environments of a `Batch` and the object that computes their skin readings.
 
     Args:
         simulation: Simulation of the configuration.
@@ -83,6 +83,9 @@ def make_backend(
         device: As in `Batch`.
         seed: Seed of the first environment.
         threads: As in `Batch`.
+
+    Returns:
+        The environments and their `Readings`, both in the classes of the backend.
 
     Raises:
         TactileSimError: The backend is not installed, does not support the configuration or the device, or

@@ -94,17 +94,17 @@ class Batch:
 
     @property
     def timestep(self) -> float:
-        """Time step [s]."""
+        """Time step of the physics [s]."""
         return self.simulation.engine.timestep
 
     @property
     def time(self) -> np.ndarray:
-        """(num_envs,) time since the last reset [s]."""
+        """(num_envs,) simulated time since the last reset of each environment [s]."""
         return self.worlds.time
 
     @property
     def qpos(self) -> np.ndarray:
-        """(num_envs, nq) positions [m, rad]. Assign or modify them to set the state."""
+        """(num_envs, nq) joint positions, as in MuJoCo [m, rad]. Assign or modify to set the state."""
         return self.worlds.qpos
 
     @qpos.setter
@@ -113,7 +113,7 @@ class Batch:
 
     @property
     def qvel(self) -> np.ndarray:
-        """(num_envs, nv) velocities [m/s, rad/s]. Assign or modify them to set the state."""
+        """(num_envs, nv) joint velocities, as in MuJoCo [m/s, rad/s]. Assign or modify to set the state."""
         return self.worlds.qvel
 
     @qvel.setter
@@ -122,7 +122,7 @@ class Batch:
 
     @property
     def ctrl(self) -> np.ndarray:
-        """(num_envs, nu) controls. Assign or modify them; a change ends the built-in motion."""
+        """(num_envs, nu) actuator controls. Assign or modify them; a change ends the built-in motion."""
         return self.worlds.ctrl
 
     @ctrl.setter

@@ -22,10 +22,10 @@ _FOREVER = 1 << 30
 
 
 class Commands:
-    """Joint commands and built-in motion of all environments, applied as `Simulation` does."""
+    """Joint commands and built-in motion of all environments, with the same effect as in `Simulation`."""
 
     def __init__(self, simulation: Simulation, worlds: Worlds | WarpWorlds | MotrixWorlds):
-        """Use the commander and the motion of a simulation for all environments."""
+        """Use the commander of ``simulation``, and its built-in motion if it has one, in all environments."""
         self._commander = simulation.commander
         self._motion: Any = simulation.motion
         interval = self._motion.interval if self._motion else 0.0
@@ -41,8 +41,8 @@ class Commands:
     def apply(self, steps_since_reset: np.ndarray) -> None:
         """Write the controls that commands and built-in motion require for the next step.
 
-        If the controls of an environment were changed from outside, its built-in motion ends. Repeated calls
-        before the step have no effect.
+        The built-in motion of an environment ends if the user has changed the environment's controls.
+        Repeated calls before the step have no effect.
 
         Args:
             steps_since_reset: (num_envs,) number of steps since the last reset of each environment.
@@ -116,7 +116,10 @@ class Commands:
         self._moving[envs] = False
 
     def _data(self, env: int) -> Any:
-        """Return an object with those arrays of an environment that a commander uses, named as in MjData."""
+        """Return the state and controls of an environment as an object with attributes named as in MjData.
+
+        It has only the attributes that a `Commander` uses.
+        """
         worlds = self._worlds
         return SimpleNamespace(
             qpos=worlds.qpos[env], ctrl=worlds.ctrl[env], qfrc_applied=worlds.qfrc_applied[env]

@@ -50,7 +50,7 @@ class TactileSensorCfg(SensorCfg):
     skin: Mapping[str, Any] = field(default_factory=dict)
 
     def build(self) -> TactileSensor:
-        """Create the sensor; mjlab initializes it later."""
+        """Create the sensor. mjlab calls `TactileSensor.initialize` later, with the compiled model."""
         return TactileSensor(self)
 
 

@@ -31,7 +31,7 @@ class Observation:
         pads: Sequence[str] | None,
         reduce: str | None,
     ):
-        """Create the observation. `Batch.observe` does this."""
+        """Create an observation of the current state. Call `Batch.observe` instead of this."""
         self._batch, self._source = batch, readings
         self._steps = steps.copy()
         check_selection(batch.simulation, pads, reduce)
@@ -43,7 +43,7 @@ class Observation:
 
     @property
     def time(self) -> np.ndarray:
-        """(n,) time since the last reset [s]."""
+        """(n,) simulated time since the last reset of each environment [s]."""
         return self._batch.time
 
     @cached_property
@@ -87,7 +87,10 @@ class Observation:
 
     @cached_property
     def joint_states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Positions, velocities and efforts (n, joints) of hinge and slide joints; see ``joint_names``."""
+        """Positions [m, rad], velocities [m/s, rad/s] and efforts [N, N m] of the hinge and slide joints.
+
+        The three arrays have the shape (n, joints) and are in the order of ``joint_names``.
+        """
         worlds, commander = self._batch.worlds, self._batch.simulation.commander
         effort = worlds.qfrc_actuator[:, commander.dofs] + worlds.qfrc_applied[:, commander.dofs]
         return worlds.qpos[:, commander.qpos], worlds.qvel[:, commander.dofs], effort
@@ -103,7 +106,7 @@ class Observation:
         return self._batch.worlds.sensordata
 
     def contact_sensor(self, name: str) -> ContactSensor:
-        """Return the measurements of a contact sensor.
+        """Return the measurements of one of the scene's contact sensors in all environments.
 
         Raises:
             EngineError: The scene has no contact sensor with this name.
@@ -123,7 +126,7 @@ class Observation:
 
     @cached_property
     def feelers(self) -> np.ndarray:
-        """(n, feelers) free length of each feeler [m]. Environments are processed sequentially."""
+        """(n, feelers) free length of each feeler [m]. Slow: environments are processed one by one."""
         simulation, worlds = self._batch.simulation, self._batch.worlds
         model = simulation.engine.model
         data = mujoco.MjData(model)

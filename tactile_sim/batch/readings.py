@@ -26,7 +26,7 @@ _LEAST = 8
 
 
 class Readings:
-    """Readings of each environment, computed in the same way as by `Simulation` and its snapshots."""
+    """Readings of the skin in each environment, computed in the same way as by `Simulation`."""
 
     def __init__(self, simulation: Simulation, worlds: Worlds | WarpWorlds | MotrixWorlds, seed: int):
         """Create the signal chains. Environment k uses the seed ``seed + k``."""
@@ -48,7 +48,7 @@ class Readings:
 
     @property
     def sampled(self) -> bool:
-        """True if readings combine several steps (``sampling``)."""
+        """True if each reading combines several steps, as configured by ``sampling``."""
         return bool(self._samplings)
 
     @property
@@ -58,12 +58,12 @@ class Readings:
 
     @property
     def ideal(self) -> ManyReadings:
-        """Readings of the recorded states, before sampling and signal chain."""
+        """Readings of all environments in the recorded states, before sampling and signal chain."""
         return self._felt
 
     @property
     def device_arrays(self) -> dict[str, Any]:
-        """Device arrays by name; empty for this backend."""
+        """Arrays of readings on the device, by name; empty because this class computes on the CPU."""
         return {}
 
     @property
@@ -96,9 +96,9 @@ class Readings:
         """Update the state of sampling and signal chains after `feel`.
 
         Args:
-            steps: (n,) number of steps since the last reset.
-            due: Tactile streams that are due in this step.
-            faulty: Environments to skip, because they are about to be reset.
+            steps: (n,) number of steps since the last reset of each environment.
+            due: Names of the tactile streams whose messages are due in this step.
+            faulty: Indices of environments to skip, because they are about to be reset.
         """
 
         if due and self._chains and self._chains.has_memory:
@@ -186,7 +186,7 @@ class Readings:
         self.in_threads(run)
 
     def in_threads(self, work: Callable[[int, int, int], None]) -> None:
-        """Call ``work(thread, first, last)`` in each thread, for the thread's range of environments."""
+        """Call ``work(thread, first, last)`` in each thread, for its environments [first, last)."""
         edges = np.linspace(0, self._worlds.num_envs, len(self._skins) + 1).astype(int).tolist()
         others = [
             self._pool.submit(work, k, first, last)

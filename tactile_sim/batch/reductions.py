@@ -1,4 +1,4 @@
-"""Reduce readings to one value per pad."""
+"""Reduce the readings of all taxels to one value or vector for each pad."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ _SUM, _PEAK, _CONTACT, _CENTER = range(4)
 def reduce_readings(
     skin: Skin, readings: Readings, values: np.ndarray, reduce: str, chosen: np.ndarray | None
 ) -> np.ndarray:
-    """Reduce readings to one value per pad.
+    """Reduce the readings of all taxels to one value or vector for each pad.
 
     Args:
-        skin: The skin.
+        skin: Skin with the pads and taxels.
         readings: Source of ``values``. If it is sparse, only touched taxels are visited.
         values: Readings (n, taxels, channels) to reduce.
         reduce: One of REDUCTIONS.

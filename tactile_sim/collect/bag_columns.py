@@ -29,7 +29,7 @@ _USED = {
     _NUMBERS: r"/ctrl",
     _JOINTS: r"/joint_(states|commands)",
 }
-"""For each message type, a regular expression that exported topic names must match at their end."""
+"""For each message type, a regular expression that must match the end of a topic's name to export it."""
 _CONSTANT = {
     _FRAME: ("pads", "bodies", "taxel_counts", "pad_channels", "units"),
     _JOINTS: ("name",),
@@ -49,9 +49,9 @@ class Stream:
     """The values of a dataset column at the times of their messages."""
 
     stamps: np.ndarray
-    """(n,) time stamps in increasing order [ns]."""
+    """(n,) time stamps of the messages, in increasing order [ns]."""
     values: np.ndarray
-    """(n, ...) values."""
+    """(n, ...) value of the column in each message."""
     unit: str = ""
     names: tuple[str, ...] = ()
 
@@ -61,7 +61,7 @@ class Column:
     """A column of the dataset, with one value per row."""
 
     values: np.ndarray
-    """(rows, ...) values."""
+    """(rows, ...) value of the column in each row of the dataset."""
     unit: str = ""
     names: tuple[str, ...] = ()
     """Names along the first axis of a row."""
@@ -121,7 +121,7 @@ def read_streams(
 
 
 def _check_constant(path: Path, name: str, topic: Topic) -> None:
-    """Check that all messages on a topic have the same columns.
+    """Check that the values have the same layout in all messages on a topic.
 
     Raises:
         BagError: A field that must be constant, or the number of values in a field, changes.

@@ -55,11 +55,14 @@ class Collection:
         return int(np.random.SeedSequence([self.seed, shard]).generate_state(1)[0] >> 2)
 
     def make(self, shard: int, threads: int = 0) -> int:
-        """Run the episodes of one shard, write its file and return the number of episodes.
+        """Run the episodes of one shard and write them to the shard's file.
 
         Args:
             shard: Index of the shard.
             threads: Number of threads. 0 uses the number of processors.
+
+        Returns:
+            The number of episodes in the shard.
 
         Raises:
             TactileSimError: The file cannot be written.
@@ -127,12 +130,15 @@ def collect(
 
 
 def make_probe(collection: Collection, workers: int, option: str = "--envs") -> Episodes:
-    """Check a dataset's settings and memory use, and return a batch of one episode, which is not recorded.
+    """Check the settings of a dataset and the memory needed to collect it.
 
     Args:
         collection: The dataset to check.
         workers: Number of shards created in parallel.
         option: Option that sets the number of episodes per shard, for error messages.
+
+    Returns:
+        A batch of one episode that was created for the check. It has not been run or recorded.
 
     Raises:
         TactileSimError: A number, the configuration, the task or the policy is invalid, or the shards that

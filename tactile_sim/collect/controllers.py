@@ -17,7 +17,10 @@ if TYPE_CHECKING:
     from tactile_sim.learning import Task
 
 Controller = Callable[[Observation], tuple[np.ndarray, np.ndarray]]
-"""Function that returns actions (n, k) in [-1, 1] and controls (n, nu) for an observation."""
+"""Function that computes the actions (n, k) in [-1, 1] and controls (n, nu) of n environments.
+
+Its argument is the observation of all environments. k is the number of values in an action.
+"""
 
 
 def make_task(name: str) -> Task:
@@ -52,8 +55,8 @@ def make_controller(
     """Return the function that computes actions, or None for built-in motion.
 
     Args:
-        task: Task that defines observations and actions. None uses joint positions and velocities, followed
-            by touch, as observations and scales actions to the ranges of the controls.
+        task: Task that defines observations and actions. With None, an observation contains joint positions,
+            joint velocities and touch, and actions are scaled to the ranges of the controls.
         policy: File of a `LinearPolicy`. None draws random actions for a task.
         touch: Kind of tactile observation, see `TaskVectorEnv`.
         batch: Batch of the environments to control.

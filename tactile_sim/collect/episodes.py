@@ -110,9 +110,12 @@ class Episodes:
         )
 
     def record(self) -> list[dict[str, np.ndarray]]:
-        """Run the episodes and return the columns (length, ...) of each episode by name.
+        """Run the episodes and record their columns.
 
         An episode ends early when the task terminates it or when its physics becomes unstable.
+
+        Returns:
+            For each episode, its columns (length, ...) by name, where length is its number of rows.
         """
         batch, recipe, task = self.batch, self.recipe, self.task
         count, steps = batch.num_envs, recipe.steps
@@ -190,7 +193,7 @@ class Episodes:
         return {name: column for name, column in columns.items() if 0 not in column[0].shape}
 
     def _results(self) -> dict[str, Field]:
-        """Return the columns whose values are known only after each step."""
+        """Return the columns whose values are known only after a step, such as actions and rewards."""
         model, results = self.batch.simulation.engine.model, {}
         if model.nu:
             names = tuple(model.actuator(k).name for k in range(model.nu))

@@ -38,7 +38,7 @@ def export_bags(
         topics: Topics to export; by default all topics of known types.
         rate: Number of rows per second [Hz]. 0 uses the rate of the tactile messages.
         task: Description of the robot's task for LeRobot; by default the name of the first bag.
-        progress: Called with the number of bytes read and the size of the file.
+        progress: Called for each bag with the number of bytes read and the size of the bag's file.
 
     Returns:
         The description of the dataset, and a message about the first damaged bag, or None.

@@ -91,9 +91,10 @@ def finish(out: Path, info: dict[str, Any]) -> None:
 
 
 def _number(path: Path, first: int) -> None:
-    """Correct the ``index`` column of a shard, starting at ``first``.
+    """Correct the ``index`` column of a shard so that it counts rows from ``first``.
 
-    The column is wrong if an earlier episode ended early, because workers assume that none does.
+    The column is wrong if an earlier episode in the dataset ended early, because the process that wrote the
+    shard assumes that all episodes have full length.
     """
     import pyarrow
     from pyarrow.parquet import ParquetFile

@@ -18,7 +18,10 @@ if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
 
 Measure = Callable[[list[dict[str, np.ndarray]], "Simulation"], dict[str, float]]
-"""Function that returns numbers by name, given each episode's columns (length, ...) and the simulation."""
+"""Function that reduces recorded episodes to numbers, keyed by name.
+
+Its arguments are the columns (length, ...) of each episode, keyed by name, and the simulation.
+"""
 _MODULE = "tactile_sim_metric"
 """Module name under which a metric file is loaded."""
 

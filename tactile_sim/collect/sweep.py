@@ -75,11 +75,14 @@ class Sweep:
         return Collection(recipe, self.episodes, self.parts, self.episodes, self.seed)
 
     def make(self, shard: int, threads: int = 0) -> int:
-        """Run the episodes of a point, write the values of the metric to its file, and return 1.
+        """Run the episodes of a point and write the values of the metric to the point's file.
 
         Args:
             shard: Index of the point.
             threads: Number of threads. 0 uses the number of processors.
+
+        Returns:
+            1, the number of completed points.
 
         Raises:
             TactileSimError: The point is invalid, the metric fails or the point's file cannot be written.

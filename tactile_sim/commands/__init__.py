@@ -13,7 +13,10 @@ from tactile_sim.errors import readable
 
 
 class Parser(argparse.ArgumentParser):
-    """Argument parser with readable errors; ``intermixed`` allows options between positional arguments."""
+    """Argument parser that shortens its error messages and escapes control characters in them.
+
+    If ``intermixed`` is True, options are allowed between positional arguments.
+    """
 
     intermixed = False
 

@@ -37,7 +37,7 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _scripts() -> dict[str, Path]:
-    """Return the paths of the benchmark scripts by name, without helpers, whose names start with ``_``."""
+    """Return the paths of the benchmark scripts, keyed by name. Files that start with ``_`` are skipped."""
     root = Path(tactile_sim.__file__).parent.parent
     folder = root / "bench"
     if not (root / "package.xml").is_file() or not folder.is_dir():

@@ -135,10 +135,10 @@ def free_domain(start: int) -> int:
 
 
 def _hints(web: str) -> list[str]:
-    """Return the lines below the table.
+    """Return the hints below the table: browser view, topics, and how to use ROS in another terminal.
 
     Args:
-        web: Text about the browser view.
+        web: Address of the browser view, or ``off``; see `_web`.
     """
     return [
         f"web view: {web}",

@@ -42,7 +42,7 @@ COLUMNS: dict[str, tuple[str, Callable[[Any], str]]] = {
     "mass": ("mass [kg]", lambda mass: f"{mass:.4g}"),
     "range": ("range", lambda limits: f"{limits[0]:.4g} to {limits[1]:.4g}"),
 }
-"""Heading of each column that contains numbers, and a function that formats its values."""
+"""For each column with numbers, keyed by name: its heading, and a function that formats its values."""
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:

@@ -73,7 +73,7 @@ def add_parts(spec: mujoco.MjSpec, settings: Settings) -> dict[str, str]:
 
 
 def _add_objects(spec: mujoco.MjSpec, settings: Settings) -> None:
-    """Add the configured objects and the ground, which the defaults of the scene do not apply to."""
+    """Add the configured objects and the ground. The scene's default classes do not apply to them."""
     if not (settings.objects or settings.ground):
         return
     added = mujoco.MjSpec()
@@ -193,7 +193,11 @@ def _shape_geom(body: Any, entry: dict[str, Any]) -> Any:
 
 
 def _mesh_geoms(spec: mujoco.MjSpec, body: Any, name: str, settings: Settings) -> list[tuple[Any, float]]:
-    """Add the convex hull of a mesh or its convex parts as geoms; return each geom with its mass fraction."""
+    """Add the convex hull of an object's mesh, or its convex parts, as geoms.
+
+    Returns:
+        Each geom and its fraction of the object's mass.
+    """
     entry, where = settings.objects[name], f"{settings.source}: objects.{name}"
     path = _mesh_path(entry["file"], settings, f"{where}.file: ")
     if entry.get("decompose", False):

@@ -17,7 +17,7 @@ class EngineName(Text):
     """Names of the engines in this package."""
 
     def __call__(self, value: Any) -> str:
-        """Return the name of an existing engine.
+        """Return ``value`` unchanged if an engine with this name exists.
 
         Raises:
             ValueError: There is no engine with this name.

@@ -50,7 +50,7 @@ class FeelerSettings:
 
 
 FEELER = checks(FeelerSettings)
-"""The check for each key's value, by key name."""
+"""The check for the value of each key of a body's feelers, by key name."""
 
 
 def resolve_feelers(

@@ -70,7 +70,7 @@ class HardwarePad:
 
 
 HARDWARE_PAD = checks(HardwarePad)
-"""The check for each key's value, by key name."""
+"""The check for the value of each key of a pad with a real sensor, by key name."""
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,7 @@ class Key:
     name: str
     """Full name, such as ``rates.tactile``."""
     default: Any
-    """None if the key has no default."""
+    """Default value, or None if there is none."""
     check: Check
     doc: str
     live: bool

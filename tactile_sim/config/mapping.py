@@ -121,13 +121,16 @@ def _checked(
     own: Mapping[str, Key] = MappingProxyType({}),
     engine: str = "",
 ) -> tuple[dict[str, Any], list[tuple[str, ConfigError]]]:
-    """Check keys and values; return the valid values by full name, and a (key, error) pair per error.
+    """Check keys and their values.
 
     Args:
         pairs: Full name and value of each key.
         source: Name of the configuration in error messages.
         own: Keys that the engine adds, keyed by full name.
         engine: Name of the engine, for error messages.
+
+    Returns:
+        The valid values, keyed by full name, and a list with the full name and the error of each invalid key.
     """
     values: dict[str, Any] = {}
     errors: list[tuple[str, ConfigError]] = []
@@ -202,7 +205,7 @@ def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, s
         source: Name of the configuration in error messages.
 
     Raises:
-        ConfigError: The key is unknown, or requires keys below it.
+        ConfigError: The key is unknown, or has a value although it must contain a group of keys.
     """
     entry, key = _split(name.removeprefix(record + "."), checks)
     if entry and key in checks:
@@ -223,9 +226,10 @@ def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, s
 
 
 def _split(name: str, checks: Mapping[str, Check]) -> tuple[str, str]:
-    """Split a key below the name of a table of groups into the user-defined name and the group's key.
+    """Split a name such as ``left.arm.file`` into the user-defined name ``left.arm`` and the key ``file``.
 
-    The group's key has one or two levels. The user-defined name may contain dots.
+    ``name`` is a full key without the name of its table, such as ``robots``. The user-defined name may
+    contain dots. The key in ``checks`` has one or two levels.
     """
     levels = sorted({key.count(".") + 1 for key in checks}, reverse=True)
     splits = [(level, name.rsplit(".", level)) for level in levels]

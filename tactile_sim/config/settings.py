@@ -255,8 +255,8 @@ KEYS: dict[str, Key] = plain_keys(Settings)
 TABLES: dict[str, Check] = {
     name: entry.metadata["table"] for name, entry in fields(Settings) if "table" in entry.metadata
 }
-"""Checks of the values in user-defined tables by full name, such as ``skin.scales``."""
+"""The check of the values in each table with user-defined keys, such as ``skin.scales``, by full name."""
 RECORDS: dict[str, dict[str, Check]] = {
     name: entry.metadata["record"] for name, entry in fields(Settings) if "record" in entry.metadata
 }
-"""Checks of the keys in user-defined groups, by full name of the table, such as ``control``."""
+"""For each table of groups, such as ``control``: the check for each key of a group, by key name."""

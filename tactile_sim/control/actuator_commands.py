@@ -17,9 +17,9 @@ _TENDON = mujoco.mjtTrn.mjTRN_TENDON
 class ActuatorCommands:
     """Converts targets of tendons and actuators to controls.
 
-    A position is the length of the tendon or of the actuator's transmission before the gear ratio is applied,
-    and an effort is the force along the tendon or transmission. As with joints, a servo accepts positions or
-    velocities, and a motor accepts efforts.
+    The position of a tendon is its length. The position of an actuator is the length of its transmission
+    before the gear ratio is applied. An effort is the force along the tendon or transmission. As with joints,
+    a servo accepts positions or velocities, and a motor accepts efforts.
     """
 
     def __init__(self, model: mujoco.MjModel, names: Names):

@@ -27,11 +27,11 @@ class JointCommand:
 
     name: Sequence[str]
     position: np.ndarray
-    """Target positions [rad or m]."""
+    """Target position of each joint [rad or m]."""
     velocity: np.ndarray
-    """Target velocities [rad/s or m/s]."""
+    """Target velocity of each joint [rad/s or m/s]."""
     effort: np.ndarray
-    """Target efforts [N m or N]."""
+    """Target effort of each joint [N m or N]."""
 
 
 def joint_tables(
@@ -40,14 +40,16 @@ def joint_tables(
     """Convert commands by joint name to one array for each field.
 
     Args:
-        fields: For each field, values by joint name, or None; a value is a number or an array (count,).
+        fields: For each field, such as ``position``, its values by joint name, or None. A value is a number
+            or an array (count,).
         count: Number of environments.
 
     Returns:
         Names of k joints, and an array (count, k) for each field. NaN means no target.
 
     Raises:
-        CommandError: A field is not a mapping, or a value has another shape or is not numeric.
+        CommandError: A field is not a mapping, or a value is neither a number nor an array (count,) of
+            numbers.
     """
     values = {field: by_name(f"command_joints: {field}", given) for field, given in fields.items()}
     names = list(dict.fromkeys(name for given in values.values() for name in given))
@@ -82,7 +84,7 @@ class CommandChecks:
         self.followers = {names.joints[joint] for joint in leaders(model)} & set(self.without_position)
         """Names of joints that follow another joint and have no servo of their own."""
         self.drives = DriveTable(model, self._joints)
-        """Drives of these joints, and the targets that the joints accept."""
+        """Drives of the joints in `joint_names`, and the targets that these joints accept."""
         self._actuators = ActuatorCommands(model, names)
 
     def indices(self, names: Sequence[str]) -> np.ndarray:

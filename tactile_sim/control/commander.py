@@ -22,9 +22,9 @@ class Commander(CommandChecks):
     """Converts joint commands to actuator controls, and stores the last command for each joint.
 
     Controls are computed from the gain and bias of the actuators, so that a servo exerts no force at its
-    target. An effort is added to the force of a servo that the configuration's table ``control`` added. A
-    joint without such a servo receives the effort from its motor or, without a motor, as an applied force.
-    Until the first command, servos added by ``control`` hold the joint positions of the last reset.
+    target. If the configuration's table ``control`` added a servo to a joint, a commanded effort is added to
+    the servo's force. Other joints receive the effort from their motor or, without a motor, as an applied
+    force. Until the first command, servos added by ``control`` hold the joint positions of the last reset.
     """
 
     def __init__(self, model: mujoco.MjModel, names: Names):
@@ -82,12 +82,12 @@ class Commander(CommandChecks):
         return self._targets[joints, :EFFORT]
 
     def accept(self, targets: Mapping[str, np.ndarray], engine: EngineArrays) -> None:
-        """Store and apply targets that `check` returned; this ends the current trajectory.
+        """Store and apply the targets in a checked command; this ends the current trajectory.
 
         Joints without a target keep their last command.
 
         Args:
-            targets: Result of `check`.
+            targets: Result of `CommandChecks.check`.
             engine: State and inputs of the engine.
         """
         self._end_trajectory(engine)
@@ -206,7 +206,7 @@ class Commander(CommandChecks):
             self._trajectory = None
 
     def apply(self, engine: EngineArrays) -> None:
-        """Update the controls of trajectories, grips and velocity tracking for the next step."""
+        """Update the controls for the next step: follow the trajectory, move grips and track velocities."""
         if self._trajectory is not None:
             self._follow_on(engine)
         if len(self.grips):

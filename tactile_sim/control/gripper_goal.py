@@ -56,7 +56,7 @@ class GripperGoal:
         self._gripper, self.command, self._done, self._watch = gripper, command, done, watch
 
     def start(self, commander: Commander, engine: EngineArrays) -> None:
-        """Start moving the joints to the position."""
+        """Start moving the gripper's joints to the commanded position."""
         effort, velocity = self.command.max_effort, self.command.max_velocity
         effort = effort if effort > 0.0 else self._gripper.max_effort
         self._commander, self._moved = commander, engine.time
@@ -70,9 +70,12 @@ class GripperGoal:
         )
 
     def update(self, engine: EngineArrays) -> bool:
-        """Check the state before a step and return whether the goal has ended.
+        """Check before a step whether the joints reached the position, stalled or got another command.
 
         Calls ``watch`` and, when the goal ends, ``done``.
+
+        Returns:
+            True if the goal has ended.
         """
         commander, joints = self._commander, self._indices
         if (commander.grips.owner[joints] != self._own).any():
@@ -92,7 +95,7 @@ class GripperGoal:
         return False
 
     def present(self, engine: EngineArrays) -> dict[str, float]:
-        """Return the current positions [m or rad] by joint name."""
+        """Return the current positions of the gripper's joints [m or rad], keyed by joint name."""
         return dict(zip(self.joints, engine.qpos[self._commander.qpos[self._indices]].tolist(), strict=True))
 
     def replace(self, text: str) -> None:

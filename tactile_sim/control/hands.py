@@ -21,11 +21,11 @@ class Pull:
     point: np.ndarray
     """(3,) point where the spring is attached, body frame [m]."""
     target: np.ndarray
-    """(3,) other end of the spring, world frame [m]."""
+    """(3,) point to which the spring pulls, world frame [m]."""
     limit: float
-    """Maximum force [N]."""
+    """Maximum force of the spring [N]."""
     mass: float
-    """Effective mass at the point [kg]."""
+    """Effective mass of the body at `point` [kg]."""
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Press:
 
     body: int
     geom: int
-    """Id of the geom at the point."""
+    """Id of the geom on which the force acts."""
     point: np.ndarray
     """(3,) point of application, body frame [m]."""
     force: np.ndarray

@@ -18,7 +18,7 @@ class LinearPolicy:
     """
 
     def __init__(self, weights: np.ndarray, mean: np.ndarray, scale: np.ndarray, lag: float = 0.2):
-        """Create a policy without memory of earlier observations.
+        """Create a policy that has not received any observations yet.
 
         Args:
             weights: (2 m + 1, k) weights of the features z (m), z - s (m) and 1 for k actions; or

@@ -24,13 +24,16 @@ class JointTrajectory:
     joints: Sequence[str]
     """(k,) names of the joints."""
     times: np.ndarray
-    """(n,) times since the start [s]."""
+    """(n,) times of the waypoints since the start of the trajectory [s]."""
     positions: np.ndarray
-    """(n, k) positions [rad or m]."""
+    """(n, k) positions of the joints at the waypoints [rad or m]."""
     velocities: np.ndarray = field(default_factory=lambda: _NONE)
-    """(n, k) velocities [rad/s or m/s], or empty."""
+    """(n, k) velocities of the joints at the waypoints [rad/s or m/s], or empty."""
     accelerations: np.ndarray = field(default_factory=lambda: _NONE)
-    """(n, k) accelerations [rad/s² or m/s²], or empty; they require velocities."""
+    """(n, k) accelerations of the joints at the waypoints [rad/s² or m/s²], or empty.
+
+    Accelerations require velocities.
+    """
 
     def __post_init__(self) -> None:
         """Convert lists to arrays; raise CommandError if a field does not contain names or numbers."""
@@ -94,9 +97,9 @@ class JointTrajectory:
         return JointTrajectory(self.joints, np.concatenate([[0.0], self.times]), *longer)
 
     def at(self, time: float) -> tuple[np.ndarray, np.ndarray]:
-        """Return the positions and velocities (k,) at a time since the start [s].
+        """Return the joints' positions and velocities, each (k,), at a time since the start [s].
 
-        The joints are at rest before the first and after the last point.
+        The joints are at rest before the first waypoint and after the last one.
         """
         if time >= self.times[-1]:
             return self.positions[-1], np.zeros(len(self.joints))

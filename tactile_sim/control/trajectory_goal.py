@@ -84,9 +84,12 @@ class TrajectoryGoal:
         self._joints = commander.indices(self.trajectory.joints)
 
     def update(self, engine: EngineArrays) -> bool:
-        """Check the tolerances before a step and return whether the goal has ended.
+        """Check the tolerances before a step.
 
         Calls ``watch`` and, when the goal ends, ``done``.
+
+        Returns:
+            True if the goal has ended.
         """
         if engine.time == self._checked:  # the set points are already those of the next step
             return False

@@ -1,1 +1,1 @@
-"""Compute the colours, arrows, shapes and tactile images that all outputs share."""
+"""Compute colours, arrows, shapes and tactile images for all outputs: views, topics, figures and videos."""

@@ -36,10 +36,12 @@ def force_arrows(
         tangents: Whether to draw the friction along each tangent separately.
 
     Returns:
-        A tuple of three arrays with one row per arrow: start and end points (n, 2, 3), world frame [m]; kinds
-        (n,), which are `NORMAL`, `TANGENT1`, `TANGENT2`, `NET` or `FRICTION`; and sources (n,), which are row
-        indices into ``contacts`` or, for net arrows, indices into ``bodies``. Arrows that are not longer than
-        `MIN_LENGTH` are left out.
+        points: Start and end point of each arrow (n, 2, 3), world frame [m].
+        kinds: Kind of each arrow (n,): `NORMAL`, `TANGENT1`, `TANGENT2`, `NET` or `FRICTION`.
+        sources: What each arrow belongs to (n,): an index into ``bodies`` for a net force, and into
+            ``contacts`` for all other kinds.
+
+        Arrows that are not longer than `MIN_LENGTH` are left out.
     """
     points = np.empty((3 * len(contacts) + len(bodies), 2, 3))
     kinds, sources = np.empty(len(points), np.int64), np.empty(len(points), np.int64)

@@ -15,7 +15,7 @@ MAP = "inferno"
 """Name of the colour map in matplotlib. Its brightness increases with the reading, so it is safe for
 colour-blind users."""
 FAINTEST = 88
-"""Index (0 to 255) in the map of the darkest colour that is visible on dark bodies and backgrounds."""
+"""Index of the first colour in `MAP` (0 to 255) that is visible on dark bodies and backgrounds."""
 DECADES = 3.0
 """Number of decades between the smallest visible reading and the end of a logarithmic scale."""
 NO_CONTACT = (0, 0, 4)
@@ -38,7 +38,12 @@ MARKER_NORMAL, MARKER_TANGENT1, MARKER_TANGENT2, MARKER_NET = (
 
 @cache
 def table() -> np.ndarray:
-    """Return the RGB colours (256, 3) uint8 from the smallest visible reading to the end of the scale."""
+    """Return the visible colours of `MAP`.
+
+    Returns:
+        (256, 3) uint8 RGB colours. The first one is for the smallest visible reading, the last one for the
+        reading at the end of the scale.
+    """
     from matplotlib import colormaps  # takes 0.5 s, so it is only imported if needed
 
     visible = np.linspace(FAINTEST / 255.0, 1.0, 256)

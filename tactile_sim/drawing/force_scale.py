@@ -10,11 +10,14 @@ import numpy as np
 from tactile_sim.names import Names
 
 TAXEL_FRACTION = 0.1
-"""Upper end of a taxel's colour scale, as a fraction of a body's full-scale force."""
+"""Force at the end of a taxel's colour scale, as a fraction of `full_scale` of the heaviest body's weight."""
 
 
 def full_scale(force: float) -> float:
-    """Round 1.2 times a force up to 1, 2 or 5 times a power of ten; at least 1 mN [N]."""
+    """Return a round upper end for a scale that must show a force [N].
+
+    The result is 1, 2 or 5 times a power of ten. It is at least 1.2 times the force, and at least 1 mN.
+    """
     least = max(1.2 * force, 1e-3)
     decade = 10.0 ** math.floor(math.log10(least))
     return next(step * decade for step in (1.0, 2.0, 5.0, 10.0) if step * decade >= least * (1 - 1e-9))
@@ -24,9 +27,10 @@ def weights(model: mujoco.MjModel) -> tuple[dict[str, float], float]:
     """Return the weights of bodies, from which the expected contact forces follow.
 
     Returns:
-        A tuple of two items. The first maps the names of free bodies without children to their weights [N].
-        At rest, a skin that covers such a body measures its weight. The second is the weight of the heaviest
-        free body including its children, or of all moving bodies if none is free [N].
+        single: Weight of each free body without children, by body name [N]. At rest, a skin that covers such
+            a body measures its weight.
+        heaviest: Weight of the heaviest free body including its descendants, or of all moving bodies
+            together if none is free [N].
     """
     gravity = float(np.linalg.norm(model.opt.gravity))
     free = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
@@ -38,5 +42,5 @@ def weights(model: mujoco.MjModel) -> tuple[dict[str, float], float]:
 
 
 def taxel_scale(model: mujoco.MjModel) -> float:
-    """Return the reading at the end of a taxel's colour scale, based on the weights of the bodies [N]."""
+    """Return the force at the end of a taxel's colour scale [N], computed from the weights of the bodies."""
     return TAXEL_FRACTION * full_scale(weights(model)[1])

@@ -1,4 +1,4 @@
-"""Render tactile images, which show the skin of each body on its UV map."""
+"""Render tactile images, which show the skin or the feelers of a body on its UV map."""
 
 from __future__ import annotations
 
@@ -19,12 +19,13 @@ class TactileImage(NamedTuple):
     """A tactile image of one body."""
 
     body: int
-    """Body id."""
+    """Id of the body that the image shows."""
     name: str
     """Name of the image.
 
-    This is ``force_image`` for the skin of a body that also has feelers, ``<geom>/image`` for each of several
-    geoms with feelers, and otherwise ``image``.
+    - ``force_image`` for the skin of a body that also has feelers;
+    - ``<geom>/image`` for a single geom of a body that has feelers on several geoms;
+    - ``image`` in all other cases.
     """
     encoding: str
     """``mono8`` or ``rgb8``, as in sensor_msgs/Image."""

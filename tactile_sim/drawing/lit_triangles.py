@@ -28,7 +28,7 @@ class LitTriangles:
     def __call__(
         self, forces: np.ndarray, scale: float, body_positions: np.ndarray, body_rotations: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions and colours of the triangle corners.
+        """Return the corners of all triangles in contact, and their colours.
 
         Args:
             forces: (taxels, 3) forces on the taxels, in any frame [N].

@@ -118,7 +118,7 @@ def _view(model: mujoco.MjModel, skin_bodies: list[int]) -> dict[str, Any]:
 
 
 def _images(settings: Settings, model: mujoco.MjModel, names: Names, scales: dict[int, float]) -> list[str]:
-    """Return a list with the topic of the first tactile image; empty if the scene has no such image."""
+    """Return the topics of the images to display: the first tactile image of the scene, if it has any."""
     bodies = list(resolve_feelers(settings, names, scales))
     for body in scales if settings.skin.kind == "mesh" else ():
         geoms = np.flatnonzero(model.geom_bodyid == body)

@@ -40,8 +40,8 @@ def mappable(model: mujoco.MjModel, geom_ids: Iterable[int]) -> bool:
 class SkinImage:
     """An image of a body's skin. Each pixel shows the nearest taxel that faces in the same direction.
 
-    The UV maps of the geoms are stacked vertically, as in images of feelers. Surface areas inside another
-    geom show the nearest taxel.
+    The UV maps of the body's geoms are stacked vertically, as in images of feelers. Parts of a geom's surface
+    that are inside another geom have no taxels and show the nearest one.
 
     Attributes:
         width: Width of the image [pixels].

@@ -11,18 +11,18 @@ class Theme:
 
     background: str
     data: str
-    """Background behind tactile data."""
+    """Colour of the background behind tactile data."""
     ink: str
-    """Text and axes."""
+    """Colour of text and axes."""
     grid: str
     rest: str
-    """Line for the sum over all bodies that have no separate line."""
+    """Colour of the line for the sum over all bodies that have no line of their own."""
     silhouette: str
-    """Bodies without readings and surfaces that face away."""
+    """Colour of bodies without readings, and of surfaces that face away from the viewer."""
     net: str
-    """Net forces."""
+    """Colour of net forces."""
     lines: tuple[str, ...]
-    """Six line colours after Okabe and Ito, which colour-blind users can distinguish, and a seventh one."""
+    """Colours of lines. Colour-blind users can distinguish the first six, which follow Okabe and Ito."""
 
 
 DATA = "#14171c"

@@ -7,7 +7,7 @@ import math
 PREFIXES = {-3: "n", -2: "µ", -1: "m", 0: "", 1: "k", 2: "M", 3: "G"}
 """SI prefixes by power of 1000."""
 SI_UNITS = ("N", "Pa", "V", "m", "m/s")
-"""Units that take a prefix. Readings can have others, such as the counts of a converter."""
+"""Units that take a prefix. Other units, such as the counts of a converter, do not."""
 
 
 def prefixed(value: float, unit: str) -> tuple[float, str]:
@@ -28,11 +28,11 @@ def prefixed(value: float, unit: str) -> tuple[float, str]:
 
 
 def number(value: float) -> str:
-    """Format a number as an integer from 1000 to a million, otherwise with three significant digits."""
+    """Format a number with three significant digits, or as an integer if it is from 1000 to a million."""
     return f"{value:.0f}" if 1e3 <= abs(value) < 1e6 else f"{value:.3g}"
 
 
 def quantity(value: float, unit: str) -> str:
-    """Format a value with its unit and three significant digits, such as ``12.3 mN``."""
+    """Format a value with its unit and an SI prefix, such as ``12.3 mN``."""
     size, symbol = prefixed(value, unit)
     return f"{number(value / size)} {symbol}".rstrip()

@@ -49,9 +49,9 @@ def load(
     """Load a scene into an engine.
 
     Args:
-        scene: MJCF or URDF file, specified as a shipped name (``touch_cube``), a path relative to the working
-            directory, or a ``package://`` or ``file://`` address. For ``trifinger``, the type of the robot,
-            for example ``trifingerpro``.
+        scene: MJCF or URDF file: the name of a scene in this package (``touch_cube``), a path relative to the
+            working directory, or a ``package://`` or ``file://`` address. For the engine ``trifinger``, the
+            type of the robot, for example ``trifingerpro``.
         engine: ``mujoco``, ``motrix``, ``trifinger`` or an engine that another package registers.
         num_envs: Number of environments that are stepped together.
         contact_sensors: Contact sensors to add to the scene, with the same keys as in a configuration:
@@ -92,7 +92,7 @@ def make(
     bodies: Collection[int] | None = None,
     options: Any = None,
 ) -> Engine:
-    """Create one environment for a loaded scene.
+    """Create an engine that simulates one environment of a loaded scene.
 
     Args:
         engine: Name of the engine.
@@ -101,6 +101,9 @@ def make(
         bodies: Ids of the bodies whose contacts are needed; some engines skip all other contacts to save
             time. None selects all bodies.
         options: Engine-specific settings from the configuration, see `EnginePlugin`.
+
+    Returns:
+        The engine, with the environment in its initial state.
 
     Raises:
         EngineError: The engine is unknown or does not support the scene.
@@ -111,7 +114,7 @@ def make(
 def make_many(
     engine: str, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int = 0
 ) -> Environments:
-    """Create several environments, which are stepped together, for a loaded scene.
+    """Create an engine that steps several environments of a loaded scene together.
 
     Args:
         engine: Name of the engine.
@@ -121,8 +124,8 @@ def make_many(
         threads: Number of threads. 0 uses the number of processors.
 
     Raises:
-        EngineError: The engine is unknown, does not support the scene or several environments, or runs out
-            of memory.
+        EngineError: The engine is unknown, does not support the scene, does not support several
+            environments, or runs out of memory.
     """
     try:
         return engine_plugin(engine).make_environments(spec, model, num_envs, threads)

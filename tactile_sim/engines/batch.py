@@ -20,6 +20,9 @@ def environment_ids(envs: Sequence[int] | np.ndarray, count: int) -> np.ndarray:
         envs: Indices in any order, or a boolean mask (count,).
         count: Number of environments.
 
+    Returns:
+        Index of each selected environment once, in ascending order.
+
     Raises:
         EngineError: ``envs`` has an invalid type or shape, or an index is out of range.
     """
@@ -46,7 +49,8 @@ class _NotInABatch(EngineError, AttributeError):
 class Environments(MujocoSensors):
     """Base class of engines with several environments.
 
-    Access to an attribute that exists only in engines with a single environment raises an error that says so.
+    Some attributes exist only in engines with a single environment. Accessing one of them raises an error
+    that names the alternatives.
     """
 
     name: str

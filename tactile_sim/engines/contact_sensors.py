@@ -38,7 +38,10 @@ class ContactSensor:
 
     @property
     def force(self) -> np.ndarray:
-        """(n, s, 3) force of object 1 on object 2, along normal, tangent and normal x tangent [N]."""
+        """(n, s, 3) force of object 1 on object 2 [N].
+
+        The components are along the normal, the tangent and the cross product normal x tangent.
+        """
         return self.values[:, :, 0:3]
 
     @property
@@ -98,6 +101,14 @@ _STARTS = {
 
 @cache
 def _flat_columns(data: tuple[str, ...], slots: int) -> np.ndarray:
-    """Return the columns of ``values`` that follow the number of filled slots in the flat array."""
+    """Return the indices of the columns that `ContactSensor.flat` writes after the number of filled slots.
+
+    Args:
+        data: Names of the requested fields.
+        slots: Number of slots.
+
+    Returns:
+        Column indices into ``ContactSensor.values``, reshaped to (n, slots * WIDTH).
+    """
     slot = [_STARTS[field] + i for field in data if field != "found" for i in range(WIDTHS[field])]
     return (np.arange(slots)[:, None] * ContactSensor.WIDTH + np.array(slot, int)).ravel()

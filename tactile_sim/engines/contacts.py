@@ -11,13 +11,17 @@ from tactile_sim.compilation import kernel
 
 ELLIPTIC = int(mujoco.mjtCone.mjCONE_ELLIPTIC)
 FORCE_FLOOR = 1e-9
-"""Force below which a component is negligible [N]. Contacts with only such components are omitted."""
+"""Magnitude below which a force component is negligible [N].
+
+Contacts whose force components are all negligible are omitted.
+"""
 
 
 class FlexContacts(NamedTuple):
-    """Flex, element and vertex ids (n, 2) for both sides of the engine's n contacts, or -1 for none.
+    """Flex, element and vertex ids for the two sides of each contact.
 
-    `Contacts.index` contains row indices into these arrays.
+    Each array has shape (n, 2), with one row for each of the engine's n contacts. An id is -1 if that side
+    has no flex, element or vertex. `Contacts.index` contains row indices into these arrays.
     """
 
     flex: np.ndarray
@@ -33,8 +37,9 @@ class Contacts:
     velocity is NaN, because the surface of a flex does not move with a single body.
 
     Attributes:
-        values: (n, WIDTH) float64 array of quantities.
-        ids: (n, IDS) int32 array of ids.
+        values: (n, WIDTH) float64 array that contains the position, frame, wrench and other physical
+            quantities of each contact.
+        ids: (n, IDS) int32 array that contains the ids of the bodies and geoms, and the ``index``.
     """
 
     __slots__ = ("ids", "values")
@@ -44,11 +49,11 @@ class Contacts:
     """First column of each field in ``ids``, and the total number of columns."""
 
     def __init__(self, values: np.ndarray, ids: np.ndarray):
-        """Wrap two arrays without copying.
+        """Wrap two arrays without copying them.
 
         Args:
-            values: (n, WIDTH) float64.
-            ids: (n, IDS) int32.
+            values: (n, WIDTH) float64 array, see the attribute ``values``.
+            ids: (n, IDS) int32 array, see the attribute ``ids``.
         """
         self.values = values
         self.ids = ids
@@ -121,7 +126,8 @@ class Contacts:
         normal and the second tangent, so the frame stays right-handed.
 
         Args:
-            sensing: (nbody + 1,) bool, True for each sensing body. The last entry is for body -1, a flex.
+            sensing: (nbody + 1,) bool, True for each sensing body. The last entry belongs to body id -1,
+                which denotes a flex.
 
         Returns:
             A copy of the selected contacts.
@@ -221,16 +227,17 @@ def read_arrays(
         pos: (n, 3) contact positions in the world [m]. This and the next six arguments are fields of
             MuJoCo's contacts.
         frame: (n, 9) contact frames, row by row.
-        dist: (n,) distances [m].
+        dist: (n,) distances between the surfaces [m].
         geom: (n, 2) geom ids, or -1 for a flex.
-        dim: (n,) dimensions (condim).
+        dim: (n,) dimensions of the contacts (condim).
         address: (n,) index of each contact's first element in ``efc_force``, or negative if no force acts.
         friction: (n, 1 or more) friction coefficients.
         efc_force: Constraint forces [N, N m], as in mujoco.MjData.
         elliptic: Whether friction cones are elliptic instead of pyramidal.
         geom_body: (ngeom,) body of each geom.
         body_root: (nbody,) root body of each body.
-        cvel: (nbody, 6) angular and linear velocities about the centre of mass of the kinematic tree.
+        cvel: (nbody, 6) angular and linear velocity of each body [rad/s, m/s]. The linear velocity is that of
+            the point at the centre of mass of the body's kinematic tree.
         subtree_com: (nbody, 3) centres of mass of the subtrees in the world [m].
         out_values: (n, WIDTH) output array for `Contacts.values`.
         out_ids: (n, IDS) output array for `Contacts.ids`.

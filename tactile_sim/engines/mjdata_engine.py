@@ -36,9 +36,9 @@ _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 
 
 class MjDataEngine(StateArrays, MujocoSensors):
-    """Base class that implements the engine interface, except stepping, with a MuJoCo model and its data.
+    """Base class that implements the engine interface, except for stepping, on MuJoCo's MjModel and MjData.
 
-    Users may access ``data``; packages outside ``engines`` use only the members of the interface.
+    Users may access ``data``. Other packages of tactile_sim use only the members of the interface.
     """
 
     name: str
@@ -97,11 +97,14 @@ class MjDataEngine(StateArrays, MujocoSensors):
         return read_contacts(self.model, self.data)
 
     def _update_poses(self) -> None:
-        """Compute poses and efforts if they are outdated, which never happens with MuJoCo."""
+        """Compute poses and efforts if they are outdated.
+
+        The base class does nothing, because MuJoCo computes them in each step.
+        """
 
     @property
     def body_positions(self) -> np.ndarray:
-        """(nbody, 3) origins of the bodies in the world [m]."""
+        """(nbody, 3) positions of the body origins in the world [m]."""
         self._update_poses()
         return self.data.xpos
 
@@ -159,8 +162,8 @@ class MjDataEngine(StateArrays, MujocoSensors):
             bodies: Ids of n bodies.
 
         Returns:
-            (n, 13) position of each body's origin [m], orientation as a quaternion wxyz, linear [m/s] and
-            angular [rad/s] velocity, all in the world frame.
+            (n, 13) with one row for each body, in the world frame: position of the origin [m], orientation
+            (quaternion wxyz), linear velocity [m/s] and angular velocity [rad/s].
 
         Raises:
             CommandError: A body does not exist.
@@ -180,7 +183,10 @@ class MjDataEngine(StateArrays, MujocoSensors):
         return states
 
     def effective_mass(self, body: int, point: np.ndarray) -> float:
-        """Return the effective mass of a body at a point [kg]: the harmonic mean over all directions.
+        """Return the effective mass of a body at a point [kg].
+
+        The effective mass depends on the direction of the force. The result is its harmonic mean over all
+        directions.
 
         Args:
             body: Id of the body.
@@ -206,7 +212,7 @@ class MjDataEngine(StateArrays, MujocoSensors):
 
         Args:
             body: Id of the body, one of ``free_bodies``.
-            position: (3,) origin in the world [m].
+            position: (3,) position of the body's origin in the world [m].
             quaternion: (4,) orientation in the world, wxyz; it is normalized.
             linear: (3,) linear velocity in the world [m/s].
             angular: (3,) angular velocity in the world [rad/s].

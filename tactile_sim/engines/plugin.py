@@ -15,39 +15,48 @@ from tactile_sim.engines.protocol import Engine
 
 @dataclass(frozen=True)
 class EngineTopic:
-    """A ROS topic that an engine publishes. Only the time stamp and one array change between messages."""
+    """A ROS topic that an engine publishes.
+
+    Consecutive messages differ only in the time stamp and in one array.
+    """
 
     stream: str
-    """Key in ``rates`` that sets the publishing rate."""
+    """Configuration key below ``rates`` that sets the publishing rate of the topic."""
     type: str
     """Message type, such as ``sensor_msgs/msg/JointState``."""
     name: str
     """Relative name of the topic."""
     array: str
-    """Message field that contains the array."""
+    """Name of the message field for the array that changes between messages."""
     read: Callable[[], np.ndarray]
-    """Function that returns the array for the current step."""
+    """Function that returns the values of the field ``array`` for the current step."""
     fields: Mapping[str, Any] = field(default_factory=dict)
-    """Constant message fields. The header, if any, is stamped with the time of the step."""
+    """Values of the message fields that do not change, by field name.
+
+    If the message has a header, its stamp is set to the time of the step.
+    """
 
 
 class EnginePlugin:
-    """Base class of plug-ins, see `tactile_sim.registry`. Only `make_engine` must be overridden.
+    """Base class of plug-ins that add an engine, see `tactile_sim.registry`.
 
-    The argument ``options`` of the methods is an instance of `Settings`, created from the configuration keys
-    below the engine's name. It is None for a plug-in without `Settings`, and in `engines.load`, which does
-    not use a configuration.
+    Only `make_engine` must be overridden. The argument ``options`` of the methods is an instance of
+    `Settings`, created from the configuration keys below the engine's name. It is None if the plug-in has no
+    `Settings`, or if `engines.load` calls the method, because `engines.load` does not use a configuration.
     """
 
     requires_spec = True
-    """False if `make_engine` uses only the compiled model; models without a spec can then be simulated."""
+    """Whether `make_engine` needs the spec. If False, the engine can also simulate models without a spec."""
     Settings: type | None = None
-    """Frozen dataclass for the keys below the engine's name; create its fields with `config.keys.key`."""
+    """Frozen dataclass of the configuration keys below the engine's name.
+
+    Create its fields with `config.keys.key`.
+    """
 
     def make_engine(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, options: Any, bodies: Collection[int] | None
     ) -> Engine:
-        """Create one environment for a scene.
+        """Create an engine that simulates one environment of a scene.
 
         Args:
             spec: The scene as an editable spec.
@@ -63,7 +72,7 @@ class EnginePlugin:
     def make_environments(
         self, spec: mujoco.MjSpec, model: mujoco.MjModel, num_envs: int, threads: int
     ) -> Environments:
-        """Create several environments, which are stepped together, for a scene.
+        """Create an engine that steps several environments of a scene together.
 
         Args:
             spec: The scene as an editable spec.
@@ -95,13 +104,16 @@ class EnginePlugin:
         return None
 
     def default_scales(self, options: Any) -> Mapping[str, float]:
-        """Return default taxel spacings [m] by body name or pattern, used if ``skin.scales`` is not set."""
+        """Return the default spacing of the taxels [m], by body name or pattern of body names.
+
+        The default is used if neither ``skin.scales`` nor ``skin.pads`` is set.
+        """
         return {}
 
     def make_commander(
         self, engine: Engine, names: Any, control: Mapping[str, Mapping[str, Any]], where: str
     ) -> Any:
-        """Create an engine-specific `Commander`, or return None for the default.
+        """Create an engine-specific `Commander`, or return None to use the default one.
 
         Args:
             engine: Result of `make_engine`.
@@ -112,7 +124,7 @@ class EnginePlugin:
         return None
 
     def make_motion(self, engine: Engine, options: Any) -> Any:
-        """Create an engine-specific `Motion`, or return None for the configured motion."""
+        """Create an engine-specific `Motion`, or return None to use the configured motion."""
         return None
 
     def topics(self, engine: Engine) -> Iterable[EngineTopic]:

@@ -39,7 +39,9 @@ class EngineArrays(Protocol):
 
 
 class Engine(EngineArrays, Protocol):
-    """One environment of a scene. Packages outside ``engines`` use only the members of this interface.
+    """Engine that simulates one environment of a scene.
+
+    The other packages of tactile_sim use only the members of this interface.
 
     Attributes:
         model: The compiled scene, a MuJoCo model that does not change.
@@ -55,7 +57,7 @@ class Engine(EngineArrays, Protocol):
     reports_flex_contacts: bool
     """False if the engine does not report flex contacts, which pads on flexes require."""
     timestep: float
-    """Time step [s]."""
+    """Duration of a time step [s]."""
     free_bodies: np.ndarray
     """Ids of the bodies with a free joint."""
     unsupported: list[str]
@@ -110,7 +112,7 @@ class Engine(EngineArrays, Protocol):
 
     @property
     def body_positions(self) -> np.ndarray:
-        """(nbody, 3) body origins in the world frame [m]."""
+        """(nbody, 3) positions of the body origins in the world [m]."""
 
     @property
     def body_rotations(self) -> np.ndarray:
@@ -148,12 +150,15 @@ class Engine(EngineArrays, Protocol):
             bodies: Ids of n bodies.
 
         Returns:
-            (n, 13) position of each body's origin [m], orientation as a quaternion wxyz, linear [m/s] and
-            angular [rad/s] velocity, all in the world frame.
+            (n, 13) with one row for each body, in the world frame: position of the origin [m], orientation
+            (quaternion wxyz), linear velocity [m/s] and angular velocity [rad/s].
         """
 
     def effective_mass(self, body: int, point: np.ndarray) -> float:
-        """Return the effective mass of a body at a point [kg]: the harmonic mean over all directions.
+        """Return the effective mass of a body at a point [kg].
+
+        The effective mass depends on the direction of the force. The result is its harmonic mean over all
+        directions.
 
         Args:
             body: Id of the body.
@@ -167,7 +172,7 @@ class Engine(EngineArrays, Protocol):
 
         Args:
             body: Id of the body, one of ``free_bodies``.
-            position: (3,) origin in the world [m].
+            position: (3,) position of the body's origin in the world [m].
             quaternion: (4,) orientation in the world, wxyz; it is normalized.
             linear: (3,) linear velocity in the world [m/s].
             angular: (3,) angular velocity in the world [rad/s].
@@ -205,7 +210,7 @@ class DataEngine(Engine, Protocol):
     """An engine that exposes MuJoCo's data to users, as all engines in this package do.
 
     Attributes:
-        data: State, inputs and all quantities computed from them.
+        data: MuJoCo's data: the state, the inputs and all quantities computed from them.
     """
 
     data: mujoco.MjData

@@ -37,11 +37,12 @@ def assign(name: str, array: np.ndarray, values: Any) -> None:
 class StateArrays:
     """Mixin that makes ``x.ctrl = values`` write to the existing array.
 
-    The arrays are views of the engine's memory. The engine would ignore a new array in place of one of them.
+    The state and input arrays are views of the engine's memory. If an attribute were replaced with a new
+    array, the engine would ignore that array.
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Write ``value`` to the state or input array of this name; set any other attribute as usual."""
+        """Write ``value`` to the array if ``name`` is a state or input array; else set the attribute."""
         array = getattr(self, name, None) if name in STATES else None
         if not isinstance(array, np.ndarray):
             super().__setattr__(name, value)

@@ -25,7 +25,7 @@ FINER = 0.95
 
 @dataclass(frozen=True)
 class MapCache:
-    """Cache of UV maps and feelers by shape. The bodies in a scene often share a few shapes."""
+    """Cache of UV maps and feelers, keyed by the shape of a geom, because many geoms have the same shape."""
 
     maps: dict[tuple, UvMap] = field(default_factory=dict)
     fitted: dict[tuple, GeomFeelers] = field(default_factory=dict)
@@ -114,7 +114,13 @@ def _grid(uv_map: UvMap, points: SurfacePoints, spacing: float) -> tuple[int, in
 
 
 def _outside(part: GeomFeelers, solids: Mapping[int, Shape], spacing: float) -> GeomFeelers:
-    """Return the feelers of a geom that neither start inside another solid nor point into it."""
+    """Return the feelers of a geom without those that start inside another geom or point into it.
+
+    Args:
+        part: Feelers of the geom.
+        solids: Shapes of the colliding geoms of the same body, by geom id.
+        spacing: Distance between neighbouring feelers [m].
+    """
     kept = np.ones(len(part.pixels), bool)
     ahead = part.points.positions + AHEAD * spacing * part.points.normals
     for geom, solid in solids.items():

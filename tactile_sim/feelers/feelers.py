@@ -58,8 +58,8 @@ class Feelers:
         bodies: The bodies with feelers, in the specified order.
         positions: (n, 3) roots in the frames of their bodies [m].
         normals: (n, 3) outward unit vectors in the frames of their bodies.
-        lengths: (n,) lengths [m].
-        offsets: (b + 1,) index of each body's first feeler, followed by the number of feelers.
+        lengths: (n,) full length of each feeler [m].
+        offsets: (b + 1,) index of each body's first feeler, followed by the total number of feelers.
         body_index: (n,) index of each feeler's body in ``bodies``.
     """
 
@@ -115,7 +115,12 @@ class Feelers:
             self._compile(model)
 
     def _prepare(self, tolerances: Sequence[float], covers: list[np.ndarray]) -> None:
-        """Build the tables that `reading.read` requires."""
+        """Build the tables that `reading.read` requires.
+
+        Args:
+            tolerances: For each body, the depth at which rays start, as a fraction of the feeler's length.
+            covers: For each body, the ids of the geoms that can cover its feelers.
+        """
         model = self.model
         own = np.flatnonzero(np.isin(model.geom_bodyid, self._body_ids))
         self._geoms, self._meshes = tables(model, np.unique(np.concatenate([own, *covers]).astype(np.int64)))
@@ -231,7 +236,10 @@ class Feelers:
 
 
 def _rows(rotations: np.ndarray) -> np.ndarray:
-    """Flatten rotations (n, 3, 3) to rows (n, 9); return other arrays unchanged."""
+    """Return rotations of shape (n, 3, 3) as rows (n, 9). Rotations that are rows already are returned as is.
+
+    The caller checks the shape of the result, so invalid values may pass here.
+    """
     stacked = isinstance(rotations, np.ndarray) and rotations.shape[1:] == (3, 3)
     return rotations.reshape(-1, 9) if stacked else rotations
 

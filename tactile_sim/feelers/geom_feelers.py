@@ -25,11 +25,11 @@ class GeomFeelers(NamedTuple):
     height: int
     """Height of the geom's image [pixels]."""
     pixels: np.ndarray
-    """(n,) row * width + column in the geom's image, ascending."""
+    """(n,) index of each feeler's pixel in the geom's image, row * width + column, in ascending order."""
     points: SurfacePoints
     """Roots and normals of the feelers in the body frame, or in the geom frame before `in_body`."""
     levels: np.ndarray
-    """(n,) length of each feeler as a fraction of the full length."""
+    """(n,) length of each feeler as a fraction of the argument ``length`` of `place`."""
 
 
 def feeler_geoms(model: mujoco.MjModel, body: int) -> list[int]:

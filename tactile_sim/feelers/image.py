@@ -8,7 +8,7 @@ from tactile_sim.feelers.placed import Placed
 
 
 def image(placed: Placed, free: np.ndarray) -> np.ndarray:
-    """Return the covered fraction of each feeler as a grey image.
+    """Render an image of a body's feelers in which covered feelers are bright.
 
     Args:
         placed: The feelers of a body.

@@ -124,7 +124,7 @@ def _too_large(name: str, width: int, height: int) -> ConfigError:
 
 
 def _hint(path: Path) -> str:
-    """Return a suggestion to append to the error message for a missing file."""
+    """Return a suggestion for the error message about a missing image: the placeholder or a similar file."""
     if re.search(r"\{.*\}", path.name):
         return "; the only placeholder is {geom}, the name of a geom"
     return similar_file(path)

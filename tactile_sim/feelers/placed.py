@@ -37,15 +37,15 @@ class Placed:
     normals: np.ndarray
     """(n, 3) outward unit vectors along the feelers, in the body's frame."""
     lengths: np.ndarray
-    """(n,) lengths [m]."""
+    """(n,) full length of each feeler [m]."""
     geom_index: np.ndarray
     """(n,) uint16 index of each feeler's geom in ``parts``."""
     uv: np.ndarray
-    """(n, 2) float64 positions on the geom's UV map. Painted feelers are at the centres of their pixels."""
+    """(n, 2) float64 position (u, v) of each root on its geom's UV map; a pixel's centre if painted."""
     pixels: np.ndarray
     """(n,) uint32 unique pixel indices (row * width + column) in the body's image."""
     parts: tuple[Part, ...]
-    """The areas of the geoms in the body's image."""
+    """For each geom with feelers, the area of the body's image that shows it."""
     width: int
     """Width of the body's image [pixels]."""
     height: int

@@ -30,7 +30,7 @@ from tactile_sim.uv.uv_map import SurfacePoints, UvMap, mesh_uv
 LENGTH = 0.1
 """Default length of evenly spaced feelers, and of feelers on white pixels [m]."""
 LONGEST = 1e6
-"""Largest allowed length [m]."""
+"""Largest allowed length of a feeler [m]."""
 
 
 def place(
@@ -169,7 +169,20 @@ def _paint(
 def _on_map(
     uv_map: UvMap, wanted: np.ndarray, most: int, source_name: str
 ) -> tuple[np.ndarray, SurfacePoints]:
-    """Return the result of `UvMap.surface`, computed in batches to detect too many feelers early."""
+    """Find the surface points of white pixels, in batches so that too many feelers are detected early.
+
+    Args:
+        uv_map: UV map of a geom.
+        wanted: (height, width) bool, True for pixels that define a feeler.
+        most: Largest allowed number of feelers.
+        source_name: Name of the image for the error message.
+
+    Returns:
+        Pixels and surface points, as `UvMap.surface` returns them.
+
+    Raises:
+        ConfigError: There are more than ``most`` feelers.
+    """
     white = np.flatnonzero(wanted)
     if len(white) <= most:
         return uv_map.surface(wanted)

@@ -38,9 +38,9 @@ feelers in the body frame [m].
 """
 
 INSIDE = 6
-"""Column with the depth inside the body at which a feeler's ray starts [m].
+"""Column of the argument ``feelers`` of `read`: depth inside the body at which a feeler's ray starts [m].
 
-The columns before it contain the start of the ray [m] and its unit direction, both in the body frame.
+Columns 0 to 2 contain the start of the ray [m], and columns 3 to 5 its unit direction, in the body frame.
 """
 
 
@@ -86,9 +86,11 @@ def read(
 
 @kernel(error_model="numpy")
 def _far(centre, radius, shape, positions, rotations, geom):
-    """Return whether a geom's bounding sphere (or the geom, if it is a plane) does not touch another sphere.
+    """Return whether a geom is certainly too far from a sphere to touch it.
 
-    ``centre`` and ``radius`` are those of the other sphere in the world [m]; ``shape`` is the row of `GEOM`.
+    Planes are tested exactly, all other geoms by their bounding sphere. ``centre`` (3,) and ``radius``
+    describe the sphere in the world [m]. ``shape`` is the geom's row of `GEOM`, and ``geom`` is its id.
+    ``positions`` and ``rotations`` are the poses of all geoms in the world.
     """
     x, y, z = (centre[0] - positions[geom, 0], centre[1] - positions[geom, 1], centre[2] - positions[geom, 2])
     if shape.kind == PLANE:
@@ -181,7 +183,10 @@ def _to_geom(pose, x, y, z):
 
 @kernel(error_model="numpy")
 def _apart(boxes, node, pose, shape):
-    """Return whether the bounding boxes of a geom and a tree node are apart along an axis of the geom."""
+    """Return whether the bounding boxes of a geom and of a node in a feeler tree are separate.
+
+    Only the axes of the geom are tested, so the result may be False although the boxes do not touch.
+    """
     p, q, r = boxes[node, 3], boxes[node, 4], boxes[node, 5]
     x, y, z = (boxes[node, 0] - pose[3, 0], boxes[node, 1] - pose[3, 1], boxes[node, 2] - pose[3, 2])
     if shape.kind == PLANE:

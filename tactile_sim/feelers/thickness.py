@@ -78,7 +78,12 @@ def _measure(positions, normals, shapes, origins, rotations, meshes, depths, out
 
 @kernel(error_model="numpy")
 def _rest_of_geom(position, normal, depth, shape, origin, rotation, meshes):
-    """Return how far a geom extends inwards from a point at ``depth`` [m]; 0 if the point is outside it."""
+    """Return how much farther a geom extends inwards, from a point ``depth`` below the body's surface [m].
+
+    The result is 0 if this point is outside the geom. ``position`` is the point on the surface above it, and
+    ``normal`` is the outward normal there, both in the body's frame. ``shape`` is the geom's row of `GEOM`,
+    and ``origin`` and ``rotation`` are its pose in the body's frame.
+    """
     p, d = np.zeros(3), np.zeros(3)
     for j in range(3):
         for i in range(3):

@@ -20,22 +20,22 @@ from tactile_sim.fit.taxels import of_taxels, to_stages
 POOR = 0.03
 """A fit is poor if its systematic error exceeds this fraction of the range of the readings."""
 _LOADED = 0.01
-"""The search uses taxels whose total load exceeds this fraction of the largest total load of a taxel."""
+"""The search leaves out taxels whose load, summed over time, is at most this fraction of the largest sum."""
 _FREE = 0.01
 """A taxel counts as unloaded up to this fraction of the largest load."""
 _CALM = 0.2
-"""If the mean number of unloaded readings per sample exceeds this, the noise is estimated from them only."""
+"""Minimum mean number of unloaded readings per sample; with fewer, noise is estimated from all readings."""
 
 
 @dataclass(frozen=True)
 class Fit:
-    """The result of a fit."""
+    """Signal chain fitted to a recording with n samples of m taxels."""
 
     recording: Recording
     loads: np.ndarray
-    """(n, m) reference loads [N]."""
+    """(n, m) loads of the taxels, from the reference force or loads in the recording [N]."""
     fitted: np.ndarray
-    """(n, m) fitted readings [units]."""
+    """(n, m) readings that the fitted signal chain predicts for these loads [units]."""
     used: np.ndarray
     """(n, m) bool: True for readings that were used in the fit."""
     estimates: tuple[Estimate, ...]
@@ -50,7 +50,7 @@ class Fit:
     rms: float
     """Root mean square of the residuals of the used readings [units]."""
     stages: dict[str, dict[str, Any]]
-    """The stages of the pad, in the form of a configuration."""
+    """Fitted stages of the pad and their parameters, in the form of a configuration."""
 
     @property
     def poor(self) -> bool:
@@ -121,7 +121,7 @@ def fit(
 def _prepare(
     recording: Recording, reference: Reference, loads: np.ndarray, known: np.ndarray, level: tuple | None
 ) -> tuple[Data, float]:
-    """Prepare the data for a fit, and return them with the baseline of the readings [units].
+    """Subtract the baseline from the readings, and select the readings to use in the fit.
 
     Args:
         recording: The recording, with n samples of m taxels.
@@ -130,6 +130,9 @@ def _prepare(
         known: (n,) bool: True for samples whose loads are known.
         level: Threshold below which taxels read zero, and the half-width of its confidence interval [units];
             None if there is no threshold.
+
+    Returns:
+        The prepared recording, and the baseline that was subtracted [units].
     """
     loads = np.ascontiguousarray(loads, float)
     rest = ~is_loaded(loads) & known
@@ -146,7 +149,11 @@ def _prepare(
 
 
 def _durations(recording: Recording, loads: np.ndarray) -> tuple[float, float]:
-    """Return the sampling interval and the longest time for which the pad stays loaded or unloaded [s]."""
+    """Return two durations of a recording for the search bounds.
+
+    Returns:
+        The sampling interval [s], and the longest time for which the pad stays loaded or unloaded [s].
+    """
     loaded = is_loaded(loads)
     edges = np.flatnonzero(np.diff(loaded)) + 1
     ends = recording.times[np.r_[0, edges, len(loaded) - 1]]

@@ -24,7 +24,11 @@ half maximum."""
 _WIDE = 0.25
 """A parameter is unidentifiable if the relative half-width of its confidence interval exceeds this value."""
 _AROUND = np.array([0.7, 1.2, 0.8])
-"""Half-widths of the search box around the best starting point."""
+"""Half-widths of the search box around the best starting point.
+
+The three numbers are for the logarithm of time constant times damping ratio, the logarithm of the time
+constant, and the time of first contact in units of the peak's width.
+"""
 _STEP = 0.02
 """Step of the numerical derivatives; large enough to smooth out the effect of discrete time steps."""
 
@@ -35,13 +39,13 @@ class Impact:
 
     source: str
     times: np.ndarray
-    """(n,) times [s]."""
+    """(n,) times of the samples [s]."""
     force: np.ndarray
-    """(n,) contact forces [N]."""
+    """(n,) contact forces between the mass and the pad at these times [N]."""
     mass: float
     """Mass that hits the pad [kg]."""
     speed: float
-    """Speed at first contact [m/s]."""
+    """Speed of the mass at first contact [m/s]."""
 
 
 def read_impact(path: Path, mass: float, speed: float) -> Impact:
@@ -50,7 +54,7 @@ def read_impact(path: Path, mass: float, speed: float) -> Impact:
     Args:
         path: Path of the CSV file.
         mass: Mass that hits the pad [kg].
-        speed: Speed at first contact [m/s].
+        speed: Speed of the mass at first contact [m/s].
 
     Raises:
         CommandError: The file cannot be read or has no impact, or a number is out of range.
@@ -71,7 +75,7 @@ def read_impact(path: Path, mass: float, speed: float) -> Impact:
 
 
 class Drop:
-    """Simulates an impact on a pad with the time step and ``solimp`` of the pad's scene."""
+    """Simulation of a mass that hits a pad, with the time step and ``solimp`` of the pad's scene."""
 
     def __init__(self, settings: Settings, pad: str, mass: float, speed: float):
         """Create the model of the drop.
@@ -80,7 +84,7 @@ class Drop:
             settings: Configuration that contains the pad.
             pad: Name of the pad.
             mass: Mass that hits the pad [kg].
-            speed: Speed at first contact [m/s].
+            speed: Speed of the mass at first contact [m/s].
 
         Raises:
             CommandError: The pad is on a flex; only pads on geoms are supported.
@@ -102,12 +106,15 @@ class Drop:
         self._data = mujoco.MjData(self._model)
 
     def force(self, time_constant: float, ratio: float, duration: float) -> tuple[np.ndarray, np.ndarray]:
-        """Simulate a drop and return times (n,) since first contact [s] and contact forces (n,) [N].
+        """Simulate a drop, starting at first contact.
 
         Args:
             time_constant: First value of ``solref`` [s].
             ratio: Second value of ``solref``, the damping ratio.
             duration: Time to simulate [s].
+
+        Returns:
+            Times since first contact (n,) [s], and contact forces at these times (n,) [N].
         """
         model, data = self._model, self._data
         steps = int(np.ceil(duration / self.timestep))
@@ -129,6 +136,9 @@ def fit_impact(impact: Impact, drop: Drop) -> tuple[Estimate, ...]:
     Args:
         impact: Recorded impact.
         drop: Simulation of an impact with the same mass and speed.
+
+    Returns:
+        Estimates of the time constant and the damping ratio.
     """
     high_force = impact.force > impact.force.max() / 2
     top = int(np.argmax(impact.force))

@@ -11,9 +11,9 @@ from tactile_sim.compilation import kernel
 _ITERATIONS = 6
 """Number of Gauss-Newton steps for fitting the gain and offset of a taxel with a transfer curve."""
 _LEAST_SLOPE = 0.05
-"""Lower bound of the slope of the transfer curve in these steps."""
+"""Minimum slope of the transfer curve in the Gauss-Newton steps; smaller slopes are replaced by it."""
 LONGEST_DELAY = 0.5
-"""Upper bound of a delay [s]."""
+"""Upper bound of the fitted delay [s]."""
 
 
 @dataclass(frozen=True)
@@ -91,14 +91,14 @@ def parameters(interval: float, duration: float, stages: tuple[str, ...] = STAGE
 
 @dataclass(frozen=True)
 class Data:
-    """A recording prepared for the fit."""
+    """A recording of n samples of m taxels, prepared for the fit."""
 
     times: np.ndarray
-    """(n,) times [s]."""
+    """(n,) times of the samples [s]."""
     loads: np.ndarray
     """(n, m) loads of the taxels [N]."""
     mixed: np.ndarray
-    """(n, m) loads with the cross-talk share set to 1 [N]."""
+    """(n, m) loads of the taxels if cross-talk passed each load entirely to other taxels [N]."""
     readings: np.ndarray
     """(n, m) readings with the baseline subtracted [units]."""
     weights: np.ndarray
@@ -211,8 +211,11 @@ def taxel_parameters(
         values: Values of the shared parameters by key.
 
     Returns:
-        Gains a (m,) [units/N], offsets d (m,) [units], fitted readings (n, m) [units], and the sums (3, m)
-        of (h' u)², h'² u and h'² over the samples.
+        gains: (m,) gains a [units/N].
+        offsets: (m,) offsets d [units].
+        fitted: (n, m) fitted readings [units].
+        moments: (3, m) sums over the samples: of (h' u)², of h'² u and of h'², with the slope h' of the
+            curve.
     """
     shape = values.get("transfer.second", 0.0), values.get("transfer.third", 0.0)
     return _fit_taxels(data.weights, response, data.readings, data.scale, *shape)

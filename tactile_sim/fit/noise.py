@@ -71,8 +71,9 @@ def _innovations(residuals, times, weights, ratio):
         ratio: Variance of the level's drift over 1 s, relative to the noise variance.
 
     Returns:
-        The sum of squared innovations over their variances, the sum of the logarithms of these variances, and
-        the number of innovations.
+        squares: Sum of the squared innovations, each divided by its variance.
+        logs: Sum of the logarithms of these variances.
+        number: Number of innovations.
     """
     squares, logs, number = 0.0, 0.0, 0
     for t in range(residuals.shape[1]):

@@ -37,14 +37,14 @@ class Patch:
     """
 
     quotients: np.ndarray
-    """(q,) force / (stiffness / thickness), increasing [m3]."""
+    """(q,) values of force / (stiffness / thickness) in the table, increasing [m3]."""
     shares: np.ndarray
     """(m, q, m) fraction of the force on each taxel: ``shares[k, j]`` is for a press on taxel k with quotient
     j."""
     foundation: float
-    """Stiffness / thickness as configured [Pa/m]."""
+    """Configured stiffness / thickness of the elastic layer [Pa/m]."""
     thickness: float
-    """Thickness as configured [m]."""
+    """Configured thickness of the elastic layer [m]."""
     body: str
     """Name of the pad's body."""
 
@@ -97,7 +97,7 @@ class Patch:
         return cls(quotients, shares, foundation, thickness, simulation.names.bodies[found.body_id])
 
     def loads(self, force: np.ndarray, taxel: np.ndarray, foundation: float) -> np.ndarray:
-        """Return the loads (n, m) of all taxels [N].
+        """Return the loads (n, m) of all taxels [N] in n samples of presses.
 
         Args:
             force: (n,) force of the indenter [N].
@@ -114,19 +114,20 @@ class Patch:
 
 @dataclass(frozen=True)
 class PatchFit:
-    """The result of `fit_patch`."""
+    """Stiffness estimated from contact patches by `fit_patch`, and the loads that result from it."""
 
     foundation: float
     """Stiffness / thickness [Pa/m]: the estimate, or the configured value if it is unidentifiable."""
     recording: Recording
-    """The recording, with the taxel loads that result from this stiffness."""
+    """The fitted recording, with the taxel loads for this ``foundation``."""
     estimates: tuple[Estimate, ...]
 
 
 def fit_patch(recording: Recording, patch: Patch) -> PatchFit:
     """Estimate stiffness / thickness from holds with known force on known taxels.
 
-    For each candidate stiffness, a linear regression gives the gain and offset of each taxel.
+    For each candidate stiffness, a linear regression gives the gain and offset of each taxel. The estimate is
+    the candidate with the smallest residuals.
 
     Args:
         recording: The recorded presses.
@@ -184,7 +185,15 @@ def fit_patch(recording: Recording, patch: Patch) -> PatchFit:
 
 
 def _unexplained(loads: np.ndarray, readings: np.ndarray) -> np.ndarray:
-    """Fit readings (h, m) linearly to loads (h, m) for each of m taxels, and return the residuals (h, m)."""
+    """Fit the readings of each taxel as a linear function of its load, and return the residuals.
+
+    Args:
+        loads: (h, m) mean loads of m taxels in h holds [N].
+        readings: (h, m) mean readings of these taxels [units].
+
+    Returns:
+        (h, m) residuals [units].
+    """
     x, y = loads - loads.mean(axis=0), readings - readings.mean(axis=0)
     square = (x**2).sum(axis=0)
     gains = np.where(square > 0, (x * y).sum(axis=0) / np.maximum(square, 1e-300), 0.0)
@@ -197,7 +206,8 @@ def _holds(recording: Recording, taxel: np.ndarray) -> tuple[np.ndarray, np.ndar
     Periods without load are included, with a force of 0 and taxel -1.
 
     Returns:
-        Mean force (h,) [N], index of the pressed taxel (h,) and mean readings (h, m) [units] of h holds.
+        Three arrays for the h holds: mean force (h,) [N], index of the pressed taxel (h,), and mean readings
+        (h, m) [units].
     """
     assert recording.force is not None
     force = recording.force

@@ -23,18 +23,18 @@ class Protocol:
     """Motion of an indenter over a pad, with n samples."""
 
     times: np.ndarray
-    """(n,) times [s]."""
+    """(n,) times of the samples [s]."""
     force: np.ndarray
-    """(n,) force along the inward normal [N]."""
+    """(n,) force of the indenter on the pad, along the inward normal [N]."""
     shear: np.ndarray
-    """(n,) force along the sliding direction [N]."""
+    """(n,) force of the indenter on the pad, along the sliding direction [N]."""
     taxel: np.ndarray
     """(n,) index of the taxel under the indenter, -1 without load."""
     positions: np.ndarray
     """(n, 3) positions of the indenter on the surface, in the frame of the pad's body [m]."""
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Return the columns of the CSV file by name."""
+        """Return the columns of the protocol's CSV file by name."""
         x, y, z = self.positions.T
         return {
             "time": self.times,

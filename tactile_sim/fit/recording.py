@@ -27,15 +27,15 @@ class Recording:
     source: str
     """Name of the recording in error messages."""
     times: np.ndarray
-    """(n,) times, increasing [s]."""
+    """(n,) times of the samples, increasing [s]."""
     readings: np.ndarray
     """(n, m) readings along the inward normal of each taxel [units]."""
     force: np.ndarray | None = None
-    """(n,) reference force [N]."""
+    """(n,) reference force on the pad, such as from a force sensor [N]."""
     taxel: np.ndarray | None = None
     """(n,) index of the taxel on which ``force`` acts; -1 if none, -2 if unknown."""
     loads: np.ndarray | None = None
-    """(n, m) load of each taxel [N]; replaces ``force`` and ``taxel``."""
+    """(n, m) reference load of each taxel [N], used instead of ``force`` and ``taxel``."""
 
     def __post_init__(self) -> None:
         columns = [self.times, self.readings, *(x for x in (self.force, self.loads) if x is not None)]
@@ -153,7 +153,7 @@ def read_bag(path: Path, pad: str, reference: str | None, normals: np.ndarray) -
 def _along(path: Path, data: object, normals: np.ndarray) -> np.ndarray:
     """Return the readings (n, m) of a pad's m taxels along the inward normals.
 
-    Readings with three channels are projected onto the inward normals; others are returned unchanged.
+    Readings with three channels are projected onto the inward normals. A single channel is used as it is.
 
     Args:
         path: Path of the bag, for error messages.
@@ -161,7 +161,7 @@ def _along(path: Path, data: object, normals: np.ndarray) -> np.ndarray:
         normals: (m, 3) outward normals.
 
     Raises:
-        CommandError: The readings have another shape.
+        CommandError: The number of taxels is not m, or the number of channels is not 1 or 3.
     """
     if not isinstance(data, np.ndarray) or data.shape[1:] not in ((len(normals), 1), (len(normals), 3)):
         shape = data.shape[1:] if isinstance(data, np.ndarray) else "arrays of several sizes"
@@ -179,8 +179,9 @@ def is_loaded(loads: np.ndarray) -> np.ndarray:
 def pressed_taxels(recording: Recording) -> np.ndarray:
     """Return the index of the pressed taxel in each sample (n,); -1 between presses.
 
-    In each sample of a press, one taxel's reading differs most from its value at rest. If that is the same
-    taxel in nearly all samples, all of them get its index; otherwise, as in a slide, they get -2.
+    In each sample of a press, one taxel's reading differs most from its value at rest. If this is the same
+    taxel in nearly all samples of the press, that taxel counts as pressed in all of them. Otherwise, as in a
+    slide, the pressed taxel is unknown (-2) in all of them.
     """
     assert recording.force is not None
     loaded = is_loaded(recording.force[:, None])

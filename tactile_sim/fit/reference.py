@@ -20,13 +20,13 @@ FORCES = ("normal", "normal_force", "force_vector", "force_vector_taxel", "force
 
 @dataclass(frozen=True)
 class Reference:
-    """Ideal skin of a pad with m taxels."""
+    """Ideal skin of a pad with m taxels, with which a recording is compared."""
 
     pad: str
     normals: np.ndarray
-    """(m, 3) outward normals in the body frame."""
+    """(m, 3) outward normals of the taxels, in the frame of the pad's body."""
     positions: np.ndarray
-    """(m, 3) positions in the body frame [m]."""
+    """(m, 3) positions of the taxels, in the frame of the pad's body [m]."""
     spread: np.ndarray
     """(m, m) readings of all taxels for a unit force on one taxel; row k is for a force on taxel k."""
     cross_talk: np.ndarray
@@ -40,7 +40,11 @@ class Reference:
 
     @classmethod
     def of(cls, settings: Settings, pad: str) -> Reference:
-        """Compute the reference for a configured pad.
+        """Compute the ideal skin of a configured pad.
+
+        Args:
+            settings: Configuration that contains the pad.
+            pad: Name of the pad.
 
         Raises:
             TactileSimError: The pad or the scene is invalid.

@@ -25,7 +25,7 @@ class Solution:
 
     parameters: tuple[Parameter, ...]
     scaled: np.ndarray
-    """(p,) shared parameters, scaled to the range 0 to 1."""
+    """(p,) values of the shared parameters, scaled to the range 0 to 1."""
     gains: np.ndarray
     """(m,) gain of each taxel [units/N]."""
     offsets: np.ndarray
@@ -33,18 +33,18 @@ class Solution:
     fitted: np.ndarray
     """(n, m) fitted readings, relative to the baseline [units]."""
     moments: np.ndarray
-    """(3, m) sums returned by `taxel_parameters`."""
+    """(3, m) sums over the samples, as returned by `taxel_parameters`."""
     rss: float
     """Sum of squared residuals of the used readings [units²]."""
 
     @property
     def values(self) -> dict[str, float]:
-        """The shared parameters by key."""
+        """Values of the shared parameters, by key such as ``delay.time``."""
         return values_of(self.parameters, self.scaled)
 
 
 def values_of(parameters: tuple[Parameter, ...], scaled: np.ndarray) -> dict[str, float]:
-    """Convert scaled values (0 to 1) to parameter values, keyed by parameter."""
+    """Convert scaled values (0 to 1) to parameter values, by key such as ``delay.time``."""
     return {p.key: p.unscaled(float(x)) for p, x in zip(parameters, scaled, strict=True)}
 
 
@@ -96,7 +96,7 @@ def start(parameters: tuple[Parameter, ...]) -> np.ndarray:
 
 
 def refine(data: Data, parameters: tuple[Parameter, ...], scaled: np.ndarray) -> Solution:
-    """Refine parameter values by bounded least squares and return the solution.
+    """Refine the values of the shared parameters by bounded least squares, and return the solution.
 
     Args:
         data: The prepared recording.

@@ -52,9 +52,9 @@ def uncertainty(data: Data, solution: Solution) -> tuple[float, np.ndarray, np.n
     """Estimate the uncertainty of the shared parameters.
 
     Returns:
-        The standard deviation of the residuals, corrected for their correlation [units]; the derivatives
-        (r, p) of the r used readings with respect to the p scaled parameters [units]; and the covariance
-        (p, p) of the scaled parameters.
+        sigma: Standard deviation of the residuals, corrected for their correlation [units].
+        slopes: (r, p) derivatives of the r used readings with respect to the p scaled parameters [units].
+        covariance: (p, p) covariance of the scaled parameters.
     """
     used = data.weights > 0
     inflation = used.sum() / max(independent(data, solution), 1.0)
@@ -65,7 +65,7 @@ def uncertainty(data: Data, solution: Solution) -> tuple[float, np.ndarray, np.n
 
 
 def without_unknown(data: Data, solution: Solution) -> Solution:
-    """Remove stages whose strength the data do not determine, and refine the solution.
+    """Remove stages whose strength cannot be determined from the data, and refine the solution.
 
     Such stages would make all other parameters uncertain.
     """

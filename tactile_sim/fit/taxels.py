@@ -11,8 +11,10 @@ from tactile_sim.fit.search import Solution, solve
 from tactile_sim.fit.selection import Z
 
 _LEAST = 0.05
-"""A gain is unidentifiable if the taxel's total load is below this fraction of the largest one, or if the
-half-width of the gain's confidence interval exceeds the gain."""
+"""A gain is unidentifiable if the taxel's load, summed over time, is below this fraction of the largest sum.
+
+It is also unidentifiable if the half-width of its confidence interval exceeds the gain.
+"""
 _STEP = 1e-3
 
 
@@ -70,7 +72,10 @@ def of_taxels(
 
 
 def _moves(data: Data, solution: Solution, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return the derivatives (m,) of gains and offsets with respect to the scaled shared parameter k."""
+    """Return the derivatives of the gains (m,) and of the offsets (m,) with respect to a shared parameter.
+
+    ``k`` is the index of the parameter, which is scaled to the range 0 to 1.
+    """
     step = _STEP if solution.scaled[k] < 0.5 else -_STEP
     at = solution.scaled.copy()
     at[k] += step

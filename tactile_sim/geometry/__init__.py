@@ -1,1 +1,1 @@
-"""Compute the geometry of shapes, surfaces and rays, independent of skins and feelers."""
+"""Geometric functions for shapes, surfaces and rays. They do not depend on skins or feelers."""

@@ -6,10 +6,10 @@ sum has the principal curvatures k1 and k2, the contact area is an ellipse about
 of a sphere of radius 1/sqrt(k1 k2) on a plane.
 
 Curvatures are computed for spheres, capsules, cylinders and ellipsoids; other surfaces are treated as flat.
-Where neither surface is curved, the theory gives an unbounded area or a line. Real surfaces are bounded,
-MuJoCo reports several contacts along them, and the faces of a mesh may approximate a round body. A direction
-without curvature therefore gets the curvature of the bounding sphere of the smaller geom. A box on a table
-has the effective radius of the box's bounding sphere. A capsule on its side has its own radius in one
+Where neither surface is curved, the theory gives an unbounded area or a line. That does not suit bounded
+surfaces, on which MuJoCo reports several contacts, or meshes whose flat faces approximate a round body. A
+direction without curvature therefore gets the curvature of the smaller geom's bounding sphere. A box on a
+table has the effective radius of the box's bounding sphere. A capsule on its side has its own radius in one
 direction and the radius of its bounding sphere in the other. The contact area then grows with the force, as
 it does between round bodies.
 """
@@ -32,9 +32,10 @@ GEOM = np.dtype(
         ("bound", float),
     ]
 )
-"""A geom: the ``patch`` of skin that receives its loads (-1 without skin), its ``body``, its ``kind`` (one of
-the constants below), MuJoCo's ``size`` [m], its ``position`` [m] and ``rotation`` in the body's frame, and
-the radius of its bounding sphere, ``bound`` [m], which is infinite for a plane."""
+"""A geom. ``patch`` is the index of the skin patch that receives its loads, or -1 without skin. ``body`` is
+the id of its body. ``kind`` is one of the constants below, such as `SPHERE`. ``size`` is MuJoCo's size [m].
+``position`` [m] and ``rotation`` are its pose in the body's frame. ``bound`` is the radius of its bounding
+sphere [m], which is infinite for a plane."""
 FLAT, SPHERE, CAPSULE, CYLINDER, ELLIPSOID = range(5)
 KINDS = {
     mujoco.mjtGeom.mjGEOM_SPHERE: SPHERE,
@@ -45,11 +46,12 @@ KINDS = {
 STRAIGHT = 1e-3
 """Curvatures below this fraction of the curvature of the smaller geom's bounding sphere count as zero."""
 ON_CAP = 0.1
-"""A contact is on an end of a capsule if its normal's absolute component along the axis exceeds this."""
+"""A contact is on an end of a capsule if its normal's absolute component along the capsule's axis exceeds
+this."""
 
 
 def geom_table(model: mujoco.MjModel) -> np.ndarray:
-    """Return a table (ngeom,) of `GEOM` with the geoms of a model, none of which has a skin yet."""
+    """Return the geoms of a model as an array (ngeom,) of `GEOM`. All have ``patch`` -1, i.e. no skin."""
     table = np.zeros(model.ngeom, GEOM)
     table["patch"] = -1
     table["body"] = model.geom_bodyid
@@ -69,7 +71,7 @@ def effective_radius(geoms, first, second, frame, rotations):
     """Return the effective radius of curvature of two touching geoms [m].
 
     Args:
-        geoms: (ngeom,) of `GEOM`.
+        geoms: (ngeom,) geoms of the scene, as an array of `GEOM`.
         first: Index of the first geom, or -1 if it is unknown, which counts as flat.
         second: Index of the second geom, or -1.
         frame: (9,) normal and two tangents of the contact in the world frame.
@@ -91,7 +93,7 @@ def effective_radius(geoms, first, second, frame, rotations):
 def _curvature(geom, body_rotation, normal, tangent1, tangent2):
     """Return the curvature of a geom at the point where its surface has a specified normal.
 
-    The curvature tensor is the sum of `weight` t t' over the geom's axes, where t contains the components of
+    The curvature tensor is a weighted sum of t t' over the geom's axes, where t contains the components of
     an axis along the two tangents.
 
     Args:

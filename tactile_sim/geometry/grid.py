@@ -11,7 +11,7 @@ from tactile_sim.compilation import kernel
 def cell_size(points, smallest):
     """Return the edge length [m] of the cells of a grid over points.
 
-    It is at least ``smallest``, and larger if the grid would otherwise have many more cells than points.
+    It is ``smallest``, or larger if the grid would otherwise have more than about 2 n + 64 cells.
 
     Args:
         points: (n, 3) points [m].
@@ -41,10 +41,11 @@ def sort_into_cells(points, cell):
         cell: Edge length of the cells [m].
 
     Returns:
-        A tuple of four arrays: the lower corner of the grid (3,) [m]; its shape, which is the number of cells
-        along each axis (3,); the start of each of the c cells in the last array, followed by n (c + 1,); and
-        the indices of the points (n,), cell by cell. The cell (i, j, k) has the index
-        ``(i * shape[1] + j) * shape[2] + k``.
+        corner: (3,) lower corner of the grid [m].
+        shape: (3,) number of cells along each axis. Cell (i, j, k) has the index
+            ``(i * shape[1] + j) * shape[2] + k``.
+        first: (c + 1,) start of each of the c cells in ``order``; the last entry is n.
+        order: (n,) indices of the points, cell by cell.
     """
     corner = np.empty(3)
     shape = np.empty(3, np.int64)

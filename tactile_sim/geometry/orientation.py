@@ -20,7 +20,7 @@ def faces_outward(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
         faces: (f, 3) indices of the vertices of each triangle.
 
     Returns:
-        (f, 3) indices of the vertices of each triangle.
+        (f, 3) indices of the vertices of each triangle; some triangles are reversed.
     """
     _, same = np.unique(vertices + 0.0, axis=0, return_inverse=True)
     shell, turned, is_closed = _shells(same.reshape(-1)[faces], _areas(vertices[faces]))
@@ -41,21 +41,23 @@ def faces_outward(vertices: np.ndarray, faces: np.ndarray) -> np.ndarray:
 
 
 def _areas(corners: np.ndarray) -> np.ndarray:
-    """Return twice the areas (f,) of triangles with the corners (f, 3, 3) [m2]."""
+    """Return twice the area [m2] of each triangle (f,), given the corners (f, 3, 3) [m]."""
     u, v = corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     return np.linalg.norm(np.cross(u, v), axis=1)
 
 
 def _shells(faces: np.ndarray, areas: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return the shells of a mesh, and the triangles to turn so that each shell is consistent.
+    """Find the shells of a mesh, and the triangles to reverse so that each shell is consistent.
 
     Args:
         faces: (f, 3) indices of the vertices of each triangle.
         areas: (f,) areas of the triangles, times any common factor.
 
     Returns:
-        The index of the shell of each triangle (f,), whether to turn it (f,), and whether each of the s
-        shells is closed (s,), which means that an even number of triangles share each of its edges.
+        shell: (f,) index of the shell that contains each triangle.
+        turned: (f,) whether to reverse each triangle.
+        is_closed: (s,) whether each shell is closed: each of its edges is shared by an even number of
+            triangles.
     """
     count, start, stop = len(faces), faces.ravel(), np.roll(faces, -1, axis=1).ravel()
     ends = np.minimum(start, stop) * (int(faces.max(initial=0)) + 1) + np.maximum(start, stop)

@@ -17,7 +17,7 @@ def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndar
         half_length: Half length of the cylindrical part [m].
 
     Returns:
-        Vertices (v, 3) [m] and triangles (t, 3).
+        Vertices (v, 3) [m], and vertex indices of the triangles (t, 3).
     """
     import trimesh  # takes 0.15 s and is needed for capsules only
 
@@ -29,8 +29,8 @@ def capsule_mesh(radius: float, half_length: float) -> tuple[np.ndarray, np.ndar
 def geom_colors(model: mujoco.MjModel) -> np.ndarray:
     """Return one colour for each geom.
 
-    This is the geom's own colour or, without one, its material's colour, multiplied by the mean colour of the
-    material's texture, if any.
+    A geom with MuJoCo's default colour gets the colour of its material, if it has one. If the material has a
+    texture, the colour is multiplied by the texture's mean colour.
 
     Returns:
         Red, green, blue and alpha (ngeom, 4), 0 to 1.
@@ -56,7 +56,7 @@ def geom_mesh(model: mujoco.MjModel, geom: int) -> tuple[np.ndarray, np.ndarray]
     """Return the mesh of a mesh or height field geom.
 
     Returns:
-        Vertices (v, 3), geom frame [m], and triangles (t, 3).
+        Vertices (v, 3) in the geom's frame [m], and vertex indices of the triangles (t, 3).
     """
     data = model.geom_dataid[geom]
     if model.geom_type[geom] == mujoco.mjtGeom.mjGEOM_HFIELD:

@@ -1,7 +1,8 @@
 """Represent the geoms of a scene as solids, and find the point at which a straight line enters one.
 
-Meshes and height fields are represented by their triangles, not by their convex hulls, and a signed distance
-field (SDF) by the mesh that its plugin created. Flexes are not included, because they have no geom.
+Meshes and height fields are represented by their triangles, not by their convex hulls. A signed distance
+field (SDF) is represented by the mesh that its plugin created. Flexes are not included, because they have no
+geom.
 """
 
 from __future__ import annotations
@@ -24,8 +25,9 @@ SOLID = np.dtype(
         ("nodes", np.int64, 2),
     ]
 )
-"""A geom: its ``kind`` (MuJoCo's type, or `MESH`), MuJoCo's ``size`` [m], the ``center`` and ``half`` sizes
-of its bounding box in its own frame [m], and the range of its ``nodes`` in `Solids`."""
+"""A geom as a solid. ``kind`` is MuJoCo's geom type, or `MESH`. ``size`` is MuJoCo's size [m]. ``center`` and
+``half`` are the centre and half-sizes of the bounding box in the geom's frame [m]. ``nodes`` is the range
+[first, last) of the geom's nodes in `Solids.nodes`."""
 PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = (
     int(getattr(mujoco.mjtGeom, f"mjGEOM_{name}"))
     for name in ("PLANE", "SPHERE", "CAPSULE", "ELLIPSOID", "CYLINDER", "BOX")
@@ -40,7 +42,7 @@ class Solids(NamedTuple):
     """All geoms of a scene, as arrays for kernels."""
 
     table: np.ndarray
-    """(ngeom,) of `SOLID`."""
+    """(ngeom,) array of `SOLID`, one entry per geom."""
     corners: np.ndarray
     """(f, 3, 3) corners of the triangles of meshes and height fields, in the frames of their geoms [m]."""
     nodes: np.ndarray

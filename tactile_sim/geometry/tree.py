@@ -7,7 +7,7 @@ import numpy as np
 LEAF, CHILDREN = 8, 4
 """Maximum number of points in a leaf and of children of a node."""
 BITS = 10
-"""Bits of each coordinate in the Morton code that orders the points."""
+"""Number of bits of each coordinate in the Morton code, by which the points are sorted."""
 
 NODE = np.dtype(
     [
@@ -16,8 +16,9 @@ NODE = np.dtype(
         ("first", np.int64), ("last", np.int64), ("skip", np.int64),
     ]
 )  # fmt: skip
-"""A node: centre and half-sizes of its box [m], the range [first, last) of its points in `tree`'s order
-(empty for inner nodes), and the index of the next node outside its subtree. Its children follow it."""
+"""A node of a tree; its children follow it. ``x`` to ``z`` and ``hx`` to ``hz`` are the centre and half-sizes
+of its box [m]. [``first``, ``last``) is the range of its points in the order that `tree` returns; it is empty
+for inner nodes. ``skip`` is the index of the next node outside its subtree."""
 
 
 def tree(points: np.ndarray, half: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -28,8 +29,8 @@ def tree(points: np.ndarray, half: np.ndarray | None = None) -> tuple[np.ndarray
         half: (n, 3) half-sizes of the boxes [m]; None for points.
 
     Returns:
-        The order (n,) of the points, in which nearby points are close to each other, and the nodes as an
-        array of `NODE`, whose ranges refer to this order.
+        order: (n,) indices of the points, sorted so that nearby points are close to each other.
+        nodes: Array of `NODE`; their ranges refer to ``order``.
     """
     if not len(points):
         return np.empty(0, np.int64), np.empty(0, NODE)

@@ -19,18 +19,20 @@ def bin_triangles(solids, ids, poses, points, reach):
     """Sort the triangles near some points into a grid along x and y.
 
     Args:
-        solids: A `Solids`.
-        ids: (g,) indices of the solids.
+        solids: The `Solids` of the scene.
+        ids: (g,) indices of the solids whose triangles are sorted.
         poses: (g, 12) pose of each solid in the frame of the points: position [m], then the rotation matrix
             row by row.
         points: (3, e) x, y and z of the points [m].
         reach: Margin of the box around the points [m]; triangles beside or below the box are left out.
 
     Returns:
-        A tuple of four arrays for `surface_below`: the t triangles, projected along z (t, 10), see `_shapes`;
-        the start of each of the c cells in the next array (c + 1,); the indices of the triangles that overlap
-        each cell, cell by cell; and the grid (5,): cells per meter, number of cells along x and along y, and
-        x and y of its corner [m].
+        A tuple of four arrays for `surface_below`:
+
+        shapes: (t, 10) triangles projected along z, see `_shapes`.
+        begin: (c + 1,) start of each of the c cells in ``order``; the last entry is the length of ``order``.
+        order: Indices of the triangles that overlap each cell, cell by cell.
+        grid: (5,) cells per meter, number of cells along x and along y, x and y of the grid's corner [m].
     """
     low, high = np.full(3, np.inf), np.full(3, -np.inf)
     for i in range(3):
@@ -141,10 +143,15 @@ def _shapes(corners):
         corners: (t, 3, 3) corners [m]. The remaining triangles are moved to the front, in place.
 
     Returns:
-        (u, 10) for the u remaining triangles. The point at dx, dy from the first corner has the barycentric
-        coordinates a and b of the second and third corner. Columns: x and y of the first corner; factors of
-        dx and dy for a; factors of dx and dy for b; z of the first corner; change of z from the first to the
-        second and to the third corner; 1 if the triangle faces up, and -1 if it faces down.
+        (u, 10) one row for each of the u remaining triangles, with the columns
+
+        - 0, 1: x and y of the first corner [m];
+        - 2, 3: factors of dx and dy in the barycentric coordinate a of the second corner, for a point at
+          (dx, dy) from the first corner;
+        - 4, 5: factors of dx and dy in the barycentric coordinate b of the third corner;
+        - 6: z of the first corner [m];
+        - 7, 8: z of the second and of the third corner, minus z of the first corner [m];
+        - 9: 1 if the triangle faces up, and -1 if it faces down.
     """
     out, count = np.empty((len(corners), 10)), 0
     for t in range(len(corners)):
@@ -233,8 +240,8 @@ def _crossing(shapes, near, x, y, top):
         top: Maximum height [m].
 
     Returns:
-        The height, or -inf without a crossing [m]; and the number of triangles there that face up minus the
-        number that face down.
+        The height [m], or -inf without a crossing, and the number of crossed triangles at this height that
+        face up minus the number that face down.
     """
     best, up = -np.inf, 0.0
     for t in near:

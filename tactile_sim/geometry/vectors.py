@@ -1,4 +1,4 @@
-"""Compute with vectors in kernels.
+"""Vector operations for use in kernels.
 
 Arguments are arrays (3,) or tuples of three. Results are tuples, which need no memory allocation.
 """

@@ -27,7 +27,7 @@ class SensorValues(NamedTuple):
 
     raw: list[int]
     calibrated: list[Any] | None
-    """Forces [N], or None if the server has no calibration for this sensor."""
+    """Calibrated forces on the taxels [N], or None if the server has no calibration for this sensor."""
 
 
 def sensors_of(text: str | bytes) -> dict[int, dict[str, Any]]:

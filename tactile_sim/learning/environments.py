@@ -61,7 +61,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
             known("render_mode: unknown mode", render_mode, ["rgb_array"], ConfigError)
         self.task, self.num_envs, self.render_mode = task, num_envs, render_mode
         self.batch = Batch(task.config, num_envs, backend, seed=seed, settings=task.settings)
-        """The environments."""
+        """Batch that simulates the environments."""
         self.metadata = self.metadata | {"render_fps": round(1.0 / (task.substeps * self.batch.timestep))}
         self._touch = TOUCH.get(touch, TOUCH["none"])
         self._images = TactileImages(self.batch.simulation) if touch == "image" else None
@@ -150,7 +150,10 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 
 
 class TaskEnv(gymnasium.Env):
-    """A task that runs in one environment, like `TaskVectorEnv` but without the leading axis."""
+    """A task that runs in one environment.
+
+    Observations, actions and rewards are those of `TaskVectorEnv` without the leading axis.
+    """
 
     metadata: dict[str, Any] = {"render_modes": ["rgb_array"]}
 
@@ -165,7 +168,7 @@ class TaskEnv(gymnasium.Env):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Start a new episode; return an observation (m,) and an empty dictionary."""
+        """Start a new episode; return its first observation and an empty dictionary."""
         super().reset(seed=seed)
         observation, info = self._many.reset(seed=seed)
         return _first(observation), info

@@ -33,7 +33,7 @@ class HandRotate(Task):
         return np.clip(model.key("grasp").ctrl + self.REACH * action, low, high)
 
     def reward(self, batch: Batch, seen: Observation, action: np.ndarray) -> np.ndarray:
-        """Return the reward (n,): angular velocity about the vertical minus speed, each at most 1."""
+        """Return the reward (n,): the ball's spin about the vertical axis minus its speed, each at most 1."""
         start = self._ball_dof(batch)
         rotation = batch.worlds.xmat[:, self._ball(batch)].reshape(-1, 3, 3)
         spin = np.einsum("nj,nj->n", rotation[:, 2], batch.qvel[:, start + 3 : start + 6])

@@ -39,7 +39,8 @@ class TactileImages:
     def __call__(self, seen: Observation) -> np.ndarray:
         """Return images (n, height, width, 1) uint8.
 
-        Readings with a magnitude of ``markers.taxel_scale`` or more are 255.
+        The value of a pixel is proportional to the magnitude of its taxel's reading. It is 255 for
+        magnitudes of ``markers.taxel_scale`` and above.
         """
         size = np.linalg.norm(seen.readings, axis=2)
         grey = np.append(np.minimum(size / self._scale, 1.0) * 255.0, np.zeros((len(size), 1)), axis=1)

@@ -20,7 +20,7 @@ TOUCH: dict[str, Callable[[Observation], np.ndarray]] = {
 }
 """For each name, a function that computes a tactile observation.
 
-The functions return arrays with a leading axis for the environments. The other axes are flattened later.
+The functions return arrays with a leading axis for the environments. The caller flattens the other axes.
 """
 OBSERVATIONS = (*TOUCH, "image")
 """Names of all tactile observations. With ``image``, observations are dictionaries, see `TaskVectorEnv`."""

@@ -40,13 +40,18 @@ LONGEST = 0.2
 FLATTEST = 0.5
 """Minimum length of an axis relative to the longest axis."""
 RIM = 1.3
-"""Diameter of a sensor including its rim, relative to the spacing."""
+"""Diameter of the dot of a sensor including its white rim, relative to the spacing of the sensors."""
 WIDEST = 14.0
 """Maximum diameter of a dot [points]."""
 
 
 def canvas(title: str, frame: str) -> tuple[Figure, Axes3D]:
-    """Create a figure with axes in metres and space for a colour bar on the right."""
+    """Create a figure with 3D axes in metres and space for a colour bar on the right.
+
+    Args:
+        title: Title of the axes.
+        frame: Name of the frame in which positions are plotted, shown below the axes.
+    """
     with plt.rc_context(STYLE):
         fig = plt.figure(figsize=(7.0, 5.6), facecolor="white")
         ax: Any = fig.add_axes(
@@ -100,7 +105,7 @@ def box(ax: Axes3D, middle: np.ndarray, size: np.ndarray, outline: np.ndarray, f
 
 
 def _pixels(ax: Axes3D, points: np.ndarray) -> np.ndarray:
-    """Project points (n, 3) [m] to pixel coordinates (n, 2) in the figure."""
+    """Return the pixel coordinates in the figure (n, 2) at which the axes show points (n, 3) [m]."""
     ax.apply_aspect()
     x, y, _ = proj3d.proj_transform(*points.T, ax.get_proj())
     return ax.transData.transform(np.stack([x, y], axis=1))
@@ -128,7 +133,7 @@ def sensors(ax: Axes3D, sensors: Sensors, share: float, solid: bool) -> None:
     Args:
         ax: Axes to draw in.
         sensors: The sensors to draw.
-        share: Diameter of a dot relative to the spacing.
+        share: Diameter of a dot relative to the spacing of the sensors.
         solid: Whether dots are opaque and have white rims; otherwise they are translucent.
     """
     light = np.clip(sensors.normals @ LIGHT, 0, 1)[:, None]
@@ -147,7 +152,10 @@ def sensors(ax: Axes3D, sensors: Sensors, share: float, solid: bool) -> None:
 
 
 def tails(readings: Readings) -> np.ndarray:
-    """Return the start points (k, 3) [m] of the arrows, which end at the k sensors with nonzero readings."""
+    """Return the start points of the arrows that show vector readings (k, 3) [m].
+
+    The arrows end at the k sensors with nonzero readings.
+    """
     vectors = readings.outputs[readings.nonzero]
     longest = LONGEST * np.ptp(readings.positions, axis=0).max() or 0.01
     most = np.linalg.norm(vectors, axis=1).max(initial=0.0) or 1.0
@@ -180,8 +188,8 @@ def draw_discs(ax: Axes3D, readings: Readings, share: float) -> None:
     Args:
         ax: Axes to draw in.
         readings: Readings of sensors.
-        share: Diameter of the weakest disc relative to the spacing. The strongest disc has
-            twice this diameter.
+        share: Diameter of the disc for the weakest reading, relative to the spacing of the sensors. The disc
+            for the strongest reading has twice this diameter.
     """
     magnitude = readings.magnitude[readings.nonzero]
     growth = 1 + np.abs(magnitude) / np.abs(magnitude).max(initial=1e-300)

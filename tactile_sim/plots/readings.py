@@ -21,7 +21,7 @@ NEIGHBOURS = 9
 
 
 class Frame(NamedTuple):
-    """A named pose in the world."""
+    """A coordinate frame: its name and its pose in the world."""
 
     name: str
     position: np.ndarray
@@ -46,11 +46,11 @@ class Sensors:
     """Positions and normals of n sensors, all in one frame."""
 
     positions: np.ndarray
-    """Positions (n, 3) [m]."""
+    """Positions of the sensors (n, 3) [m]."""
     normals: np.ndarray
-    """Estimated outward unit normals (n, 3)."""
+    """Outward unit normals of the surface at the sensors, estimated from their positions (n, 3)."""
     spacing: np.ndarray
-    """Approximate distance to the nearest neighbour (n,) [m]; 0 if a body or geom has only one sensor."""
+    """Approximate distance from each sensor to its nearest neighbour (n,) [m]; 0 for a single sensor."""
 
 
 @dataclass(frozen=True)
@@ -58,13 +58,13 @@ class Readings(Sensors):
     """Positions, normals and readings of n sensors, all in one frame."""
 
     outputs: np.ndarray
-    """Readings (n, channels); with three channels, each row is a vector."""
+    """Reading of each sensor (n, channels). With three channels, it is a vector."""
     quantity: str
-    """Name and unit of the measured quantity."""
+    """Name and unit of the measured quantity, such as ``normal force [N]``."""
 
     @property
     def magnitude(self) -> np.ndarray:
-        """Scalar readings, or lengths of the vectors (n,)."""
+        """Reading of each sensor if it is a scalar, or the length of its vector (n,)."""
         return self.outputs[:, 0] if self.outputs.shape[1] == 1 else np.linalg.norm(self.outputs, axis=1)
 
     @property
@@ -76,9 +76,9 @@ class Readings(Sensors):
 
 
 class Parts:
-    """Access to the parts of a touch object that have sensors.
+    """Access to the geoms or bodies of a touch object that have sensors.
 
-    The parts are geoms of a DiscreteTouch or bodies of a TrimeshTouch.
+    These are called parts: geoms of a DiscreteTouch, or bodies of a TrimeshTouch.
     """
 
     def __init__(self, touch: Any) -> None:
@@ -120,7 +120,7 @@ class Parts:
         return np.flatnonzero(inside).tolist()
 
     def of(self, bodies: Iterable[int], whose: str) -> list[int]:
-        """Return the ids of the parts that belong to bodies, grouped by body.
+        """Return the ids of the parts with sensors that belong to the specified bodies, grouped by body.
 
         Args:
             bodies: Ids of the bodies.
@@ -142,19 +142,19 @@ class Parts:
     # -- poses and readings ------------------------------------------------------------------------------
 
     def body_frame(self, body: int) -> Frame:
-        """Return the current pose of a body."""
+        """Return the frame of a body, with its current pose."""
         data = self.touch.m_data
         return _frame(self.names.bodies[body], data.xpos[body], data.xmat[body])
 
     def frame(self, part: int) -> Frame:
-        """Return the current pose of a part."""
+        """Return the frame of a part, with its current pose."""
         if not self.are_geoms:
             return self.body_frame(part)
         data = self.touch.m_data
         return _frame(self.names.geoms[part], data.geom_xpos[part], data.geom_xmat[part])
 
     def sensors(self, parts: Sequence[int], frame: Frame) -> Sensors:
-        """Return the sensors of parts, transformed to a frame."""
+        """Return the sensors of the specified parts, transformed to ``frame``."""
         clouds = []
         for part in parts:
             positions = frame.transform(
@@ -164,7 +164,7 @@ class Parts:
         return Sensors(*(np.concatenate(arrays) for arrays in zip(*clouds, strict=True)))
 
     def readings(self, parts: Sequence[int], frame: Frame) -> Readings:
-        """Return the sensors and readings of parts, transformed to a frame.
+        """Return the sensors of the specified parts with their readings, transformed to ``frame``.
 
         Raises:
             SceneError: There are no readings yet.
@@ -182,7 +182,7 @@ class Parts:
         return Readings(**sensors, outputs=np.concatenate(outputs), quantity=quantity(touch.touch_type))
 
     def contact_points(self, parts: Sequence[int], frame: Frame) -> np.ndarray:
-        """Return the current contact points (k, 3) on the surfaces of parts, transformed to a frame [m]."""
+        """Return the current contact points on the specified parts (k, 3) [m], transformed to ``frame``."""
         if not parts:
             return np.empty((0, 3))
         points = [
@@ -198,17 +198,31 @@ class Parts:
 
 
 def quantity(touch_type: str) -> str:
-    """Return the quantity and unit that a touch function measures, such as ``"normal force [N]"``."""
+    """Return the name and unit of the quantity that a touch function measures.
+
+    Args:
+        touch_type: Name of the touch function, such as ``force_vector_global``.
+
+    Returns:
+        The name and the unit, such as ``force [N]``; only the name if the touch function is not built in.
+    """
     words = touch_type.removesuffix(GLOBAL).removesuffix("_vector").replace("_", " ")
     known = TOUCH_FUNCTIONS.get(touch_type)
     return f"{words} [{known.unit}]" if known else words
 
 
 def _surface(positions: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Estimate the normals (n, 3) and spacings (n,) of points (n, 3) on a surface.
+    """Estimate the normal of the surface at each point, and the distance to the nearest other point.
 
     A normal is perpendicular to the plane that fits a point's neighbours best, and points away from the
     centroid of all points. With fewer than `NEIGHBOURS` points, it is the direction from the centroid.
+
+    Args:
+        positions: (n, 3) points on the surface [m].
+
+    Returns:
+        normals: (n, 3) outward unit normals.
+        spacings: (n,) distances [m]. With `NEIGHBOURS` or more points, all have the median distance.
     """
     outward = positions - positions.mean(axis=0)
     if len(positions) < NEIGHBOURS:

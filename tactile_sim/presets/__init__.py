@@ -26,7 +26,7 @@ class Figure:
 
     value: str
     grade: str
-    """One of `GRADES`."""
+    """Grade of the source, one of `GRADES`."""
     source: str = ""
     """Publication from which the value is taken; empty for an estimate."""
 
@@ -42,7 +42,7 @@ class Preset:
     sensor: dict[str, dict[str, Any]]
     """Stages and parameters below ``skin.sensor.NAME``."""
     figures: dict[str, Figure]
-    """Properties by name: layout, range, resolution, rate, ..."""
+    """Properties of the real sensor, keyed by name: layout, range, resolution, rate, ..."""
 
 
 def names() -> list[str]:

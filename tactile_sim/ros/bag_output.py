@@ -119,7 +119,10 @@ class BagOutput(Output):
         writer.start()
 
     def _write(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Encode and write a snapshot's messages on these streams, and latched messages if the bag is new."""
+        """Write a snapshot's messages on the specified streams to the bag.
+
+        If the bag is new, latched messages are written, too.
+        """
         if self._is_new:
             self._is_new = False
             streams = streams | {ONCE}
@@ -148,7 +151,7 @@ class BagOutput(Output):
         return self._output.expects_commands()
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Publish a snapshot on these streams, and record it while a recording is active."""
+        """Publish a snapshot on the specified streams, and record it while a recording is active."""
         self._output.publish(snapshot, streams)
         if self._recording():
             self._write(snapshot, streams)

@@ -31,7 +31,7 @@ CODES = {
 class _Content(NamedTuple):
     trajectory: JointTrajectory
     stamp: int
-    """Start time [ns]. 0 starts immediately."""
+    """Start time of the trajectory [ns]; 0 to start it immediately."""
     path: np.ndarray
     goal: np.ndarray
     """Goal tolerances (k, 2), as returned by `tolerances`. ``path`` contains the path tolerances."""

@@ -39,7 +39,7 @@ class _Driven(NamedTuple):
 
     measured: MeasuredPad
     pad: int
-    """Index in ``skin.pads``."""
+    """Index of the pad in ``skin.pads``."""
     row: int
     """Row in the tables of pad states, or -1 if the pad has no state."""
     publishers: list[tuple[Topic, Publisher]]

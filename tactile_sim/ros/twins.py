@@ -20,9 +20,10 @@ CLOCK = "rates.clock"
 
 
 class TwinWatch:
-    """Warns once if another node publishes the same topics or, in another namespace, also ``/clock``.
+    """Warns once if another node with the same name publishes the same topics or ``/clock``.
 
-    The parameter ``rates.clock`` of the other node shows whether it publishes ``/clock``.
+    A node in the same namespace publishes the same topics. A node in another namespace conflicts only if
+    ``rates.clock`` is above 0 in both nodes.
     """
 
     def __init__(self, node: Node, warn: Callable[[str], object], interval: float = INTERVAL):

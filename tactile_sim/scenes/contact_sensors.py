@@ -82,9 +82,10 @@ def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, An
 
 
 def complete_contact_sensors(spec: mujoco.MjSpec, where: str) -> None:
-    """Check a scene's contact sensors; for each that lacks fields or interpolates, add one with all fields.
+    """Check a scene's contact sensors, and add complete ones where necessary.
 
-    The ids and layouts of the scene's own sensors do not change.
+    For each contact sensor that does not measure all fields or that interpolates, another sensor with all
+    fields is added. The ids and layouts of the scene's own sensors do not change.
 
     Raises:
         SceneError: A sensor's object is missing, or two sensors would share a name or a topic.

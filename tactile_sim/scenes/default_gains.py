@@ -22,9 +22,10 @@ class DefaultGains:
 
     Each servo is critically damped. Its stiffness gives a natural frequency of at least `FREQUENCY` with the
     inertia about the joint, and limits the deflection under the weight of the moved bodies to `SAG` (or
-    `SLIDE_SAG`) in any orientation. For a robot with a free base, the total weight counts, because the joint
-    may have to support it. A base on slide joints without actuators, like that of a planar robot, also counts
-    as free. The load on joints that follow another joint is added to the load on the leading joint.
+    `SLIDE_SAG`) in any orientation. For a robot with a free base, the robot's total weight is used, because
+    the joint may have to support it. A base on slide joints without actuators, like that of a planar robot,
+    is also treated as free. The load on joints that follow another joint is added to the load on the leading
+    joint.
     """
 
     def __init__(self, model: mujoco.MjModel, driven: Collection[int]):

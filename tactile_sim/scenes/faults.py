@@ -80,7 +80,7 @@ def refusal(path: Path, error: Exception) -> SceneError:
 
 
 def reason_of(error: Exception) -> str:
-    """Return the reason in an error of MuJoCo and a remedy, without the element and its line."""
+    """Return the reason stated in MuJoCo's error, without element and line, plus a remedy if one is known."""
     return _with_remedy(_parts(" ".join(str(error).split()))[0])
 
 

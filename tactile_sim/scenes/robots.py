@@ -145,7 +145,7 @@ def free_base(spec: mujoco.MjSpec, path: Path) -> None:
 
 
 def _compile(spec: mujoco.MjSpec) -> mujoco.MjModel:
-    """Compile the robot; meshes without volume get the inertia of a shell, also in ``spec``."""
+    """Compile the robot. Meshes without volume are changed in ``spec`` to have the inertia of a shell."""
     while True:
         try:
             return spec.compile()
@@ -160,8 +160,8 @@ def _compile(spec: mujoco.MjSpec) -> mujoco.MjModel:
 def _overlapping(model: mujoco.MjModel) -> set[tuple[str, str]]:
     """Return the names of all pairs of bodies that overlap in the initial pose.
 
-    If that is beyond the range of joints, their servos go to the nearer end, so bodies that overlap there are
-    included.
+    If this pose violates joint limits, servos move the joints to the nearest limits. Pairs that overlap in
+    the resulting pose are included, too.
     """
     data, pairs = mujoco.MjData(model), set()
     limited = np.flatnonzero(model.jnt_limited.astype(bool) & np.isin(model.jnt_type, SCALAR))

@@ -88,8 +88,8 @@ def contact_layout(model: mujoco.MjModel, sensor: int, name: str) -> MujocoLayou
 def complete_layout(model: mujoco.MjModel, sensor: int, layout: MujocoLayout) -> MujocoLayout | None:
     """Return a layout from which all fields of a contact sensor can be read.
 
-    This is the layout of the sensor itself if it has all fields, or else the layout of the sensor that
-    `complete_contact_sensors` added for this purpose.
+    This is the layout of the sensor that `complete_contact_sensors` added for this purpose, if there is one.
+    Otherwise, it is the layout of the sensor itself if that has all fields.
 
     Args:
         model: The compiled scene.

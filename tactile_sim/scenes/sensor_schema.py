@@ -25,7 +25,7 @@ CONTACT_SENSOR: dict[str, Check] = {
     "num": Integer(1, MOST_SLOTS),
     "reduce": Choice(REDUCTIONS),
 }
-"""The check for each key's value, by key name."""
+"""The check for the value of each key of a contact sensor, by key name."""
 
 
 def check_sensors(sensors: Mapping[str, Any], where: str) -> dict[str, dict[str, Any]]:

@@ -113,7 +113,7 @@ def _repair_limit(joint: ElementTree.Element) -> Iterator[str]:
 
 
 def _value(limit: ElementTree.Element, key: str) -> float:
-    """Return a number in a ``<limit>``; the default is 0, as in the URDF specification."""
+    """Return the value of an attribute of a ``<limit>``; the default is 0, as in the URDF specification."""
     return float(limit.get(key, "").strip() or 0.0)
 
 

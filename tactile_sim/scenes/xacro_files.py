@@ -54,7 +54,7 @@ def expand(path: Path, arguments: Mapping[str, str], find_package: Callable[[str
 
 @contextmanager
 def _finding(module: object, find: Callable[[str], str]) -> Iterator[None]:
-    """Let xacro find packages in our search paths; by itself it searches only the ament index."""
+    """Let xacro find packages with ``find`` while the block runs; by default, it searches the ament index."""
     original = module._eval_find  # type: ignore[attr-defined]
     module._eval_find = find  # type: ignore[attr-defined]
     try:

@@ -14,11 +14,12 @@ from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 @dataclass(frozen=True)
 class LowPass(Stage):
-    """Base class of stages that output own * x - late * (x - y) for a load x, where T dy/dt = x - y.
+    """Base class of stages that are first-order filters of the load x.
 
-    Each subclass chooses own, late and T. After a step of the load from 0 to x, the reading is
-    x * (own - late * exp(-t / T)). If the load is constant between two readings, the filter is exact for any
-    interval.
+    The output is own * x - late * (x - y), where y follows the load: T dy/dt = x - y. Each subclass chooses
+    the coefficients own and late, and the time constant T. After a step of the load from 0 to x, the reading
+    is x * (own - late * exp(-t / T)). If the load is constant between two readings, the filter is exact for
+    any interval.
     """
 
     has_memory = True

@@ -50,8 +50,8 @@ class SignalChain:
 
         Args:
             skin: Skin whose readings are processed.
-            stages: Pad name or shell pattern -> stage -> parameter -> value, as below ``skin.sensor``. Only
-                one entry applies to each pad; it defines all stages of the pad.
+            stages: Pad name or shell pattern -> stage -> parameter -> value, as in the configuration under
+                ``skin.sensor``. Only one entry applies to each pad; it defines all stages of the pad.
             timestep: Time between two steps [s].
             seed: Seed of all random numbers.
             source: Origin of the stages for error messages, usually a file.
@@ -80,7 +80,7 @@ class SignalChain:
         self.forget(frame)
 
     def of_pad(self, pad: int) -> SignalChain:
-        """Return the chain that processes a pad: always this one, unlike in `SplitChain.of_pad`."""
+        """Return this chain, which processes all pads. `SplitChain.of_pad` can return different chains."""
         return self
 
     def program(self, seeds: Sequence[int], channels: int, rate: float = 0.0) -> Program:
@@ -167,7 +167,7 @@ class SignalChain:
     def valid(self) -> np.ndarray:
         """(taxels,) uint8, 0 where the last output is invalid: dead, saturated or not reported yet.
 
-        It is delayed like the output. Empty if no stage can make a reading invalid.
+        The array is delayed like the output. If no stage can make a reading invalid, the array is empty.
         """
         if not self._marks:
             return np.empty(0, np.uint8)
@@ -175,9 +175,10 @@ class SignalChain:
 
     @property
     def history(self) -> dict[str, np.ndarray]:
-        """Last stored outputs (samples, taxels, channels) of pads with a history, oldest first, by pad name.
+        """Last outputs of each pad that has the stage `History`, by pad name.
 
-        Samples before the first output are zero.
+        Each array (samples, taxels, channels) starts with the oldest output. Samples before the first output
+        are zero.
         """
         if History not in self._groups:
             return {}
@@ -236,8 +237,8 @@ class SignalChain:
         """Reset the step count, random numbers and memory, and draw from ranges again. The tare is kept.
 
         Args:
-            seed: New seed, with which random numbers are the same as in a new chain. None keeps the seed, and
-                draws the next values from ranges.
+            seed: New seed. The chain then gives the same random numbers as a new chain with this seed. None
+                keeps the seed, and draws other values from ranges than before.
 
         Raises:
             CommandError: The seed is invalid.
@@ -267,7 +268,7 @@ class SignalChain:
         self._zero = None
 
     def _prepare(self, channels: int) -> Program:
-        """Return the program, which the first call creates for a number of channels."""
+        """Return the program of this chain. The first call creates it for the given number of channels."""
         if self._program is None:
             self._program = Program(self._groups, [self._seed], self._timestep, channels, self._episode)
             self._workspace = self.workspace(channels)

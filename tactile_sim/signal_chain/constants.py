@@ -82,7 +82,7 @@ class Constants:
 
     @property
     def arrays(self) -> tuple[np.ndarray, ...]:
-        """Arguments ``stages`` to ``bypassed`` of `tactile_sim.signal_chain.run.run`."""
+        """The arguments of `tactile_sim.signal_chain.run.run` from ``stages`` to ``bypassed``, in order."""
         return (
             self.rows, self._index, self._integers, self._fixed[0], self._parameters, self._fixed[1],
             self._constants, self._bypassed,

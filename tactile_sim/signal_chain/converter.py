@@ -49,7 +49,7 @@ class Smoothing(Stage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the weights of all runs as one array (b * slots,), run by run.
+        """Return the weights of all b runs as one array (b * slots,), run by run.
 
         Unused weights are zero, and so are all weights of a run with a low-pass filter.
         """

@@ -49,9 +49,9 @@ class Curve(Stage):
 
     @classmethod
     def _tables(cls, group: Group) -> dict[tuple, tuple[np.ndarray, np.ndarray]]:
-        """Return the inputs (m,) and outputs (m,) of each distinct curve, keyed by `_law`.
+        """Return the inputs (m,) and outputs (m,) of the points of each distinct curve, both ascending.
 
-        Both are in ascending order.
+        The keys are the parameters that `_law` returns.
 
         Raises:
             ConfigError: The parameters of a curve are invalid.
@@ -65,10 +65,10 @@ class Curve(Stage):
     def integers(cls, group: Group) -> np.ndarray:
         """Return the lookup tables of all distinct curves as one array.
 
-        The first b numbers are the index in this array at which the table of each run's curve begins. A table
-        has 3 + `_CELLS` numbers: the indices of the curve's first and last points in `constants`, the largest
-        number of points in a cell, and one number for each cell. The number of a cell is the index,
-        relative to the curve's first point, of the end of the segment that contains the start of the cell.
+        The first b numbers, one for each run, are the index at which the table of the run's curve begins. A
+        table has 3 + `_CELLS` numbers: the indices of the curve's first and last points in `constants`, the
+        largest number of points in a cell, and one index for each cell. This is the index of the point that
+        ends the segment at the start of the cell, counted from the curve's first point.
         """
         places: dict[tuple, int] = {}
         rows: list[np.ndarray] = []

@@ -111,8 +111,9 @@ def _arrivals(slot, runs):
 def is_full(memory, begin, end, room, runs, kept, steps):
     """Return whether any environment has no room for another reading.
 
-    If all slots are used, the new reading can still replace the oldest one if the second oldest has arrived
-    for every run, or replace a reading of the same step.
+    There is room if a slot is free. If all slots are used, there is still room in two cases: the last stored
+    reading is of the same step, so the new one replaces it; or the second oldest reading has arrived for
+    every run, so the oldest is no longer needed.
 
     Args:
         memory: (n, words) Memory of all stages.

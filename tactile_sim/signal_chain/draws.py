@@ -23,7 +23,7 @@ _ROOT_HALF_BITS = np.int32(0x3F3504F3)
 _LN = tuple(np.float32(4 / k) for k in (1, 3, 5, 7))
 _SIN = tuple(np.float32(1 / math.factorial(k)) for k in (3, 5, 7))
 _COS = tuple(np.float32(1 / math.factorial(k)) for k in (2, 4, 6, 8))
-"""Coefficients of the series of 4 artanh, sine and cosine."""
+"""``_LN``, ``_SIN`` and ``_COS`` are magnitudes of the Taylor coefficients of 4 artanh, sine and cosine."""
 
 
 @kernel

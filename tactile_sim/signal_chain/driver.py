@@ -91,8 +91,8 @@ class History(Stage):
     def words(cls, group: Group) -> int:
         """Return the number of values in memory: the slot index of the next output, and all outputs.
 
-        Each pad has room for the largest number of samples of any pad: (samples, channels, taxels of the
-        group).
+        The outputs have the shape (samples, channels, taxels of the group). ``samples`` is the largest
+        number of samples of any pad, because all pads share the slots.
         """
         return 1 + max(stage.samples for stage in group.stages) * group.channels * group.number
 

@@ -29,15 +29,15 @@ class Sensed(Protocol):
 
     @property
     def positions(self) -> np.ndarray:
-        """(n, 3) taxel positions in the frame of their body [m]."""
+        """(n, 3) positions of the taxels, each in the frame of its body [m]."""
 
     @property
     def normals(self) -> np.ndarray:
-        """(n, 3) outward unit normals in the frame of their body."""
+        """(n, 3) outward unit normals of the taxels, each in the frame of its body."""
 
     @property
     def neighbours(self) -> tuple[np.ndarray, np.ndarray]:
-        """See `tactile_sim.skin.Skin.neighbours`."""
+        """Start of the neighbour list of each taxel (n + 1,), and the concatenated lists of indices."""
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,11 @@ class Taxels:
     """Positions, normals and neighbours of all taxels of a skin."""
 
     positions: np.ndarray
-    """(taxels, 3) positions in the frame of their body [m]."""
+    """(taxels, 3) positions of the taxels, each in the frame of its body [m]."""
     normals: np.ndarray
-    """(taxels, 3) outward unit normals in the frame of their body."""
+    """(taxels, 3) outward unit normals of the taxels, each in the frame of its body."""
     neighbours: tuple[np.ndarray, np.ndarray]
-    """See `tactile_sim.skin.Skin.neighbours`."""
+    """Start of the neighbour list of each taxel (taxels + 1,), and the concatenated lists of indices."""
 
 
 @dataclass
@@ -67,7 +67,7 @@ class Group:
     room: int = 2
     """Number of readings that a delay or a tare can store."""
     cache: dict[str, Any] = field(default_factory=dict)
-    """Results that a stage computes only once, by name."""
+    """Results that the stage computes only once for this group, such as pairs of taxels, by name."""
 
     @cached_property
     def pads(self) -> np.ndarray:
@@ -120,7 +120,7 @@ class Group:
 
     @cached_property
     def ends(self) -> np.ndarray:
-        """(2, b, p) smallest and largest value of each numeric parameter."""
+        """(2, b, p) smallest and largest value of each of the p numeric parameters, for each pad."""
         names = self.stages[0].numbers() if self.stages else []
         values = [[np.broadcast_to(getattr(stage, name), 2) for name in names] for stage in self.stages]
         return np.ascontiguousarray(

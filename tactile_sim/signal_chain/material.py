@@ -14,9 +14,9 @@ from tactile_sim.signal_chain.loops import ONE, ZERO, copy, span, squares
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 _REACH = 4.0
-"""Cutoff of the Gaussian, in standard deviations."""
+"""Distance beyond which the Gaussian of cross-talk is cut off, in standard deviations."""
 _TOLERANCE = np.float32(1e-6)
-"""Tolerance of the lag for rounding, as a fraction of the load; repeating a reading then changes nothing."""
+"""Tolerance of the lag for rounding, relative to the load. With it, repeating a reading changes nothing."""
 _MOST_PAIRS = 4_000_000
 """Maximum number of taxel pairs within reach on a pad."""
 
@@ -27,7 +27,7 @@ class Pairs(NamedTuple):
     counts: np.ndarray
     """(k,) number of taxels with which each taxel shares its load."""
     others: np.ndarray
-    """(m,) indices of these other taxels in the skin, listed taxel by taxel."""
+    """(m,) indices, in the skin, of the taxels that receive load: a list for each taxel, concatenated."""
     distances: np.ndarray
     """(m,) distances between the taxels of each pair [m]; empty if the shares do not depend on distance."""
 
@@ -71,8 +71,9 @@ class CrossTalk(Stage):
     def integers(cls, group: Group) -> np.ndarray:
         """Return the taxels that receive load from each taxel in the group, as one array (k + 1 + m,).
 
-        The first k + 1 numbers are the index at which each taxel's list begins in the m numbers that follow,
-        and the end of the last list. The m numbers are the concatenated lists of indices in the skin.
+        Each of the k taxels has a list of receiving taxels. The last m numbers are these lists,
+        concatenated; they contain indices of taxels in the skin. The first k + 1 numbers are the positions in
+        the m numbers at which the lists begin, followed by m.
         """
         pairs = cls._pairs(group)
         counts = np.concatenate([part.counts for part in pairs])
@@ -82,8 +83,8 @@ class CrossTalk(Stage):
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
         """Return the fractions of load for all taxels in the group, as one array (k + m,).
 
-        The first k numbers are the fraction that stays on each taxel. The following m are the fractions that
-        the taxels in the lists of `integers` receive.
+        The first k numbers are the fractions that stay on each taxel. The last m numbers are the fractions
+        that the receiving taxels get, in the order of their lists in `integers`.
         """
         own, weights = [], []
         for k, (stage, pairs) in enumerate(zip(group.stages, cls._pairs(group), strict=True)):

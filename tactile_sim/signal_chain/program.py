@@ -15,7 +15,7 @@ from tactile_sim.signal_chain.stage import Stage
 from tactile_sim.signal_chain.tare import Tare
 
 _GROWTH = 1.5
-"""Factor by which the capacity of a delay grows."""
+"""Factor by which the number of readings that a delay can store grows when it is full."""
 _ALIGNED = 16
 """Alignment of the memory of each stage in float32 values: one cache line."""
 
@@ -85,7 +85,7 @@ class Program:
         return np.ascontiguousarray(self.memory[env, own.stop - size : own.stop].reshape(self.channels, -1).T)
 
     def tare(self, envs: np.ndarray, zero: np.ndarray) -> None:
-        """Set the readings that the tare subtracts from all later readings of some environments.
+        """Tare some environments: set the readings to subtract from all their later readings.
 
         If no pad has the stage `Tare`, the first call enlarges ``memory``.
 
@@ -169,7 +169,7 @@ class Program:
 
         Args:
             envs: int64 indices of the environments.
-            seed: New seed. None keeps the seed, and draws the next values from ranges.
+            seed: New seed. None keeps the seed, and draws other values from ranges than before.
         """
         self.kept[envs] = -1
         self.memory[envs, : self.columns(Tare).start] = 0.0

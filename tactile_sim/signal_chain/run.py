@@ -15,7 +15,7 @@ from tactile_sim.signal_chain.stage import Now, Own, call_stage
 
 
 class Workspace:
-    """Scratch arrays for one thread."""
+    """Arrays in which one thread computes the readings of an environment."""
 
     def __init__(self, axes: np.ndarray, channels: int):
         """Allocate the arrays.

@@ -79,7 +79,7 @@ COMPUTATION = (
 )  # fmt: skip
 """Types of the arguments of `Stage.compute`."""
 call_stage = make_caller(COMPUTATION)
-"""Kernel that calls the computation at an address: ``call_stage(address, values, own, memory, now)``."""
+"""Kernel that calls a compiled computation by address: ``call_stage(address, values, own, memory, now)``."""
 computation = kernel(error_model="numpy")
 """Decorator that compiles a `Stage.compute`."""
 
@@ -160,7 +160,7 @@ class Stage(ABC):
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the number of float32 values in the memory of one environment."""
+        """Return the number of float32 values that the stage stores in the memory of each environment."""
         return 0
 
     @classmethod

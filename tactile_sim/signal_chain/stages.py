@@ -59,19 +59,22 @@ PARAMETERS: dict[str, Check] = {
     for key, stage in STAGES.items()
     for field in dataclasses.fields(stage)
 }
-"""Check of each parameter by ``<stage>.<parameter>``."""
+"""Check for the values of each stage parameter, by key ``<stage>.<parameter>``."""
 
 
 def make_stages(
     table: Mapping[str, Mapping[str, Mapping[str, Any]]], bodies: Sequence[str], where: str
 ) -> dict[str, dict[str, Stage]]:
-    """Build the stages of each pad that has any, by pad name and stage key.
+    """Build the stages of all pads from a configuration.
 
     Args:
         table: Values by pad name or pattern, stage and parameter. Names and patterns are matched as in
             `tactile_sim.patterns.match`.
         bodies: Names of the pads.
         where: Prefix for error messages (file and key).
+
+    Returns:
+        Pad name -> stage key -> stage, for each pad that has stages.
 
     Raises:
         ConfigError: A stage or parameter is unknown, a value is invalid, a parameter is missing, or a pattern
@@ -90,7 +93,9 @@ def make_stages(
 def make_groups(
     pads: Sequence[Pad], skin: Taxels, chosen: Mapping[str, Mapping[str, Stage]], where: str
 ) -> dict[type[Stage], Group]:
-    """Group pads by their stages, in the order of the stages. `Tare` always has a group.
+    """Create one `Group` for each stage that occurs: the pads that have this stage.
+
+    The groups are in the order of `STAGES`. `Tare` has a group even if no pad has this stage.
 
     Args:
         pads: Pads of the skin.

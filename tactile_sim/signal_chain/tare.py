@@ -22,9 +22,9 @@ class Tare(Stage):
     def words(cls, group: Group) -> int:
         """Return the number of values in memory: flags, and the reading that is subtracted.
 
-        There is one flag for the environment and one for each run of pads; the reading covers all taxels of
-        the skin (channels, taxels). Only this memory survives a reset. If no pad has the stage, the reading
-        is stored only after the first ``~/tare``, which sets ``group.room`` to 1.
+        There is one flag for the environment and one for each run of pads. The reading has the shape
+        (channels, taxels of the skin). A reset keeps this memory, unlike that of the other stages. If no pad
+        has the stage, the reading is stored only after the first ``~/tare``, which sets ``group.room`` to 1.
         """
         return 1 + len(group.runs) + group.room * group.channels * len(group.skin.positions)
 

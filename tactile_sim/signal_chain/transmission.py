@@ -44,7 +44,7 @@ class DeadTaxels(Stage):
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
         """Return the dead taxels as a flat array (2 k,).
 
-        It contains the index in the skin and the constant reading of each of k taxels in turn, where k is the
+        It contains two numbers for each dead taxel: its index in the skin, and its constant reading. k is the
         largest possible number of dead taxels. Unused entries have the index -1.
         """
         rows: list[np.ndarray] = []

@@ -49,7 +49,11 @@ class Loop(Protocol):
         """
 
     def command(self, work: Callable[[], None]) -> None:
-        """Apply a command; in lock-step, time then advances by one step."""
+        """Apply a command. In lock-step mode, the simulation then advances by one step.
+
+        Args:
+            work: Function that applies the command.
+        """
 
     def interfere(self, work: Callable[[], Any], *, mends: bool = False) -> Any:
         """Change the state of the simulation directly rather than through the physics.
@@ -82,11 +86,11 @@ class Action:
     available: Callable[[Simulation], bool] = lambda simulation: True
     """Function that returns whether the button is shown for a simulation."""
     answered: bool = True
-    """False if browsers do not show the result, because the effect is visible."""
+    """Whether browsers show the result of the action. It is False if the effect is visible anyway."""
 
     @property
     def name(self) -> str:
-        """Name of the action."""
+        """Name under which the action is requested: the name of its function."""
         return self.function.__name__
 
     @property
@@ -96,7 +100,7 @@ class Action:
 
     @cached_property
     def arguments(self) -> dict[str, inspect.Parameter]:
-        """Parameters of the function by name, without the loop."""
+        """Parameters of the function by name, except its first parameter, the loop."""
         parameters = inspect.signature(self.function, eval_str=True).parameters
         return dict(list(parameters.items())[1:])
 

@@ -44,7 +44,7 @@ class CommandedScene:
         self._motion_steps = max(1, round(interval / engine.timestep))
         self.grippers = make_grippers(settings, self.commander)
         self._goals: list[TrajectoryGoal | GripperGoal] = []
-        """Active goals."""
+        """Active trajectory and gripper goals."""
         self.step_count = 0
         """Steps since the start. Never decreases, not even at a reset: ROS time is derived from it."""
         self._restart()
@@ -98,7 +98,7 @@ class CommandedScene:
         return max(1, self._rest_at - self.steps_since_reset) if self._rest_at else 1 << 30
 
     def apply_commands(self) -> None:
-        """Apply commands and built-in motion for the next step, and update active goals.
+        """Apply commands and built-in motion for the next step, and update trajectory and gripper goals.
 
         Repeated calls before the same step have no further effect.
         """
@@ -125,7 +125,7 @@ class CommandedScene:
     ) -> None:
         """Command joints by name, as messages on the topic ``joint_commands`` do.
 
-        Joints that are not named keep their last command, but a trajectory that is being followed ends.
+        A trajectory that is being followed ends. Joints that are not named keep their last target.
 
         Args:
             position: Target positions [rad or m] by joint name.
@@ -140,7 +140,7 @@ class CommandedScene:
         self.accept_targets(self.commander.check(JointCommand(names, *(table[0] for table in tables))))
 
     def accept_targets(self, targets: dict[str, np.ndarray]) -> None:
-        """Apply the targets (by field) that ``commander.check`` returned, and end built-in motion."""
+        """Apply targets that ``commander.check`` returned, keyed by field, and end built-in motion."""
         self.commander.accept(targets, self.engine)
         self._register_command()
 
@@ -233,14 +233,16 @@ class CommandedScene:
             goal.replace("another goal replaced this one")
 
     def command_controls(self, controls: Sequence[float] | np.ndarray) -> None:
-        """Set raw controls; this ends the current trajectory and cancels commands to the driven joints.
+        """Set the controls of actuators directly.
+
+        This ends the current trajectory and cancels commands to the joints that these actuators drive.
 
         Args:
             controls: (nu,) one value per control; NaN leaves a control unchanged.
 
         Raises:
-            CommandError: The number of values is wrong, or a value is not a number, infinite or too large.
-                Nothing is changed in this case.
+            CommandError: The number of values is wrong, or a value is not numeric, infinite or too large. No
+                control is changed in this case.
         """
         checked = self.commander.check_controls(controls)
         given = ~np.isnan(checked)

@@ -64,7 +64,7 @@ class InteractiveScene(CommandedScene):
     def apply_commands(self) -> None:
         """Apply commands, built-in motion and forces for the next step.
 
-        Repeated calls have no further effect.
+        Repeated calls before the same step have no further effect.
         """
         super().apply_commands()
         self.hands.apply(self.engine, self.steps_since_reset)
@@ -218,7 +218,16 @@ class InteractiveScene(CommandedScene):
         self._check_body(action, body, moves)
 
     def _check_body(self, action: str, body: int, moves: bool = True) -> None:
-        """Check the id of a body; with ``moves``, the body must not be fixed to the world."""
+        """Check the id of a body, for a user action.
+
+        Args:
+            action: Name of the action, for error messages.
+            body: Id of the body.
+            moves: Whether the body must be able to move, that is, not be fixed to the world.
+
+        Raises:
+            CommandError: There is no such body, or it cannot move.
+        """
         model = self.engine.model
         if not is_index(body, model.nbody):
             raise CommandError(f"{action}: body: must be an id from 0 to {model.nbody - 1}, got {body!r}")

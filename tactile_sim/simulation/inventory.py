@@ -223,7 +223,7 @@ def _sensors(simulation: Simulation) -> Listing:
 
 
 def _kind(enum: type, value: int) -> str:
-    """Return MuJoCo's name for a type, such as ``box`` for ``mjGEOM_BOX``."""
+    """Return the short lower-case name of a value of a MuJoCo enum, such as ``box`` for ``mjGEOM_BOX``."""
     return enum(value).name.split("_", 1)[1].lower()
 
 

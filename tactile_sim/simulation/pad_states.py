@@ -38,7 +38,8 @@ def state_table(contact: ContactState, felt: ContactQuantities, now: float) -> t
         now: Time since the reset [s].
 
     Returns:
-        Flags contact_raw and contact (k, 2) int32, and values (k, 19) with the columns `STATE_COLUMNS`.
+        flags: (k, 2) int32, contact_raw and contact of each pad.
+        values: (k, 19) values of each pad, with the columns `STATE_COLUMNS`.
     """
     elapsed = now - contact.since
     flags = np.stack([contact.raw, contact.contact], axis=1).astype(np.int32)
@@ -92,10 +93,11 @@ class PadStates:
             self._state = self.peek(snapshot)
 
     def table(self, snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
-        """Return the flags and values of `pads` at a snapshot.
+        """Return the contact states of the k pads in `pads` at a snapshot, as in their messages.
 
         Returns:
-            Flags contact_raw and contact (k, 2) int32, and values (k, 19) with the columns `STATE_COLUMNS`.
+            flags: (k, 2) int32, contact_raw and contact of each pad.
+            values: (k, 19) values of each pad, with the columns `STATE_COLUMNS`.
         """
         felt = ContactQuantities(*(values[self.pads] for values in snapshot.contact_quantities))
         return state_table(snapshot.contact_state, felt, self._now)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 
 _SLACK = 1e-9
-"""Tolerance for rounding: 0.002 s × 100 Hz must count as exactly 0.2."""
+"""Tolerance for rounding errors in products of time step and rate: 0.002 s × 100 Hz must count as 0.2."""
 
 
 class Schedule:
@@ -42,10 +42,10 @@ class Schedule:
         }
 
     def next(self, step: int, names: Iterable[str]) -> int | None:
-        """Return the first later step at which a stream is due, or None.
+        """Return the first step after ``step`` at which any of the streams is due; None if none ever is.
 
         Args:
-            step: The current step.
+            step: Number of steps since the start.
             names: The streams to consider.
         """
         steps = [

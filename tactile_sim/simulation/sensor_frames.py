@@ -40,14 +40,14 @@ class SensorFrames:
         self._made: dict[tuple[int, int, bool], str] = {}
         self.names: list[str] = []
         self.bodies: list[int] = []
-        """Id of the body of each frame."""
+        """Id of the body to which each frame is fixed."""
         self.positions: list[np.ndarray] = []
         """Position (3,) of each frame in its body's frame [m]."""
         self.quaternions: list[np.ndarray] = []
         """Orientation (4,) of each frame in its body's frame, wxyz."""
 
     def of(self, kind: int, thing: int, along_x: bool = False) -> str:
-        """Return the TF frame of an element, or the world frame if the element has none.
+        """Return the name of an element's TF frame, or of the world frame if the element has none.
 
         Args:
             kind: Kind of the element (mjtObj).

@@ -159,7 +159,7 @@ class Simulation(InteractiveScene):
         return Snapshot(self, stored)
 
     def free_steps(self) -> int:
-        """Return how many steps the engine can take before commands or sampling must be processed."""
+        """Return how many steps the engine can take before commands are due or a sample must be taken."""
         return 1 if self.sampling else super().free_steps()
 
     def advance(self, steps: int, publish: Callable[[Snapshot], None] | None = None) -> None:
@@ -189,7 +189,7 @@ class Simulation(InteractiveScene):
         self._check_physics()
 
     def stream_of(self, pad: str) -> str:
-        """Return the schedule's stream for a pad: its own if the pad has a rate, otherwise ``tactile``."""
+        """Return the stream in `schedule` that publishes a pad: ``tactile``, or its own if it has a rate."""
         return f"tactile/{pad}" if f"tactile/{pad}" in self.pad_rates else "tactile"
 
     @property
@@ -203,7 +203,7 @@ class Simulation(InteractiveScene):
         return self.sampling is not None or self.signal_chain.has_memory or bool(self.pad_states.pads)
 
     def keep_readings(self, snapshot: Snapshot) -> None:
-        """Store a published snapshot in `published_readings` and `published_valid`.
+        """Store the readings of a published snapshot in `published_readings` and `published_valid`.
 
         Readings are only stored if they depend on earlier steps; otherwise they can be recomputed.
         """
@@ -211,7 +211,7 @@ class Simulation(InteractiveScene):
         self.published_valid = snapshot.valid
 
     def _update_memory(self, snapshot: Snapshot, due: set[str]) -> None:
-        """Update the stored readings, the contact states and the sampling.
+        """Update everything that depends on earlier steps: published readings, contact states and sampling.
 
         Args:
             snapshot: Snapshot of the current state.
@@ -257,7 +257,10 @@ class Simulation(InteractiveScene):
         return "tared"
 
     def update(self, settings: Settings) -> None:
-        """Apply settings whose live keys may have changed. A new touch function restarts the signal chain."""
+        """Apply settings that differ from the current ones only in live keys.
+
+        A new touch function restarts the signal chain.
+        """
         before, stages, self.settings = self.functions.quantities, self.stages, settings
         self.schedule = self._make_schedule()
         if settings.skin.sensor != stages:

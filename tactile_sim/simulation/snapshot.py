@@ -21,7 +21,7 @@ class Snapshot:
     """State of a simulation and derived quantities, computed on request. Valid until the next step."""
 
     def __init__(self, simulation: Simulation, stored: bool = False):
-        """Refer to the current state of a simulation.
+        """Create a snapshot, which reads from ``simulation`` when a quantity is requested.
 
         Args:
             simulation: The simulation to read from.
@@ -30,7 +30,7 @@ class Snapshot:
         self.simulation = simulation
         self._stored = stored
         self.stamp = simulation.stamp
-        """Simulation time [ns]."""
+        """Simulation time of this snapshot [ns]."""
 
     @cached_property
     def all_contacts(self) -> Contacts:
@@ -62,9 +62,14 @@ class Snapshot:
     def sense(
         self, touch_function: str | TouchFunction | None = None, dtype: type = np.float64
     ) -> np.ndarray:
-        """Return the ideal readings (taxels, channels) of this step for a touch function.
+        """Return the ideal readings of this step, without sampling and signal chain.
 
-        None uses the touch function of each pad. Channels that a pad does not have are 0.
+        Args:
+            touch_function: Touch function for all pads; None uses the function of each pad.
+            dtype: Type of the readings.
+
+        Returns:
+            (taxels, channels) readings. Channels that a pad does not have are 0.
         """
         return self.simulation.functions.sense(self, touch_function, dtype)
 
@@ -125,19 +130,22 @@ class Snapshot:
 
     @cached_property
     def forces_world(self) -> np.ndarray:
-        """(taxels, 3) forces in the world frame [N]."""
+        """(taxels, 3) ideal force on each taxel in the world frame, without the signal chain [N]."""
         return self.sense("force_vector_global")
 
     @cached_property
     def taxel_positions_world(self) -> np.ndarray:
-        """(taxels, 3) positions in the world frame [m]."""
+        """(taxels, 3) current position of each taxel in the world frame [m]."""
         engine = self.simulation.engine
         positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations)
         return self._with_flexes(positions)
 
     @property
     def cloud(self) -> tuple[np.ndarray, np.ndarray]:
-        """(taxels, 3) positions [m] and forces [N] in the world frame, float32 as in messages."""
+        """Positions [m] of the taxels and ideal forces [N] on them in the world frame, both (taxels, 3).
+
+        They are float32, as in messages.
+        """
         engine = self.simulation.engine
         positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations, np.float32)
         return self._with_flexes(positions), self.sense("force_vector_global", np.float32)
@@ -157,7 +165,7 @@ class Snapshot:
 
     @cached_property
     def feelers(self) -> np.ndarray:
-        """(feelers,) free (uncovered) lengths [m]."""
+        """(feelers,) uncovered length of each feeler [m]; its full length if nothing covers it."""
         engine = self.simulation.engine
         return self.simulation.feelers.free_lengths(
             engine.body_positions, engine.body_rotations, engine.geom_positions, engine.geom_rotations
@@ -165,7 +173,7 @@ class Snapshot:
 
     @property
     def feeler_segments(self) -> tuple[np.ndarray, np.ndarray]:
-        """Both ends of the feelers (feelers, 2, 3) in the world [m], and covered fractions (feelers,)."""
+        """Root and tip of each feeler in the world (feelers, 2, 3) [m], and covered fractions (feelers,)."""
         engine, feelers = self.simulation.engine, self.simulation.feelers
         starts, directions = feelers.world(engine.body_positions, engine.body_rotations)
         ends = starts + feelers.lengths[:, None] * directions
@@ -199,9 +207,9 @@ class Snapshot:
 
     @cached_property
     def pad_table(self) -> tuple[np.ndarray, np.ndarray]:
-        """Flags (k, 2) and values (k, 19) of the k pads that have a contact state.
+        """Flags (k, 2) and values (k, 19) of the k pads that have a contact state, as in their messages.
 
-        The flags are contact_raw and contact; the columns of the values are those of `STATE_COLUMNS`.
+        The columns of the flags are contact_raw and contact. `STATE_COLUMNS` names those of the values.
         """
         return self.simulation.pad_states.table(self)
 
@@ -209,8 +217,8 @@ class Snapshot:
     def outside(self) -> tuple[np.ndarray, np.ndarray]:
         """Contact loads that no taxel senses because they are outside the pads.
 
-        For each of the b bodies with skin, in the order of ``skin.body_ids``: the number of loads (b,) and
-        their net force (b, 3) in the body frame [N].
+        The first array has the number of these loads on each of the b bodies with skin (b,). The second has
+        their net force in the body frame (b, 3) [N]. Bodies are in the order of ``skin.body_ids``.
         """
         engine, skin = self.simulation.engine, self.simulation.skin
         poses = engine.body_positions, engine.body_rotations

@@ -65,7 +65,7 @@ class SplitChain:
     """
 
     def __init__(self, simulation: Simulation, chains: Sequence[SignalChain]):
-        """Combine chains, given in the order of ``simulation.functions.by_quantity``."""
+        """Combine ``chains``, one for each touch function in ``simulation.functions.by_quantity``."""
         self._simulation, self._chains = simulation, list(chains)
 
     def of_pad(self, pad: int) -> SignalChain:
@@ -76,7 +76,7 @@ class SplitChain:
 
     @property
     def staged(self) -> np.ndarray:
-        """(pads,) whether each pad of the skin has stages."""
+        """(pads,) bool, True for pads of the skin that have signal-chain stages."""
         staged = np.zeros(len(self._simulation.skin.pads), bool)
         index = self._simulation.skin.pad_index
         for chain, (_, rows) in zip(self._chains, self._simulation.functions.by_quantity(), strict=True):
@@ -84,7 +84,11 @@ class SplitChain:
         return staged
 
     def switch(self, enabled: Mapping[str, Mapping[str, bool]]) -> None:
-        """Switch stages on (True) or off (False), by pad name and stage."""
+        """Switch stages on or off.
+
+        Args:
+            enabled: For each pad name, whether each stage is on, keyed by the name of the stage.
+        """
         for chain in self._chains:
             chain.switch(enabled)
 
@@ -137,7 +141,7 @@ class SplitChain:
         return self._join([chain.read(step, part) for chain, part in parts])
 
     def peek(self, step: int, reading: np.ndarray) -> np.ndarray:
-        """Return the output as `read` does, without storing it."""
+        """Return the output that `read` would return for the same arguments, without storing it."""
         parts = zip(self._chains, self._parts(reading), strict=True)
         return self._join([chain.peek(step, part) for chain, part in parts])
 
@@ -168,9 +172,10 @@ class SplitChain:
             chain.restart(seed)
 
     def forget(self, frame: str = "body") -> None:
-        """Restart everything including the tare, for pads that use the default touch function in ``skin``.
+        """Restart the chain of all pads that use the default touch function in ``skin``, and drop their tare.
 
-        Called when the default changes. Pads with their own touch function are not affected.
+        `Simulation.update` calls this when the default changes. Pads with their own touch function are not
+        affected.
 
         Args:
             frame: Frame of the new touch function's vector readings: ``body``, ``taxel`` or ``world``.

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 class TaxelForces:
     """Forces on a simulation's taxels, for any touch function.
 
-    Readings in newtons are used directly, with the effects of the signal chain; the channel of ``normal`` is
-    a force against the taxel's outward normal. For readings in another unit (``slip``), the force vectors of
-    the same step are used, without the signal chain.
+    Readings in newtons are used directly, with the effects of the signal chain. Those of the touch function
+    ``normal`` have one channel, the force against the taxel's outward normal. If readings have another unit,
+    as those of ``slip`` do, the force vectors of the same step are used instead, without the signal chain.
     """
 
     def __init__(self, simulation: Simulation):
@@ -28,7 +28,7 @@ class TaxelForces:
         self._normals, self._axes = skin.normals, skin.axes
 
     def on_bodies(self, snapshot: Snapshot) -> np.ndarray:
-        """Return the forces (taxels, 3) in the frame of each taxel's body [N]."""
+        """Return the force on each taxel in the frame of its body (taxels, 3) [N]."""
         quantities = list(self._simulation.functions.by_quantity())
         if len(quantities) == 1:
             return self._converted(snapshot, TOUCH_FUNCTIONS[quantities[0][0]])
@@ -38,7 +38,15 @@ class TaxelForces:
         return out
 
     def _converted(self, snapshot: Snapshot, function: TouchFunction) -> np.ndarray:
-        """Return forces (taxels, 3) in the body frame [N], as if all pads had this touch function."""
+        """Return the forces on all taxels in the body frame, as if all pads used one touch function.
+
+        Args:
+            snapshot: Snapshot of the current state.
+            function: The touch function; its channels of the readings are used.
+
+        Returns:
+            (taxels, 3) forces [N].
+        """
         if function.unit != "N" or function.channels not in (1, 3):
             return snapshot.sense("force_vector")
         readings = snapshot.taxels32[:, : function.channels].astype(float)
@@ -56,6 +64,6 @@ class TaxelForces:
         return -np.einsum("ni,ni->n", self.on_bodies(snapshot), self._normals)
 
     def on_pads(self, snapshot: Snapshot) -> np.ndarray:
-        """Return the forces (taxels, 3) in each taxel's axes: two tangents and the inward normal [N]."""
+        """Return the force on each taxel along its two tangents and its inward normal (taxels, 3) [N]."""
         along = np.einsum("nij,nj->ni", self._axes, self.on_bodies(snapshot))
         return along * [1.0, 1.0, -1.0]

@@ -11,7 +11,7 @@ from tactile_sim.engines import Contacts
 def centres_of_touch(
     contacts: Contacts, positions: np.ndarray, rotations: np.ndarray, bodies: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Compute the centre of touch of each body: a mean over contacts, weighted by normal force.
+    """Compute the mean position and normal of the contacts on each body, weighted by normal force.
 
     Args:
         contacts: All contacts of the scene.
@@ -20,9 +20,11 @@ def centres_of_touch(
         bodies: Ids (n,) of the bodies.
 
     Returns:
-        Sum of the magnitudes of the normal forces on each body (n,) [N]; and an array (n, 6) with the mean
-        position [m] (3) and the mean outward unit normal (3), in the frame of each body. Both arrays are zero
-        for bodies without contact.
+        forces: Sum of the magnitudes of the normal forces on each body (n,) [N].
+        centres: Mean position [m] and mean outward unit normal in the frame of each body, concatenated
+            (n, 6).
+
+        Both arrays are zero for bodies without contact.
     """
     return _centres(contacts.values, contacts.ids, positions, rotations, bodies)
 

@@ -82,12 +82,16 @@ def require_loads(skin: TaxelSearch, loads: Loads) -> None:
 
 
 def given_shares(skin: TaxelSearch, loads: Loads, given: tuple) -> tuple[Loads, Shares]:
-    """Check a result of `Skin.shares` that was passed as an argument; return the loads and their shares.
+    """Check a result of `Skin.shares` that a caller passed as an argument.
 
     Args:
         skin: The skin.
         loads: The loads that were distributed.
-        given: The shares of ``loads``, or a pair of replacement loads and their shares.
+        given: The result of `Skin.shares`: either the shares of ``loads``, or a pair of the loads that
+            replace ``loads`` and their shares.
+
+    Returns:
+        The loads that the shares refer to, and the checked shares.
 
     Raises:
         ConfigError: The shares are inconsistent.
@@ -102,13 +106,14 @@ def given_shares(skin: TaxelSearch, loads: Loads, given: tuple) -> tuple[Loads, 
 
 
 def find_touch(touch: str | TouchFunction) -> tuple[TouchFunction, int | None]:
-    """Look up and check a touch function; return it and its quantity in `touch_functions.evaluate`.
+    """Look up and check a touch function.
 
     Args:
         touch: Name in `TOUCH_FUNCTIONS`, or a touch function.
 
     Returns:
-        The touch function and its quantity, which is None if its ``evaluate`` is user-defined.
+        The touch function, and the number of its quantity in `BUILT_IN`, which is None if its ``evaluate`` is
+        user-defined.
 
     Raises:
         ConfigError: The name is unknown, or the touch function is invalid.
@@ -138,8 +143,12 @@ def find_touch(touch: str | TouchFunction) -> tuple[TouchFunction, int | None]:
 def checked_factor(skin: Skin, factor: Callable[[Skin], np.ndarray]) -> np.ndarray:
     """Return the factors (n, 1) of a touch function for the n taxels of a skin.
 
+    Args:
+        skin: The skin.
+        factor: The function `TouchFunction.factor`.
+
     Raises:
-        ConfigError: The function returned something other than n numbers.
+        ConfigError: ``factor`` did not return n numbers.
     """
     given = factor(skin)
     array = as_array(given)
@@ -152,7 +161,7 @@ def checked_factor(skin: Skin, factor: Callable[[Skin], np.ndarray]) -> np.ndarr
 
 
 def number_of(function: Callable, numbers: Mapping[Callable, int]) -> int | None:
-    """Return the number of a function in ``numbers``, or None for any other function, even if unhashable."""
+    """Return ``numbers[function]``, or None if the function is not in ``numbers`` or is not hashable."""
     try:
         return numbers.get(function)
     except TypeError:
@@ -161,7 +170,7 @@ def number_of(function: Callable, numbers: Mapping[Callable, int]) -> int | None
 
 @kernel(counted=False)
 def _contacts_exist(ids, bodies, rigid, geoms):
-    """Return whether the bodies and geoms of contacts exist.
+    """Return whether all bodies and geoms that contacts refer to exist.
 
     Args:
         ids: (c, IDS) ids of `engines.Contacts`.
@@ -180,10 +189,10 @@ def _contacts_exist(ids, bodies, rigid, geoms):
 
 @kernel(counted=False)
 def _loads_exist(loads, patches, skins, bodies, geoms):
-    """Return whether the patches, bodies and geoms of loads exist.
+    """Return whether all patches, bodies and geoms that loads refer to exist.
 
     Args:
-        loads: (m,) array of `loads.LOAD`.
+        loads: (m,) loads, as an array of `loads.LOAD`.
         patches: Number of patches.
         skins: Number of bodies with skin.
         bodies: Number of bodies.

@@ -14,10 +14,12 @@ from tactile_sim.skin.quadrature import NX, POINT_AREA
 from tactile_sim.skin.reach import FACING, place
 
 UNEVEN = 0.25
-"""The gap is uneven where the gaps of neighbors differ by more than this fraction of the spacing."""
+"""The gap is uneven where the gaps of neighboring taxels differ by more than this, relative to their
+spacing."""
 LEVEL_SLOPE = 0.12
-"""Upper bound on the difference between the gaps of two neighbors in a level plane under a level face,
-relative to their distance; at least sin(2 acos(UPRIGHT)) + FLAT."""
+"""Maximum slope of the gap between two neighboring taxels: the difference of their gaps divided by their
+distance. It holds for taxels in one plane under a level face, and must be at least sin(2 acos(UPRIGHT)) +
+`quadrature.FLAT`."""
 
 
 @kernel(inline="always")
@@ -31,9 +33,9 @@ def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, reach,
         nearby: Result of `nearby.measure`.
         pair: The `Pair`.
         triangles: As in `nearby.measure`.
-        quad: A `Quadrature`.
-        solids: A `Solids`.
-        layer: A `Layer`.
+        quad: The skin's `Quadrature`.
+        solids: The scene's `Solids`.
+        layer: Scratch memory, a `Layer`.
         spacing: Spacing of the patch's taxels [m].
         reach: As in `nearby.measure`.
         limit: Largest gap at which points may be pressed [m].
@@ -79,7 +81,7 @@ def _level_points(nearby, quad, solids, layer, limit, uneven):
         solids: As in `contact_points`.
         layer: As in `contact_points`.
         limit: As in `contact_points`.
-        uneven: Difference between the gaps of neighbors above which there is an edge [m].
+        uneven: Difference between the gaps of neighboring taxels above which there is an edge [m].
 
     Returns:
         The number of points, and the number of taxels in ``layer.several``.
@@ -105,7 +107,7 @@ def _level_points(nearby, quad, solids, layer, limit, uneven):
 
 @kernel(inline="always")
 def _even_points(nearby, unsure, count, quad, layer, limit, uneven):
-    """Write one point for each taxel with an even gap; keep taxels that need several points.
+    """Write one point for each taxel with an even gap, and keep those that need several points.
 
     Args:
         nearby: As in `contact_points`.

@@ -14,9 +14,9 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
     Args:
         values: (c, WIDTH) values of `engines.Contacts`.
         ids: (c, IDS) ids of `engines.Contacts`.
-        geoms: (ngeom,) array of `curvature.GEOM`.
+        geoms: (ngeom,) geoms of the scene, as an array of `curvature.GEOM`.
         patch_bodies: (p,) for each patch, the index of its body among the bodies with skin.
-        body_positions: (nbody, 3) positions in the world [m].
+        body_positions: (nbody, 3) positions of the bodies in the world [m].
         body_rotations: (nbody, 3, 3) rotations from body frames to the world.
         out: (2 c,) output: array of `loads.LOAD`. Each contact yields up to two loads.
     """
@@ -77,7 +77,7 @@ def place_other(load, geoms, other, body, body_positions, body_rotations):
     """Write the id, body and pose of the other geom into a load; the pose is in the load's body frame.
 
     Args:
-        load: An entry of `loads.LOAD`.
+        load: The load to write to, an entry of `loads.LOAD`.
         geoms: As in `resolve_loads`.
         other: Id of the other geom, or -1 for a flex, which has no pose.
         body: Id of the body on which the load acts.

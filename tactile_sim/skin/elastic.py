@@ -25,10 +25,12 @@ EACH = -1
 
 @kernel(counted=False)
 def add_readings(loads, group, arrays, quantity, sums, table, taxels):
-    """Add to ``sums`` the readings due to loads that press over an area, or write the load on each taxel.
+    """Add the readings due to loads that press over an area to ``sums``.
+
+    If ``quantity`` is EACH, the load on each taxel is written to ``table`` instead.
 
     Args:
-        loads: (m,) array of `loads.LOAD`.
+        loads: (m,) loads, as an array of `loads.LOAD`.
         group: (m,) output: number of each load's pair; -1 for loads that cannot be spread over an area.
         arrays: Result of ``ElasticArrays.table``.
         quantity: Quantity of a touch function that `touch_functions.evaluate` supports, or EACH.
@@ -37,9 +39,9 @@ def add_readings(loads, group, arrays, quantity, sums, table, taxels):
         taxels: (room,) output: taxel of each load in ``table``; only used with EACH.
 
     Returns:
-        The number of taxels with a reading, which ``Layer.touched`` lists first, and the number of loads
-        whose group is -1. With EACH, the first value is the number of loads on taxels instead, which can
-        exceed the size of ``table``.
+        The number of taxels with a reading, and the number of loads whose group is -1. The taxels are the
+        first entries of ``Layer.touched``. With EACH, the first result is the number of loads on taxels
+        instead, which can exceed the size of ``table``.
     """
     _, _, solids, layer = unpack(arrays)
     count, left = 0, 0
@@ -64,7 +66,7 @@ def _add_mesh_pair(loads, group, number, arrays, quantity, sums, table, taxels, 
 
 @kernel(error_model="numpy", counted=False)
 def _add_pair(loads, group, number, triangles, arrays, quantity, sums, table, taxels, count):
-    """Add the readings or write the loads of one pair, as `add_readings` does for all pairs.
+    """Add the readings due to one pair, or write its loads on taxels, as `add_readings` does for all pairs.
 
     Args:
         loads: As in `add_readings`.
@@ -76,10 +78,10 @@ def _add_pair(loads, group, number, triangles, arrays, quantity, sums, table, ta
         sums: As in `add_readings`.
         table: As in `add_readings`.
         taxels: As in `add_readings`.
-        count: Number of touched taxels so far, or of loads on taxels with EACH.
+        count: Number of touched taxels so far. With EACH, number of loads on taxels so far.
 
     Returns:
-        The new count.
+        The new value of ``count``.
     """
     index, quad, solids, layer = unpack(arrays)
     pair = net_load(loads, group, number)
@@ -133,10 +135,11 @@ def _add_pair(loads, group, number, triangles, arrays, quantity, sums, table, ta
 
 @kernel(counted=False)
 def _write(load, point, force, velocity, normal):
-    """Turn a copy of a load of a pair into the load on a taxel.
+    """Write the load on a taxel.
 
     Args:
-        load: An entry of `loads.LOAD`, copied from the pair's first load; modified in place.
+        load: Output: an entry of `loads.LOAD`. Fields that are not written here must already have the values
+            of the pair's first load.
         point: Point of application, in the body's frame [m].
         force: Force on the taxel, in the body's frame [N].
         velocity: Velocity of the other surface at this point, in the body's frame [m/s].

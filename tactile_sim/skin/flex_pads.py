@@ -35,13 +35,14 @@ class FlexPads:
         self._near = {flex: _triangles_of_vertices(surface) for flex, surface in self._surfaces.items()}
 
     def on_skin(self, contacts: Contacts, engine: Engine) -> Contacts:
-        """Return the contacts for `Skin.feel`: all contacts, and copies of those on flexes in the rest shape.
+        """Return the contacts for `Skin.feel`: all contacts, followed by copies of the contacts on flexes.
 
-        In these copies, the flex is a virtual geom with the id ``ngeom + flex``, and the other side has
-        neither geom nor body. The original contacts are unchanged and have no geom on the side of a flex.
+        A copy is at the position of the contact in the flex's rest shape. In the copy, the flex is a virtual
+        geom with the id ``ngeom + flex``, and the other side has neither geom nor body. The original contacts
+        are unchanged and have no geom on the side of a flex.
 
         Args:
-            contacts: Contacts of the engine, optionally including the one of `InteractiveScene.press`.
+            contacts: Contacts of the engine, optionally including the contact of `InteractiveScene.press`.
             engine: The engine after its last ``forward``.
         """
         parts = [(contacts.values, contacts.ids)]
@@ -131,7 +132,8 @@ def _triangles_of_vertices(surface: FlexSurface) -> tuple[np.ndarray, np.ndarray
     """Return the triangles at each of the v vertices of a surface.
 
     Returns:
-        The start of each vertex's list (v + 1,), and the concatenated lists of triangles (3 t,).
+        The start of each vertex's list in the second array (v + 1,), and the concatenated lists of triangle
+        indices (3 t,).
     """
     corners = surface.triangles.ravel()
     order = np.argsort(corners, kind="stable")
@@ -152,8 +154,8 @@ def move_to_rest(values, sign, touching, present, rest, triangles, begin, near, 
         triangles: (t, 3) vertex indices of the surface triangles.
         begin: (v + 1,) start of each vertex's triangles in ``near``.
         near: Indices of the triangles at each vertex, concatenated.
-        position: (3,) position of that body in the world [m].
-        rotation: (3, 3) rotation from its frame to the world.
+        position: (3,) position of the body that carries the flex, in the world [m].
+        rotation: (3, 3) rotation from the frame of that body to the world.
     """
     weights, best = np.empty(3), np.empty(3)
     for c in range(len(values)):

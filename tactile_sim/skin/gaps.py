@@ -14,14 +14,15 @@ UPRIGHT = 0.999
 
 @kernel(inline="always")
 def write_gaps(points, first, last, solids, layer, geoms, triangles):
-    """Write the gaps from points of the skin down to the other body, infinite where there is nothing below.
+    """Write the gaps from points of the skin down to the other body; infinite if nothing is below a point.
 
     Args:
-        points: (4 or more, q) rows: x, y and z in the frame of the pair [m], and gap [m], which is written.
+        points: (4 or more, q) points. Rows: x, y and z in the frame of the pair [m], and the gap [m], which
+            is written. Further rows are ignored.
         first: Index of the first point to process.
         last: Index after the last point to process.
-        solids: A `Solids`.
-        layer: A `Layer`.
+        solids: The scene's `Solids`.
+        layer: Scratch memory, a `Layer`.
         geoms: Number of touching geoms in the layer.
         triangles: Result of `bin_triangles`, or ``Layer.triangles`` without a mesh.
     """
@@ -42,7 +43,9 @@ def write_gaps(points, first, last, solids, layer, geoms, triangles):
 
 @kernel(error_model="numpy", counted=False)
 def _gaps_to(kind, size, pose, xs, ys, zs, gaps):
-    """Replace the gap of each point by its gap to a solid (not a mesh or box) where the latter is smaller.
+    """Reduce the gap of each point to its gap from a solid, if that is smaller.
+
+    The solid must not be a mesh or a box.
 
     Args:
         kind: Kind of the solid, as in `SOLID`.
@@ -80,7 +83,7 @@ def _gaps_to(kind, size, pose, xs, ys, zs, gaps):
 
 @kernel(error_model="numpy", counted=False)
 def _gaps_to_box(size, pose, xs, ys, zs, gaps):
-    """Do the same as `_gaps_to`, with the same arguments except ``kind``, for a box."""
+    """Reduce the gap of each point to its gap from a box, if that is smaller; arguments as in `_gaps_to`."""
     a, b, c = size[0], size[1], size[2]
     t0, t1, t2 = pose[0], pose[1], pose[2]
     r00, r01, r02, r10, r11, r12 = pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]
@@ -98,19 +101,22 @@ def _gaps_to_box(size, pose, xs, ys, zs, gaps):
 
 @kernel(inline="always")
 def level_face(solids, layer, geoms):
-    """Return the level face of the other body if its only touching geom has one.
+    """Return the level face of the other body, if only one of its geoms touches and has such a face.
 
     Between neighboring taxels under this face, the gap changes linearly.
 
     Args:
-        solids: A `Solids`.
-        layer: A `Layer`.
+        solids: The scene's `Solids`.
+        layer: Scratch memory, a `Layer`.
         geoms: Number of touching geoms in the layer.
 
     Returns:
-        A tuple (level, a, b, half_a, half_b): whether there is a level face; two coordinates along the face,
-        each as its four coefficients of 1, x, y and z in the frame of the pair; and the half-sizes of the
-        face along them [m].
+        A tuple (level, a, b, half_a, half_b):
+
+        level: Whether there is a level face.
+        a, b: Two coordinates along the face, which are linear functions of x, y and z in the frame of the
+            pair. Each is a tuple of the coefficients of 1, x, y and z.
+        half_a, half_b: Half-sizes of the face along these coordinates [m].
     """
     solid, pose = solids.table[layer.geoms[0, 0]], layer.poses[0]
     none, face = (0.0, 0.0, 0.0, 0.0), -1

@@ -13,8 +13,8 @@ def contact_radius(load, patches):
     """Return the radius of the contact area of a load [m].
 
     Args:
-        load: An entry of `loads.LOAD`.
-        patches: (p,) array of `patches.PATCH`.
+        load: The load, an entry of `loads.LOAD`.
+        patches: (p,) patches of the skin, as an array of `patches.PATCH`.
     """
     force = 0.0
     for i in range(3):

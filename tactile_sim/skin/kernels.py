@@ -28,8 +28,8 @@ def feel(
     taxels per load for which memory is allocated.
 
     Returns:
-        False if there are more taxels around the loads than fit. Then ``out`` is unchanged, and
-        `TaxelIndex.scratch_distance` must be reset to infinity.
+        False if there are more taxels around the loads than fit into the allocated memory. In this case,
+        ``out`` is unchanged, and the caller must reset `TaxelIndex.scratch_distance` to infinity.
     """
     table = np.empty(2 * len(ids), LOAD)
     loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
@@ -68,13 +68,14 @@ def feel_elastic(
 
 @kernel
 def press_loads(loads, quantity, mean, extents, arrays, room, sums, out):
-    """Compute readings from loads with `elastic_foundation`, or with LINEAR where it cannot spread a load.
+    """Compute readings from loads with `elastic_foundation`.
 
-    The arguments are as in `feel_elastic`.
+    Loads that cannot be spread over an area are distributed with LINEAR. The arguments are as in
+    `feel_elastic`.
 
     Returns:
-        Whether ``room`` was sufficient, as in `feel`, and the taxels that were written to ``out``, which may
-        contain duplicates.
+        Whether ``room`` was sufficient, as in `feel`, and the indices of the taxels that were written to
+        ``out``, possibly with duplicates.
     """
     index, _, _, layer = unpack(arrays)
     group, patches, limited = np.empty(len(loads), np.int64), TaxelIndex(*index).patches, 0
@@ -111,12 +112,12 @@ def mark_inside(loads, group, count, extents, arrays, inside):
     contact are at its corners, which can be off the pad.
 
     Args:
-        loads: (m,) array of `loads.LOAD`.
+        loads: (m,) loads, as an array of `loads.LOAD`.
         group: (m,) number of each load's pair, or -1.
         count: Number of pairs.
-        extents: (n, 3) with the columns AREA, SPACING and LIMIT of `patches`.
-        arrays: Fields of a `TaxelIndex`.
-        inside: (m,) bool, output.
+        extents: (n, 3) array with the columns AREA, SPACING and LIMIT of `patches`.
+        arrays: Fields of the skin's `TaxelIndex`, as a plain tuple.
+        inside: (m,) bool output: True if a taxel receives the load.
     """
     index = TaxelIndex(*arrays)
     for m in range(len(loads)):
@@ -148,7 +149,7 @@ def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
         values: (c, WIDTH) values of `engines.Contacts`.
         ids: (c, IDS) ids of `engines.Contacts`.
         slot: (nbody,) index of each body among the b bodies with skin, or -1.
-        body_positions: (nbody, 3) positions in the world [m].
+        body_positions: (nbody, 3) positions of the bodies in the world [m].
         body_rotations: (nbody, 3, 3) rotations from body frames to the world.
         out: (b, 6) output: force [N] and torque [N m] about the body's origin, in the body's frame.
     """
@@ -178,7 +179,7 @@ def to_taxel_axes(values, axes):
 
     Args:
         values: (n, 3) vectors; replaced by their components.
-        axes: (n, 3, 3) rows: first tangent, second tangent, outward normal.
+        axes: (n, 3, 3) axes of the taxels. Rows: first tangent, second tangent, outward normal.
     """
     for n in range(len(values)):
         x, y, z = values[n, 0], values[n, 1], values[n, 2]
@@ -194,7 +195,7 @@ def place_in_world(points, offsets, body_ids, positions, rotations, out):
 
     Args:
         points: (n, 3) points in body frames, grouped by pad [m].
-        offsets: (p + 1,) first point of each pad, and n.
+        offsets: (p + 1,) first point of each pad; the last entry is n.
         body_ids: (p,) id of the body of each pad.
         positions: (nbody, 3) positions of the bodies in the world [m].
         rotations: (nbody, 3, 3) rotations from body frames to the world.

@@ -18,17 +18,22 @@ if TYPE_CHECKING:
 
 
 class Layer(NamedTuple):
-    """Scratch memory for one pair at a time, for a skin with n taxels and q quadrature points."""
+    """Scratch memory that is reused for each pair. The skin has n taxels and q quadrature points.
+
+    Arrays with n entries or columns are allocated with q.
+    """
 
     gap: np.ndarray
     """(n,) gap at each taxel in `Quadrature.taxels` [m]; reset to infinity after use."""
     near: np.ndarray
-    """(7, n) rows for the taxels near a pair: x, y, z and gap [m], cosine between the inward normal and the
-    pair's normal, area [m2] and margin [m]."""
+    """(7, n) taxels near a pair, one per column. Rows: x, y, z and gap [m], cosine between the taxel's inward
+    normal and the pair's normal, area [m2], and margin as in `quadrature.TAXEL` [m]."""
     points: np.ndarray
-    """(5, q) x, y, z, gap [m] and projected area [m2] of the points that may be pressed, grouped by taxel."""
+    """(5, q) points that may be pressed, one per column, grouped by taxel. Rows: x, y, z, gap [m] and
+    projected area [m2]."""
     sums: np.ndarray
-    """(4, n) area times depth of each pressed taxel [m3], and its first moments along u, v and z [m4]."""
+    """(4, n) sum of area times depth over the points of each pressed taxel [m3], and the first moments of
+    area times depth along the coordinates u, v and z of `press` [m4]."""
     taxel: np.ndarray
     """(n,) indices into `Quadrature.taxels` of the taxels near a pair."""
     several: np.ndarray
@@ -40,9 +45,9 @@ class Layer(NamedTuple):
     pressed: np.ndarray
     """(n,) indices in the skin of the taxels that the current pair presses."""
     geoms: np.ndarray
-    """(2, g) ids of the touching geoms of the other body, and the index of one load from each."""
+    """(2, g) id of each touching geom of the other body, and the index of one load from this geom."""
     poses: np.ndarray
-    """(g, 12) positions [m] and rotations of these geoms in the frame of a pair."""
+    """(g, 12) positions [m] and rotations of the touching geoms in the frame of the pair."""
     triangles: tuple
     """Empty result of `bin_triangles`, for pairs without a mesh."""
 
@@ -61,15 +66,15 @@ class ElasticArrays(NamedTuple):
     quad: Quadrature
     solids: Solids
     memory: tuple[np.ndarray, ...]
-    """Memory of a `Layer` in four arrays: the first has the rows gap, near, points and sums, the second the
-    rows taxel, several, touched, owner and pressed; the others are geoms and poses."""
+    """Memory of a `Layer` in four arrays. The rows of the first array are gap, near, points and sums. The
+    rows of the second are taxel, several, touched, owner and pressed. The other two are geoms and poses."""
 
     def twin(self, index: TaxelIndex) -> ElasticArrays:
-        """Return a copy with another index and separate scratch memory, for another thread."""
+        """Return a copy with another `TaxelIndex` and separate scratch memory, for another thread."""
         return self._replace(taxel_index=index, memory=tuple(part.copy() for part in self.memory))
 
     def table(self) -> np.ndarray:
-        """Return a table of the arrays for `unpack`. Keep the arrays alive while the table is in use."""
+        """Pack the arrays into a table for `unpack`. Keep the arrays alive while the table is in use."""
         return _pack([*self.taxel_index, *self.quad, *self.solids, *self.memory])
 
 
@@ -79,7 +84,7 @@ def elastic_arrays(skin: Taxels, model: mujoco.MjModel, index: TaxelIndex) -> El
     Args:
         skin: The skin.
         model: The model.
-        index: The index of the taxels.
+        index: The skin's `TaxelIndex`.
     """
     quad = quadrature(skin)
     points, geoms = len(quad.points), model.ngeom

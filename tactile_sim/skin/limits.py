@@ -23,8 +23,8 @@ def colliding_areas(model: mujoco.MjModel) -> np.ndarray:
 def geom_areas(model: mujoco.MjModel) -> np.ndarray:
     """Return the surface area (ngeom,) of each geom's bounding box [m2].
 
-    It is an upper bound for the surface of a convex geom. It is 0 for geoms that do not collide and almost 0
-    for planes.
+    It is an upper bound on the surface area of a convex geom. It is 0 for geoms that do not collide and
+    almost 0 for planes.
     """
     x, y, z = np.where(model.geom_type == mujoco.mjtGeom.mjGEOM_PLANE, 0.0, model.geom_aabb[:, 3:].T)
     collides = (model.geom_contype | model.geom_conaffinity) != 0
@@ -37,8 +37,8 @@ def check_count(parts: Sequence[tuple[str, float, float]]) -> None:
     """Check that the total number of taxels is at most `MOST_TAXELS`.
 
     Args:
-        parts: Prefix for error messages (file and key), surface area [m2] and taxel spacing [m] of each pad
-            or body.
+        parts: For each pad or body, a prefix for error messages (file and key), the surface area [m2] and the
+            taxel spacing [m].
 
     Raises:
         ConfigError: There are too many taxels. The message names the part with the most taxels.

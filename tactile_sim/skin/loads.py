@@ -29,7 +29,7 @@ LOAD = np.dtype(
 
 
 class Loads:
-    """m loads, each from one contact on one body with skin.
+    """A set of m loads. Each load is exerted by one contact on one body with skin.
 
     A contact between two bodies with skin yields a load on each. The loads are stored in ``table``, an array
     (m,) of `LOAD`; the properties are views into it.
@@ -40,7 +40,7 @@ class Loads:
 
     @staticmethod
     def empty(m: int) -> Loads:
-        """Return m loads for the caller to fill in: all values are 0, and the ids of the other side -1."""
+        """Return m loads whose values are all 0, except that the other geom, body and patch are -1 (none)."""
         loads = Loads(np.zeros(m, LOAD))
         loads.other[:] = loads.other_body[:] = loads.other_patch[:] = -1
         return loads
@@ -54,42 +54,42 @@ class Loads:
 
     @property
     def contact(self) -> np.ndarray:
-        """(m,) index of the contact of each load."""
+        """(m,) index of the contact that exerts each load."""
         return self.table["contact"]
 
     @property
     def body(self) -> np.ndarray:
-        """(m,) index into the skin's bodies."""
+        """(m,) body on which each load acts, as an index into the skin's ``body_ids``."""
         return self.table["body"]
 
     @property
     def patch(self) -> np.ndarray:
-        """(m,) index into the skin's patches."""
+        """(m,) patch on which each load acts, as an index into the skin's patches."""
         return self.table["patch"]
 
     @property
     def point(self) -> np.ndarray:
-        """(m, 3) point of application on the body's surface, body frame [m]."""
+        """(m, 3) point of application on the body's surface, in the body's frame [m]."""
         return self.table["point"]
 
     @property
     def force(self) -> np.ndarray:
-        """(m, 3) force on the body, body frame [N]."""
+        """(m, 3) force on the body, in the body's frame [N]."""
         return self.table["force"]
 
     @property
     def force_world(self) -> np.ndarray:
-        """(m, 3) force on the body, world frame [N]."""
+        """(m, 3) force on the body, in the world frame [N]."""
         return self.table["force_world"]
 
     @property
     def normal(self) -> np.ndarray:
-        """(m, 3) unit normal of the contact, pointing into the body, body frame."""
+        """(m, 3) unit normal of the contact, pointing into the body, in the body's frame."""
         return self.table["normal"]
 
     @property
     def velocity(self) -> np.ndarray:
-        """(m, 3) velocity of the other surface relative to the skin, body frame [m/s].
+        """(m, 3) velocity of the other surface relative to the skin, in the body's frame [m/s].
 
         It is NaN if either surface is a flex.
         """
@@ -97,7 +97,7 @@ class Loads:
 
     @property
     def radius(self) -> np.ndarray:
-        """(m,) effective radius of curvature of the two surfaces, from `curvature` [m]."""
+        """(m,) effective radius of curvature of the two surfaces in contact [m], see `curvature`."""
         return self.table["radius"]
 
     @property
@@ -107,12 +107,12 @@ class Loads:
 
     @property
     def other_patch(self) -> np.ndarray:
-        """(m,) patch of the other surface, an index into the skin's patches, or -1 if it has no skin."""
+        """(m,) patch of the other surface, as an index into the skin's patches, or -1 if it has no skin."""
         return self.table["other_patch"]
 
     @property
     def torque(self) -> np.ndarray:
-        """(m, 3) torque on the body about ``point``, in addition to that of the force, body frame [N m]."""
+        """(m, 3) torque about ``point`` exerted in addition to the force, in the body's frame [N m]."""
         return self.table["torque"]
 
     @property
@@ -122,20 +122,20 @@ class Loads:
 
     @property
     def other(self) -> np.ndarray:
-        """(m,) id of the other geom, or -1 for a flex."""
+        """(m,) id of the other geom in the contact, or -1 for a flex."""
         return self.table["other"]
 
     @property
     def other_body(self) -> np.ndarray:
-        """(m,) id of the other body, or -1 for a flex."""
+        """(m,) id of the other body in the contact, or -1 for a flex."""
         return self.table["other_body"]
 
     @property
     def other_position(self) -> np.ndarray:
-        """(m, 3) origin of the other geom, body frame [m]."""
+        """(m, 3) origin of the other geom, in the body's frame [m]."""
         return self.table["other_position"]
 
     @property
     def other_rotation(self) -> np.ndarray:
-        """(m, 3, 3) rotation from the frame of the other geom to that of the body."""
+        """(m, 3, 3) rotation from the other geom's frame to the body's frame."""
         return self.table["other_rotation"]

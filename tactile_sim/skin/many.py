@@ -48,16 +48,17 @@ class ManyReadings(NamedTuple):
     taxels: np.ndarray
     """(n, taxels, channels) readings."""
     touched: np.ndarray
-    """(n, taxels) int32 indices of the taxels that were written, at the start of each row."""
+    """(n, taxels) int32 indices of the taxels that were written. In each row, only the first
+    ``touched_counts`` entries are valid."""
     touched_counts: np.ndarray
-    """(n,) int32 number of taxels that were written."""
+    """(n,) int32 number of taxels that were written in each environment."""
     wrenches: np.ndarray
     """(n, bodies, 6) net force [N] and torque [N m] on each body with skin, about the origin and in the frame
     of the body."""
 
     @staticmethod
     def zeros(environments: int, skin: Skin, channels: int) -> ManyReadings:
-        """Return readings of a skin that are all zero."""
+        """Return readings for a skin, with all values 0."""
         taxels = len(skin.positions)
         return ManyReadings(
             np.zeros((environments, taxels, channels)),
@@ -76,7 +77,9 @@ def feel_many(
     response: str | Response,
     out: ManyReadings,
 ) -> None:
-    """Write readings of environments [first, last) that are bit-identical to `Skin.feel` and `body_wrenches`.
+    """Write the readings and wrenches of environments [first, last).
+
+    They are bit-identical to the results of `Skin.feel` and `Skin.body_wrenches`.
 
     Args:
         skin: The skin; each thread needs a separate one, see `Skin.twin`.

@@ -12,8 +12,8 @@ from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Number
 
 STIFFNESS = 2e5
-"""Default plane-strain modulus, as of a soft silicone or a fingertip [Pa]: E / (1 - nu^2) with E = 150 kPa,
-nu = 0.5."""
+"""Default plane-strain modulus E / (1 - nu^2) [Pa], for E = 150 kPa and nu = 0.5. This is typical of a soft
+silicone or a fingertip."""
 # The softest gels have a modulus of 10 Pa. For comparison, the weight of 10 mg on 1 cm² is 1 Pa.
 STIFFNESS_RANGE = Number(least=1.0, most=1e15, unit="Pa")
 """Valid values of the stiffness of a skin."""
@@ -26,10 +26,10 @@ THICKNESS_RANGE = Number(least=1e-6, most=1.0, unit="m")
 def by_body(
     key: str, given: float | Mapping[int, float], default: float, check: Number, bodies: np.ndarray
 ) -> np.ndarray:
-    """Return the value of a skin property for each body with skin.
+    """Return the value (b,) of a skin property for each body with skin.
 
     Args:
-        key: Configuration key, for error messages.
+        key: Configuration key of the property, for error messages.
         given: One value for all bodies, or values by body id.
         default: Value of the bodies that are not in ``given``.
         check: Range of valid values.
@@ -53,8 +53,8 @@ def modulus_of(load, patches):
     """Return the effective plane-strain modulus of the two surfaces of a load [Pa].
 
     Args:
-        load: An entry of `loads.LOAD`.
-        patches: (p,) array of `patches.PATCH`.
+        load: The load, an entry of `loads.LOAD`.
+        patches: (p,) patches of the skin, as an array of `patches.PATCH`.
     """
     modulus = patches[load.patch].modulus
     if load.other_patch < 0:
@@ -69,8 +69,8 @@ def foundation_of(load, patches):
     The layers of two skins are in series: they have the same pressure, and their indentations add up.
 
     Args:
-        load: An entry of `loads.LOAD`.
-        patches: (p,) array of `patches.PATCH`.
+        load: The load, an entry of `loads.LOAD`.
+        patches: (p,) patches of the skin, as an array of `patches.PATCH`.
     """
     own = patches[load.patch]
     foundation = own.modulus / own.thickness
@@ -87,8 +87,8 @@ def reach_of(load, patches):
     This is the thickness of the layer (between two skins, of the thicker one) plus the spacing of the taxels.
 
     Args:
-        load: An entry of `loads.LOAD`.
-        patches: (p,) array of `patches.PATCH`.
+        load: The load, an entry of `loads.LOAD`.
+        patches: (p,) patches of the skin, as an array of `patches.PATCH`.
     """
     own = patches[load.patch]
     thickness = own.thickness

@@ -22,25 +22,26 @@ MISSED = 1e300
 GUESS = 3.0
 """Depth of the first search for pressed points, relative to the depth estimated without a tilt."""
 MOST_CUTS = 20
-"""Maximum number of iterations of the depth estimate; each excludes the taxels beyond the last estimate."""
+"""Maximum number of iterations of the depth estimate. Each iteration leaves out the taxels that are not
+pressed at the previously estimated depth."""
 
 
 class Nearby(NamedTuple):
     """Summary of the taxels near a pair (in ``Layer.near`` and ``Layer.taxel``) and of the touching geoms."""
 
     found: int
-    """Number of taxels."""
+    """Number of taxels near the pair."""
     measured: int
-    """Number of taxels whose gaps have been measured; they come first."""
+    """Number of nearby taxels whose gaps have been measured; they come first."""
     geoms: int
     """Number of geoms of the other body that touch the skin."""
     is_round: bool
-    """Whether all these geoms are smooth (no box, cylinder or mesh)."""
+    """Whether all touching geoms are smooth (no box, cylinder or mesh)."""
     has_mesh: bool
     within: float
-    """Distance from the geoms within which all taxels have been found [m]."""
+    """Distance from the touching geoms within which all taxels have been found [m]."""
     least: float
-    """Smallest gap [m]."""
+    """Smallest gap of the nearby taxels [m]."""
     depth: float
     """Estimated indentation without a tilt, computed from the centers of the taxels alone [m]."""
 
@@ -54,10 +55,10 @@ def find_taxels(loads, group, number, pair, index, quad, solids, layer, volume):
         group: As in `pairs.net_load`.
         number: As in `pairs.net_load`.
         pair: Result of `pairs.net_load`.
-        index: A `TaxelIndex`.
-        quad: A `Quadrature`.
-        solids: A `Solids`.
-        layer: A `Layer`.
+        index: The skin's `TaxelIndex`.
+        quad: The skin's `Quadrature`.
+        solids: The scene's `Solids`.
+        layer: Scratch memory, a `Layer`.
         volume: Sum of area times depth that balances the normal force [m3].
     """
     reach = reach_of(loads[pair.first], index.patches)
@@ -105,14 +106,14 @@ def measure(nearby, loads, pair, triangles, quad, solids, layer, reach, volume, 
     """Measure the gaps of the nearby taxels, and search farther if more taxels may be pressed.
 
     Args:
-        nearby: A `Nearby`.
+        nearby: The taxels found so far, and the touching geoms.
         loads: As in `find_taxels`.
         pair: As in `find_taxels`.
         triangles: Result of `bin_near`, or ``Layer.triangles`` without a mesh.
         quad: As in `find_taxels`.
         solids: As in `find_taxels`.
         layer: As in `find_taxels`.
-        reach: Maximum distance of a pressed taxel from the geoms [m].
+        reach: Maximum distance of a pressed taxel from the touching geoms [m].
         volume: As in `find_taxels`.
         depths: Depth up to which taxels may be pressed, as a multiple of `Nearby.depth`.
 
@@ -205,7 +206,7 @@ def _depth(near, count, least, pressing):
 
 @kernel(inline="always")
 def add_neighbors(nearby, some, pair, triangles, quad, solids, layer, limit):
-    """Add to the nearby taxels the neighbors of those that may need several points; measure their gaps.
+    """Add the neighbors of the taxels in ``layer.several`` to the nearby taxels, and measure their gaps.
 
     Args:
         nearby: Result of `measure`.

@@ -6,10 +6,11 @@ import numpy as np
 
 
 def neighbours(count: int, edges: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Convert pairs (e, 2) of adjacent taxels to a list of neighbours for each of `count` taxels.
+    """Convert pairs (e, 2) of adjacent taxels to a list of neighbours for each of ``count`` taxels.
 
     Returns:
-        The start of each taxel's list (count + 1,) int64, and the concatenated lists, int32.
+        The start of each taxel's list in the second array (count + 1,) int64, and the concatenated lists of
+        neighbours (2 e,) int32.
     """
     taxels = np.concatenate([edges[:, 0], edges[:, 1]])
     begin = np.zeros(count + 1, np.int64)

@@ -41,7 +41,7 @@ def group_loads(loads, group):
     """Assign loads to pairs; return the number of pairs.
 
     Args:
-        loads: (m,) array of `loads.LOAD`.
+        loads: (m,) loads, as an array of `loads.LOAD`.
         group: (m,) output: number of each load's pair. It is -1 for a load that cannot be spread over an
             area, because it pulls or because it touches a flex.
     """
@@ -67,7 +67,7 @@ def net_load(loads, group, number):
     """Combine the loads of one pair into a `Pair`.
 
     Args:
-        loads: (m,) array of `loads.LOAD`.
+        loads: (m,) loads, as an array of `loads.LOAD`.
         group: (m,) number of each load's pair, as written by `group_loads`.
         number: Number of the pair.
     """

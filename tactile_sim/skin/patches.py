@@ -29,17 +29,19 @@ PATCH = np.dtype(
 )
 """Structured dtype of a patch of skin.
 
-Its taxels have the indices [start, stop) in the skin; ``spacing`` is the maximum distance between neighbours
-[m]. Its grid starts at ``corner`` [m] and has ``shape`` cells along the axes with edges of length ``cell``
-[m]; ``base`` is the index of the first cell in `TaxelIndex.cell_start`. ``limited`` is 1 if any taxel has a
-limit, otherwise 0. The skin has the plane-strain ``modulus`` [Pa] and the ``thickness`` [m].
+The taxels of the patch have the indices [start, stop) in the skin; ``spacing`` is the maximum distance
+between neighbours [m]. The patch's grid starts at ``corner`` [m] and has ``shape`` cells along the axes, with
+edges of length ``cell`` [m]; ``base`` is the index of the first cell in `TaxelIndex.cell_start`. ``limited``
+is 1 if the LIMIT of any taxel is finite, otherwise 0. The skin has the plane-strain ``modulus`` [Pa] and the
+``thickness`` [m].
 """
 
 
 AREA, SPACING, LIMIT = range(3)
-"""Columns of the array ``extents`` (n, 3): area [m2] of a taxel, spacing of its pad [m], and the maximum
-distance of a load that the taxel receives [m], infinite by default. The array is not a field of
-`TaxelIndex`, because calls with fewer arrays are faster."""
+"""Columns of the array ``extents`` (n, 3), which has one row per taxel: the area of the taxel [m2], the
+spacing of its pad [m], and the maximum distance of a load from the taxel that receives it [m]. This distance
+is infinite by default. The array is not a field of `TaxelIndex`, because calls with fewer arrays are
+faster."""
 
 
 class TaxelIndex(NamedTuple):
@@ -51,24 +53,24 @@ class TaxelIndex(NamedTuple):
     positions: np.ndarray
     """(n, 3) positions of the taxels on the collision surface, in the frames of their bodies [m]."""
     normals: np.ndarray
-    """(n, 3) outward normals."""
+    """(n, 3) outward normals of the taxels, in the frames of their bodies."""
     patches: np.ndarray
-    """(p,) array of `PATCH`."""
+    """(p,) patches of the skin, as an array of `PATCH`."""
     cell_start: np.ndarray
-    """(number of cells + p,) start of each cell's taxels in ``order``; the entries of each patch are
-    followed by one for the end of its last cell."""
+    """(number of cells + p,) start of each cell's taxels in ``order``, patch by patch. After the cells of
+    each patch, one more entry marks the end of the last cell."""
     order: np.ndarray
     """(n,) indices of the taxels, cell by cell."""
     begin: np.ndarray
     """(n + 1,) start of each taxel's neighbours in ``neighbour_ids``."""
     neighbour_ids: np.ndarray
-    """Neighbours of all taxels, taxel by taxel."""
+    """(e,) indices of the neighbours of all taxels, taxel by taxel."""
     scratch_distance: np.ndarray
-    """(n,) scratch memory for distances; infinite between calls."""
+    """(n,) scratch memory for the distance of each taxel from a load; infinite between calls."""
     scratch_heap: np.ndarray
-    """(e + 1, 2) scratch memory for distances along the surface; empty for straight distances."""
+    """(e + 1, 2) heap for the computation of distances along the surface; empty for straight distances."""
     scratch_vector: np.ndarray
-    """(n, 3) scratch memory for distances along the surface; empty for straight distances."""
+    """(n, 3) vectors for the computation of distances along the surface; empty for straight distances."""
 
 
 def sort_patches(
@@ -83,9 +85,9 @@ def sort_patches(
 
     Args:
         positions: (n, 3) positions of all taxels in the frames of their bodies [m].
-        offsets: (p + 1,) first taxel of each patch, and n.
+        offsets: (p + 1,) first taxel of each patch; the last entry is n.
         spacings: (p,) maximum distance between neighbouring taxels of each patch [m].
-        extents: (n, 3) with the columns AREA, SPACING and LIMIT.
+        extents: (n, 3) array with the columns AREA, SPACING and LIMIT.
         moduli: (p,) plane-strain modulus of the skin of each patch [Pa].
         thicknesses: (p,) thickness of the skin of each patch [m].
 
@@ -138,8 +140,8 @@ def find_nearest(load, index):
     all taxels.
 
     Args:
-        load: An entry of `loads.LOAD`.
-        index: A `TaxelIndex`.
+        load: The load, an entry of `loads.LOAD`.
+        index: The skin's `TaxelIndex`.
     """
     positions, normals, first, order = index.positions, index.normals, index.cell_start, index.order
     point, load_normal, patch = load.point, load.normal, index.patches[load.patch]
@@ -173,14 +175,15 @@ def find_nearest(load, index):
 
 @kernel
 def is_outside(load, extents, index):
-    """Return whether a load is ignored: it is beyond its taxel's limit, or the taxel faces away from it.
+    """Return whether a load is ignored because it is outside the pads.
 
-    The result is always False for taxels without a limit.
+    This is the case if the taxel that would receive the load is farther away than its LIMIT, or faces away
+    from the load. The result is always False if that taxel has no limit.
 
     Args:
-        load: An entry of `loads.LOAD`.
-        extents: (n, 3) with the columns AREA, SPACING and LIMIT.
-        index: A `TaxelIndex`.
+        load: The load, an entry of `loads.LOAD`.
+        extents: (n, 3) array with the columns AREA, SPACING and LIMIT.
+        index: The skin's `TaxelIndex`.
     """
     if not index.patches[load.patch].limited:
         return False
@@ -198,7 +201,7 @@ def k_nearest_taxels(points, which, arrays, out, distance):
     Args:
         points: (m, 3) points in the body's frame [m].
         which: Index of the patch, which has at least k taxels.
-        arrays: Fields of a `TaxelIndex`.
+        arrays: Fields of the skin's `TaxelIndex`, as a plain tuple.
         out: (m, k) output: indices of the taxels in the skin.
         distance: (m, k) output: distances [m]; NaN for points that are not finite.
     """
@@ -248,7 +251,7 @@ def _cells_around(point, radius, patch):
         patch: An entry of `PATCH`.
 
     Returns:
-        First cell and end of the cells (exclusive) along x, along y and along z: six integers.
+        Six integers: along x, then y, then z, the first cell and the (exclusive) end of the cells.
     """
     i0, i1 = _cells(point[0], radius, patch.corner[0], patch.cell, patch.shape[0])
     j0, j1 = _cells(point[1], radius, patch.corner[1], patch.cell, patch.shape[1])

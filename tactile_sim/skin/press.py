@@ -18,11 +18,12 @@ from tactile_sim.skin.winkler import balance
 DEPTHS = GUESS, 1e30
 """Depths up to which points may be pressed, as multiples of the depth estimated without a tilt.
 
-The second one is only used for loads whose moment cannot be balanced within the first, or only by a tilt that
-also presses deeper points.
+The second depth is only used if the moment of the loads cannot be balanced within the first depth, or only by
+a tilt that also presses deeper points.
 """
 BEYOND = 1.5
-"""Distance beyond the pressed points at which the tilt must not press deeper points [spacings]."""
+"""Distance by which the tilted layer is extrapolated beyond the pressed points, to check whether it also
+presses deeper points [spacings]."""
 SMALL = 1e-8
 """Torsional moments below this fraction of the normal force times the spacing are ignored."""
 CLOSE = 1e-7
@@ -48,15 +49,18 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
         number: As in `pairs.net_load`.
         pair: Result of `pairs.net_load`; its normal force is > 0.
         triangles: As in `nearby.measure`.
-        index: A `TaxelIndex`.
-        quad: A `Quadrature`.
-        solids: A `Solids`.
-        layer: A `Layer`.
+        index: The skin's `TaxelIndex`.
+        quad: The skin's `Quadrature`.
+        solids: The scene's `Solids`.
+        layer: Scratch memory, a `Layer`.
 
     Returns:
-        The number of pressed taxels (0 if none is in reach), the factor that converts ``Layer.sums[0]`` to
-        normal forces [N/m3], the twist (tangential force per normal force and distance from the centre)
-        [1/m], and the two coordinates of the centre of pressure along the tangents [m].
+        A tuple of five numbers:
+
+        pressed: Number of pressed taxels, 0 if no taxel is in reach.
+        scale: Factor that converts ``Layer.sums[0]`` to normal forces [N/m3].
+        twist: Tangential force per normal force and per distance from the centre of pressure [1/m].
+        x, y: Coordinates of the centre of pressure along the two tangents [m].
     """
     load = loads[pair.first]
     spacing = index.patches[load.patch].spacing
@@ -92,8 +96,8 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
     The first two rows of ``layer.points`` are changed from x and y to the coordinates u and v.
 
     Where the surface is not flat, the forces of a twist have moments about the tangents, which shift the
-    centre of pressure; and the penalty in `winkler` shifts it a little. Broyden's method finds the target
-    centre of pressure for `balance` at which all moments are balanced.
+    centre of pressure. The penalty in `winkler` also shifts it a little. Broyden's method therefore searches
+    for the centre of pressure to pass to `balance`, until all moments are balanced.
 
     Args:
         count: Number of points in the layer.
@@ -102,11 +106,12 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
         moment: Net moment about the origin, along the axes of the pair [N m].
         stiffness: Stiffness of the layer [Pa/m].
         spacing: Spacing of the patch's taxels [m].
-        layer: A `Layer`.
+        layer: Scratch memory, a `Layer`.
 
     Returns:
-        The result of `press`, the distance of the centre of pressure from the required one [m], and the
-        largest gap that the tilted layer fills up to `BEYOND` the pressed points [m].
+        result: The result of `press`.
+        miss: Distance between the resulting and the required centre of pressure [m].
+        highest: Largest gap that the tilted layer fills, up to `BEYOND` spacings from the pressed points [m].
     """
     points, f = layer.points, force[2]
     lean_x, lean_y = force[0] / f, force[1] / f
@@ -150,7 +155,10 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
 
 @kernel(error_model="numpy", counted=False)
 def _highest(points, count, u, v, tilt, distance):
-    """Return the largest indentation of the pressed points, extrapolated by a distance [m] along the tilt."""
+    """Return the largest indentation of the tilted layer at the pressed points [m].
+
+    It is extrapolated beyond these points by ``distance`` [m] along the tilt.
+    """
     (c0, c1, c2), highest = tilt, -np.inf
     for k in range(count):
         level = c0 + c1 * (points[0, k] - u) + c2 * (points[1, k] - v)
@@ -171,11 +179,12 @@ def _sum_up(points, count, u, v, tilt, layer, force):
         u: First coordinate of the centre of pressure [m].
         v: Second coordinate of the centre of pressure [m].
         tilt: Indentation c0 at the centre [m], and tilts c1 and c2.
-        layer: A `Layer`.
+        layer: Scratch memory, a `Layer`.
         force: Normal force [N].
 
     Returns:
-        The number of pressed taxels, and the ratio of the force to the sum over all points [N/m3].
+        The number of pressed taxels, and the ratio of the force to the sum of area times depth over all
+        points [N/m3].
     """
     total, pressed, sums, taxel, owner = 0.0, 0, layer.sums, layer.pressed, layer.owner
     (c0, c1, c2), last = tilt, -1
@@ -210,8 +219,10 @@ def _twist(pressed, layer, scale, lean_x, lean_y, torsion, force):
         force: Normal force [N].
 
     Returns:
-        The twist [1/m], the two coordinates of the centre of pressure along the tangents [m], and the first
-        moments, along the tangents, of normal force times height about this centre [N m2].
+        twist: Tangential force per normal force and per distance from the centre of pressure [1/m].
+        x, y: Coordinates of the centre of pressure along the two tangents [m].
+        zx, zy: Sums of normal force times height times coordinate relative to the centre of pressure, for the
+            coordinates along the two tangents [N m2].
     """
     sums, x, y = layer.sums, 0.0, 0.0
     for e in range(pressed):

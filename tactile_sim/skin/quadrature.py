@@ -41,35 +41,37 @@ TAXEL = np.dtype(
 )  # fmt: skip
 """Structured dtype of a taxel: position [m], outward normal, and area [m2].
 
-``margin`` is EDGE, or infinite if any neighbour is not in the taxel's plane, or else the distance to the
-farthest neighbour [m]. ``id`` is the index in the skin. ``begin`` and ``beside`` are the starts of the
-taxel's points and of its neighbours in `Quadrature`.
+``margin`` is EDGE if the surface has an edge at the taxel. Otherwise, it is the distance to the farthest
+neighbour [m], or infinite if any neighbour is not in the taxel's plane. ``id`` is the index in the skin.
+``begin`` is the index of the taxel's first point in `Quadrature.points`, and ``beside`` the index of its
+first neighbour in `Quadrature.beside`.
 """
 EDGE = -1.0
 """Margin of a taxel at an edge of the surface, where a single point does not represent the taxel well."""
 NX, POINT_AREA = 3, 6
 """Columns of `Quadrature.points`: the first column of the normals, and the column of the areas."""
 FLAT = 0.02
-"""A neighbour is in a taxel's plane if its distance from this plane is at most this fraction of its distance
-from the taxel."""
+"""A neighbour is in a taxel's tangent plane if its height above or below this plane is at most this fraction
+of the distance between the two taxels."""
 
 
 class Quadrature(NamedTuple):
     """Taxels of a skin and their quadrature points, in the frames of their bodies."""
 
     taxels: np.ndarray
-    """(n + 1,) array of `TAXEL`, in the order of the trees; the last one only marks the ends of the lists."""
+    """(n + 1,) array of `TAXEL`, in the order of the trees. The last entry only marks the ends of ``points``
+    and ``beside``."""
     place: np.ndarray
     """(n,) index in ``taxels`` of each taxel of the skin."""
     points: np.ndarray
-    """(q, 7) position [m], outward normal (unit or 0), and area [m2]. The areas of a taxel's points sum to
-    its area."""
+    """(q, 7) quadrature points, taxel by taxel. Columns: position [m], outward normal (unit or 0), and area
+    [m2]. The areas of a taxel's points sum to the taxel's area."""
     beside: np.ndarray
     """Neighbours of each taxel, taxel by taxel, as indices into ``taxels``."""
     nodes: np.ndarray
     """Array of `tree.NODE` with one tree over the taxels of each patch, patch by patch."""
     roots: np.ndarray
-    """(p + 1,) index of the first node of each patch's tree, and the number of nodes."""
+    """(p + 1,) index of the first node of each patch's tree; the last entry is the number of nodes."""
 
 
 def quadrature(skin: Taxels) -> Quadrature:
@@ -119,8 +121,9 @@ def _all_points(skin: Taxels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Compute the quadrature points of all taxels of a skin.
 
     Returns:
-        The taxel of each point (q,), the points (q, 7) as in `Quadrature`, and whether each taxel (n,) is
-        smooth, which means that the surface has no edge there.
+        owner: (q,) index of the taxel to which each point belongs.
+        points: (q, 7) points, with the columns of `Quadrature.points`.
+        smooth: (n,) whether each taxel is smooth, which means that the surface has no edge there.
     """
     triangles = [np.empty((0, 3), np.int64)]
     owners, points, smooth = [np.empty(0, np.int64)], [np.empty((0, 7))], np.zeros(len(skin.positions), bool)
@@ -175,8 +178,8 @@ def _cells(
         columns: (n,) column of each taxel in the grid.
 
     Returns:
-        The points (n ACROSS^2, 7) as in `Quadrature`, and whether each taxel (n,) is smooth, as in
-        `_all_points`.
+        The points (n ACROSS^2, 7) with the columns of `Quadrature.points`, and whether each taxel (n,) is
+        smooth, as in `_all_points`.
     """
     row, column = (np.unique(values, return_inverse=True)[1] for values in (rows, columns))
     grid = np.full((row.max() + 3, column.max() + 3), -1)
@@ -213,8 +216,8 @@ def _complete(steps: list, known: list, default: np.ndarray, normals: np.ndarray
     flat, with a default step.
 
     Args:
-        steps: Steps (n, 3) to the neighbours behind and ahead [m].
-        known: For each side, whether the step exists (n,).
+        steps: Steps to the neighbours behind (n, 3) and ahead (n, 3) [m].
+        known: Whether each step behind (n,) and ahead (n,) exists.
         default: (n, 3) step ahead for taxels without neighbours [m].
         normals: (n, 3) outward unit normals.
 
@@ -250,8 +253,8 @@ def _points(
         triangles: (t, 3) taxels at the corners.
 
     Returns:
-        The taxel of each point (q,), the points (q, 7) as in `Quadrature`, and whether each taxel (n,) is
-        smooth, which means that the surface has no edge there.
+        The index of the taxel of each point (q,), the points (q, 7), and whether each taxel is smooth (n,),
+        as in `_all_points`.
     """
     corners = positions[triangles]
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])

@@ -13,9 +13,20 @@ FACING = 0.2
 
 @kernel(inline="always")
 def taxels_around(load, solid, pair, quad, reach, layer, count):
-    """Append to the layer the taxels of a patch that are near a solid and face it; return the new count.
+    """Append to the layer the taxels of a patch that are near a solid and face it.
 
-    ``count`` is the number of taxels in the layer before the call.
+    Args:
+        load: A load from the solid on the patch, an entry of `loads.LOAD`.
+        solid: The solid, an entry of `SOLID`.
+        pair: The `Pair`.
+        quad: The skin's `Quadrature`.
+        reach: Distance from the solid within which all taxels are found [m]. Some that are farther away are
+            also found.
+        layer: A `Layer`; ``near``, ``taxel`` and ``gap`` are modified in place.
+        count: Number of taxels in the layer before the call.
+
+    Returns:
+        The number of taxels in the layer after the call.
     """
     nodes, cells, gap, taxel, near = quad.nodes, quad.taxels, layer.gap, layer.taxel, layer.near
     rotation, position, kind = load.other_rotation, load.other_position, solid.kind
@@ -82,7 +93,7 @@ def _extent(axis, rotation, position, solid, reach):
 
 @kernel(counted=False)
 def take(cell, k, cosine, pair, taxel, near, count):
-    """Append a taxel to the taxels near a pair, without its gap.
+    """Append a taxel to the taxels near a pair. Its gap is not written.
 
     Args:
         cell: The taxel, an entry of `quadrature.TAXEL`.

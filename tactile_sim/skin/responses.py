@@ -49,7 +49,7 @@ def spread_linear(skin: Skin, loads: Loads) -> Shares:
 
 
 def hertz(skin: Skin, loads: Loads) -> Shares:
-    """Distribute loads in proportion to the pressure between round elastic bodies times taxel area.
+    """Distribute loads in proportion to taxel area times the pressure between round elastic bodies.
 
     This follows H. Hertz (1882), as in K. L. Johnson, Contact Mechanics (1985), section 4.2: a force F along
     the normal produces a contact area of radius a = (3 F R / 4 E)^(1/3), in which the pressure decreases with
@@ -105,11 +105,11 @@ def spread(loads, law, reach, extents, arrays, begin, taxel, weight):
     """Write the taxels around each load and their weights, load by load; return the number of entries.
 
     Args:
-        loads: (m,) array of `loads.LOAD`.
+        loads: (m,) loads, as an array of `loads.LOAD`.
         law: NEAREST, LINEAR or HERTZ, or DISTANCES to write distances [m] instead of weights.
         reach: (m,) maximum distance of taxels [m]; only used with DISTANCES.
-        extents: (n, 3) with the columns AREA, SPACING and LIMIT of `patches`.
-        arrays: Fields of a `TaxelIndex`.
+        extents: (n, 3) array with the columns AREA, SPACING and LIMIT of `patches`.
+        arrays: Fields of the skin's `TaxelIndex`, as a plain tuple.
         begin: (m + 1,) output: start of each load in ``taxel`` and ``weight``.
         taxel: Output: indices of the taxels.
         weight: Output: weights or distances.

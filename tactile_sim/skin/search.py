@@ -27,8 +27,8 @@ NO_REACH = np.empty(0)
 class TaxelSearch(Taxels):
     """Taxels with a spatial index.
 
-    `nearest`, `near` and `spread` find taxels around loads, for response functions; `nearest_taxels`,
-    `k_nearest_taxels` and `taxels_within` find those around arbitrary points. The class is not thread-safe,
+    `nearest`, `near` and `spread` find taxels around loads, for response functions. `nearest_taxels`,
+    `k_nearest_taxels` and `taxels_within` find taxels around arbitrary points. The class is not thread-safe,
     because its methods share scratch memory.
     """
 
@@ -129,8 +129,11 @@ class TaxelSearch(Taxels):
             reach: Radius of the search [m], as a scalar or (m,), for the law `DISTANCES`.
 
         Returns:
-            The start of each load's list (m + 1,), the concatenated lists of taxels, and their weights, or
-            with `DISTANCES` their distances [m].
+            A tuple of three arrays:
+
+            - ``begin`` (m + 1,): start of each load in the other two arrays; the last entry is k.
+            - ``taxel`` (k,): indices of taxels in the skin, load by load.
+            - ``weight`` (k,): weights of these taxels or, with the law `DISTANCES`, their distances [m].
 
         Raises:
             CommandError: An argument is invalid.

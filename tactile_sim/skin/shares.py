@@ -22,7 +22,7 @@ class Shares(NamedTuple):
     taxel: np.ndarray
     """(k,) int64 indices of taxels in the skin, load by load, without duplicates within a load."""
     weight: np.ndarray
-    """(k,) float weights of these taxels; negative weights count as 0."""
+    """(k,) float weight of each taxel in ``taxel``; negative weights count as 0."""
 
 
 class Near(NamedTuple):
@@ -31,9 +31,9 @@ class Near(NamedTuple):
     begin: np.ndarray
     """(m + 1,) int64 start of each load in ``taxel`` and ``distance``."""
     taxel: np.ndarray
-    """(k,) int64 indices of taxels in the skin."""
+    """(k,) int64 indices of taxels in the skin, load by load."""
     distance: np.ndarray
-    """(k,) distance from the load's point, measured as configured for the skin [m]."""
+    """(k,) distance of each taxel from the load's point [m], measured as configured for the skin."""
 
     @property
     def load(self) -> np.ndarray:
@@ -76,7 +76,7 @@ def checked(shares: Any, where: str, loads: int, taxels: int) -> Shares:
 
 @kernel(counted=False)
 def _consistent(begin, taxel, taxels):
-    """Return whether each load has a list of taxels, and the lists are consecutive and valid."""
+    """Return whether each load has a taxel, the lists of taxels are consecutive, and the indices exist."""
     if begin[0] != 0 or begin[len(begin) - 1] != len(taxel):
         return False
     for m in range(len(begin) - 1):
@@ -93,7 +93,7 @@ def gather(loads, begin, taxel, weight, values, mean, sums, out):
     """Add up the readings of taxels. The cost depends only on the number of touched taxels.
 
     Args:
-        loads: (m,) array of `loads.LOAD`.
+        loads: (m,) loads, as an array of `loads.LOAD`.
         begin: As in `Shares`.
         taxel: As in `Shares`.
         weight: As in `Shares`.

@@ -156,11 +156,11 @@ class Skin(TaxelSearch):
         return Loads(table[:m])
 
     def inside(self, loads: Loads, response: str | Response = "elastic_foundation") -> np.ndarray:
-        """Return whether each load (m,) is inside the pads; False only on pads that ignore loads outside.
+        """Return whether each load (m,) is inside the pads.
 
         A load is outside if its point is farther than one spacing from the nearest taxel, or if that taxel
-        faces away from it. With `elastic_foundation`, all contacts with another body are tested
-        together at their centre.
+        faces away from it. The result is always True on pads that do not ignore outside loads. With
+        `elastic_foundation`, all contacts with another body are tested together at their centre.
 
         Raises:
             ConfigError: The name of the response function is unknown.
@@ -297,7 +297,7 @@ class Skin(TaxelSearch):
         return out
 
     def _factors_of(self, factor: Callable[[Skin], np.ndarray]) -> np.ndarray:
-        """Return the result (n, 1) of the function `TouchFunction.factor`."""
+        """Return the factors (n, 1) from the function `TouchFunction.factor`, which is only called once."""
         if factor not in self._factors:
             self._factors[factor] = checked_factor(self, factor)
         return self._factors[factor]

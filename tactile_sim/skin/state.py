@@ -60,7 +60,7 @@ class ContactQuantities(NamedTuple):
 
 
 def _parts(loads: Loads) -> np.ndarray:
-    """Return quantities (m, 12) of loads. `contact_quantities` is computed from their sums over taxels.
+    """Return 12 quantities of each load (m, 12), which are summed up by taxel for `contact_quantities`.
 
     Columns: force (3) and its component along the contact normal (3), both in the body's frame [N];
     magnitudes of the normal force (1) and of the tangential force (1) [N]; friction limit (1) [N]; and slip
@@ -101,7 +101,7 @@ def contact_quantities(
         readings: (n, 12) readings of all taxels.
         positions: (n, 3) positions of the taxels in the frames of their bodies [m].
         areas: (n,) areas of the taxels [m2].
-        offsets: (p + 1,) first taxel of each pad, and n.
+        offsets: (p + 1,) first taxel of each pad; the last entry is n.
 
     Returns:
         The quantities of the p pads.

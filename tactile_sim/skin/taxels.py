@@ -55,29 +55,29 @@ class Pad:
     is_whole: bool
     """True if the pad covers its entire body, as configured in ``skin.scales``."""
     ignores_outside: bool
-    """True if loads farther than one spacing from any taxel are ignored."""
+    """True if the pad ignores loads that are farther than one spacing from their nearest taxel."""
     flex: int = -1
     """Id of the flex that carries the taxels, or -1. With a flex, ``body_id`` is the body that carries it."""
     corners: np.ndarray | None = None
     """(n, 3) flex vertices of the triangle that contains each taxel; None for pads not on a flex."""
     weights: np.ndarray | None = None
-    """(n, 3) barycentric weights of each taxel in this triangle, which sum to 1."""
+    """(n, 3) barycentric coordinates of each taxel in the triangle with the vertices ``corners``."""
 
 
 class Taxels:
     """All taxels of a model: body by body in the order of ids, and pad by pad on each body.
 
     A load acts on one patch of a body and is distributed over the taxels of the patch. With ``kind="mesh"``,
-    the taxels of all pads on a body form one patch, and so do those of each flex with pads. With
-    ``kind="geom"``, each colliding geom of a body is a separate patch, which is not connected to the others.
+    the taxels of all pads on a body form one patch, and the taxels of all pads on a flex form another. With
+    ``kind="geom"``, each colliding geom of a body is a separate patch, and patches are not connected.
 
     Attributes of the n taxels, in the frames of their bodies:
-        positions: (n, 3) as configured [m].
+        positions: (n, 3) positions as configured [m].
         surface_positions: (n, 3) projections onto the collision surface, used to find taxels near loads [m].
         normals: (n, 3) outward unit normals. If a geom is too small for the placement `mimo`, the normal of
             its only taxel, at its centre, is 0; this taxel faces every load.
         axes: (n, 3, 3) rows: first tangent, second tangent, outward normal.
-        ids: (n,) uint32 in the sensor's numbering.
+        ids: (n,) uint32 ids, as numbered by the sensor.
         areas: (n,) area that each taxel represents [m2].
         geom_index: (n,) index into the pad's geom_ids.
         pad_index: (n,) index into pads.
@@ -85,12 +85,12 @@ class Taxels:
 
     Attributes of the pads, the bodies with skin and the patches:
         pads: The p pads.
-        offsets: (p + 1,) first taxel of each pad, and n.
+        offsets: (p + 1,) first taxel of each pad; the last entry is n.
         spacings: (p,) distance between neighbouring taxels [m].
         pad_bodies: (p,) id of the body of each pad.
         body_ids: (b,) ids of the bodies with skin. A flex with pads is a separate entry, with the id of
             the body that carries it.
-        patch_offsets: (q + 1,) first taxel of each patch, and n.
+        patch_offsets: (q + 1,) first taxel of each patch; the last entry is n.
         patch_bodies: (q,) index into body_ids.
         patch_spacings: (q,) maximum distance between neighbouring taxels [m].
         patch_ids: (q,) body ids, or with ``kind="geom"`` geom ids.

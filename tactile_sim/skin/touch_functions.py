@@ -54,22 +54,22 @@ def normal(loads: Loads) -> np.ndarray:
 
 
 def normal_force(loads: Loads) -> np.ndarray:
-    """Return the force along the contact normal as a vector (m, 3), body frame [N]."""
+    """Return the force along the contact normal as a vector (m, 3) in the body's frame [N]."""
     return evaluate(loads.table, NORMAL_FORCE)
 
 
 def force_vector(loads: Loads) -> np.ndarray:
-    """Return the force including friction (m, 3), body frame [N]."""
+    """Return the force including friction (m, 3), in the body's frame [N]."""
     return evaluate(loads.table, FORCE_VECTOR)
 
 
 def force_vector_global(loads: Loads) -> np.ndarray:
-    """Return the force including friction (m, 3), world frame [N]."""
+    """Return the force including friction (m, 3), in the world frame [N]."""
     return evaluate(loads.table, FORCE_VECTOR_GLOBAL)
 
 
 def force_vector_taxel(loads: Loads) -> np.ndarray:
-    """Return the force including friction (m, 3), body frame [N].
+    """Return the force including friction (m, 3), in the body's frame [N].
 
     This is the same as `force_vector`; the touch function ``force_vector_taxel`` converts the readings to the
     axes of each taxel afterwards.
@@ -78,15 +78,15 @@ def force_vector_taxel(loads: Loads) -> np.ndarray:
 
 
 def friction(loads: Loads) -> np.ndarray:
-    """Return the tangential component of the force (m, 3), body frame [N]."""
+    """Return the tangential component of the force (m, 3), in the body's frame [N]."""
     return evaluate(loads.table, FRICTION)
 
 
 def slip(loads: Loads) -> np.ndarray:
-    """Return the tangential velocity of the other surface relative to the skin (m, 3), body frame [m/s].
+    """Return the tangential velocity of the other surface relative to the skin (m, 3) [m/s].
 
-    It points in the direction of friction. It is NaN if either surface is a flex, because the surface of
-    a flex does not move with a single body.
+    It is in the body's frame and points in the direction of friction. It is NaN if either surface is a flex,
+    because the surface of a flex does not move with a single body.
     """
     return evaluate(loads.table, SLIP)
 
@@ -171,4 +171,4 @@ BUILT_IN: dict[Callable[[Loads], np.ndarray], int] = {
     friction: FRICTION,
     slip: SLIP,
 }
-"""Quantity that `evaluate` uses for each built-in function."""
+"""Number of the quantity that `evaluate` computes for each built-in function."""

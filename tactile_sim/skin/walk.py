@@ -27,12 +27,12 @@ def walk(load, reach, spacings, extents, index, out):
     spacing of the first taxel's pad.
 
     Args:
-        load: An entry of `loads.LOAD`.
+        load: The load, an entry of `loads.LOAD`.
         reach: Maximum distance [m], see above.
         spacings: Additional distance in spacings, see above.
-        extents: (n, 3) with the columns AREA, SPACING and LIMIT of `patches`.
-        index: A `TaxelIndex`. Distances [m] are written to its ``scratch_distance``, where the caller must
-            reset them to infinity.
+        extents: (n, 3) array with the columns AREA, SPACING and LIMIT of `patches`.
+        index: The skin's `TaxelIndex`. Distances [m] are written to its ``scratch_distance``, which the
+            caller must reset to infinity.
         out: Output: indices of the taxels in the skin.
 
     Returns:

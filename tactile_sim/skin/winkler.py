@@ -10,11 +10,11 @@ its moments. They minimize the convex energy
 
     1/2 K sum(A max(0, d)^2) - F c0,
 
-where x and y are relative to the center of pressure: at the minimum, the gradient vanishes. Other coordinates
-such as u and v in `press` can be used instead of x and y. Newton's method with a line search finds the
-minimum in one to five steps in most cases, starting without a tilt. If no pressures on the surface produce
-the moment, a very small penalty on the tilts keeps the force exact and the moment as close as the surface
-allows.
+where the sum is over points with the area A, and x and y are relative to the center of pressure. At the
+minimum, the gradient vanishes, so the force and moments are balanced. Other coordinates such as u and v in
+`press` can be used instead of x and y. Newton's method with a line search finds the minimum in one to five
+steps in most cases, starting without a tilt. If no pressures on the surface produce the moment, a very small
+penalty on the tilts keeps the force exact and the moment as close as the surface allows.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ TILT_PENALTY = 1e-9
 """Penalty stiffness of the tilts, relative to that of the layer itself at a distance of one spacing."""
 MOST_STEPS = 60
 STEEPEST = 0.5
-"""A shortened step is too short if the energy still descends by more than this fraction of its initial
-slope."""
+"""A shortened step is too short if the energy at its end still descends with more than this fraction of the
+initial slope."""
 
 
 @kernel(error_model="numpy", counted=False)
@@ -38,15 +38,16 @@ def balance(points, count, stiffness, force, spacing, u, v, tilt):
     Args:
         points: (5, q) coordinates u, v, z [m], gap to the other surface [m] and area [m2].
         count: Number of points.
-        stiffness: K of the layer [Pa/m].
+        stiffness: Stiffness K of the layer [Pa/m].
         force: Normal force F > 0 [N].
         spacing: Typical distance between points, the length scale of the tilts [m].
         u: First coordinate of the center of pressure [m].
         v: Second coordinate of the center of pressure [m].
-        tilt: Initial c0 at the center [m], c1 and c2.
+        tilt: Initial indentation c0 at the center [m], and initial tilts c1 and c2.
 
     Returns:
-        The balancing c0, c1 and c2, and the two coordinates of the resulting center of pressure [m].
+        The c0, c1 and c2 that balance the force, and the two coordinates of the resulting center of pressure
+        [m].
     """
     total = 0.0
     for k in range(count):
@@ -101,7 +102,7 @@ def balance(points, count, stiffness, force, spacing, u, v, tilt):
 
 @kernel(fastmath={"reassoc", "contract", "nsz"}, counted=False)
 def _energy(points, count, stiffness, force, penalty, u, v, c0, c1, c2):
-    """Compute the energy of an indentation and tilts, and its derivatives with respect to c0, c1 and c2.
+    """Compute the energy for an indentation c0 and tilts c1 and c2, and its derivatives with respect to them.
 
     Args:
         points: As in `balance`.
@@ -116,7 +117,7 @@ def _energy(points, count, stiffness, force, penalty, u, v, c0, c1, c2):
         c2: Tilt along the second coordinate.
 
     Returns:
-        The energy, its gradient (3), and the elements 00, 01, 02, 11, 12 and 22 of its Hessian.
+        The energy, its gradient (3,), and the elements 00, 01, 02, 11, 12 and 22 of its Hessian.
     """
     energy, s0, s1, s2 = 0.0, 0.0, 0.0, 0.0
     a00, a01, a02, a11, a12, a22 = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0

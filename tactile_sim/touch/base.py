@@ -40,10 +40,10 @@ class Touch:
         m_data: MuJoCo data of the environment.
         sensor_scales: Distance between sensors [m] by body id.
         touch_type: Name of the touch function.
-        touch_function: The touch function.
+        touch_function: Method that computes the measured quantity for a contact.
         touch_size: Number of channels per sensor.
         response_type: Name of the response function.
-        response_function: The response function.
+        response_function: Method that distributes this quantity over the sensors.
         sensor_positions: Positions (n, 3) [m] by body or geom id, in the frame of that body or geom.
         sensor_outputs: Readings (n, touch_size) by body or geom id, from the last `get_touch_obs`.
 

@@ -49,7 +49,7 @@ class ContactTouch(Touch, ABC):
         return tuples
 
     def get_empty_sensor_dict(self, size: int) -> dict[int, np.ndarray]:
-        """Return arrays of zeros (n, size) float32 by part id, which are the readings without contact."""
+        """Return the readings without contact: arrays of zeros (n, size) float32, by part id."""
         zeros = np.zeros((len(self.skin.positions), arguments.whole("size", size)), np.float32)
         return self._by_part(zeros)
 
@@ -122,14 +122,14 @@ class ContactTouch(Touch, ABC):
 
     @abstractmethod
     def _parts_of(self, geoms: np.ndarray) -> np.ndarray:
-        """Return the part ids of geoms; -1 (a flex) remains -1."""
+        """Return the id of the part that each geom belongs to. An entry of -1, for a flex, is kept."""
 
     @abstractmethod
     def _pose(self, part_id: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the position (3,) [m] and rotation (3, 3) of a part's frame in the world."""
 
     def _in_part(self, touch: TouchFunction) -> TouchFunction:
-        """Return a touch function with vectors in part frames, given one with vectors in body frames."""
+        """Convert a touch function so that it returns vectors in part frames instead of body frames."""
         return touch
 
     # -- internal --------------------------------------------------------------------------------------------
@@ -145,14 +145,15 @@ class ContactTouch(Touch, ABC):
         return self.flatten_sensor_dict(self.sensor_outputs)
 
     def _evaluate(self, touch: str, contact_id: int, part_id: int) -> Any:
-        """Evaluate a touch function of the skin; return (channels,), or a float for one channel."""
+        """Return the value (channels,) of one of the skin's touch functions, or a float for one channel."""
         loads, row = self._loads_of(contact_id, part_id)
         return plain(self._in_part(TOUCH_FUNCTIONS[touch]).evaluate(loads)[row])
 
     def _respond(self, response: str, contact_id: int, part_id: int, force: Any) -> None:
         """Distribute an output of the touch function over a part's sensors, and update ``sensor_outputs``.
 
-        The shares are added, or averaged with weights for touch functions such as ``slip``.
+        Each sensor's share is added to its reading. For touch functions that are averaged, such as ``slip``,
+        the reading is the mean over the contacts, weighted by normal force.
 
         Args:
             response: Name of the response function of the skin.
@@ -161,7 +162,8 @@ class ContactTouch(Touch, ABC):
             force: Output (channels,) of the touch function.
 
         Raises:
-            CommandError: The output has the wrong shape, or is not finite although it is to be added.
+            CommandError: The output has the wrong shape, or it is not finite and the touch function is not
+                averaged.
         """
         loads, row = self._loads_of(contact_id, part_id)
         this = np.zeros((len(loads), 1))

@@ -231,7 +231,11 @@ class DiscreteTouch(GeomPlots, SkinTouch):
         return bool(given) and not np.array_equal(np.concatenate(list(given.values())), self._block)
 
     def _read_positions(self) -> tuple[dict[int, float], dict[int, np.ndarray]]:
-        """Return spacings [m] and modified positions [m] of the geoms in ``sensor_positions``, by geom id."""
+        """Check ``sensor_positions``, and find the geoms whose sensors were moved.
+
+        Returns:
+            The spacing of each geom [m], and the positions (n, 3) [m] of moved sensors, both by geom id.
+        """
         spacings, moved = {}, {}
         for geom, given in self._positions.items():
             if geom not in self._spacings:
@@ -250,7 +254,12 @@ class DiscreteTouch(GeomPlots, SkinTouch):
         return spacings, moved
 
     def _build(self, spacings: dict[int, float], moved: dict[int, np.ndarray]) -> None:
-        """Build a skin with spacings [m] by geom id and, for some geoms, explicit sensor positions."""
+        """Build the skin and its ``sensor_positions``.
+
+        Args:
+            spacings: Distance between sensors [m] by geom id.
+            moved: Explicit positions (n, 3) [m] of the sensors on some geoms, by geom id.
+        """
         shapes = {geom: Shape.of_geom(self.m_model, geom) for geom in spacings}
         self._set_skin(skin_of_geoms(self.m_model, shapes, spacings, moved, self._options), spacings)
         self._spacings, self._moved = spacings, moved

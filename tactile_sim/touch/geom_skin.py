@@ -32,7 +32,7 @@ def skin_of_geoms(
 
     Args:
         model: The model.
-        shapes: Shape by geom id.
+        shapes: Shape of each geom, by geom id.
         spacings: Distance between sensors [m] by geom id.
         moved: Explicit positions (n, 3) [m] by geom id, in the geom's frame, that replace the default ones.
         options: Further arguments of `Skin`.
@@ -59,7 +59,10 @@ def skin_of_geoms(
 
 
 def _move(surface: Surface, shape: Shape, points: np.ndarray) -> Surface:
-    """Move taxels to points (n, 3) in a geom's frame, with normal and area of the taxel nearest to each."""
+    """Replace the taxels of a geom by taxels at ``points`` (n, 3) in the geom's frame [m].
+
+    Each new taxel has the normal and area of the nearest original taxel.
+    """
     positions = points @ shape.rotation.T + shape.position
     _, nearest = cKDTree(surface.positions).query(positions)
     none = np.empty((0, 3), np.int64)

@@ -21,8 +21,8 @@ class SensorMeshes:
     """Meshes of the bodies with skin, in body frames, built on first access.
 
     All attributes are dictionaries by body id, in the order of ``bodies``. Meshes also contain the vertices
-    inside other geoms of the body, which are not sensors. If the placement merges
-    geoms into one surface with sensors along the seams, that surface is the body's only mesh.
+    inside other geoms of the body; these vertices are not sensors. If the placement merges the geoms of a
+    body into one surface with sensors along the seams, this surface is the body's only mesh.
     """
 
     def __init__(self, model: mujoco.MjModel, skin: Skin, placement: str, bodies: list[int]) -> None:
@@ -32,12 +32,12 @@ class SensorMeshes:
 
     @cached_property
     def submeshes(self) -> dict[int, list[Mesh]]:
-        """The mesh of each geom, or a point cloud if it has a single vertex."""
+        """List of the meshes of each body's geoms. A mesh with a single vertex is a point cloud instead."""
         return {body: [_mesh(*part[:2]) for part in parts] for body, parts in self._parts.items()}
 
     @cached_property
     def meshes(self) -> dict[int, Mesh]:
-        """The concatenated meshes of each body's geoms."""
+        """Mesh of each body: the meshes of its geoms, concatenated."""
         meshes = {}
         for body, parts in self._parts.items():
             start = np.cumsum([0, *(len(vertices) for vertices, _, _ in parts)])
@@ -47,17 +47,17 @@ class SensorMeshes:
 
     @cached_property
     def active_subvertices(self) -> dict[int, list[np.ndarray]]:
-        """Boolean masks over the vertices of each geom's mesh; True for sensors."""
+        """Masks over the vertices of each mesh in ``submeshes``; True for vertices that are sensors."""
         return {body: [active for _, _, active in parts] for body, parts in self._parts.items()}
 
     @cached_property
     def active_vertices(self) -> dict[int, np.ndarray]:
-        """Boolean mask over the vertices of each body's mesh; True for sensors."""
+        """Mask over the vertices of each body's mesh; True for vertices that are sensors."""
         return {body: np.concatenate(active) for body, active in self.active_subvertices.items()}
 
     @cached_property
     def vertex_to_sensor_idx(self) -> dict[int, list[np.ndarray]]:
-        """Sensor index of each vertex of each geom's mesh; valid only for active vertices."""
+        """Sensor index on the body for each vertex of each geom's mesh; valid only for active vertices."""
         indices = {}
         for body, masks in self.active_subvertices.items():
             ends = np.cumsum([len(mask) for mask in masks])
@@ -66,7 +66,7 @@ class SensorMeshes:
 
     @cached_property
     def _parts(self) -> dict[int, list[tuple[np.ndarray, np.ndarray, np.ndarray]]]:
-        """Vertices (n, 3), triangles (t, 3) and sensor mask (n,) of each body's meshes."""
+        """Vertices (n, 3), triangles (t, 3) and sensor mask (n,) of each mesh of each body."""
         return {body.body_id: self._parts_of(body) for body in self._bodies}
 
     def _parts_of(self, body: Pad) -> list[tuple[np.ndarray, np.ndarray, np.ndarray]]:

@@ -45,7 +45,7 @@ PIPELINE = (
     "get_raw_force",
     "has_sensors",
 )
-"""Methods used to compute readings contact by contact, besides the touch and response functions."""
+"""Names of the methods that compute readings contact by contact, except touch and response functions."""
 
 
 def _touch_types() -> dict[str, int]:
@@ -55,7 +55,7 @@ def _touch_types() -> dict[str, int]:
 
 
 class SkinTouch(ContactTouch):
-    """A touch system that uses the skin's kernels unless methods are overridden."""
+    """A touch system that computes readings with the skin's kernels unless a subclass overrides methods."""
 
     VALID_TOUCH_TYPES: ClassVar[dict[str, int]] = _touch_types()
     VALID_RESPONSE_FUNCTIONS: ClassVar[list[str]] = list(PER_LOAD)
@@ -182,7 +182,10 @@ class SkinTouch(ContactTouch):
         return super()._method(key, name, valid)
 
     def _checked_option(self, key: str, value: Any) -> Any:
-        """Check an option and return it; values by body name, pattern or id are converted to values by id."""
+        """Check an optional value of ``touch_params``, and return it.
+
+        A mapping from body names, patterns or ids to values is converted to a mapping from body ids.
+        """
         if key not in ("stiffness", "thickness") or not isinstance(value, Mapping):
             return _checked(key, value)
         where = f"touch_params: {key}"

@@ -186,7 +186,7 @@ class TrimeshTouch(BodyPlots, SkinTouch):
 
     @property
     def meshes(self) -> dict[int, Mesh]:
-        """The mesh of each body, in its frame, including inactive vertices."""
+        """Mesh of each body in the body's frame, by body id. It includes vertices that are not sensors."""
         return self._sensor_meshes.meshes
 
     @property
@@ -201,12 +201,12 @@ class TrimeshTouch(BodyPlots, SkinTouch):
 
     @property
     def _active_subvertices(self) -> dict[int, list[np.ndarray]]:
-        """Same as `active_vertices`, but for each geom's mesh."""
+        """Boolean mask over the vertices of each geom's mesh; True for sensors, False inside another geom."""
         return self._sensor_meshes.active_subvertices
 
     @property
     def _vertex_to_sensor_idx(self) -> dict[int, list[np.ndarray]]:
-        """Sensor index of each vertex of each geom's mesh; valid only for active vertices."""
+        """Sensor index on the body for each vertex of each geom's mesh; valid only for active vertices."""
         return self._sensor_meshes.vertex_to_sensor_idx
 
     # -- internal --------------------------------------------------------------------------------------------

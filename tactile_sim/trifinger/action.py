@@ -12,13 +12,13 @@ class Action:
     """Torque and position commands for all joints, as arrays (n_joints,)."""
 
     torque: np.ndarray
-    """Torques [N m]."""
+    """Joint torques, which are added to those of the position control [N m]."""
     position: np.ndarray
-    """Desired positions [rad]; NaN disables position control of a joint."""
+    """Desired joint positions [rad]; NaN disables position control of a joint."""
     position_kp: np.ndarray
-    """Position gains [N m/rad]; NaN selects the default."""
+    """Position gain of each joint [N m/rad]; NaN selects the default gain."""
     position_kd: np.ndarray
-    """Velocity gains [N m s/rad]; NaN selects the default."""
+    """Velocity gain of each joint [N m s/rad]; NaN selects the default gain."""
 
     def __init__(
         self, torque: ArrayLike, position: ArrayLike, kp: ArrayLike | None = None, kd: ArrayLike | None = None
@@ -26,10 +26,10 @@ class Action:
         """Create an action.
 
         Args:
-            torque: (n_joints,) torques [N m].
+            torque: (n_joints,) torques, which are added to those of the position control [N m].
             position: (n_joints,) desired positions [rad]; NaN disables position control of a joint.
-            kp: (n_joints,) position gains [N m/rad]; all NaN by default.
-            kd: (n_joints,) velocity gains [N m s/rad]; all NaN by default.
+            kp: (n_joints,) position gains [N m/rad]. NaN selects the default gain; None means all NaN.
+            kd: (n_joints,) velocity gains [N m s/rad]. NaN selects the default gain; None means all NaN.
 
         Raises:
             InvalidValueError: An argument is a nested sequence whose rows have different lengths.
@@ -41,7 +41,10 @@ class Action:
 
 
 def _array(what: str, values: ArrayLike) -> np.ndarray:
-    """Convert values to an array of any element type; its shape is checked when the action is applied."""
+    """Convert values to an array, and raise InvalidValueError if rows have different lengths.
+
+    Shape and element type are checked when the action is applied.
+    """
     try:
         return np.asarray(values)
     except ValueError:

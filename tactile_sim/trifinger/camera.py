@@ -139,7 +139,7 @@ class CalibratedCamera(BaseCamera):
 
         Args:
             camera_matrix: (3, 3) matrix of the focal lengths and the principal point [pixels].
-            distortion_coefficients: (5,) OpenCV's coefficients k1, k2, p1, p2 and k3.
+            distortion_coefficients: (5,) lens distortion coefficients k1, k2, p1, p2 and k3 of OpenCV.
             tf_world_to_camera: (4, 4) transform from the world to the camera frame.
             image_size: Width and height [pixels].
             near_plane_distance: Distance of the near clipping plane [m].
@@ -175,13 +175,14 @@ class CalibratedCamera(BaseCamera):
         self._size = shown
 
     def distort_image(self, image: np.ndarray) -> np.ndarray:
-        """Apply the lens distortion to an image of the pinhole camera.
+        """Apply the lens distortion to an undistorted image.
 
         Args:
-            image: (rows, columns, channels) image of the pinhole camera.
+            image: (rows, columns, channels) pinhole image that `BaseCamera.get_image` renders. It covers the
+                entire field of view of the distorted image.
 
         Returns:
-            (height, width, channels) distorted image; pixels that the lens model does not cover are black.
+            (height, width, channels) distorted image. Pixels that the lens model does not cover are black.
         """
         places = (self._rows, self._columns)
         channels = [
@@ -216,7 +217,7 @@ class TriFingerCameras(CameraArray):
         """Create the cameras.
 
         Args:
-            kwargs: Further arguments of `Camera`, which are the same for all three cameras.
+            kwargs: Arguments of `Camera` other than position and orientation; used for all three cameras.
         """
         places = (
             ([0.2496, 0.2458, 0.4190], [0.3760, 0.8690, -0.2918, -0.1354]),

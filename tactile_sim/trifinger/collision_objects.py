@@ -39,7 +39,7 @@ def import_mesh(
         pybullet_client_id: Id of the simulation.
 
     Returns:
-        Current id of the mesh's body.
+        Id of the mesh's body in the current model.
 
     Raises:
         InvalidValueError: ``is_concave`` is True, or the simulation or another argument is invalid.
@@ -59,7 +59,7 @@ class BaseCollisionObject:
     """Base class of the objects in this module.
 
     Attributes:
-        name: Name of the body.
+        name: Name of the object's body in the model.
     """
 
     def __init__(self, pybullet_client_id: int, name: str):

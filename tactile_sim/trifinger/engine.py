@@ -27,7 +27,8 @@ class TrifingerEngine(MujocoEngine):
         Args:
             spec: Scene from `robot.spec.load_spec`, possibly with added objects.
             model: The compiled scene.
-            link_drag: Whether to apply Bullet's drag to links and objects, and Bullet's joint speed limit.
+            link_drag: Whether to apply Bullet's drag to links and objects, and to limit joint speeds as in
+                Bullet.
         """
         self.finger_type = spec.modelname
         self.physics = FingerPhysics(spec, self.finger_type, link_drag=link_drag, model=model)
@@ -47,15 +48,16 @@ class TrifingerEngine(MujocoEngine):
         self.physics.integrate()
 
     def reset(self, keyframe: str | None = None) -> None:
-        """Reset the robot to its initial joint positions and everything else to its initial state.
+        """Reset the scene to its initial state or to a keyframe, and compute poses and contacts.
 
-        The desired action becomes zero torque without position control. Poses and contacts are computed.
+        In the initial state, the robot has the initial joint positions of its finger type. The desired action
+        becomes zero torque without position control.
 
         Args:
-            keyframe: Name of a keyframe to reset to instead.
+            keyframe: Name of the keyframe; None for the initial state.
 
         Raises:
-            EngineError: The keyframe is unknown.
+            EngineError: The keyframe does not exist.
         """
         self._reset_data(keyframe)
         self.physics.rules.rest()

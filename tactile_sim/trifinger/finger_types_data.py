@@ -16,7 +16,7 @@ class FingerTypesDataFormat(NamedTuple):
     """Path of the URDF relative to the folder ``urdf`` of ``robot_properties_fingers``."""
     number_of_fingers: int
     initial_joint_positions: Sequence[float]
-    """Joint positions [rad], finger by finger."""
+    """Initial joint positions [rad], finger by finger."""
 
 
 def _bent(fingers: int) -> list[float]:
@@ -53,7 +53,7 @@ def check_finger_type(name: str) -> str:
 
 
 def get_finger_urdf(name: str) -> str:
-    """Return the path of a type's URDF relative to the folder ``urdf`` of ``robot_properties_fingers``."""
+    """Return the path of a finger type's URDF, relative to ``urdf`` in ``robot_properties_fingers``."""
     return finger_types_data[check_finger_type(name)].urdf_file
 
 

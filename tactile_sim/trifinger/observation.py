@@ -21,9 +21,12 @@ class Observation:
     velocity: np.ndarray
     """(n_joints,) joint velocities [rad/s]."""
     torque: np.ndarray
-    """(n_joints,) joint torques [N m]."""
+    """(n_joints,) motor torques of the last step [N m]."""
     tip_force: np.ndarray
-    """(n_fingers,) push sensor readings, `NO_CONTACT` to 1; see `SimFinger.tip_forces` for forces [N]."""
+    """(n_fingers,) readings of the push sensors in the tips, from `NO_CONTACT` to 1.
+
+    `SimFinger.tip_forces` returns the forces on the tips in newtons.
+    """
 
     def __init__(self) -> None:
         """Create an empty observation."""

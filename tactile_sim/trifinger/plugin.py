@@ -42,11 +42,14 @@ class TrifingerPlugin(EnginePlugin):
         return options.type
 
     def make_scene(self, name: str, options: TrifingerSettings | None, where: str) -> mujoco.MjSpec:
-        """Return the configured workspace, or only the robot on its stage if ``options`` is None."""
+        """Return the spec of the scene.
+
+        If ``options`` is None, it contains only the robot, the floor, the table and the border.
+        """
         return load_spec(name) if options is None else workspace_spec(options, where)
 
     def default_scales(self, options: TrifingerSettings) -> Mapping[str, float]:
-        """Return the default taxel spacings of tips and lower links [m]."""
+        """Return the default spacing of the taxels on tips and lower links [m], by pattern of link names."""
         return {f"{link}*": spacing for link, spacing in SPACINGS.items()}
 
     def make_commander(
@@ -57,7 +60,7 @@ class TrifingerPlugin(EnginePlugin):
         return FingerCommander(engine.model, names, control, engine.physics.rules, where)
 
     def make_motion(self, engine: Engine, options: TrifingerSettings) -> Motion | None:
-        """Return the motion that grasps the cube, if it is configured."""
+        """Return the motion that grasps the cube, or None if it is not configured."""
         assert isinstance(engine, TrifingerEngine)
         return GraspMotion(options.type, engine.physics) if options.grasp else None
 

@@ -111,7 +111,7 @@ def feasible_random_joint_positions_for_reaching(
 
 
 def _first_three(what: str, values: Any) -> np.ndarray:
-    """Return the values (3,) of the first finger's joints."""
+    """Return the first three values, which belong to the joints of the first finger."""
     joints = as_array(values)
     if joints.ndim != 1 or len(joints) < 3:
         raise InvalidValueError(f"{what}: must be a number for each joint, got {described(values)}")
@@ -153,7 +153,8 @@ def get_tip_positions_around_position(number_of_fingers: int, position: ArrayLik
         position: (3,) position [m].
 
     Returns:
-        Tip positions (3,) [m]: for one finger the position itself, for three fingers points 0.05 m from it.
+        Tip position (3,) of each finger [m]. A single finger gets the position itself; three fingers get
+        positions at a horizontal distance of 0.05 m from it.
 
     Raises:
         InvalidValueError: The number of fingers is neither 1 nor 3, or the position is invalid.

@@ -43,7 +43,7 @@ class SimFinger(TactileFinger):
         number_of_fingers: 1 or 3.
         time_step_s: Time step [s].
         robot_properties_path: Folder of the robot's files.
-        finger_urdf_path: URDF of the robot.
+        finger_urdf_path: Path of the robot's URDF.
     """
 
     def __init__(
@@ -64,8 +64,8 @@ class SimFinger(TactileFinger):
             time_step: Time step [s], at most 1/60. The gains were tuned for 0.001.
             enable_visualization: Whether to show the robot in a browser view and print its URL.
             robot_position_offset: (3,) position of the robot's base in the world [m].
-            link_drag: Whether to apply Bullet's drag to links and objects, and Bullet's joint speed limit.
-                The gains were tuned with both.
+            link_drag: Whether to apply Bullet's drag to links and objects, and to limit joint speeds as in
+                Bullet. The gains were tuned with drag and speed limit.
             furnish: Function that adds objects to the scene; called with the spec before it is compiled.
             spacings: Taxel spacing [m] by the link's name without the finger's suffix.
 
@@ -166,7 +166,7 @@ class SimFinger(TactileFinger):
         """Return the observed state at the beginning of the step with time index ``t``.
 
         Args:
-            t: Index of the last step, or that index + 1 for the current state.
+            t: Index of the last step, or the next index to get the current state.
 
         Raises:
             InvalidValueError: ``t`` has any other value.
@@ -187,7 +187,7 @@ class SimFinger(TactileFinger):
         return self._make_action(*self.physics.rules.desired)
 
     def get_applied_action(self, t: int) -> Any:
-        """Return the action of the last step with the torques and gains that were applied.
+        """Return an action that contains the motor torques and gains that were applied in the last step.
 
         Args:
             t: Index of the last step.
@@ -200,10 +200,12 @@ class SimFinger(TactileFinger):
         return self._make_action(torque, self.physics.rules.desired[1], kp, kd)
 
     def get_timestamp_ms(self, t: int) -> float:
-        """Return the time [ms] at the beginning of the step with time index ``t``; the first begins at 0.
+        """Return the time [ms] at the beginning of the step with time index ``t``.
+
+        The first step begins at 0 ms.
 
         Args:
-            t: Index of the last step, or that index + 1.
+            t: Index of the last step, or the next index.
 
         Raises:
             InvalidValueError: ``t`` has any other value.
@@ -245,14 +247,14 @@ class SimFinger(TactileFinger):
         return self._observe(*self._state())
 
     def edit_scene(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
-        """Add objects to the scene or remove them. The state of everything else is kept.
+        """Add objects to the scene or remove them. Everything else keeps its state.
 
-        The skin is discarded and created again at its next use. An open browser view is replaced by a new
-        one, which prints its URL.
+        Edits replace ``physics.spec``, ``physics.model`` and ``physics.data`` with new objects. The skin is
+        discarded and created again at its next use. An open browser view is replaced by a new one, which
+        prints its URL.
 
         Args:
-            edit: Function that edits the spec. Afterwards ``physics.spec``, ``physics.model`` and
-                ``physics.data`` are new objects.
+            edit: Function that edits a copy of the spec.
 
         Raises:
             SceneError: The edited scene is invalid. Nothing changes.
@@ -277,7 +279,7 @@ class SimFinger(TactileFinger):
                 self._view = FingerView(self)
 
     def close(self) -> None:
-        """Close the browser view if it is open. It also closes when the robot is garbage collected."""
+        """Close the browser view if it is open. The view also closes when the robot is garbage collected."""
         if self._view is not None:
             self._view.close()
             self._view = None

@@ -50,7 +50,10 @@ class ObjectType(enum.Enum):
 
 
 class TriFingerPlatform:
-    """TriFingerPro robot with an object and cameras, and with the interface of the real platform.
+    """Simulated TriFingerPro platform: a robot, an object and cameras.
+
+    The class has the same interface as the real platform.
+
 
     Camera images and the object's pose are captured ``camera_rate_fps`` times per second and become available
     ``camera_delay_steps`` steps later. The next capture waits until the previous one is available.
@@ -58,8 +61,8 @@ class TriFingerPlatform:
     Attributes:
         simfinger: The robot.
         object_type: Object on the table.
-        cube: The cube, if it is the selected object.
-        dice: The dice, if they are the selected object.
+        cube: The cube. This attribute exists only for ``ObjectType.COLORED_CUBE``.
+        dice: List of the dice. This attribute exists only for ``ObjectType.DICE``.
         tricamera: The cameras.
     """
 
@@ -173,10 +176,12 @@ class TriFingerPlatform:
         return t
 
     def get_camera_observation(self, t: int) -> TriCameraObservation | TriCameraObjectObservation:
-        """Return the camera observation at a time index, including the cube's pose if there is a cube.
+        """Return the latest available camera observation; see the class docstring.
+
+        It contains the pose of the cube if the object is a cube.
 
         Args:
-            t: Index of the last step, or that index + 1.
+            t: Index of the last step, or the next index. Both give the same observation.
 
         Raises:
             InvalidValueError: ``t`` has any other value.
@@ -191,10 +196,10 @@ class TriFingerPlatform:
     def store_action_log(self, filename: str | os.PathLike[str]) -> None:
         """Write the action log to a pickle file, overwriting an existing file.
 
-        The file contains a mapping with ``initial_robot_position``, ``initial_object_pose`` and ``actions``,
-        a list of mappings with ``t``, ``action`` and ``robot_observation``. If the object is a cube, each of
-        these also contains ``object_pose``, and the file's mapping contains ``final_object_pose`` with ``t``
-        and ``pose``.
+        The file contains a mapping with ``initial_robot_position``, ``initial_object_pose`` and ``actions``.
+        ``actions`` is a list with one mapping per step, which contains ``t``, ``action`` and
+        ``robot_observation``. If the object is a cube, the mapping of each step also contains
+        ``object_pose``, and the file also contains ``final_object_pose`` with ``t`` and ``pose``.
 
         Args:
             filename: File to write.

@@ -15,14 +15,20 @@ from tactile_sim.trifinger.tasks import move_cube
 n_joints = 9
 n_fingers = 3
 max_torque_Nm = 0.397
-"""Limit of the torque action [N m]. It is slightly above the maximum torque of the motors, 0.396 N m, so that
-the maximum still passes checks after conversion to float32."""
+"""Limit of the torque action [N m].
+
+It is slightly above the maximum torque of the motors (0.396 N m). Therefore, this maximum passes checks even
+after conversion to float32.
+"""
 max_velocity_radps = 10
 
 
 @dataclass(frozen=True)
 class Limits:
-    """Minimum, maximum and default value of each element, as float32 arrays of the same shape."""
+    """Limits and default values of an action or observation.
+
+    ``low``, ``high`` and ``default`` are float32 arrays with the shape of the action or observation.
+    """
 
     low: np.ndarray
     high: np.ndarray
@@ -33,7 +39,7 @@ class Limits:
         """Limits as a ``spaces.Box`` of ``gym``, or of ``gymnasium`` if ``gym`` is not installed.
 
         Raises:
-            MissingPackageError: Neither is installed. The error is also an ``ImportError``.
+            MissingPackageError: Neither package is installed. The error is also an ``ImportError``.
         """
         for package in ("gym", "gymnasium"):
             try:

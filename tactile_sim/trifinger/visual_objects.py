@@ -1,7 +1,8 @@
 """Visual markers that do not collide, with the interface of ``trifinger_simulation``.
 
-A marker shows the goal of a tip or an object in camera images and browser views. It belongs to a simulation,
-by default the one with id 0. Like objects in `collision_objects`, it is removed when it is garbage collected.
+A marker shows the goal of a tip or of an object in camera images and browser views. It belongs to a
+simulation, by default the one with id 0. Like objects in `collision_objects`, it is removed when it is
+garbage collected.
 """
 
 from __future__ import annotations
@@ -34,14 +35,17 @@ SHAPES = {
     4: (mujoco.mjtGeom.mjGEOM_CYLINDER, ("radius", "length")),
     7: (mujoco.mjtGeom.mjGEOM_CAPSULE, ("radius", "length")),
 }
-"""MuJoCo geom type and names of the size arguments, by PyBullet's shape number (``GEOM_SPHERE``, ...)."""
+"""MuJoCo's geom type and the names of the size arguments for each shape.
+
+The keys are PyBullet's shape numbers, such as ``GEOM_SPHERE`` = 2.
+"""
 
 
 class Marker:
     """Red, green and blue balls that mark goals.
 
     Attributes:
-        names: Names of the bodies.
+        names: Names of the balls' bodies in the model.
     """
 
     def __init__(
@@ -87,7 +91,7 @@ class ObjectMarker:
     """Marker in the shape of a ball, box, cylinder or capsule.
 
     Attributes:
-        name: Name of the body.
+        name: Name of the marker's body in the model.
     """
 
     def __init__(

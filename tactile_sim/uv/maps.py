@@ -102,9 +102,10 @@ def _mesh_map(model: mujoco.MjModel, geom: int) -> Triangles | None:
 
 
 def _extent(corners: np.ndarray, uv: np.ndarray) -> np.ndarray:
-    """Return the lengths (2,) on the surface [m] that correspond to a step of 1 in u and in v.
+    """Return the lengths on the surface [m] that correspond to a step of 1 in u and in v.
 
-    The lengths are root mean squares over the surface area, or 1 if no triangle has an area.
+    The scale of the map can vary, so each length is the root mean square over the surface area. It is 1 if no
+    triangle has an area.
 
     Args:
         corners: (t, 3, 3) corners of the triangles in space [m].

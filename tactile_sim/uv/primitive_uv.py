@@ -37,7 +37,7 @@ class BoxMap(Triangles):
     """UV map of a box, on which its six faces form a cross."""
 
     half: np.ndarray
-    """(3,) half sizes [m]."""
+    """(3,) half sizes of the box along x, y and z [m]."""
     lower_left: np.ndarray
     """(6, 2) lower left corner of each face on the map [m]."""
 
@@ -62,7 +62,10 @@ class BoxMap(Triangles):
         return BoxMap(np.concatenate(corners), np.concatenate(uv), size, name, half, lower_left)
 
     def spread(self, spacing: float) -> SurfacePoints:
-        """Return a grid on each face, half a step away from the edges; see `UvMap.spread`."""
+        """Return a grid of points on each face, as `UvMap.spread` does.
+
+        The outermost points of a grid are half a grid step away from the edges of the face.
+        """
         number = np.maximum(1, np.round(2 * self.half / spacing))
         uv, positions, normals = [], [], []
         for side, corner in zip(SIDES, self.lower_left, strict=True):
@@ -82,20 +85,25 @@ class RoundMap(UvMap):
     kind: str
     """Kind of the geom: sphere, ellipsoid, capsule or cylinder."""
     half_sizes: np.ndarray
-    """(3,) sizes as in MuJoCo's geom_size [m]."""
+    """(3,) sizes of the geom, as in MuJoCo's geom_size [m]."""
     radii: np.ndarray
-    """(3,) semi-axes of an end: to the right and upwards on the map, and along its outward axis [m]; the last
-    is 0 for the flat end of a cylinder."""
+    """(3,) semi-axes of an end [m]. The first two point to the right and upwards on the map. The third points
+    out of the end; it is 0 for the flat end of a cylinder."""
     half: float
     """Half the height of the band [m]."""
     axes: np.ndarray
-    """(3, 3) rotation to the geom's frame from the frame of the ends, whose z axis points out of the upper
-    end."""
+    """(3, 3) rotation from the frame of the ends, whose z axis points out of the upper end, to the geom's
+    frame."""
     size: np.ndarray
 
     @staticmethod
     def of(kind: str, size: np.ndarray) -> RoundMap:
-        """Return the map of a geom of this kind with MuJoCo's sizes (3,) [m]."""
+        """Return the map of a round geom.
+
+        Args:
+            kind: Kind of the geom: sphere, ellipsoid, capsule or cylinder.
+            size: Sizes of the geom, as in MuJoCo's geom_size (3,) [m].
+        """
         order = np.arange(3)
         radii, half = np.full(3, size[0]), 0.0
         if kind == "ellipsoid":
@@ -156,7 +164,7 @@ class RoundMap(UvMap):
         return Shape(self.kind, self.half_sizes, np.zeros(3), np.eye(3))
 
     def flat(self, positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
-        """Return u and v (n, 2) of points on the surface.
+        """Return u and v on the map (n, 2) of points on the geom's surface.
 
         Args:
             positions: (n, 3) points in the geom's frame [m].

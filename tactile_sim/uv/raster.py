@@ -23,15 +23,16 @@ class Filled(NamedTuple):
     """The result of `fill`: the triangle of each pixel, and the first overlap of two triangles, if any."""
 
     owner: np.ndarray
-    """(height, width) int32 triangle of each pixel; -1 if it has none or is not wanted."""
+    """(height, width) int32 index of the triangle that contains each pixel's centre; -1 if there is none or
+    the pixel is not wanted."""
     row: int
-    """Row of the first pixel that is in more than one triangle, where `fill` stops, or -1."""
+    """Row of the pixel at which `fill` stopped because it is inside two triangles, or -1."""
     column: int
-    """Column of that pixel, or -1."""
+    """Column of the pixel at which `fill` stopped, or -1."""
     one: int
-    """First triangle at that pixel, or -1."""
+    """Index of the first triangle that contains the pixel at which `fill` stopped, or -1."""
     other: int
-    """Second triangle at that pixel, or -1."""
+    """Index of the second triangle that contains the pixel at which `fill` stopped, or -1."""
 
 
 def fill(triangles: np.ndarray, wanted: np.ndarray) -> Filled:
@@ -45,8 +46,8 @@ def fill(triangles: np.ndarray, wanted: np.ndarray) -> Filled:
         wanted: (height, width) bool, the pixels of interest; all others have no owner.
 
     Returns:
-        The triangle of each pixel. The result is incomplete if two triangles overlap, because the search
-        stops there.
+        The index of the triangle at each pixel, and the first overlap that was found. The search stops at
+        an overlap, so the indices are then incomplete.
     """
     owner = np.full(wanted.shape, -1, np.int32)
     return Filled(owner, *_fill(np.ascontiguousarray(triangles, float), wanted, owner))
@@ -90,7 +91,7 @@ def _span(corners, y, width):
 
     Args:
         corners: (3, 2) corners of the triangle [pixels].
-        y: Height of the row's centre [pixels].
+        y: Distance from the top of the image to the centre of the row [pixels].
         width: Width of the image [pixels].
     """
     left, right = np.inf, -np.inf
@@ -109,7 +110,10 @@ def _span(corners, y, width):
 
 @kernel
 def _depth(corners, x, y):
-    """Return the distance from a point to the nearest triangle edge [pixels]; negative outside."""
+    """Return the distance from the point (x, y) to the nearest edge of a triangle (3, 2) [pixels].
+
+    The distance is negative if the point is outside the triangle.
+    """
     side = 1.0 if _doubled_area(corners) > 0.0 else -1.0
     least = np.inf
     for k in range(3):

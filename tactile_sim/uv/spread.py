@@ -18,7 +18,7 @@ Random points that keep a distance d to all earlier ones have a density of 0.70 
 (Feder 1980). With a limited number of candidates (`DRAWN`), it is slightly lower: about one per spacing².
 """
 DRAWN = 40
-"""Number of candidates that are drawn for each point. A large number leaves few gaps."""
+"""Number of random candidates that are drawn per spacing² of surface. More candidates leave fewer gaps."""
 
 
 def over_triangles(corners: np.ndarray, spacing: float) -> tuple[np.ndarray, np.ndarray]:
@@ -32,7 +32,8 @@ def over_triangles(corners: np.ndarray, spacing: float) -> tuple[np.ndarray, np.
         spacing: Distance between neighbours [m].
 
     Returns:
-        The triangle (n,) of each point and its barycentric coordinates (n, 3).
+        faces: Index of the triangle that contains each point (n,).
+        weights: Barycentric coordinates of each point in its triangle (n, 3).
     """
     a, b, c = np.moveaxis(corners, 1, 0)
     across = np.cross(b - a, c - a)
@@ -57,8 +58,8 @@ def over_cylinder(radius: float, half: float, spacing: float) -> tuple[np.ndarra
     """Return points on a cylinder along z, in rows on its side and in spirals on its ends.
 
     Args:
-        radius: Radius [m].
-        half: Half length [m].
+        radius: Radius of the cylinder [m].
+        half: Half length of the cylinder [m].
         spacing: Distance between neighbours [m].
 
     Returns:
@@ -90,7 +91,7 @@ def _take(points, normals, face, order, distance, cell, corner, shape, first, so
     Args:
         points: (n, 3) candidates [m].
         normals: (t, 3) unit normals of the triangles.
-        face: (n,) the triangle of each candidate.
+        face: (n,) index of the triangle that contains each candidate.
         order: (n,) order in which candidates are considered.
         distance: Minimum distance [m].
         cell: Edge length of the cells of the grid [m], at least ``distance``; see

@@ -49,7 +49,11 @@ def unwrap(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _adjacent(corners: np.ndarray) -> np.ndarray:
-    """Return pairs (e, 2) of triangles that share an edge, from the corners (t, 3, 3) of all triangles."""
+    """Return the indices of the two triangles at each shared edge (e, 2).
+
+    Args:
+        corners: (t, 3, 3) corners of all triangles [m].
+    """
     _, vertex = np.unique(corners.reshape(-1, 3), axis=0, return_inverse=True)
     triangles = vertex.reshape(-1, 3)
     edges = np.sort(np.stack([triangles, np.roll(triangles, -1, axis=1)], axis=2), axis=2).reshape(-1, 2)
@@ -75,8 +79,8 @@ def _pack(flat: np.ndarray, chart: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Pack charts in rows, highest first.
 
     Args:
-        flat: (t, 3, 2) projected triangles [m].
-        chart: (t,) the chart of each triangle.
+        flat: (t, 3, 2) corners of the triangles, projected along the axis of their chart [m].
+        chart: (t,) index of the chart that contains each triangle.
 
     Returns:
         u and v (t, 3, 2) of the triangles, and the size (2,) of the map [m].
@@ -106,12 +110,12 @@ def _covers(triangles, chart, slack):
     """Return whether each triangle overlaps an earlier triangle that is kept in the same chart.
 
     Args:
-        triangles: (n, 3, 2) projected triangles [m], sorted by chart and then by smallest x.
-        chart: (n,) the chart of each triangle.
-        slack: Overlaps up to this are ignored [m].
+        triangles: (n, 3, 2) corners of the projected triangles [m], sorted by chart and then by smallest x.
+        chart: (n,) index of the chart that contains each triangle.
+        slack: Overlaps up to this length are ignored [m].
 
     Returns:
-        (n,) bool.
+        (n,) bool, True for triangles that must be moved to another chart.
     """
     out = np.zeros(len(triangles), np.bool_)
     for i in range(len(triangles)):

@@ -29,11 +29,11 @@ class SurfacePoints(NamedTuple):
     """Points on the surface of a geom, in the frame of the geom or of its body."""
 
     uv: np.ndarray
-    """(n, 2) u and v."""
+    """(n, 2) coordinates u and v of the points on the UV map."""
     positions: np.ndarray
-    """(n, 3) positions [m]."""
+    """(n, 3) positions of the points [m]."""
     normals: np.ndarray
-    """(n, 3) outward unit normals."""
+    """(n, 3) outward unit normals of the surface at the points."""
 
 
 class UvMap(ABC):
@@ -45,7 +45,7 @@ class UvMap(ABC):
     @property
     @abstractmethod
     def area(self) -> float:
-        """Area of the entire surface [m2]."""
+        """Area of the geom's entire surface [m2]."""
 
     @abstractmethod
     def surface(self, wanted: np.ndarray) -> tuple[np.ndarray, SurfacePoints]:
@@ -55,8 +55,9 @@ class UvMap(ABC):
             wanted: (height, width) bool, the pixels of interest.
 
         Returns:
-            The n wanted pixels whose centres are on the map, as row * width + column in ascending order, and
-            their surface points in the geom's frame.
+            pixels: (n,) indices (row * width + column) of the wanted pixels whose centres are on the map, in
+                ascending order.
+            points: The n surface points that these pixels show, in the geom's frame.
 
         Raises:
             SceneError: Two parts of the map overlap at one of the pixels.
@@ -70,7 +71,7 @@ class UvMap(ABC):
             spacing: Distance between neighbours [m].
 
         Returns:
-            Points in the geom's frame.
+            The points, in the geom's frame.
         """
 
 
@@ -105,9 +106,9 @@ class Triangles(UvMap):
     """A UV map that consists of flat triangles."""
 
     corners: np.ndarray
-    """(t, 3, 3) corners in the geom's frame [m], counter-clockwise seen from outside."""
+    """(t, 3, 3) corners of the triangles in the geom's frame [m], counter-clockwise seen from outside."""
     uv: np.ndarray
-    """(t, 3, 2) u and v of the corners."""
+    """(t, 3, 2) u and v of the corners of the triangles."""
     size: np.ndarray
     name: str
     """Name of the geom or mesh for error messages."""
@@ -133,10 +134,12 @@ class Triangles(UvMap):
     def _repeated(self) -> tuple[np.ndarray, np.ndarray]:
         """Copy triangles that extend beyond the image, so that each of their parts is in the image once.
 
-        Triangles without an area on the surface are left out, because they have no normal.
+        A triangle inside the image has one copy. Triangles without an area on the surface have none, because
+        they have no normal.
 
         Returns:
-            The triangle (c,) of each copy, and its u and v (c, 3, 2).
+            faces: Index of the triangle that each of the c copies shows (c,).
+            uv: u and v of the corners of each copy (c, 3, 2).
 
         Raises:
             SceneError: There are too many copies.
@@ -188,13 +191,13 @@ def _affine(corners, flat, face, uv):
     """Map points from triangles on the map to the same triangles in space.
 
     Args:
-        corners: (t, 3, 3) corners in space [m].
-        flat: (t, 3, 2) corners on the map.
-        face: (n,) the triangle of each point.
-        uv: (n, 2) the points.
+        corners: (t, 3, 3) corners of the triangles in space [m].
+        flat: (t, 3, 2) corners of the triangles on the map.
+        face: (n,) index of the triangle that contains each point.
+        uv: (n, 2) u and v of the points.
 
     Returns:
-        (n, 3) positions [m].
+        (n, 3) positions of the points in space [m].
     """
     out = np.empty((len(face), 3))
     for i in range(len(face)):

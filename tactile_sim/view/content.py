@@ -36,9 +36,9 @@ class ImageInfo:
     body: int
     """Index into ``ViewScene.bodies``."""
     width: int
-    """Width [px]."""
+    """Width of the image [px]."""
     height: int
-    """Height [px]."""
+    """Height of the image [px]."""
     source: str = "skin"
     """Source of the readings, ``skin`` or ``feelers``."""
 
@@ -48,10 +48,10 @@ class StageSwitch:
     """A switch for a stage of the signal chain on some pads."""
 
     parameter: str
-    """Name of the live parameter."""
+    """Name of the live parameter that the switch sets."""
     stage: str
     pads: tuple[str, ...]
-    """Names of the pads on which it acts."""
+    """Names of the pads on which the switch acts."""
     description: str
     """Effect of the stage, with its parameters."""
 
@@ -91,7 +91,7 @@ class ViewScene:
     taxel_positions: np.ndarray = _empty(0, 3)
     """Positions of the taxels (n, 3) [m]."""
     taxel_normals: np.ndarray = _empty(0, 3)
-    """Outward unit normals (n, 3)."""
+    """Outward unit normals of the taxels (n, 3)."""
     taxel_ids: np.ndarray = _empty(0)
     """Taxel ids (n,), as numbered by their sensors."""
     taxel_triangles: np.ndarray = _empty(0, 3)
@@ -112,7 +112,7 @@ class ViewScene:
     images: tuple[ImageInfo, ...] = ()
 
     actuators: tuple[str, ...] = ()
-    """Actuator names."""
+    """Names of the actuator controls."""
     control_ranges: np.ndarray = _empty(0, 2)
     """Lower and upper control limits (a, 2); infinite for actuators without limits."""
     pushable_bodies: tuple[int, ...] = ()

@@ -88,7 +88,12 @@ class Decoder:
             ) from None
 
     def read(self, data: memoryview, position: int) -> tuple[Any, int]:
-        """Read one struct at ``position``, and return it and the position after it."""
+        """Read one struct, and return it and the position after it.
+
+        Args:
+            data: The message without its encapsulation header.
+            position: Offset in ``data`` at which the struct begins [bytes].
+        """
         flat: list[Any] = []
         for part in self.parts:
             if isinstance(part, Run):
@@ -100,7 +105,12 @@ class Decoder:
         return self.build(iter(flat)), position
 
     def read_columns(self, data: memoryview, position: int) -> tuple[Any, int]:
-        """Read a sequence of structs at ``position``, and return Columns and the position after it."""
+        """Read a sequence of structs, and return Columns and the position after the sequence.
+
+        Args:
+            data: The message without its encapsulation header.
+            position: Offset in ``data`` at which the sequence begins [bytes].
+        """
         count, position = _read_count(data, position)
         if len(self.parts) == 1 and isinstance(self.parts[0], Run):
             columns, position = _read_run_sequence(self.parts[0], data, position, count)
@@ -191,10 +201,16 @@ def _reader(kind: String | Sequence) -> Read:
 
 
 def _read_run_sequence(run: Run, data: memoryview, position: int, count: int) -> tuple[list[Any], int]:
-    """Read a sequence of structs that consist of one run, without a loop over the structs.
+    """Read a sequence of structs that contain only fixed-size fields, without a loop over the structs.
 
     All structs except the first have the same padding, because they start at the same offset modulo their
     largest alignment.
+
+    Args:
+        run: All fields of the struct.
+        data: The message without its encapsulation header.
+        position: Offset in ``data`` of the first struct, before its padding [bytes].
+        count: Number of structs.
 
     Returns:
         One array (count, ...) per block of the run, and the position after the last struct.
@@ -214,7 +230,16 @@ def _read_run_sequence(run: Run, data: memoryview, position: int, count: int) ->
 
 
 def _gather_runs(run: Run, data: memoryview, positions: np.ndarray) -> list[Any]:
-    """Read the runs that start at ``positions`` (n,) and return one array (n, ...) per block."""
+    """Read the same run of fields from n structs.
+
+    Args:
+        run: The fields to read.
+        data: The message without its encapsulation header.
+        positions: Offset in ``data`` at which the run begins in each struct (n,) [bytes].
+
+    Returns:
+        One array (n, ...) per block of the run.
+    """
     every = np.frombuffer(data, np.uint8)
     columns = [np.empty((len(positions), *block.shape), block.primitive.dtype) for block in run.blocks]
     for start in np.unique(positions & 7):
@@ -271,7 +296,7 @@ def _column_builder(kind: Any) -> Callable[[Iterator[Any]], Any]:
 
 
 def _split(kind: Struct, block: np.ndarray) -> Columns:
-    """Split an array (n, width) of n uniform structs into Columns with a view for each field."""
+    """Split an array (n, width) with the numbers of n structs into Columns with a view for each field."""
     parts, start = {}, 0
     for name, inner, _ in kind.fields:
         stop = start + inner.width

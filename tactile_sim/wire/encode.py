@@ -36,7 +36,8 @@ class Encoder:
         """Encode a whole message with its encapsulation header.
 
         Args:
-            value: A mapping or a message. A struct whose fields have one numeric type can also be a row.
+            value: A message, or a mapping of field names to values. A struct with fields of one numeric type,
+                such as a Point, can also be given as an array or list of its numbers.
 
         Returns:
             The CDR bytes.
@@ -86,7 +87,7 @@ def encoder(kind: Struct) -> Encoder:
 
 
 def _explain(run: Run, values: list[Any]) -> None:
-    """Raise a WireError that names the value that cannot be packed, and the reason."""
+    """Raise a WireError that names the first of ``values`` that cannot be packed, and the reason."""
     index = 0
     for block in run.blocks:
         for value in values[index : index + block.width]:

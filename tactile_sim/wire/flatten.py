@@ -65,7 +65,13 @@ def _primitive_putter(kind: Primitive, default: Any) -> Put:
 
 
 def _row_putter(kind: Any, name: str, default: list[Any]) -> Put:
-    """Return a function as in `putter` that accepts only a row of ``kind.width`` numbers."""
+    """Return a function as in `putter` whose value must be a row of ``kind.width`` numbers, or MISSING.
+
+    Args:
+        kind: Type of the row: a fixed array, or a struct with a single numeric type.
+        name: Name of the type, for error messages.
+        default: Numbers to append if the value is MISSING.
+    """
     width = kind.width
 
     def put(value: Any, flat: list[Any]) -> None:

@@ -32,9 +32,17 @@ def write_count(parts: Parts, position: int, count: int) -> int:
 
 
 def write_string(parts: Parts, position: int, text: Any) -> int:
-    """Append a string and return the position after it; arguments as in `write_count`.
+    """Append a string and return the position after it.
 
     A string is encoded as an aligned length, UTF-8 bytes and a zero byte that counts towards the length.
+
+    Args:
+        parts: Encoded bytes of the message so far, as a list of pieces.
+        position: Current offset without the encapsulation header [bytes].
+        text: The string.
+
+    Raises:
+        WireError: ``text`` is not a string, or cannot be encoded as UTF-8.
     """
     if not isinstance(text, str):
         raise WireError(f"expected a string, got {shown(text)}")
@@ -48,7 +56,16 @@ def write_string(parts: Parts, position: int, text: Any) -> int:
 
 
 def write_string_sequence(parts: Parts, position: int, value: Any) -> int:
-    """Append the element count and the strings of a sequence; see `write_string`."""
+    """Append a sequence of strings and return the position after it.
+
+    Args:
+        parts: Encoded bytes of the message so far, as a list of pieces.
+        position: Current offset without the encapsulation header [bytes].
+        value: List, tuple or array of strings.
+
+    Raises:
+        WireError: ``value`` is not a sequence of strings.
+    """
     if isinstance(value, str) or not isinstance(value, list | tuple | np.ndarray):
         raise WireError(f"expected a list of strings, got {shown(value)}")
     position = write_count(parts, position, len(value))
@@ -61,12 +78,12 @@ def write_string_sequence(parts: Parts, position: int, value: Any) -> int:
 
 
 def number_writer(primitive: Primitive, rows: Struct | None) -> Write:
-    """Return a function that writes a sequence of numbers or of uniform structs.
+    """Return a function that writes a sequence of numbers, or of structs with a single numeric type.
 
     Args:
         primitive: Type of the numbers.
-        rows: Type of the structs, whose values must be an array (n, width). If None, the values are an array
-            of numbers of any shape, written in C order.
+        rows: Type of the structs, or None for numbers. n structs are given as an array (n, width). Numbers
+            are given as an array of any shape, which is written in C order.
     """
     item = primitive.dtype.itemsize
 

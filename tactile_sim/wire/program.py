@@ -20,8 +20,9 @@ CHECK, PIECE, STAMP, INT, DOUBLES, SINGLES, ROWS, PAYLOAD, REPEAT, NEXT, RESERVE
 - PAYLOAD: size of a number [bytes], size of an element [bytes], index of the payload.
 - REPEAT: index of the operation after the matching NEXT.
 - NEXT: index of the operation after the matching REPEAT.
-- RESERVE: number of payloads after the first. ``out`` then begins with one int64 for each of them, which
-  contains the payload's size on input, and the offset at which to insert it on output [bytes]. Follows CHECK.
+- RESERVE: number of payloads after the first. It follows CHECK. ``out`` then begins with one int64 for each
+  of these payloads. The caller writes the size of the payload there [bytes]. `run` replaces it by the offset
+  in ``out`` at which to insert the payload.
 """
 
 
@@ -41,12 +42,15 @@ def run(program, pieces, spans, stamp, keys, values, points, payload, out):
         values: Real numbers (r, v) for DOUBLES and SINGLES; rows as in ``keys``.
         points: Real numbers (m, w) for ROWS.
         payload: Size of the first payload [bytes].
-        out: Buffer (float64), which must be large enough. Only RESERVE reads its previous content.
+        out: Buffer (float64), which must be large enough. Of its previous content, only the sizes of payloads
+            are read; see RESERVE.
 
     Returns:
-        The offset in ``out`` at which the first payload is inserted, and the end of the message in ``out``
-        [bytes]. If an operation fails, the current row and ``-1 - index``, where ``index`` is the index
-        of the operation.
+        split: Offset in ``out`` at which to insert the first payload [bytes].
+        end: Offset in ``out`` of the end of the message [bytes].
+
+        If an operation fails, ``split`` is the current row, and ``end`` is ``-1 - index``, where ``index`` is
+        the index of the operation in ``program``.
     """
     octets, singles, words = out.view(np.uint8), out.view(np.float32), out.view(np.uint32)
     others = out.view(np.int64)

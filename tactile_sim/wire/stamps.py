@@ -16,8 +16,9 @@ _unpack_time = struct.Struct("<iI").unpack_from
 
 
 def stamp_of(kind: Struct, data: bytes | memoryview) -> int | None:
-    """Return the stamp [ns] of the header with which a message, or its first element, begins.
+    """Return the stamp in the header with which a message begins.
 
+    If the message begins with a sequence, such as a list of transforms, its first element has this header.
     The time in a Clock message counts as a stamp. Other times, such as those of log entries and events, may
     refer to another clock and are ignored.
 
@@ -53,7 +54,10 @@ def _is_time(kind: Any) -> bool:
 
 @cache
 def counts_before_stamp(kind: Any) -> int | None:
-    """Return how many sequence counts of 4 bytes precede the stamp in messages of a type.
+    """Return how many element counts of 4 bytes precede the stamp in messages of a type.
+
+    There is one count for each sequence that contains the stamp. A TFMessage, for example, begins with a
+    sequence of transforms.
 
     Returns:
         The number of counts; None if messages of this type do not begin with a stamp.

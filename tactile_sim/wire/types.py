@@ -48,8 +48,8 @@ class Kind:
     Attributes:
         uniform: The primitive type of all values in a fixed-size field with a single primitive type, such as
             Point, Wrench or ColorRGBA. Such a field is a row of ``width`` numbers. None for all other fields.
-        width: Number of values of a uniform type.
-        shape: ``(width,)``, or ``()`` for one number.
+        width: Number of values in a field with a uniform type.
+        shape: Shape of such a field as an array: ``(width,)``, or ``()`` for one number.
     """
 
     uniform: Any = None

@@ -48,7 +48,7 @@ def numbers(primitive: Primitive, value: Any) -> np.ndarray:
 
 
 def _describe(value: Any, array: np.ndarray) -> str:
-    """Describe an invalid value for an error message."""
+    """Describe an invalid value in an error message: its type and content, or the dtype of its elements."""
     if array.dtype.kind in "OUS" and not isinstance(value, np.ndarray):
         return shown(value)
     return f"{array.dtype} values"

@@ -1,4 +1,4 @@
-"""Figures show the contents of a bag with a falling cube and known forces."""
+"""Test the figures of a bag that records a falling cube with known forces."""
 
 from __future__ import annotations
 

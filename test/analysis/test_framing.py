@@ -14,7 +14,12 @@ LOW, HIGH = np.full(3, -1.0), np.full(3, 1.0)
 
 
 def box_with(*way: tuple[float, float, float], radius: float) -> tuple[list[float], list[float]]:
-    """Return the corners of a 2 m box extended to include a sphere that moves along a path."""
+    """Call `around` for a box with 2 m edges and a moving sphere; return the lowest and highest corner [m].
+
+    Args:
+        way: Positions of the sphere's centre over time [m].
+        radius: Radius of the sphere [m].
+    """
     low, high = around(LOW, HIGH, np.array(way)[:, None], np.array([radius]))
     return low.tolist(), high.tolist()
 

@@ -1,4 +1,4 @@
-"""``tactile_sim plot`` as a process: files, errors, and cleanup after an interrupt."""
+"""Test the command ``tactile_sim plot``: output files, errors, and cleanup after an interrupt."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def test_figures_and_options_are_accepted_in_any_order(fall, tmp_path, capsys):
 
 
 def invalid_arguments(make_bag):
-    """Return lists of arguments, each with the facts that its error must contain."""
+    """Return tuples of invalid arguments and the texts that their error message must contain."""
     words = Making(make_bag.folder("words"))
     words.put("/chatter", "std_msgs/String", 0, {"data": "hello"})
     words.bag.close()

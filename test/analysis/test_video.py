@@ -1,4 +1,4 @@
-"""The video of a bag has the duration of the bag, and both halves show the landing."""
+"""Test videos of bags: duration, images before and after the cube lands, and missing PyAV."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ pytestmark = pytest.mark.skipif(
 
 
 def render(bag, out, *options):
-    """Run ``plot --video`` in a new process, since MuJoCo selects OpenGL when it is imported."""
+    """Run ``plot --video`` in a new process, since MuJoCo selects its OpenGL backend when it is imported."""
     command = [sys.executable, "-m", "tactile_sim", "plot", str(bag), "--video", str(out), *options]
     return subprocess.run(command, capture_output=True, text=True, timeout=120)
 

@@ -21,7 +21,7 @@ from tactile_sim.cli import main
 
 
 def bad_bag(folder: Path, what: str) -> Path:
-    """Create an invalid bag of the specified kind and return its path."""
+    """Create an invalid bag of the kind ``what``, a key of `BAD`, and return its path."""
     if what == "nothing":
         return folder / "absent"
     if what == "empty folder":
@@ -48,7 +48,7 @@ BAD = {
     "nothing": "absent", "empty folder": ".mcap", "text": "MCAP", "empty file": "MCAP", "sqlite3": "sqlite3",
     "other yaml": "metadata.yaml", "missing file": "b_0.mcap",
 }  # fmt: skip
-"""Fact that the error must contain, by kind of invalid bag."""
+"""Text that the error message must contain, by kind of invalid bag."""
 REPAIRABLE = ("repair", "other yaml")
 
 
@@ -116,9 +116,9 @@ def test_info_wraps_long_lists_between_bodies(make_bag, capsys):
 
 
 def foreign_bag(path, message_encoding, schema_encoding):
-    """Write a bag with a ROS 2 topic and a topic with another encoding.
+    """Write a bag with the ROS 2 topic ``/words`` and the topic ``/theirs``; return its path.
 
-    The latter has no schema if ``schema_encoding`` is empty.
+    ``/theirs`` has the specified encodings. It has no schema if ``schema_encoding`` is empty.
     """
     with open(path, "wb") as file:
         writer = Writer(file)
@@ -173,7 +173,7 @@ def test_export_accepts_relative_paths_inside_the_bag(tmp_path, monkeypatch):
 
 
 def test_a_signal_during_a_command_leaves_no_partial_output(tmp_path):
-    """The signal is sent when the new file appears; the command may finish before it arrives."""
+    """The signal is sent when the output file appears; the command may end before the signal arrives."""
     bag = tmp_path / "b"
     write_frames(bag, 30_000)
     os.truncate(file_of(bag), file_of(bag).stat().st_size - 20)

@@ -1,4 +1,4 @@
-"""Damage to some bytes of a bag affects only the messages in the damaged chunks."""
+"""Test that damaged bytes in a bag affect only the messages in the chunks that contain them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ DAMAGES = 100
 
 
 class Whole:
-    """An intact bag of numbered messages on two topics in many chunks, and the chunk of each message."""
+    """An intact bag with many chunks: its content as bytes, its messages, and the index of its chunks.
+
+    The messages are numbered across both topics.
+    """
 
     def __init__(self, folder: Path) -> None:
         writing = Writing(folder)
@@ -39,7 +42,7 @@ class Whole:
         assert [number for number, _ in self.messages] == list(range(COUNT))
 
     def outside(self, start: int, stop: int) -> list[tuple[int, str]]:
-        """Return the messages in chunks that do not overlap the bytes from start to stop."""
+        """Return the messages whose chunks do not overlap the bytes from ``start`` to ``stop`` - 1."""
         lost = {
             number
             for chunk in self.chunks
@@ -105,7 +108,7 @@ def test_changed_bytes_lose_only_their_chunk(tmp_path, whole):
 
 
 def test_a_wrong_byte_in_any_record_header_loses_only_its_chunk(tmp_path, whole):
-    """The headers are those of the file, a chunk, its index, and the records after the last chunk."""
+    """Damage the headers of the file, a chunk, its message index, and the records after the last chunk."""
     third = whole.chunks[2]
     after = third.chunk_start_offset + third.chunk_length
     last = whole.chunks[-1]
@@ -131,7 +134,7 @@ def test_missing_or_zeroed_bytes_lose_only_their_chunks(tmp_path, whole):
 
 
 def test_damage_in_a_truncated_bag_loses_only_its_chunk(tmp_path, whole):
-    """All topics are defined before the first possible damage."""
+    """Only bytes after the definitions of all topics are damaged."""
     random = np.random.default_rng(3)
     first = whole.chunks[-2].chunk_start_offset
     for _ in range(30):

@@ -49,7 +49,11 @@ def test_counts_give_the_lengths_of_varying_fields(tmp_path):
 
 
 def large(folder, topics=10, messages=8) -> dict[str, np.ndarray]:
-    """Write a bag of topics with 4 MB of incompressible data each; return the data."""
+    """Write a bag with 4 MB of incompressible data per topic.
+
+    Returns:
+        Data (messages, 1, values) float32, by topic.
+    """
     random = np.random.default_rng(0)
     writing, sent = Writing(folder), {}
     for topic in range(topics):

@@ -1,4 +1,4 @@
-"""Invalid bags cause a one-line error and exit code 2, or their valid part is read."""
+"""Test invalid bags: commands exit with code 2 and a one-line error, or read the valid part of the bag."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tactile_sim.cli import main
 from tactile_sim.errors import LONGEST_MESSAGE
 
 HELLO = b"\0\1\0\0" + struct.pack("<I", 3) + b"hi\0"
-"""A serialized std_msgs/String (CDR)."""
+"""A std_msgs/String with the text "hi", serialized as CDR."""
 
 
 def write(

@@ -1,4 +1,4 @@
-"""Truncated bags are read up to their end and can be repaired."""
+"""Test that truncated bags are readable, and the repair of bags and their metadata."""
 
 from __future__ import annotations
 

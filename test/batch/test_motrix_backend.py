@@ -1,4 +1,4 @@
-"""Batches in MotrixSim."""
+"""Test batches of environments that MotrixSim simulates."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A configuration with short episodes."""
+"""Fixture with a configuration whose episodes are short."""
 
 from __future__ import annotations
 

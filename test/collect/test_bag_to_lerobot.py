@@ -16,7 +16,10 @@ pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
 
 RATE = 50
 KINDS = (("out", "a"), ("out", "b"), ("another", "c"))
-"""Name of each dataset, and the character that its temporary folder's name repeats."""
+"""Datasets with temporary folders: name of the dataset, and the hexadecimal digit in the folder's name.
+
+The digit is repeated 32 times in place of the UUID that an export uses.
+"""
 LATE = 20
 """Index of the message at which the commands begin."""
 TYPES |= {

@@ -33,7 +33,7 @@ def arguments(config: Path, out: Path, *more: str) -> list[str]:
 
 
 def digest(folder: Path) -> str:
-    """Return the names and hashes of all files as text."""
+    """Return the names and hashes of all files in a folder as text, to compare datasets."""
     files = sorted(file for file in folder.rglob("*") if file.is_file())
     content = [
         f"{file.relative_to(folder)} {hashlib.sha256(file.read_bytes()).hexdigest()}" for file in files

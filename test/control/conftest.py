@@ -11,7 +11,7 @@ from tactile_sim.simulation import Simulation
 
 @pytest.fixture
 def simulate(tmp_path):
-    """Return a function that creates a simulation of a scene with these configuration keys."""
+    """Return a function that writes a scene file and simulates it with the specified configuration keys."""
 
     def make(text: str = ARM, suffix: str = "urdf", control=GAINS, **keys) -> Simulation:
         (tmp_path / f"scene.{suffix}").write_text(text)

@@ -45,7 +45,7 @@ RAIL = """
 
 
 def on_rail(actuator: str, steps: int, gravity: float = 0.0, damping: float = 0.0, **target) -> mujoco.MjData:
-    """Return the state of the rail after ``steps`` steps of 2 ms with a constant target."""
+    """Return the state of a body on a rail after ``steps`` steps of 2 ms with a constant target."""
     model = mujoco.MjModel.from_xml_string(RAIL.format(actuator=actuator, gravity=gravity, damping=damping))
     commander, data = Commander(model, Names(model)), mujoco.MjData(model)
     commander.accept(

@@ -1,4 +1,4 @@
-"""Grippers: limits of effort and velocity, stalls, and simultaneous other commands."""
+"""Test grippers: effort and velocity limits, stalls, and commands that replace a gripper's goal."""
 
 import numpy as np
 import pytest
@@ -32,7 +32,7 @@ def simulation(tmp_path):
 
 
 class Goal:
-    """A goal for the finger that records its outcomes."""
+    """A gripper goal for the finger; ``outcomes`` collects the outcomes that the simulation reports."""
 
     def __init__(self, simulation, *command, **settings):
         self.outcomes = []

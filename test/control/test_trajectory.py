@@ -102,7 +102,10 @@ def test_wrong_joints_are_refused(simulation):
 
 
 class Goal:
-    """A goal for the shoulder that records its outcome and the largest position error."""
+    """A trajectory goal for one joint.
+
+    ``outcomes`` collects the reported outcomes, and ``error`` is the largest position error so far [rad].
+    """
 
     def __init__(self, simulation, *points, path=0.0, goal=0.0, patience=0.0, joint="shoulder"):
         self.outcomes, self.error = [], 0.0

@@ -1,4 +1,4 @@
-"""Colours of geoms that are each drawn in a single colour."""
+"""Test the single colour in which a geom is drawn, depending on its material and texture."""
 
 from __future__ import annotations
 

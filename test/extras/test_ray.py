@@ -24,7 +24,7 @@ def files(out: Path) -> dict[str, bytes]:
 
 
 def parent(pid: int) -> int:
-    """Return the process id of the parent of a process, or 0."""
+    """Return the id of a process's parent, or 0 if there is none."""
     try:
         return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
     except OSError:
@@ -32,7 +32,7 @@ def parent(pid: int) -> int:
 
 
 def workers(driver: int) -> list[int]:
-    """Return the Ray processes that write shards for a driver."""
+    """Return the ids of the Ray worker processes that write shards for the process ``driver``."""
     found = []
     for folder in Path("/proc").glob("[0-9]*"):
         try:

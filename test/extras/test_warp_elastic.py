@@ -30,7 +30,7 @@ ROUND = {
     "box": 'type="box" size=".02 .015 .01"',
     "mesh": 'type="mesh" mesh="gem"',
 }
-"""Geoms, each of which falls on a plate with skin."""
+"""MJCF attributes of geoms by name; each geom falls on a separate plate with skin."""
 PLATES = "".join(
     f'<body name="{name}" pos="{0.2 * k} 0 .1"><geom type="box" size=".04 .04 .01"/></body>'
     f'<body pos="{0.2 * k} 0 .135"><freejoint/><geom {geom} mass=".3"/></body>'
@@ -95,7 +95,11 @@ class Felt:
         )
 
     def assert_equal(self, touch: str = "force_vector") -> None:
-        """Assert that both readings agree to within 1e-5 of each pad's load, or of its largest pressure."""
+        """Assert that Warp and the CPU compute the same readings.
+
+        The tolerance is 1e-5 of the load on each pad. For touch functions that are not forces, such as
+        ``pressure``, it is 1e-5 of the largest reading on the pad.
+        """
         seen, wanted = self.on_warp(touch), self.on_cpu(touch)
         scaled = TOUCH_FUNCTIONS[touch].factor is not None
         for pad in self.skin.pads:

@@ -20,7 +20,7 @@ ARM = """
 
 
 def between(model, data, body: str, other: str, **options) -> float:
-    """Return the free length of a feeler that points along x at another body 50 mm away."""
+    """Return the free length [m] of a feeler that points along x from ``body`` to ``other``, 50 mm away."""
     there = data.xpos[model.body(other).id] - data.xpos[model.body(body).id]
     side = [np.sign(there[0]), 0, 0]
     placed = feelers_at(model.body(body).id, 0.1 * np.array([side]), side)

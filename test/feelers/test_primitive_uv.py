@@ -26,7 +26,12 @@ def model_of(kind: str) -> mujoco.MjModel:
 
 
 def outside(kind: str, p: np.ndarray) -> np.ndarray:
-    """Return the signed distance (n,) of points (n, 3) in the geom's frame, exact near the surface."""
+    """Return signed distances (n,) [m] from the surface of a geom, positive outside and exact nearby.
+
+    Args:
+        kind: Type of the geom.
+        p: Points (n, 3) in the frame of the geom [m].
+    """
     a, b, c = SIZES[kind]
     if kind == "box":
         return (np.abs(p) - [a, b, c]).max(axis=1)
@@ -128,7 +133,7 @@ def test_faces_of_a_box_are_arranged_as_documented():
 
 @pytest.mark.parametrize("kind", SIZES)
 def test_map_is_seen_from_outside(kind):
-    """Right and up on the map and the outward normal form a right-handed system everywhere."""
+    """At each point, the map's right and up directions and the outward normal are a right-handed system."""
     positions, normals, placed = feelers(kind, image=np.ones((150, 120), bool))
     index = np.full((151, 121), -1)
     rows, columns = np.divmod(placed.pixels.astype(int), 120)

@@ -1,4 +1,7 @@
-"""Random rays and all types of geoms, compared with MuJoCo's rays and formulas for points inside geoms."""
+"""Compare readings of random feelers near all types of geoms with MuJoCo's ray casts.
+
+Feelers that start inside a geom must read 0; independent formulas detect these.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +47,7 @@ def scene(kinds, seed: int) -> tuple[mujoco.MjModel, mujoco.MjData]:
 
 
 def random_feelers(seed: int, count: int = 800):
-    """Return feelers with random positions and directions, which are not on the surface of the body."""
+    """Return feelers with random positions and directions; they do not start on the body's surface."""
     rng = np.random.default_rng(seed)
     normals = rng.normal(size=(count, 3))
     normals /= np.linalg.norm(normals, axis=1, keepdims=True)
@@ -74,7 +77,10 @@ def test_readings_equal_mujoco_rays_and_are_zero_inside(kinds):
 
 
 def _inside(model, data, geom: int, points: np.ndarray) -> np.ndarray:
-    """Return which world points are inside a geom, from its equation or the solid angles of its triangles."""
+    """Return a mask (n,) of the points (n, 3) in the world frame [m] that are inside a geom.
+
+    It is computed from the geom's equation, or from the solid angles of its triangles if it is a mesh.
+    """
     p = (points - data.geom_xpos[geom]) @ data.geom_xmat[geom].reshape(3, 3)
     size, kind = model.geom_size[geom], mujoco.mjtGeom(model.geom_type[geom])
     if kind == mujoco.mjtGeom.mjGEOM_PLANE:
@@ -104,7 +110,7 @@ def _inside(model, data, geom: int, points: np.ndarray) -> np.ndarray:
 
 
 def _in_hills(model, p: np.ndarray) -> np.ndarray:
-    """Return which points lie between the height field's base and its triangulated surface."""
+    """Return a mask (n,) of the points between the height field's base and its triangulated surface."""
     rows, columns = model.hfield_nrow[0], model.hfield_ncol[0]
     x, y, height, base = model.hfield_size[0]
     i, j = (p[:, 0] + x) / (2 * x) * (columns - 1), (p[:, 1] + y) / (2 * y) * (rows - 1)
@@ -130,7 +136,7 @@ def test_readings_are_invariant_to_the_pose_of_the_scene():
 
 
 def test_readings_do_not_depend_on_the_tree():
-    """Readings are the same if each feeler has a separate tree."""
+    """Readings are the same if each feeler is alone in its bounding volume tree."""
     model, data = scene(list(KINDS), 6)
     placed = random_feelers(6, 300)
     free = Feelers(model, [placed]).read(data)

@@ -18,7 +18,11 @@ WIDTH, HEIGHT = 97, 61
 
 
 def soup(side: int = 12) -> tuple[np.ndarray, np.ndarray]:
-    """Return random triangles, each in a separate cell of the map, on which half of them are mirrored."""
+    """Return random triangles, each in a separate cell of the UV map; on the map, about half are mirrored.
+
+    Returns:
+        Corners (t, 3, 3) [m] and UV coordinates of the corners (t, 3, 2).
+    """
     corners = RNG.normal(size=(side**2, 3, 3)) * 0.1
     cell = np.stack(np.meshgrid(np.arange(side), np.arange(side)), axis=-1).reshape(-1, 1, 2)
     return corners, (cell + RNG.random((side**2, 3, 2))) / side
@@ -45,7 +49,7 @@ def _inside(triangle: np.ndarray, x: Fraction, y: Fraction) -> bool:
 
 
 def compiled_uv(model: mujoco.MjModel) -> np.ndarray:
-    """Return u and v (t, 3, 2) of the only mesh; v points up."""
+    """Return the UV coordinates (t, 3, 2) of all triangles of the model's mesh; v points up."""
     uv = model.mesh_texcoord[model.mesh_facetexcoord].astype(float)
     return np.stack([uv[..., 0], 1.0 - uv[..., 1]], axis=-1)
 

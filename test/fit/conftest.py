@@ -1,4 +1,4 @@
-"""A cube with eight taxels, and recordings of its readings."""
+"""Fixtures that simulate a cube with eight taxels and record its readings."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SCENE = (
 
 @pytest.fixture
 def pad(tmp_path):
-    """Return a function that creates the settings and the reference of the pad with some stages."""
+    """Return a function that creates settings and a `Reference` for a pad with the specified stages."""
     (tmp_path / "pad.xml").write_text(SCENE)
 
     def make(stages, seed=3):
@@ -29,7 +29,10 @@ def pad(tmp_path):
 
 @pytest.fixture
 def record(pad):
-    """Return a function that simulates a recording of the pad and returns it with the reference."""
+    """Return a function that simulates the protocol on the pad.
+
+    The function returns the `Recording` and the `Reference` for a fit.
+    """
 
     def make(stages, taxels=range(5), hold=0.4, rate=50.0, distort=None, seed=3):
         settings, reference = pad(stages, seed)

@@ -54,7 +54,11 @@ def patch(folder):
 
 
 def pressed(force: float) -> np.ndarray:
-    """Return the loads (25,) [N] of a sphere on the middle taxel: integrals of K max(0, depth - gap)."""
+    """Return the loads (25,) [N] on the taxels when a sphere presses on the middle one.
+
+    Each load is the integral of the pressure ``FOUNDATION * max(0, depth - gap)`` over the taxel's area. Here
+    ``gap`` is the height of the sphere's surface above the pad when the sphere just touches it.
+    """
     line = (np.arange(SIDE) - SIDE // 2) * PITCH
     inside = ((np.arange(60) + 0.5) / 60 - 0.5) * PITCH
     x = (line[:, None] + inside).ravel()

@@ -208,7 +208,7 @@ def test_diagnostics_report_pause(ros, parameters):
 
 
 def open_segments(pid: int) -> set[Path]:
-    """Return the files of DDS in shared memory that a process has open, without those of ports."""
+    """Return the shared memory files that Fast DDS has open in a process, except its port files."""
     maps = Path(f"/proc/{pid}/maps").read_text()
     return set(map(Path, re.findall(r"/dev/shm/fastrtps_[0-9a-f]{16}$", maps, re.M)))
 

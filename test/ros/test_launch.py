@@ -37,7 +37,7 @@ class TestWithLaunch:
         )
 
     def started(self, **arguments):
-        """Evaluate sim.launch.py with these arguments; return the context and the resulting actions."""
+        """Evaluate sim.launch.py with launch arguments; return the context and the resulting actions."""
         from launch import LaunchContext
 
         context = LaunchContext()
@@ -62,7 +62,7 @@ class TestWithLaunch:
         assert "real_time_factor" in [argument.name for argument in arguments]
 
     def words(self, action):
-        """Return the literal words of a process's command line in our launch file."""
+        """Return the command line of a process action, without the parts that are substituted at launch."""
         return [part.text for argument in action.cmd for part in argument if hasattr(part, "text")]
 
     def test_arguments_override_params_file_which_overrides_config(self, tmp_path):

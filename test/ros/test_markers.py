@@ -37,7 +37,17 @@ def time_of(array) -> int:
 
 
 def run_stepwise(ros: Ros, config: str, chunk: int, chunks: int) -> tuple[dict, dict, list]:
-    """Step a shipped configuration; return markers and contacts by stamp, and the scene's markers."""
+    """Run a paused simulation of a shipped configuration and advance it step by step.
+
+    Args:
+        ros: The ROS node of the test.
+        config: Name of the configuration.
+        chunk: Number of steps per request.
+        chunks: Number of requests.
+
+    Returns:
+        Messages with markers by stamp, messages with contacts by stamp, and messages with scene markers.
+    """
     markers = ros.listen(MarkerArray, "markers")
     contacts = ros.listen(ContactWrenchArray, "contacts")
     scene = ros.listen(MarkerArray, "scene_markers", lasting=True)

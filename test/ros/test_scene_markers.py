@@ -41,7 +41,10 @@ SCENE = f"""
 
 @pytest.fixture(scope="module")
 def drawn(tmp_path_factory):
-    """Return the scene's markers for a late subscriber, the names of all frames, and the markers' message."""
+    """Return the scene's markers, the names of all TF frames, and the MarkerArray with the markers.
+
+    The test subscribes to the markers after they have been published.
+    """
     ros = Ros(tmp_path_factory.mktemp("drawn"))
     try:
         (ros.folder / "scene.xml").write_text(SCENE)

@@ -26,11 +26,14 @@ CONFIG = """
       state: {"c*": {on: 0.5, off: 0.1}}
 """
 CLOSED, GAIN = 0.025, 1500.0
-"""Position of a finger that touches the block [m], and gain of its actuator [N/m], see gripper.xml."""
+"""Position of a finger at contact with the block [m], and gain of its actuator [N/m], see gripper.xml."""
 INCREMENT = 0.00025
 """Distance by which each finger closes in one step [m]."""
 AT_ONCE, HOLDS = 360, 28 * 360
-"""Number of steps of 1 ms between two waits (9 messages at 25 Hz), and while the block is held (10 s)."""
+"""Number of 1 ms steps per request, and in total while the block is held (10 s).
+
+A request publishes 9 messages at 25 Hz, fewer than the queue of 10 that a publisher keeps.
+"""
 
 
 def test_state_has_contact_weight_and_center_of_pressure(ros: Ros):
@@ -64,7 +67,10 @@ def test_gripper_closes_by_joint_commands_until_contact_and_holds(ros: Ros):
     wait_for(lambda: all((*states, joints)) and commands.get_subscription_count())
 
     def close_to(position):
-        """Command the fingers; return whether both pads touch after 0.36 s, when they no longer vibrate."""
+        """Move the fingers to a position [m] and return whether both pads touch the block after 0.36 s.
+
+        By then, the fingers no longer vibrate.
+        """
         before = stamp(joints[-1])
         commands.publish(JointState(name=["left", "right"], position=[position, position]))
         wait_for(lambda: stamp(joints[-1]) > before, "the step of the command")

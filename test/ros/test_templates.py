@@ -45,7 +45,7 @@ def numbers(count, width):
 
 
 def picks(count, columns, things):
-    """Return random Lookup indices (count, columns), positive and negative."""
+    """Return random Lookup indices (count, columns) from -``things`` to ``things`` - 1."""
     return np.random.default_rng(count).integers(-things, things, (count, columns)).astype(np.int32)
 
 
@@ -190,7 +190,7 @@ def test_wrenches_and_clocks_equal_encoder_output(frame):
 
 @EVERY_COUNT
 def test_fields_after_a_sequence_equal_encoder_output(count):
-    """Points of three float32, as Repeat and as Payload, precede a list of channels."""
+    """The fields ``channels`` follow a sequence of points that is filled as Repeat or as Payload."""
     cloud = {"header": header("w"), "channels": [{"name": "force", "values": [1.0, 2.0]}, {"name": "a"}]}
     points = numbers(count, 4)
     value = cloud | {"header": header("w", NOW), "points": points[:, 1:]}

@@ -90,7 +90,7 @@ def test_points_have_documented_fields(fall):
 
 
 def points_of(cloud) -> np.ndarray:
-    """Decode the points into a structured array, according to the message's fields."""
+    """Decode a PointCloud2 into a structured array, according to the fields in the message."""
     types = {PointField.FLOAT32: "<f4", PointField.UINT16: "<u2", PointField.UINT32: "<u4"}
     fields = cloud.fields
     dtype = np.dtype({
@@ -259,7 +259,10 @@ def test_killed_recorder_of_infant_loses_at_most_one_second(ros, capsys):
     wait_for(lambda: all(kept(folder)[f"/{topic}"] for topic in topics), "the topics in the bag")
 
     def late() -> float:
-        """Return the longest delay of this process [s]; the recorder may have had the same delay."""
+        """Return the longest time between two arrivals of frames [s].
+
+        Such a delay of this process may also have delayed the recorder.
+        """
         arrivals = [arrival for *_, arrival in listeners["tactile/frame"].received]
         return max(np.diff(arrivals), default=np.inf)
 

@@ -1,4 +1,4 @@
-"""Scenes that a configuration alone composes from robots, objects and a floor."""
+"""Test scenes composed of robots, objects and a floor by a configuration, without a scene file."""
 
 import mujoco
 import numpy as np

@@ -1,4 +1,4 @@
-"""Contact sensors from a scene and from a configuration, before the scene is compiled."""
+"""Test the checks of contact sensors from a scene or a configuration before the scene is compiled."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ALL = "found force torque dist pos normal tangent"
 
 @pytest.fixture
 def scene(tmp_path):
-    """Return a function that writes a scene file with a box on a floor and these sensors."""
+    """Return a function that writes a scene file with a box on a floor and the specified sensors."""
 
     def write(sensors: str = "", option: str = ""):
         file = tmp_path / "scene.xml"

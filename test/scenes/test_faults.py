@@ -25,9 +25,10 @@ FINGER = '<mujoco>\n<body name="finger"><geom size=".1"/></body>\n</mujoco>'
 
 @pytest.fixture
 def refused(tmp_path):
-    """Return a function that returns the one-line error for a scene, without the folder in paths.
+    """Return a function that loads an invalid scene and returns the one-line error.
 
-    Its keyword arguments are the contents of files by name.
+    Its keyword arguments are the contents of MJCF files, by file name without suffix. Paths in the error are
+    relative to the folder of the scene.
     """
     (tmp_path / "parts").mkdir()
 
@@ -105,7 +106,7 @@ def test_faults_of_included_contact_sensors_name_the_nearest_word(refused):
 
 
 def test_conflicts_of_an_attached_model_are_reported_once_and_not_to_a_file(tmp_path):
-    """MuJoCo reports them in two ways, and writes a file unless it has another place for warnings."""
+    """MuJoCo reports each conflict in two ways, and writes a log file unless a warning handler is set."""
     hand = '<mujoco model="h"><option timestep="0.001"/><worldbody><body name="b"/></worldbody></mujoco>'
     (tmp_path / "hand.xml").write_text(hand)
     scene = '<mujoco><asset><model name="h" file="hand.xml"/></asset><worldbody>'

@@ -1,4 +1,4 @@
-"""The scene as URDF: links have the poses of the bodies."""
+"""Test the URDF that is generated from a scene: its links move like the bodies of the scene."""
 
 import xml.etree.ElementTree as ElementTree
 

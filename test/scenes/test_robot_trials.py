@@ -1,4 +1,4 @@
-"""The trials of docs/robots.md, on models that packages for tests contain."""
+"""Test the trials that generate docs/robots.md, on small models and on robots in installed packages."""
 
 import dataclasses
 import importlib

@@ -23,7 +23,10 @@ MEMORY = {
 
 
 class Subscriber:
-    """An output that subscribes to streams from a step on and stores the published readings by stamp."""
+    """An output that subscribes to streams and stores the published readings by stamp.
+
+    Its subscription begins at step ``since``.
+    """
 
     def __init__(self, *streams, since=0):
         self.streams, self.since, self.step = set(streams), since, 0

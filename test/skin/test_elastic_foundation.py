@@ -101,7 +101,10 @@ def test_pressure_follows_the_true_area(case):
 
 @pytest.mark.parametrize("stiffness", [1e6, 1e7, 1e8])
 def test_area_does_not_depend_on_the_tilt_in_the_engine(stiffness):
-    """The engine tilts the block by more than the depth to which it is pressed into a stiff layer."""
+    """MuJoCo's contacts are soft, so the eccentric load tilts the block.
+
+    Its edges differ in height by more than the depth to which the load presses it into a stiff layer.
+    """
     body, truth = TRUTHS["eccentric load"]
     assert overlap(on_plate(body, stiffness=stiffness), truth) > 0.98
 

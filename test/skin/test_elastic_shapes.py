@@ -1,4 +1,4 @@
-"""`elastic_foundation` under shapes with known pressure, without a physics engine, and on each robot."""
+"""Test `elastic_foundation` under shapes with known pressures, for single loads and for each engine."""
 
 from __future__ import annotations
 
@@ -128,7 +128,10 @@ def test_box_in_a_valley_presses_evenly_on_both_slopes(spacing, least):
 
 
 def paraboloid(radius_x, radius_y):
-    """Return a pressure function, up to a factor, for 10 N on a surface with these radii of curvature [m]."""
+    """Return a function of x and y that is proportional to the pressure under a curved surface.
+
+    The load is 10 N. ``radius_x`` and ``radius_y`` are the radii of curvature [m].
+    """
     depth = np.sqrt(10 * THICKNESS / STIFFNESS / (np.pi * np.sqrt(radius_x * radius_y)))
     return lambda x, y: np.clip(depth - x**2 / (2 * radius_x) - y**2 / (2 * radius_y), 0, None)
 
@@ -160,7 +163,8 @@ TWINS = {
         paraboloid(0.04**2 / 0.02, 0.03**2 / 0.02),
     ),
 }
-"""Primitive, mesh of the same shape, height of its center above its lowest point [m], and pressure."""
+"""Attributes of a primitive, mesh of the same shape, height of the shape's center above its lowest point [m],
+and pressure under it as a function of x and y, up to a factor."""
 
 
 @pytest.mark.parametrize(("spacing", "least"), [(0.004, 0.93), (0.001, 0.98)])

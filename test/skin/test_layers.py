@@ -16,7 +16,11 @@ PLATE = '<geom type="box" size=".015 .015 .01" pos="0 0 -.01"/>'
 
 
 def depth_under_sphere(foundation):
-    """Return the depth d [m] for which F = pi K R d^2."""
+    """Return the depth [m] to which the ball is pressed into an elastic foundation.
+
+    The depth d solves ``FORCE = pi * foundation * RADIUS * d**2``. ``foundation`` is the stiffness divided by
+    the thickness [Pa/m].
+    """
     return np.sqrt(FORCE / (np.pi * foundation * RADIUS))
 
 
@@ -76,7 +80,10 @@ def test_layers_of_two_skins_are_in_series(backwards):
 
 
 def test_hertz_between_two_skins_uses_both_moduli():
-    """The radius is a = (3 F R / (4 E))^(1/3) with 1/E = 1/E1 + 1/E2."""
+    """The contact radius is (3 F R / (4 E))^(1/3) for load F, ball radius R and 1/E = 1/E1 + 1/E2.
+
+    E1 and E2 are the stiffnesses of the two skins.
+    """
     simulation = two_skins(
         response_function="hertz", touch_function="normal", stiffness={"plate": 1e5, "ball": 3e4}
     )

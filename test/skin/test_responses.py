@@ -1,4 +1,4 @@
-"""Response functions: `hertz` compared with closed forms, means, and user functions."""
+"""Test response functions: `hertz` against closed forms, `slip` as a mean, and user functions."""
 
 from __future__ import annotations
 
@@ -26,7 +26,14 @@ def skin_of(geoms, spacing=0.001, **options):
 
 
 def pressed(points, forces, radius=0.03, other_patch=-1):
-    """Return loads at points on top of the plate with forces (m, 3) [N] in the frame of the plate."""
+    """Return loads on top of the plate.
+
+    Args:
+        points: Points of application (m, 2) in the frame of the plate [m].
+        forces: Forces (m, 3) in the same frame [N].
+        radius: Effective radius of curvature at the contacts [m].
+        other_patch: Index of the patch of the other body, or -1 if it has no skin.
+    """
     points, forces = np.atleast_2d(points).astype(float), np.atleast_2d(forces).astype(float)
     loads = Loads.empty(len(points))
     loads.contact[:] = np.arange(len(points))
@@ -38,7 +45,10 @@ def pressed(points, forces, radius=0.03, other_patch=-1):
 
 class TestHertz:
     def test_the_pressure_of_a_ball_on_a_flat_skin_is_the_closed_form(self):
-        """The closed form is p = p0 sqrt(1 - (r/a)²), a = (3 F R / (4 E))^(1/3), p0 = 3 F / (2 pi a²)."""
+        """At distance r from the centre, the pressure is p0 sqrt(1 - (r/a)²) with p0 = 3 F / (2 pi a²).
+
+        The contact radius a is (3 F R / (4 E))^(1/3) for load F, ball radius R and stiffness E.
+        """
         skin, force, radius = skin_of(PLATE, stiffness=3e5), 4.0, 0.03
         at = np.array([0.0023, -0.0011])
         felt = skin.sense(pressed(at, [0, 0, -force], radius), "normal", "hertz")[:, 0]
@@ -145,7 +155,7 @@ def test_against_a_flex_the_own_curvature_counts():
 
 class TestSlip:
     def loads(self, forces, velocities):
-        """Return loads at the same point, so that each taxel feels all of them."""
+        """Return loads that all act at the centre of the plate, so that each taxel feels all of them."""
         loads = pressed(np.zeros((len(forces), 2)), forces)
         loads.velocity[:] = velocities
         return loads

@@ -42,7 +42,10 @@ def loads_of(engine, skin):
 
 
 def contacts_of(position, normal, distance, bodies, wrench):
-    """Return a contact with a wrench (6,) on the second body, in the world frame; only body 1 has a geom."""
+    """Return a contact between two bodies; its wrench (6,) acts on the second one, in the world frame.
+
+    Body 1 has geom 0. The other side has no geom.
+    """
     tangent = np.cross(normal, [0.3, 0.5, -0.7])
     tangent /= np.linalg.norm(tangent)
     frame = np.stack([normal, tangent, np.cross(normal, tangent)])

@@ -65,7 +65,11 @@ def luminance(pixels):
 
 
 def contrast(lit, unlit):
-    """Return how many pixels the readings change, and the upper quartile of their WCAG contrast ratio."""
+    """Compare an image with glowing taxels to one without.
+
+    Returns:
+        Number of pixels that differ, and the upper quartile of their WCAG contrast ratios.
+    """
     changed = np.abs(lit.astype(int) - unlit).max(axis=2) > 12
     ratio = (luminance(lit[changed]) + 0.05) / (luminance(unlit[changed]) + 0.05)
     return int(changed.sum()), float(np.percentile(ratio, 75)) if changed.any() else 1.0

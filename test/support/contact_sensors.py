@@ -56,7 +56,10 @@ def tag(name: str, pair: dict[str, str], data: list[str], num: int, reduce: str)
 
 
 def table() -> dict[str, tuple[dict[str, str], list[str], int, str]]:
-    """Return the test cases: every pair with every reduction and number, and every subset of the fields."""
+    """Return the test cases: attributes that select the objects, fields, ``num`` and ``reduce``, by name.
+
+    They include every entry of `PAIRS` with every reduction and number of slots, and every subset of fields.
+    """
     cases = {}
     for number, (pair, reduce, num) in enumerate(itertools.product(PAIRS, REDUCTIONS, NUMS)):
         data = SUBSETS[number % len(SUBSETS)]
@@ -72,7 +75,11 @@ CASES = table()
 
 @cache
 def sliding(feet: int, tmp: str, engine_name: str = "mujoco") -> Engine:
-    """Return an engine with a moving sledge and all cases as sensors."""
+    """Return an engine with a sledge and one sensor for each test case.
+
+    With feet, the sledge slides over the floor. Without feet, it is in the air. Cases that name a foot are
+    then omitted.
+    """
     present = {name: case for name, case in CASES.items() if feet or "foot0" not in case[0].values()}
     file = f"{tmp}/sledge{feet}.xml"
     with open(file, "w") as out:

@@ -20,7 +20,7 @@ GAINS = {"*": {"kp": 200.0, "kd": 10.0}}
 
 
 def go(simulation: Simulation, seconds: float = 2.0, **targets) -> np.ndarray:
-    """Command joints, simulate, and return the maximum absolute effort of each joint."""
+    """Command all joints, simulate, and return the maximum absolute effort of each joint [N or N m]."""
     if targets:
         names = simulation.commander.joint_names
         arrays = (np.array(targets.get(field, []), float) for field in ("position", "velocity", "effort"))

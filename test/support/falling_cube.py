@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 LENGTH, HEIGHT, HALF, GRAVITY = 0.05, 0.2, 0.1, 9.81
-"""Feeler LENGTH, initial HEIGHT of the lower face, HALF the edge length [m]; GRAVITY [m/s2]."""
+"""Length of the feelers, initial height of the cube's lower face, half its edge length [m], and gravity
+[m/s2]."""
 
 
 def mjcf(timestep: float) -> str:

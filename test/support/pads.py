@@ -18,7 +18,10 @@ def simulation(xml: str, pads: dict, **skin) -> Simulation:
 
 
 def readings(made: Simulation, points, forces, touch="force_vector_taxel", response="spread_linear"):
-    """Return the readings of contacts at points (m, 3) with forces (m, 3) on body 1, in the world frame."""
+    """Return the readings for contacts on body 1 at points (m, 3) [m] with forces (m, 3) [N].
+
+    Points and forces are in the world frame.
+    """
     return made.skin.feel(contacts_at(points, forces), *poses(made), touch, response)
 
 

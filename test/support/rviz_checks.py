@@ -113,7 +113,7 @@ def cloud_complaints(cloud) -> list[str]:
 
 
 def transform_complaints(messages: Iterable) -> list[str]:
-    """Return the reasons for which tf2 would ignore transforms in TFMessages."""
+    """Return the reasons why tf2 would ignore transforms in TFMessages."""
     complaints = set()
     for message in messages:
         transforms = message.transforms

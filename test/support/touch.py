@@ -15,7 +15,11 @@ WEIGHT = 9.81
 
 
 def env_of(*bodies, floor='<geom name="floor" type="plane" size="0 0 .1"/>', steps=0, asset=""):
-    """Return an env with a floor and bodies; unless ``steps`` is 0, take these steps and call mj_forward."""
+    """Return an env with a floor and the specified bodies, simulated for a number of steps.
+
+    The env has only ``model`` and ``data``. With 0 steps, ``data`` contains only the initial state, and
+    mj_forward is not called.
+    """
     model = mujoco.MjModel.from_xml_string(
         f'<mujoco><option cone="elliptic"/>{asset}<worldbody>{floor}{"".join(bodies)}</worldbody></mujoco>'
     )
@@ -37,7 +41,7 @@ def touching(cls, env, scales, touch="force_vector", response="spread_linear", *
 
 
 def sum_in_world(touch, part):
-    """Return the sum (3,) of the readings of a body or geom in the world frame."""
+    """Return the sum (3,) of all readings on the body or geom with the id ``part``, in the world frame."""
     rotation = touch.m_data.xmat if isinstance(touch, TrimeshTouch) else touch.m_data.geom_xmat
     return rotation[part].reshape(3, 3) @ touch.sensor_outputs[part].sum(axis=0, dtype=float)
 

@@ -67,7 +67,7 @@ FRAME = ViewFrame(0.0, np.zeros((2, 3)), np.array([[1.0, 0.0, 0.0, 0.0]] * 2), c
 
 
 class Recorder:
-    """A recorder of the requests that users make."""
+    """Records the requests that users make in a view: the action and its arguments."""
 
     def __init__(self):
         self.requests = []

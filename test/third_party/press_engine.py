@@ -23,7 +23,7 @@ SCENE = """
 
 @dataclass(frozen=True)
 class Settings:
-    """``press.*``"""
+    """``press.*``: mass of the ball."""
 
     mass: float = key(1.0, Number(above=0, unit="kg"), "mass of the ball [kg]")
 
@@ -35,7 +35,7 @@ class PressEngine(MujocoEngine):
 
 
 class PressCommander(Commander):
-    """The commander for this engine."""
+    """The commander for this engine; it has the same behaviour as the default commander."""
 
 
 class Push:
@@ -44,7 +44,7 @@ class Push:
     interval = 0.0
 
     def act(self, engine):
-        """Apply the force."""
+        """Press the ball down with 2 N; the simulation calls this before each step."""
         engine.qfrc_applied[:] = -2.0
 
     def restart(self):
@@ -57,15 +57,15 @@ class PressPlugin(EnginePlugin):
     Settings = Settings
 
     def make_engine(self, spec, model, options, bodies):
-        """Return the engine."""
+        """Return an engine that simulates the compiled scene."""
         return PressEngine(model)
 
     def scene_name(self, options):
-        """Return the name of the scene."""
+        """Return the name of the only scene; the configuration needs no ``scene``."""
         return "press"
 
     def make_scene(self, name, options, where):
-        """Return the scene."""
+        """Return the scene with the configured mass, or with 1 kg without a configuration."""
         return mujoco.MjSpec.from_string(SCENE.format(mass=options.mass if options else 1.0))
 
     def default_scales(self, options):
@@ -73,11 +73,11 @@ class PressPlugin(EnginePlugin):
         return {"scale": 0.02}
 
     def make_commander(self, engine, names, gains, where):
-        """Return the commander."""
+        """Return the commander for the ball's joint."""
         return PressCommander(engine.model, names)
 
     def make_motion(self, engine, options):
-        """Return the motion."""
+        """Return the motion that runs until a command arrives."""
         return Push()
 
     def topics(self, engine):

@@ -62,7 +62,7 @@ def test_object_has_its_mass_and_rests_on_table(finger, make, mass, half_height)
 
 @pytest.mark.parametrize("height", [0.05, 0.12, 0.17])
 def test_dropped_cube_stops_within_a_step(height):
-    """At v = sqrt(2 g h), the cube penetrates the table by at most v times the time step of 1 ms."""
+    """The cube penetrates the table by at most its impact speed sqrt(2 g height) times the 1 ms time step."""
     finger = SimFinger("fingeredu", robot_position_offset=(0, 0, 0.5))
     cube = collision_objects.ColoredCubeV2((0, 0, 0.0325 + height), UPRIGHT, finger._pybullet_client_id)
     bottoms = []

@@ -14,7 +14,11 @@ def finger():
 
 
 def go(finger, steps, seed=0):
-    """Move to random targets; return joint positions, velocities and tip forces (steps, 2 n + n_fingers)."""
+    """Move to random targets, which change every 50 steps.
+
+    Returns:
+        Joint positions, joint velocities and tip forces in each step (steps, 2 joints + fingers).
+    """
     random = np.random.default_rng(seed)
     went = []
     for step in range(steps):

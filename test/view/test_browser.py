@@ -44,7 +44,10 @@ OUTAGE = 20_000
 Chromium delays websockets after about 16 failures, and viser's page causes one per second.
 """
 MIN_CONTRAST = 3.5
-"""Minimum contrast ratio of taxels in contact. Without glow, they would be darker than others (0.3)."""
+"""Minimum contrast ratio between pixels with and without contact.
+
+Without the glow, taxels would be darker with contact, with a ratio of 0.3.
+"""
 FIRST_SCREEN = 3.0
 """Simulation time by which the view is open in the browser [s]."""
 FALL = 500

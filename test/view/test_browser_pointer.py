@@ -30,7 +30,10 @@ pytestmark = pytest.mark.skipif(
 DISTANCE = 0.6
 """Distance of the initial camera from the center of the box [m]."""
 FITTED = DISTANCE * HEIGHT / (WIDTH - PANEL)
-"""The same distance in this window, which is taller than wide without the panel [m]."""
+"""Distance of the initial camera from the center of the box in the test's window [m].
+
+Without the panel, the window is taller than wide, so the camera must be farther away than `DISTANCE`.
+"""
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def two_bodies():
 
 
 def lit(page):
-    """Return whether taxels glow in the left and in the right half of the scene."""
+    """Return two booleans: whether taxels glow in the left half of the scene, and in the right half."""
     pixels = screenshot(page, "tree")
     return active_pixels(pixels[:, :CENTER]) > 100, active_pixels(pixels[:, CENTER:]) > 100
 

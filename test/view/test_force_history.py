@@ -1,4 +1,4 @@
-"""The stored forces of the last seconds, and their segments."""
+"""Test the forces that a view stores for its plot: segments, peaks and discarded samples."""
 
 from __future__ import annotations
 

@@ -14,7 +14,7 @@ from tactile_sim.view.web.address import Endpoint
 
 
 def lines(svg):
-    """Return the points (k, 2) of each line."""
+    """Return the points (k, 2) of each polyline in an SVG."""
     found = ElementTree.fromstring(svg).iter("polyline")
     return [
         np.array([point.split(",") for point in line.get("points").split()], float).tolist() for line in found

@@ -12,7 +12,7 @@ FLAT = np.array([0.0, 0.0, 1.0])
 
 
 def on_plane(cells):
-    """Return positions (n, 3) and normals (n, 3) of taxels at integer places (n, 2) of a flat grid."""
+    """Return positions (n, 3) and normals (n, 3) of taxels on a flat grid, at integer coordinates (n, 2)."""
     places = np.array(cells, float) * SPACING
     return np.pad(places, ((0, 0), (0, 1))), np.tile(FLAT, (len(places), 1))
 

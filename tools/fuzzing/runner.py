@@ -47,7 +47,14 @@ class Outcome:
 
 
 def run(command: Callable[[list[str]], int], argv: list[str], folder: Path, limits: Limits) -> Outcome:
-    """Call ``command(argv)`` in a forked process whose working directory is ``folder``."""
+    """Run a command in a forked process and return the outcome.
+
+    Args:
+        command: Function that is called with ``argv`` and returns an exit code.
+        argv: Command-line arguments.
+        folder: Working directory of the process.
+        limits: Resource limits of the process.
+    """
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         pid = os.fork()
         if pid == 0:

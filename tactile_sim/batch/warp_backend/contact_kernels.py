@@ -12,7 +12,7 @@ WRENCH_WORLD, WRENCH, VELOCITY = Contacts.WRENCH_WORLD, Contacts.WRENCH, Contact
 FRICTION = Contacts.FRICTION
 BODIES, GEOMS, INDEX = Contacts.BODIES, Contacts.GEOMS, Contacts.INDEX
 FAULTS = ("", "bad position", "bad velocity", "bad control", "bad applied force")
-"""Meanings of the fault codes that `guard` writes."""
+"""Description of each fault that `guard` detects, indexed by fault code; 0 means no fault."""
 _LARGEST = wp.constant(LARGEST)
 
 
@@ -112,7 +112,7 @@ def list_contacts(
         number: (1,) number of contacts in all environments.
         world: Environment of each contact.
         address: First constraint row of each contact (in column 0); negative if the contact has no force.
-        counts: (num_envs,) receives the number of contacts; must be zero before. It may exceed k.
+        counts: (num_envs,) receives the number of contacts, which may exceed k; must be zero before the call.
         slots: (num_envs, k) receives the indices of the contacts.
     """
     c = wp.tid()
@@ -126,7 +126,10 @@ def list_contacts(
 
 @wp.func
 def precedes(a: int, b: int, geom: wp.array[wp.vec2i], number: wp.array[int]):
-    """Return whether contact ``a`` sorts before contact ``b``, by geom ids and then by ``number``."""
+    """Return whether contact ``a`` sorts before contact ``b``.
+
+    Contacts are sorted by their geom ids, and contacts of the same two geoms by their ``number``.
+    """
     if geom[a][0] != geom[b][0]:
         return geom[a][0] < geom[b][0]
     if geom[a][1] != geom[b][1]:
@@ -151,7 +154,7 @@ def sort_contacts(
         number: Index of each contact among the contacts of the same two geoms.
         counts: (num_envs,) number of contacts, as written by `list_contacts`.
         slots: (num_envs, k) indices of the contacts, sorted in place.
-        most: (1,) receives the largest of ``counts``.
+        most: (1,) receives the largest of ``counts``; must be zero before the call.
     """
     env = wp.tid()
     wp.atomic_max(most, 0, counts[env])

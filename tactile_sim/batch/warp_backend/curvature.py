@@ -7,7 +7,7 @@ from tactile_sim.geometry import curvature
 
 @wp.struct
 class Geom:
-    """Geom with the same fields as `curvature.GEOM`."""
+    """Shape, size and pose of a geom of the scene, with the same fields as `curvature.GEOM`."""
 
     patch: int
     body: int
@@ -51,7 +51,10 @@ def curvature_of(geom: Geom, body_rotation: wp.mat33, frame: wp.mat33):
 
 @wp.func
 def effective_radius(a: Geom, b: Geom, rotation_a: wp.mat33, rotation_b: wp.mat33, frame: wp.mat33):
-    """Return the effective radius of two touching geoms [m]; arguments as in `curvature_of`."""
+    """Return the effective radius of the touching geoms ``a`` and ``b`` [m].
+
+    The rotations of their bodies and the ``frame`` of the contact are as in `curvature_of`.
+    """
     form = curvature_of(a, rotation_a, frame) + curvature_of(b, rotation_b, frame)
     least = wp.max(1.0 / a.bound, 1.0 / b.bound)
     mean = 0.5 * (form[0] + form[2])

@@ -37,9 +37,9 @@ def structs(kind: Any, table: Any, **more: np.ndarray) -> Any:
     """Copy a table to the current device as an array of Warp structs.
 
     Args:
-        kind: Warp struct.
+        kind: Class of the Warp structs.
         table: Structured array or mapping with the fields of the struct.
-        **more: Values of fields that the table lacks.
+        **more: Columns by name; they replace those of the table and add fields that it lacks.
     """
     count = len(table) if isinstance(table, np.ndarray) else len(next(iter(table.values())))
     rows = np.zeros(count, kind.numpy_dtype())
@@ -83,7 +83,7 @@ class Graphs:
 
         Args:
             name: Name of the sequence; runs with the same name reuse its graph.
-            work: Launches the kernels.
+            work: Function that launches the kernels.
         """
         with wp.ScopedDevice(self._device):
             if not self._device.is_cuda:

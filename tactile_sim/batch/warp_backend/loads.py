@@ -1,4 +1,4 @@
-"""Warp functions that compute the loads of contacts on a skin, and what touch functions return for them."""
+"""Warp functions that compute the loads of contacts on a skin and evaluate touch functions for them."""
 
 import warp as wp
 
@@ -72,7 +72,7 @@ def load_of(
 
 @wp.func
 def value_of(load: Load, quantity: int):
-    """Return the vector that a touch function returns for a load; a scalar is its first component.
+    """Return the value of a touch function for a load as a vector; a scalar is the first component.
 
     ``quantity`` is the number of the touch function, as in `touch_functions.evaluate`.
     """

@@ -15,7 +15,7 @@ from tactile_sim.simulation import Simulation
 def make(
     simulation: Simulation, num_envs: int, device: str | None, seed: int
 ) -> tuple[WarpWorlds, WarpReadings]:
-    """Create environments and readings on a Warp device; see `Batch`.
+    """Create the environments of a `Batch`, and the object that computes their readings, on a Warp device.
 
     Raises:
         EngineError: The device does not exist, the environments do not fit in its memory, or MuJoCo Warp does

@@ -29,6 +29,13 @@ class WarpSkin:
     def __init__(self, skin: Skin, touch: str, response: str, contacts: WarpContacts, source: str):
         """Copy the taxels to the device of the environments.
 
+        Args:
+            skin: Skin of the configuration.
+            touch: Name of the touch function.
+            response: Name of the response function.
+            contacts: Contacts of all environments on the device.
+            source: Name of the configuration for error messages, usually a file.
+
         Raises:
             ConfigError: The touch or response function, or the measure of distance, is not supported.
         """

@@ -27,7 +27,7 @@ class Patch:
 
 @wp.struct
 class Taxels:
-    """Taxels of a skin; see `patches.TaxelIndex` and the extents in `patches`."""
+    """Taxels of a skin with their neighbors and search grids; see `patches.TaxelIndex`."""
 
     positions: wp.array[wp.vec3]
     normals: wp.array[wp.vec3]
@@ -49,7 +49,11 @@ def faces(taxels: Taxels, taxel: int, load_normal: wp.vec3):
 
 @wp.func
 def cell_of(x: float, corner: float, cell: float, number: int):
-    """Return the index of the grid cell that contains a coordinate, clamped to the grid."""
+    """Return the index of the grid cell that contains the coordinate ``x`` along one axis.
+
+    The grid starts at ``corner`` and has ``number`` cells of width ``cell``. Coordinates outside the grid are
+    in its first or last cell.
+    """
     return int(wp.clamp(wp.floor((x - corner) / cell), 0.0, float(number - 1)))
 
 
@@ -175,7 +179,7 @@ def modulus_of(patch: int, other: int, taxels: Taxels):
 def add_reading(
     env: int, t: int, value: wp.vec3, in_taxel_axes: bool, taxels: Taxels, out: wp.array3d[float]
 ):
-    """Multiply a value by the factor of taxel ``t``, and add it to the taxel's reading.
+    """Multiply a value by the touch function's factor for taxel ``t``, and add it to the taxel's reading.
 
     With ``in_taxel_axes``, the value is first rotated into the axes of the taxel and its third component is
     negated. ``out`` has the shape (num_envs, taxels, channels).
@@ -190,9 +194,10 @@ def add_reading(
 
 @wp.func
 def is_outside(start: int, load: Load, taxels: Taxels):
-    """Return whether a load is ignored, because it is outside a limited pad or the taxel faces away from it.
+    """Return whether a load is ignored because it does not act on its pad.
 
-    ``start`` is the taxel that `find_nearest` returns for the load.
+    This is only possible on a pad with a limited extent: the load is beyond the pad's edge, or the nearest
+    taxel, ``start``, faces away from it. `find_nearest` returns this taxel.
     """
     edge = taxels.extents[start][2]
     outside = wp.length(taxels.positions[start] - load.point) > edge

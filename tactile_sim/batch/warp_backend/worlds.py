@@ -80,7 +80,7 @@ class WarpWorlds(StateArrays, MujocoSensors):
         self.reset()
 
     def step(self, n: int = 1) -> None:
-        """Advance every environment by n time steps; see `faults`."""
+        """Advance every environment by n time steps. `faults` lists those that became unstable."""
         if not n:
             return
         self._upload()
@@ -166,17 +166,17 @@ class WarpWorlds(StateArrays, MujocoSensors):
 
     @property
     def xmat(self) -> np.ndarray:
-        """(num_envs, nbody, 9) rotations from body frames to the world."""
+        """(num_envs, nbody, 9) rotation matrices from body frames to the world, row by row."""
         return self.recorded["xmat"].numpy().reshape(self.num_envs, -1, 9)
 
     @property
     def qfrc_actuator(self) -> np.ndarray:
-        """(num_envs, nv) actuator forces [N, N m]."""
+        """(num_envs, nv) generalized forces of the actuators [N, N m]."""
         return self.recorded["qfrc_actuator"].numpy()
 
     @property
     def sensordata(self) -> np.ndarray:
-        """(num_envs, nsensordata) values of all sensors."""
+        """(num_envs, nsensordata) values of all sensors in the scene, in MuJoCo's layout."""
         return self.recorded["sensordata"].numpy()
 
     @property

@@ -8,7 +8,7 @@ import numpy as np
 _INTEGRATOR = int(mujoco.mjtDyn.mjDYN_INTEGRATOR)
 _EXACT = int(mujoco.mjtDyn.mjDYN_FILTEREXACT)
 DYNAMICS = (_INTEGRATOR, int(mujoco.mjtDyn.mjDYN_FILTER), _EXACT)
-"""Types of dynamics (mjtDyn) that are computed here; motrixsim supports no others."""
+"""Types of activation dynamics (mjtDyn) that `Activations` integrates; motrixsim supports no others."""
 _LEAST = 1e-15  # MuJoCo's mjMINVAL
 
 

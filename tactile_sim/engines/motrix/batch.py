@@ -24,10 +24,11 @@ from tactile_sim.scenes.sensor_layout import contact_layout
 
 
 class MotrixBatch(PartialSensors, Environments):
-    """``num_envs`` environments of one model, with their states in the arrays of ``data``.
+    """Engine that steps several environments of one model with motrixsim.
 
-    Only ``<contact>`` sensors are supported. As in MuJoCo, readings after ``step`` belong to the state before
-    the last time step. A sensor is computed when it is read.
+    The attribute ``data`` contains the states and inputs of all environments. Only ``<contact>`` sensors are
+    supported, and a sensor is computed when it is read. As in MuJoCo, readings after ``step`` belong to the
+    state before the last time step.
     """
 
     name = "motrix"
@@ -130,7 +131,9 @@ class MotrixBatch(PartialSensors, Environments):
         self._advance(~self._ahead | self._changed())
 
     def reset(self, keyframe: str | None = None, envs: Sequence[int] | np.ndarray | None = None) -> None:
-        """Reset environments to the initial state or to a keyframe; the others are not changed.
+        """Reset environments to the initial state or to a keyframe.
+
+        Environments that are not selected do not change.
 
         Args:
             keyframe: Name of the keyframe; None for the initial state.
@@ -156,7 +159,7 @@ class MotrixBatch(PartialSensors, Environments):
         self._advance(chosen)
 
     def fault(self) -> str | None:
-        """Return why and in which environment the physics has become unstable since the reset, or None."""
+        """Return the cause and the index of an unstable environment as text, or None if all are stable."""
         for env, fault in self.faults().items():
             return f"{fault} in environment {env}"
         return None
@@ -199,7 +202,9 @@ class MotrixBatch(PartialSensors, Environments):
         return changed
 
     def _advance(self, envs: np.ndarray) -> None:
-        """Step motrixsim once from ``data``, so that it is one step ahead.
+        """Step motrixsim once from the state in ``data``.
+
+        Afterwards, motrixsim is one step ahead of ``data``.
 
         Args:
             envs: (n,) mask of the environments to step.
@@ -268,7 +273,8 @@ class MotrixBatch(PartialSensors, Environments):
     def read_contacts(self) -> RawContacts:
         """Return the contacts of all environments, ordered by environment.
 
-        With p pairs of geoms, ``pair`` is p times the environment index plus the pair's row in ``pairs``.
+        With p pairs of geoms, the result's field ``pair`` is p times the environment index plus the row of
+        the geom pair in `MotrixBatch.pairs`.
         """
         if self._stale:
             self._stale = False

@@ -11,9 +11,9 @@ from tactile_sim.compilation import kernel
 from tactile_sim.engines.motrix.scene import SLOTS
 
 _FORCE, _TORQUE, _DIST, _POS, _NORMAL, _TANGENT, STRIDE = 0, 3, 6, 7, 10, 13, 16
-"""First column of each field in a slot, and the number of values in a slot."""
+"""Index of each field's first value in a slot, and the number of values in a slot."""
 WIDTH = 1 + SLOTS * STRIDE
-"""Number of values of a sensor: the number of contacts, followed by the values of all slots."""
+"""Number of values that a contact sensor returns: the number of contacts and the values of all slots."""
 
 
 class RawContacts(NamedTuple):
@@ -26,7 +26,7 @@ class RawContacts(NamedTuple):
     position: np.ndarray
     """(n, 3) contact position in the world frame [m]."""
     frame: np.ndarray
-    """(n, 9) unit normal from geom 1 to geom 2, then the two tangents, in the world frame."""
+    """(n, 9) unit normal from geom 1 to geom 2 and two unit tangents, row by row, in the world frame."""
     distance: np.ndarray
     """(n,) distance between the surfaces [m], negative if they penetrate."""
     wrench: np.ndarray
@@ -42,7 +42,7 @@ def read_raw(raw: np.ndarray, flipped: np.ndarray) -> RawContacts:
 
     Args:
         raw: (p, WIDTH) float32 values of the sensors.
-        flipped: (p,) bool, True if motrixsim lists the two geoms in the opposite order.
+        flipped: (p,) bool, True if motrixsim's order of the two geoms is opposite to their order in the pair.
 
     Returns:
         The contacts of all pairs.
@@ -60,7 +60,7 @@ def read_raw(raw: np.ndarray, flipped: np.ndarray) -> RawContacts:
 def _correct(raw, flipped, position, frame, distance, wrench, pair):
     """Write the contacts in ``raw``, with corrected frames and signs, into the arrays of `RawContacts`.
 
-    The first two arguments are those of `read_raw`.
+    ``raw`` and ``flipped`` are the arguments of `read_raw`. The other arguments are the arrays to write.
     """
     c = 0
     for p in range(len(raw)):
@@ -103,10 +103,17 @@ def _correct(raw, flipped, position, frame, distance, wrench, pair):
 
 
 def sliding_friction(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:
-    """Return the coefficient of sliding friction of each contact (n,).
+    """Return the coefficient of sliding friction between the geoms of each pair.
 
     The geom with the higher priority determines the coefficient. If the priorities are equal, the larger
     coefficient is used.
+
+    Args:
+        model: The model.
+        geoms: (n, 2) geom ids of the pairs.
+
+    Returns:
+        (n,) coefficients.
     """
     coefficients, priority = model.geom_friction[geoms, 0], model.geom_priority[geoms]
     higher = coefficients[np.arange(len(geoms)), priority.argmax(axis=1)]
@@ -116,7 +123,7 @@ def sliding_friction(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:
 _ANY = mujoco.MjContact()
 _ANY.efc_address = -1
 _NEAR_ENOUGH = 1e3
-"""Margin up to which MuJoCo treats contacts as active [m], large enough to include all contacts."""
+"""Distance below which MuJoCo treats a contact as active [m]; large enough to include all contacts."""
 
 
 def write_contacts(
@@ -127,7 +134,7 @@ def write_contacts(
     Args:
         model: A model with elliptic friction cones, so that constraint forces are in contact frames.
         data: Data with up-to-date poses and no contacts.
-        contacts: The contacts.
+        contacts: The n contacts to write.
         geoms: (n, 2) geom ids of each contact.
     """
     for _ in range(len(geoms)):

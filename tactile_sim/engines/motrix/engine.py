@@ -172,7 +172,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             self._fault = " ".join(str(error).split())
 
     def _accept(self, n: int) -> None:
-        """Copy the state after n steps to ``data``."""
+        """Copy motrixsim's state after n steps to MuJoCo's ``data``, unless the state is invalid."""
         self._ahead = False
         if self._fault or not self._valid(*self._next):
             return
@@ -188,7 +188,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         )  # fmt: skip
 
     def _valid(self, qpos: np.ndarray, qvel: np.ndarray) -> bool:
-        """Return whether all values are valid; set the fault if they are not."""
+        """Return whether all positions and velocities are valid; store a fault if one is not."""
         for what, values, addresses in (
             ("position", qpos, self.model.jnt_qposadr),
             ("velocity", qvel, self.model.jnt_dofadr),
@@ -204,7 +204,10 @@ class MotrixEngine(PartialSensors, MjDataEngine):
     # -- reading the mirror ----------------------------------------------------------------------------------
 
     def contacts(self) -> Contacts:
-        """Return the contacts of the last ``forward``; after ``step``, those before the last time step."""
+        """Return the contacts of the last ``forward``.
+
+        After ``step``, the contacts belong to the state before the last time step.
+        """
         self._update_contacts()
         return super().contacts()
 
@@ -234,7 +237,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
 
     @contextmanager
     def _at_start(self) -> Iterator[None]:
-        """Temporarily set the data to the state ``_start``."""
+        """Set MuJoCo's data to the state ``_start`` within a ``with`` block."""
         data = self.data
         places = [getattr(data, name) for name in _StepStart._fields[1:]]
         kept, time = [place.copy() for place in places], data.time
@@ -259,7 +262,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         data.qacc[:] = (self._next[1] - data.qvel) / self.timestep
 
     def _mirror_contacts(self) -> None:
-        """Write motrixsim's contacts to MuJoCo's data and compute its sensors."""
+        """Write motrixsim's contacts to MuJoCo's data, and compute MuJoCo's sensors from them."""
         raw = self._state.contacts()
         self._motrix.warn_of_truncation(raw)
         contacts = read_raw(raw, self._motrix.flipped)

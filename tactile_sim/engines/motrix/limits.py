@@ -22,7 +22,10 @@ _HOLDS_BODIES = (_EQUALITY.mjEQ_CONNECT, _EQUALITY.mjEQ_WELD)
 
 
 class PartialSensors(MujocoSensors):
-    """Base class of engines that support only some sensors; reading the others raises an error."""
+    """Base class of engines that support only some sensors.
+
+    Reading an unsupported sensor raises an error that contains the reason.
+    """
 
     name: str
     _unsupported_sensors: dict[int, str]

@@ -1,4 +1,4 @@
-"""Scene loaded into motrixsim, and its states in the order of MuJoCo's model."""
+"""Scenes loaded into motrixsim, and their simulation states as arrays in MuJoCo's order."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ class MotrixModel:
         """One line with the features that motrixsim reports as ignored; empty if there are none."""
 
     def state_query(self) -> Any:
-        """Return a query for positions and velocities."""
+        """Return a motrixsim query that reads positions and velocities, in motrixsim's order."""
         query = self.package.query
         return self.scene.compile_query({"q": query.DofPosition(), "v": query.DofVelocity()})
 
@@ -122,12 +122,12 @@ class MotrixModel:
                 )  # fmt: skip
 
     def contact_query(self) -> Any:
-        """Return a query for the contact sensors of the pairs."""
+        """Return a motrixsim query that reads the contact sensors of all geom pairs."""
         return self.scene.compile_query({"contacts": self.package.query.SensorValues(self._pair_names)})
 
 
 def _input(actuator: str, names: mujoco.MjModel) -> int:
-    """Return an actuator's index into the concatenation of ``ctrl`` and ``qfrc_applied``."""
+    """Return the index of a motrixsim actuator into the concatenation of ``ctrl`` and ``qfrc_applied``."""
     if actuator.startswith(MOTOR):
         return names.nu + int(actuator.removeprefix(MOTOR))
     return int(names.actuator(actuator).id)
@@ -150,12 +150,12 @@ class MotrixState:
         self._contact_query = model.contact_query().allocate(self.data) if len(model.pairs) else None
 
     def place(self, qpos: np.ndarray, qvel: np.ndarray, envs: np.ndarray | None = None) -> None:
-        """Set positions and velocities.
+        """Set the positions and velocities of the selected environments.
 
         Args:
-            qpos: (..., nq) positions with unit quaternions.
-            qvel: (..., nv) velocities.
-            envs: (n,) mask of the environments to which the rows belong; None selects all.
+            qpos: (..., nq) positions with unit quaternions, one row for each selected environment.
+            qvel: (..., nv) velocities, one row for each selected environment.
+            envs: (n,) bool mask of the environments to set; None selects all.
         """
         model = self._model
         if not len(model.positions):
@@ -167,7 +167,13 @@ class MotrixState:
         data.set_dof_vel(velocities)
 
     def control(self, ctrl: np.ndarray, act: np.ndarray, applied: np.ndarray) -> None:
-        """Set controls (..., nu), activations (..., na) and applied forces (..., nv) for the next steps."""
+        """Set the inputs for the next steps.
+
+        Args:
+            ctrl: (..., nu) controls.
+            act: (..., na) activations.
+            applied: (..., nv) generalized forces in addition to those of the actuators [N m, N].
+        """
         if len(self._model.inputs):  # motrixsim panics on an empty array
             ctrl = self._model.activations.inputs(ctrl, act)
             inputs = np.concatenate([ctrl, applied], axis=-1)[..., self._model.inputs]
@@ -175,7 +181,12 @@ class MotrixState:
             self.data.actuator_ctrls = np.ascontiguousarray(inputs, np.float32)
 
     def place_mocaps(self, positions: np.ndarray, quaternions: np.ndarray) -> None:
-        """Set poses of mocap bodies: positions (..., nmocap, 3) [m], quaternions (..., nmocap, 4) wxyz."""
+        """Set the poses of the mocap bodies.
+
+        Args:
+            positions: (..., nmocap, 3) positions in the world [m].
+            quaternions: (..., nmocap, 4) orientations in the world, wxyz.
+        """
         for mocap, body in self._model.mocaps:
             parts = positions[..., mocap, :], np.roll(quaternions[..., mocap, :], -1, axis=-1)
             body.set_pose(self.data, np.concatenate(parts, axis=-1).astype(np.float32))
@@ -185,7 +196,7 @@ class MotrixState:
         self._model.scene.step_n(self.data if envs is None else self.data[envs], n)
 
     def read(self) -> tuple[np.ndarray, np.ndarray]:
-        """Return positions (..., nq) and velocities (..., nv)."""
+        """Return the current positions (..., nq) and velocities (..., nv) in MuJoCo's order."""
         program = self._query.execute(self.data)
         model = self._model
         return (
@@ -194,7 +205,10 @@ class MotrixState:
         )
 
     def contacts(self) -> np.ndarray:
-        """Return a view of the pairs' sensor values (..., p, WIDTH) from before the last step."""
+        """Return a view of the contact sensor values (..., p, WIDTH) of the p geom pairs.
+
+        They belong to the state before the last step.
+        """
         if self._contact_query is None:
             return np.zeros((*self._shape, 0, WIDTH), np.float32)
         return self._contact_query.execute(self.data)["contacts"].reshape(*self._shape, -1, WIDTH)

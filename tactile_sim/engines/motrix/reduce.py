@@ -11,7 +11,7 @@ from tactile_sim.scenes.sensor_layout import WIDTHS, MujocoLayout
 from tactile_sim.scenes.sensor_schema import REDUCTIONS
 
 FOUND, FORCE, TORQUE, DIST, POS, NORMAL, TANGENT, FIELDS = 0, 1, 4, 7, 8, 11, 14, 17
-"""First column of each field in a slot in MuJoCo's order, and the total number of columns."""
+"""Index of each field's first value in a slot, in MuJoCo's order, and the number of values in a slot."""
 _MINDIST, _MAXFORCE, _NETFORCE = (REDUCTIONS.index(word) for word in ("mindist", "maxforce", "netforce"))
 SITE = int(mujoco.mjtObj.mjOBJ_SITE)
 _UNKNOWN, _GEOM, _BODY, _SUBTREE = (
@@ -23,7 +23,7 @@ _UNKNOWN, _GEOM, _BODY, _SUBTREE = (
 
 
 def matches(model: mujoco.MjModel, sensor: int, pairs: np.ndarray) -> np.ndarray:
-    """Return which pairs of geoms match a contact sensor.
+    """Return which pairs of geoms match the two objects of a contact sensor.
 
     Args:
         model: The model.
@@ -63,12 +63,12 @@ def _is_of(model: mujoco.MjModel, kind: int, thing: int, pairs: np.ndarray) -> n
 def find(
     contacts: RawContacts, envs: np.ndarray, signs: np.ndarray, reduce: str, num_envs: int, slots: int
 ) -> np.ndarray:
-    """Reduce contacts to the slots of a sensor in all environments.
+    """Select or sum the contacts that a sensor reports in each environment.
 
     Args:
         contacts: The c contacts of all environments.
         envs: (c,) environment index of each contact, in ascending order.
-        signs: (c,) 1, -1 or 0 for each contact; see `matches`.
+        signs: (c,) 1, -1 or 0: how the geoms of each contact match the sensor; see `matches`.
         reduce: Reduction of the sensor, such as ``netforce``.
         num_envs: Number of environments.
         slots: Number of slots.
@@ -147,7 +147,10 @@ def _square(wrench):
 
 @kernel
 def _sum(position, frame, wrench, signs, chosen, slot):
-    """Write the net contact to a slot, along the world's axes and at the force-weighted mean position."""
+    """Write the net force and torque of the chosen contacts to a slot, in the world frame.
+
+    Their point of application is the force-weighted mean of the contact positions.
+    """
     slot[FOUND] = len(chosen)
     slot[NORMAL] = 1.0
     slot[TANGENT + 1] = 1.0

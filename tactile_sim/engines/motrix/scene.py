@@ -28,7 +28,7 @@ _REMEDY = "; remove it, or set engine: mujoco"
 FIELDS = "found force torque dist pos normal tangent"
 
 _UNSEEN = ("custom", "extension", "keyframe", "sensor", "size", "statistic", "visual")
-"""Elements to omit, because they do not affect the motion or are written separately."""
+"""Top-level MJCF elements to remove, because they do not affect the motion or are written separately."""
 _LOOKS = ("camera", "light", "material", "texture")
 _WIDTHS = {int(mujoco.mjtJoint.mjJNT_FREE): 6, int(mujoco.mjtJoint.mjJNT_BALL): 3}
 _SIDES = {
@@ -166,7 +166,7 @@ def _write_activations_as_controls(actuators: ElementTree.Element, model: mujoco
 
 
 def _make_files_absolute(scene: ElementTree.Element, spec: mujoco.MjSpec) -> None:
-    """Make file names absolute, because the scene is passed as text, which has no folder."""
+    """Make file names absolute, because motrixsim gets the scene as text and does not know its folder."""
     folder = Path(spec.modelfiledir or os.curdir) / (spec.meshdir or "")
     for element in scene.iterfind("asset/*[@file]"):
         element.set("file", str((folder / element.attrib["file"]).absolute()))

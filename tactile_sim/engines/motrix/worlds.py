@@ -52,8 +52,8 @@ class MotrixWorlds(StateArrays):
             spec: The scene.
             model: The compiled scene.
             num_envs: Number of environments.
-            threads: Number of threads, which motrixsim lets a process set only once. 0 uses the number of
-                processors.
+            threads: Number of threads. 0 uses the number of processors. Motrixsim allows a process to set
+                this number only once.
             bodies: Ids of bodies whose contacts are read in addition to the contacts that the sensors need.
                 None selects all bodies.
 
@@ -73,7 +73,7 @@ class MotrixWorlds(StateArrays):
         mirrored.opt.disableflags |= _UNUSED
         self._mirror = Batch(mirrored, num_envs)
         self.xpos = np.zeros((num_envs, model.nbody, 3))
-        """(num_envs, nbody, 3) origins of the bodies in the world [m]."""
+        """(num_envs, nbody, 3) positions of the body origins in the world [m]."""
         self.xmat = np.zeros((num_envs, model.nbody, 9))
         """(num_envs, nbody, 9) rotations from body frames to the world."""
         self.qfrc_actuator = np.zeros((num_envs, model.nv))
@@ -94,7 +94,7 @@ class MotrixWorlds(StateArrays):
 
     @property
     def xfrc_applied(self) -> np.ndarray:
-        """Forces on bodies, which are not supported.
+        """Raise an error, because this engine does not support forces on bodies.
 
         Raises:
             EngineError: Always.
@@ -105,7 +105,7 @@ class MotrixWorlds(StateArrays):
         )
 
     def step(self, n: int = 1) -> None:
-        """Advance every environment by n time steps; `faults` then reports failures."""
+        """Advance every environment by n time steps; call `faults` afterwards to detect failures."""
         self._engine.step(n)
 
     def record(self, steps: int = 0) -> None:
@@ -151,7 +151,7 @@ class MotrixWorlds(StateArrays):
         return self._engine.faults()
 
     def contacts(self, env: int) -> Contacts:
-        """Return a view of an environment's recorded contacts."""
+        """Return the contacts that the last `record` stored for an environment, without copying them."""
         count = int(self.contact_counts[env])
         return Contacts(self.contact_values[env, :count], self.contact_ids[env, :count])
 
@@ -167,9 +167,9 @@ class MotrixWorlds(StateArrays):
     def _make_room(self, contacts: int) -> None:
         """Allocate memory for a number of contacts per environment."""
         self.contact_values = np.zeros((self.num_envs, contacts, Contacts.WIDTH))
-        """(num_envs, k, Contacts.WIDTH) quantities of contacts that carry a force, see `Contacts.values`."""
+        """(num_envs, k, Contacts.WIDTH) quantities of the recorded contacts, see `Contacts.values`."""
         self.contact_ids = np.zeros((self.num_envs, contacts, Contacts.IDS), np.int32)
-        """(num_envs, k, Contacts.IDS) ids of these contacts, see `Contacts.ids`."""
+        """(num_envs, k, Contacts.IDS) ids of the recorded contacts, see `Contacts.ids`."""
 
 
 @kernel
@@ -180,9 +180,9 @@ def _write(
     """Write the contacts of all environments into the arrays of `MotrixWorlds`.
 
     The first five arguments are the fields of `RawContacts`. ``pairs`` (p, 2) contains the geom ids of all
-    pairs and ``frictions`` (p,) their sliding friction. ``values``, ``ids`` and ``counts`` are the arrays to
-    write. The other arguments are those of `read_arrays`; arguments that depend on the state have a leading
-    axis for the environments.
+    pairs, and ``frictions`` (p,) contains their coefficients of sliding friction. The function writes
+    ``values``, ``ids`` and ``counts``. The other arguments are those of `read_arrays`, but ``cvel`` and
+    ``subtree_com`` have a leading axis for the environments.
     """
     room = ids.shape[1]
     dim, address = np.full(room, _DIMENSIONS, np.int32), np.empty(room, np.int32)

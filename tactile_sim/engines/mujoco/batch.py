@@ -16,10 +16,10 @@ from tactile_sim.errors import EngineError
 
 
 class MujocoBatch(Environments):
-    """``num_envs`` environments of one model, each with its own state.
+    """Engine that steps several environments of one model with MuJoCo.
 
-    ``data`` is MuJoCo's batch. Its fields have a leading axis for the environments, such as ``data.qpos``
-    (num_envs, nq), ``data.ctrl`` (num_envs, nu) or ``data.xpos`` (num_envs, nbody, 3).
+    The attribute ``data`` is MuJoCo's batch. Its fields have a leading axis for the environments, such as
+    ``data.qpos`` (num_envs, nq), ``data.ctrl`` (num_envs, nu) or ``data.xpos`` (num_envs, nbody, 3).
     """
 
     name = "mujoco"
@@ -69,7 +69,7 @@ class MujocoBatch(Environments):
         self.data.reset(ids=ids, keyframe=keyframe_id(self.model, keyframe))
 
     def fault(self) -> str | None:
-        """Return why and in which environment the physics has become unstable since the reset, or None."""
+        """Return the cause and the index of an unstable environment as text, or None if all are stable."""
         # The last axis contains MuJoCo's ``lastinfo`` and the number of occurrences of a warning.
         counts = self.data.warning[:, :, 1]
         for env in np.flatnonzero(counts.any(axis=1)).tolist():

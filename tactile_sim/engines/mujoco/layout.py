@@ -12,9 +12,9 @@ import numpy as np
 from tactile_sim.errors import EngineError
 
 _COUNTS = ("ncon", "ne", "nf", "nl", "nefc", "nJ")
-"""Fields of mjData that are consecutive 32-bit integers."""
+"""Consecutive 32-bit integer fields of mjData; `data_layout` finds them by their values."""
 _FARTHEST = 1 << 17
-"""Extent of the search for pointers in mjData, in units of 8 bytes."""
+"""Number of 8-byte words from the start of mjData that `data_layout` searches for the first pointer."""
 _POINTERS = 1 << 10
 """Upper bound on the number of pointers in mjData."""
 _PROBE = """<mujoco><worldbody><geom type="plane" size="1 1 1"/><body pos="0 0 .05"><freejoint/>
@@ -25,15 +25,15 @@ class DataLayout(NamedTuple):
     """Offsets of fields in mjData and mjContact [bytes], and the size of mjContact [bytes]."""
 
     pointers: int
-    """Offset of the first pointer to an array in mjData."""
+    """Offset of the first pointer to an array in mjData [bytes]."""
     ncon: int
-    """Offset of the field ``ncon`` (number of contacts) in mjData."""
+    """Offset of the field ``ncon`` (number of contacts) in mjData [bytes]."""
     contact: int
-    """Offset of the field ``contact`` (pointer to the contacts) in mjData."""
+    """Offset of the field ``contact`` (pointer to the contacts) in mjData [bytes]."""
     efc_force: int
-    """Offset of the field ``efc_force`` (pointer to the constraint forces) in mjData."""
+    """Offset of the field ``efc_force`` (pointer to the constraint forces) in mjData [bytes]."""
     stride: int
-    """Size of mjContact."""
+    """Size of mjContact [bytes]."""
     dist: int
     pos: int
     frame: int
@@ -41,7 +41,7 @@ class DataLayout(NamedTuple):
     dim: int
     geom: int
     efc_address: int
-    """Offsets of the fields ``dist`` to ``efc_address`` in mjContact."""
+    """Offset of this field in mjContact [bytes]. The six fields above are also offsets in mjContact."""
 
 
 @cache
@@ -90,7 +90,7 @@ def field_offset(data: mujoco.MjData, name: str) -> int:
 
 
 def _first(words: ctypes.Array, begin: int, end: int, value: int) -> int:
-    """Return the index of the first element in [begin, end) that equals a value.
+    """Return the first index in [begin, end) at which ``words`` contains ``value``.
 
     Raises:
         ValueError: There is no such element.

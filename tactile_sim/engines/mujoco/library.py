@@ -20,7 +20,10 @@ class BatchConfig(ctypes.Structure):
 
 
 class BatchOwner:
-    """Owner of a batch, which is deleted once neither this object nor an array from `view` is in use."""
+    """Owner of a batch in C memory.
+
+    The batch is deleted as soon as neither this object nor any array returned by `view` is referenced.
+    """
 
     def __init__(self, batch: int):
         self._batch, self._delete = batch, library().mjb_deleteBatch
@@ -42,7 +45,9 @@ class BatchOwner:
 
 
 def step_function(lib: ctypes.CDLL, name: str, integers: int = 0) -> Any:
-    """Return a library function that kernels can call with a model, data and integers.
+    """Return a library function that compiled kernels can call.
+
+    Its arguments are the addresses of the model and the data, followed by integers.
 
     Args:
         lib: The library.

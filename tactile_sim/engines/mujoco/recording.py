@@ -1,4 +1,7 @@
-"""Callback that MuJoCo's threads run on each environment of a batch: record the state, then step."""
+"""Callback that MuJoCo's threads run on each environment of a batch.
+
+It records contacts and other results for the current state, and then steps the environment.
+"""
 
 from __future__ import annotations
 
@@ -24,8 +27,11 @@ _INTEGRATORS = {
 _WIDTH, _NIDS = Contacts.WIDTH, Contacts.IDS
 (STEPS, ROOM, VALUES, IDS, COUNTS, GEOM_BODY, BODY_ROOT, NGEOM, NBODY, CVEL, COM, IS_ELLIPTIC,
  NCOPIES, COPIES) = range(14)  # fmt: skip
-"""Indices into the table that `new_job` creates. From index COPIES on, it contains the source offset,
-destination and size of each copy."""
+"""Indices into the table that `new_job` creates.
+
+From index COPIES on, the table contains three numbers for each array to copy: the offset of its pointer in
+mjData [bytes], the address of the destination, and the number of values per environment.
+"""
 
 
 def new_job(
@@ -37,14 +43,14 @@ def new_job(
 ) -> np.ndarray:
     """Create the int64 table of addresses and sizes for the callback.
 
-    The entries for contact buffers remain zero. The table does not keep the arrays alive.
+    The caller sets the entries for steps and contact buffers, which are 0, and keeps the arrays alive.
 
     Args:
         model: MuJoCo model of one environment.
         data: Any data of this model; the memory layout is read from it.
         counts: (num_envs,) int32 array that the callback fills with the number of contacts.
         constants: ``geom_bodyid`` and ``body_rootid`` of the model.
-        copies: Source offset, destination and size of each array to copy, see `COPIES`.
+        copies: Offset, destination address and size for each array to copy, see `COPIES`.
     """
     job = np.zeros(COPIES + 3 * len(copies), np.int64)
     job[COUNTS] = counts.ctypes.data
@@ -59,7 +65,11 @@ def new_job(
 
 @cache
 def compiled_callback(integrator: int) -> Any:
-    """Return the compiled function that MuJoCo's threads run on each environment."""
+    """Return the compiled function that MuJoCo's threads run on each environment.
+
+    Args:
+        integrator: Type of MuJoCo's integrator (mjtIntegrator).
+    """
     where, lib = data_layout(), library()
     names = ("mj_checkPos", "mj_checkVel", "mj_forward", "mj_checkAcc", "mj_step")
     check_pos, check_vel, forward, check_acc, step = (step_function(lib, name) for name in names)
@@ -92,11 +102,11 @@ def _record(memory, data, env, job_address, where):
     """Record contacts and other arrays of an environment; return False if its contacts do not fit.
 
     Args:
-        memory: The process's memory from address 0, as arrays of float64, int32 and int64.
+        memory: Three arrays (float64, int32 and int64) that view the memory of the process from address 0.
         data: Address of mjData.
         env: Index of the environment.
         job_address: Address of the table created by `new_job`.
-        where: The `DataLayout`.
+        where: Memory layout of mjData and mjContact, see `DataLayout`.
     """
     floats, ints, longs = memory
     job = longs[job_address >> 3 :]

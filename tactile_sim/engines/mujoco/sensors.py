@@ -135,7 +135,11 @@ class MujocoSensors:
 
     @cached_property
     def _contacts(self) -> dict[str, tuple[MujocoLayout, MujocoLayout | None]]:
-        """Cached layouts of contact sensors by name: their own, and the one with all fields or None."""
+        """Cached layouts of contact sensors, by name.
+
+        The first layout is that of the sensor itself. The second contains all fields, or is None if no sensor
+        has all fields; see `complete_layout`.
+        """
         return {}
 
     def _sensor(self, name: str) -> int:
@@ -162,12 +166,19 @@ class MujocoSensors:
 
 WRENCH, DIST = ContactSensor.WRENCH, ContactSensor.DIST
 TORQUE, RAW_DIST, RAW_NORMAL, RAW_TANGENT, RAW_WIDTH = 3, 6, 10, 13, 16
-"""First column of each field in a slot with all fields, and number of columns, both without ``found``."""
+"""Index of each field's first value in a slot with all fields, and the number of values in such a slot.
+
+The field ``found`` is not counted.
+"""
 
 
 @kernel
 def _read(sensordata, address, stride, values, found):
-    """Read a sensor with all fields into ``values`` and ``found``; compute wrenches in the world frame."""
+    """Copy a sensor's readings to ``values`` and ``found``, and add its wrenches in the world frame.
+
+    The sensor must have all fields. ``address`` is its first column in ``sensordata``, and ``stride`` is the
+    number of values in a slot.
+    """
     for n in range(len(values)):
         found[n] = sensordata[n, address]
         for s in range(values.shape[1]):
@@ -182,7 +193,10 @@ def _read(sensordata, address, stride, values, found):
 
 @kernel
 def _to_world(vector, normal, tangent, out):
-    """Rotate a vector from the axes normal, tangent, normal x tangent to the world frame."""
+    """Rotate a vector from a contact frame to the world frame.
+
+    The axes of the contact frame are the normal, the tangent and normal x tangent.
+    """
     for i in range(3):
         j, k = (i + 1) % 3, (i + 2) % 3
         across = normal[j] * tangent[k] - normal[k] * tangent[j]

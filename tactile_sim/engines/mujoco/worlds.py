@@ -1,4 +1,4 @@
-"""Wrapper of MuJoCo's C batch. Unlike `mujoco.batch`, it records contacts."""
+"""Wrapper of MuJoCo's C batch, which, unlike `mujoco.batch`, also records contacts."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ class Worlds(StateArrays, MujocoSensors):
     mocap_quat: np.ndarray
     qacc_warmstart: np.ndarray
     xpos: np.ndarray
-    """(num_envs, nbody, 3) origins of the bodies in the world [m]."""
+    """(num_envs, nbody, 3) positions of the body origins in the world [m]."""
     xmat: np.ndarray
     """(num_envs, nbody, 9) rotations from body frames to the world."""
     qfrc_actuator: np.ndarray
@@ -63,9 +63,9 @@ class Worlds(StateArrays, MujocoSensors):
     sensordata: np.ndarray
     """(num_envs, nsensordata) values of all sensors."""
     contact_values: np.ndarray
-    """(num_envs, k, Contacts.WIDTH) quantities of the contacts that carry a force, see `Contacts.values`."""
+    """(num_envs, k, Contacts.WIDTH) quantities of the recorded contacts, see `Contacts.values`."""
     contact_ids: np.ndarray
-    """(num_envs, k, Contacts.IDS) ids of these contacts, see `Contacts.ids`."""
+    """(num_envs, k, Contacts.IDS) ids of the recorded contacts, see `Contacts.ids`."""
 
     def __init__(self, model: mujoco.MjModel, num_envs: int, threads: int = 0):
         """Create the environments in the initial state.
@@ -110,7 +110,7 @@ class Worlds(StateArrays, MujocoSensors):
         self.reset()
 
     def step(self, n: int = 1) -> None:
-        """Advance every environment by n time steps; `faults` then reports failures."""
+        """Advance every environment by n time steps; call `faults` afterwards to detect failures."""
         self._note(self._lib.mjb_step(self._batch, None, 0, n, 0))
 
     def record(self, steps: int = 0) -> None:
@@ -163,7 +163,7 @@ class Worlds(StateArrays, MujocoSensors):
         return {env: f"bad {names[int(np.argmax(counts[env]))]}" for env in rows.tolist()} | self._errors
 
     def contacts(self, env: int) -> Contacts:
-        """Return a view of an environment's recorded contacts."""
+        """Return the contacts that the last `record` stored for an environment, without copying them."""
         count = int(self.contact_counts[env])
         return Contacts(self.contact_values[env, :count], self.contact_ids[env, :count])
 
@@ -189,7 +189,7 @@ class Worlds(StateArrays, MujocoSensors):
         self._callback = compiled_callback(int(model.opt.integrator))
 
     def _make_room(self, contacts: int) -> None:
-        """Allocate memory for this number of contacts per environment, and keep the recorded contacts."""
+        """Enlarge the contact arrays to this number of contacts per environment; keep recorded contacts."""
         values = np.zeros((self.num_envs, contacts, Contacts.WIDTH))
         ids = np.zeros((self.num_envs, contacts, Contacts.IDS), np.int32)
         room = self._job[ROOM]

@@ -70,7 +70,7 @@ def hit_hfield(x, y, z, u, v, w, size, heights, reach):
 def _next(value, rate, at):
     """Return the next integer that ``value + at * rate`` reaches as ``at`` grows, and the step (1, -1 or 0).
 
-    Both are 0 if the rate is 0.
+    Both results are 0 if ``rate`` is 0.
     """
     now = value + at * rate
     if rate > 0.0:

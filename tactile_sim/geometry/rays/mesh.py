@@ -62,11 +62,13 @@ def _inside(x, y, z, first, last, boxes, links, triangles):
 def cross_mesh(x, y, z, u, v, w, first, last, boxes, links, triangles, reach, count):
     """Return the distance to the nearest crossing of a ray with a mesh, and a crossing number.
 
-    Except for its sign, the crossing number is the number of triangles crossed from the front minus the
-    number crossed from the back. If the ray ends outside a closed mesh, it is 0 for a ray that starts outside
-    or in a cavity, and nonzero for a ray that starts inside. This also holds if parts of the mesh overlap or
-    if all triangles face inwards. If ``count`` is False, the search ends at the nearest crossing, and the
-    crossing number is not meaningful. The other arguments are as in `hit_mesh`.
+    The crossing number is the number of triangles crossed from the front minus the number crossed from the
+    back; its sign has no meaning. For a ray that ends outside a closed mesh, the crossing number is 0 if the
+    ray starts outside or in a cavity, and nonzero if it starts inside. This also holds if parts of the mesh
+    overlap or if all triangles face inwards.
+
+    If ``count`` is False, the search ends at the nearest crossing, and the crossing number is not meaningful.
+    The other arguments are as in `hit_mesh`.
 
     Returns:
         The distance [m], which is infinite without a crossing within reach, and the crossing number.
@@ -128,7 +130,7 @@ def _inverse(value):
 
 @kernel(error_model="numpy")
 def _within(boxes, node, x, y, z, iu, iv, iw, far):
-    """Return the distances from 0 to ``far`` at which a ray enters and leaves a node's box [m].
+    """Return the distances at which a ray enters and leaves a node's box, limited to [0, ``far``] [m].
 
     If the ray misses the box, the entry is larger than the exit.
 
@@ -163,8 +165,9 @@ def _shear(u, v, w):
         w: z component of the direction.
 
     Returns:
-        Three axes a, b and c, of which c is nearest to the direction; the ratios of the direction's
-        components along a and b to that along c; and the inverse of the component along c.
+        a, b, c: Axes in cyclic order; c is the axis with the largest component of the direction.
+        sa, sb: Components of the direction along a and b, divided by the component along c.
+        sc: Inverse of the component along c.
     """
     d = (u, v, w)
     c = 2
@@ -181,7 +184,8 @@ def _crossing(corners, t, o, a, b, c, sa, sb, sc):
     """Compute where a line crosses a triangle.
 
     A line through an edge or a corner crosses exactly one of the triangles there, as if it were moved aside
-    by an infinitesimal amount: an edge gives the same result with opposite signs for both of its triangles.
+    by an infinitesimal amount. This works because `_side` returns opposite signs for the two triangles that
+    share an edge.
 
     Args:
         corners: (n, 9) corners of all triangles [m].
@@ -221,7 +225,10 @@ def _crossing(corners, t, o, a, b, c, sa, sb, sc):
 
 @kernel(error_model="numpy")
 def _side(area, pa, pb, qa, qb):
-    """Return 1 or -1, depending on the side of the edge from p to q on which the line passes; break ties."""
+    """Return 1 or -1 for the side of the edge from p to q on which a line passes.
+
+    A line through the edge counts as being on one side. That side is the same for both triangles of the edge.
+    """
     if area != 0.0:
         return 1 if area > 0.0 else -1
     if pb != qb:

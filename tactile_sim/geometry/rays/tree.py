@@ -20,7 +20,10 @@ class Tree(NamedTuple):
     boxes: np.ndarray
     """(nodes, 6) centre and half sizes of each node's box [m]."""
     links: np.ndarray
-    """(nodes, 3) next node outside each node's subtree, and a leaf's range [begin, end) in ``order``."""
+    """(nodes, 3) for each node, the next node outside its subtree and its range [begin, end) in ``order``.
+
+    The range is empty for nodes that are not leaves.
+    """
     order: np.ndarray
     """(n,) indices of the items, leaf by leaf."""
 
@@ -46,11 +49,12 @@ def join(trees: Sequence[Tree]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Concatenate trees into common arrays.
 
     Args:
-        trees: Trees to concatenate. Their items are numbered consecutively.
+        trees: Trees to concatenate. The items are numbered consecutively over all trees.
 
     Returns:
-        Boxes (nodes, 6) and links (nodes, 3) of all trees, with indices shifted to the common arrays, and the
-        first node of each tree, followed by the number of nodes (trees + 1,).
+        boxes: (nodes, 6) boxes of all trees.
+        links: (nodes, 3) links of all trees; they refer to the common arrays.
+        first: (trees + 1,) first node of each tree; the last entry is the total number of nodes.
     """
     first = np.cumsum([0, *(len(tree.boxes) for tree in trees)])
     items = np.cumsum([0, *(len(tree.order) for tree in trees)])
@@ -63,7 +67,7 @@ def join(trees: Sequence[Tree]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 def _build(low, high, leaf):
     """Build the arrays of a `Tree`; the arguments are as in `build`.
 
-    The items of a node are halved at the median along the axis on which their centres spread the most.
+    Each node is split in two at the median along the axis on which the centres of its items spread the most.
     """
     n = len(low)
     centres = 0.5 * (low + high)

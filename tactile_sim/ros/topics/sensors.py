@@ -60,7 +60,7 @@ _JOINTS = {
     mjtSensor.mjSENS_ACTUATORVEL: "velocity",
     mjtSensor.mjSENS_ACTUATORFRC: "effort",
 }
-"""JointState array that contains the value, for each type of joint, tendon or actuator sensor."""
+"""The JointState array that contains the sensor's value, for each joint, tendon or actuator sensor type."""
 _UNITS = {
     mjtSensor.mjSENS_TOUCH: "N",
     mjtSensor.mjSENS_RANGEFINDER: "m",
@@ -235,7 +235,7 @@ class _Sensors:
         )
 
     def _numbers(self, sensor: int) -> _Message:
-        """Return a TactileArray with a unit, for a sensor that fits no standard message."""
+        """Declare a TactileArray message with a unit, for a sensor that fits no standard message."""
         model, names = self._model, self._simulation.names
         kind = mjtSensor(model.sensor_type[sensor])
         touch = kind == mjtSensor.mjSENS_TOUCH

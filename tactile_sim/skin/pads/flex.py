@@ -28,7 +28,7 @@ class FlexSurface:
     body: int
     """Id of the body that carries the flex."""
     vertices: np.ndarray
-    """(v, 3) positions of all vertices of the flex in the frame of that body [m]."""
+    """(v, 3) positions of all vertices of the flex, in the frame of ``body`` [m]."""
     triangles: np.ndarray
     """(t, 3) vertex indices of the surface triangles, wound outward if the flex is solid (``dim`` 3)."""
 

@@ -34,15 +34,16 @@ class Layout:
     """The n taxels of a sensor, in the sensor's order."""
 
     positions: np.ndarray
-    """(n, 3) positions [m]."""
+    """(n, 3) positions of the taxels in the frame of the layout [m]."""
     axes: np.ndarray
-    """(n, 3, 3) rows: first tangent, second tangent, outward normal; right-handed unit vectors."""
+    """(n, 3, 3) axes of each taxel in the frame of the layout. Rows: first tangent, second tangent, outward
+    normal; they are right-handed unit vectors."""
     ids: np.ndarray
-    """(n,) uint32 ids."""
+    """(n,) uint32 id of each taxel, as numbered by the sensor."""
     rows: np.ndarray
-    """(n,) uint32 row of each taxel; empty if there is no grid."""
+    """(n,) uint32 row of each taxel in the sensor's grid; empty if there is no grid."""
     columns: np.ndarray
-    """(n,) uint32 column of each taxel; empty if there is no grid."""
+    """(n,) uint32 column of each taxel in the sensor's grid; empty if there is no grid."""
     spacing: float
     """Distance between neighbouring taxels [m]."""
 
@@ -152,7 +153,7 @@ def default_tangents(normals: np.ndarray) -> np.ndarray:
 
 
 def spacing_of(positions: np.ndarray) -> float:
-    """Return the median distance between nearest neighbours [m]; 0 for fewer than two positions (n, 3)."""
+    """Return the median distance from each position (n, 3) to its nearest neighbour [m], or 0 if n < 2."""
     if len(positions) < 2:
         return 0.0
     return float(np.median(cKDTree(positions).query(positions, 2)[0][:, 1]))

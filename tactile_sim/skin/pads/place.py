@@ -24,7 +24,7 @@ FARTHEST = 0.01
 LINK = 1.75
 """Maximum distance between neighbouring taxels that no mesh connects, as a multiple of the spacing."""
 ALIKE = 0.3
-"""Minimum cosine between the normals of such neighbours."""
+"""Minimum cosine between the normals of neighbouring taxels that no mesh connects."""
 
 
 def place_body(name: str, body: int, spacing: float, surface: BodySurface) -> PlacedPad:
@@ -133,7 +133,7 @@ def _place_layout(model: mujoco.MjModel, plan: PadPlan, layout: Layout, names: N
 
 
 def _triangles(layout: Layout) -> np.ndarray:
-    """Return two triangles (t, 3), wound outward, for each cell of the grid whose four corners exist."""
+    """Return two triangles (t, 3), wound outward, for each grid cell that has taxels at all four corners."""
     if len(layout.rows) == 0:
         return np.empty((0, 3), np.uint32)
     # The row numbers of a sensor may have gaps.

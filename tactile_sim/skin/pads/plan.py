@@ -17,9 +17,9 @@ class Region:
     normal: np.ndarray | None = None
     """(3,) direction in the body's frame, of any length."""
     within: float = 90.0
-    """Maximum angle between a taxel's normal and this direction [degrees]."""
+    """Maximum angle between a taxel's normal and ``normal`` [degrees]."""
     box: np.ndarray | None = None
-    """(2, 3) opposite corners in the body's frame [m]."""
+    """(2, 3) opposite corners of the box, in the body's frame [m]."""
 
     def contains(self, positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
         """Return whether each taxel (n,) is in the region.
@@ -56,7 +56,7 @@ class PadPlan:
     region: Region | None = None
     """Part of the surface to cover; None covers the entire surface."""
     ignores_outside: bool = False
-    """True if loads farther than one spacing from any taxel are ignored."""
+    """True if the pad ignores loads that are farther than one spacing from their nearest taxel."""
     rate: float = 0.0
     """Publishing rate of the pad's topics [Hz]; 0 uses the rate of the skin."""
     touch_function: str | None = None
@@ -81,7 +81,7 @@ class PlacedPad:
     positions: np.ndarray
     """(n, 3) positions of the taxels as configured [m]; those of a layout may be off the surface."""
     axes: np.ndarray
-    """(n, 3, 3) rows: first tangent, second tangent, outward normal."""
+    """(n, 3, 3) axes of each taxel. Rows: first tangent, second tangent, outward normal."""
     ids: np.ndarray
     """(n,) uint32 ids, as numbered by the sensor."""
     rows: np.ndarray
@@ -98,7 +98,7 @@ class PlacedPad:
     corners: np.ndarray | None = None
     """(n, 3) flex vertices of the triangle that contains each taxel; None for pads not on a flex."""
     weights: np.ndarray | None = None
-    """(n, 3) barycentric weights of each taxel in this triangle, which sum to 1."""
+    """(n, 3) barycentric coordinates of each taxel in the triangle with the vertices ``corners``."""
 
     def __len__(self) -> int:
         return len(self.positions)

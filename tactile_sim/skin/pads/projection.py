@@ -40,7 +40,7 @@ def project(shapes: Sequence[Shape], points: np.ndarray) -> tuple[np.ndarray, np
 
 
 def closest_points(shape: Shape, points: np.ndarray) -> np.ndarray:
-    """Return the point on a geom's surface that is closest to each of n points (n, 3), body frame [m]."""
+    """Return the closest point on a geom's surface to each of the points (n, 3), in the body's frame [m]."""
     p = (points - shape.position) @ shape.rotation
     a, b, _ = shape.size
     match shape.kind:
@@ -83,9 +83,10 @@ def _on_cylinder(p: np.ndarray, radius: float, half: float) -> np.ndarray:
 
 
 def _on_ellipsoid(p: np.ndarray, radii: np.ndarray) -> np.ndarray:
-    """Return the points on an ellipsoid that are closest to the points p (n, 3), in its frame [m].
+    """Return the closest points on an ellipsoid to the points p (n, 3), in the ellipsoid's frame [m].
 
-    The closest point is q = r² p / (r² + t), where t is found from |q / r| = 1 by Newton's method.
+    The closest point is q = r² p / (r² + t), where r are the radii (3,). Newton's method finds the t for
+    which |q / r| = 1.
     """
     p = np.where(np.abs(p) > 1e-9 * radii.min(), p, np.copysign(1e-9 * radii.min(), p))
     squares = radii**2

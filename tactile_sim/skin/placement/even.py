@@ -2,8 +2,8 @@
 
 For random sizes with all half-sizes at least twice the spacing, the distance from a taxel to its nearest
 neighbour, relative to the spacing, is 0.87 to 1.0 on spheres and capsules, 0.84 to 1.08 on ellipsoids, 0.8 to
-1.15 on boxes and 0.68 to 1.25 on cylinders. On hulls, it is 0.7 to 1.09 for 99.8 % of the taxels, and down
-to 0.2 at acute corners.
+1.15 on boxes and 0.68 to 1.25 on cylinders. On the hulls of meshes, it is 0.7 to 1.09 for 99.8 % of the
+taxels, and down to 0.2 at acute corners.
 Parts thinner than the spacing have taxels on both sides, separated by only the thickness of the part. Geoms
 smaller than the spacing have six to eight taxels. The number of taxels equals area / spacing² within 3 % if
 it is above 500 and no part is thinner than the spacing. Placement is deterministic.

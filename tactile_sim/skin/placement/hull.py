@@ -17,7 +17,7 @@ def project_to_hull(points, at, normals, offsets, first, beside):
         normals: Outward unit normals (h, 3) of the planes.
         offsets: Offsets (h,) of the planes [m].
         first: Start (h + 1,) of each plane's list in ``beside``.
-        beside: Planes that share an edge with each plane, concatenated.
+        beside: For each plane, the list of planes that share an edge with it, concatenated.
 
     Returns:
         Points (n, 3) on the polytope [m], and outward unit normals (n, 3).

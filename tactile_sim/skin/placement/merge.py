@@ -17,12 +17,13 @@ from tactile_sim.skin.placement.surface import BodySurface, Surface
 Cover = Callable[[Shape, float], Surface]
 """Function that places taxels on a geom, in its body's frame. Arguments: the shape and the spacing [m]."""
 Join = Callable[[np.ndarray, Sequence[Shape], Sequence[Surface], float], BodySurface]
-"""Function that builds a body's skin from k geoms. Arguments: ids (k,), shapes, surfaces, spacing [m]."""
+"""Function that builds a body's skin from k geoms. Arguments: the ids (k,), shapes and surfaces of the geoms,
+and the spacing [m]."""
 
 
 @dataclass(frozen=True)
 class Placement:
-    """A method to place the taxels of a body; a custom one needs only ``Placement(cover)``."""
+    """A method to place the taxels of a body. A custom method only has to specify ``cover``."""
 
     cover: Cover
     """Places taxels on a geom that is part of a body."""

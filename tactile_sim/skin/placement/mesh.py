@@ -14,12 +14,12 @@ import numpy as np
 from tactile_sim.compilation import kernel
 
 TAXEL, SEAM, SPARE, LOST = 0, 1, 2, 3
-"""Role of a vertex: a taxel; a vertex of a seam between geoms; a vertex on the surface that can be removed; a
-vertex off the surface."""
+"""Role of a vertex. TAXEL: a taxel. SEAM: a vertex of a seam between geoms. SPARE: a vertex on the surface
+that can be removed. LOST: a vertex off the surface."""
 FAIR = 0.11
-"""Minimum quality of an acceptable triangle, also assigned to triangles that do not get worse.
+"""Minimum quality of an acceptable triangle.
 
-See `quality_after`.
+`quality_after` also assigns this value to a triangle of lower quality that does not get worse.
 """
 FORBIDDEN = -2.0
 
@@ -28,11 +28,11 @@ class Mesh(NamedTuple):
     """A closed mesh, wound outward; kernels modify it in place."""
 
     positions: np.ndarray
-    """Positions (n, 3) [m]."""
+    """Positions (n, 3) of the vertices [m]."""
     role: np.ndarray
-    """Role (n,): TAXEL, SEAM, SPARE or LOST."""
+    """Role (n,) of each vertex: TAXEL, SEAM, SPARE or LOST."""
     triangles: np.ndarray
-    """Vertices (t, 3) of each triangle."""
+    """Vertex indices (t, 3) of each triangle."""
     across: np.ndarray
     """Triangle (t, 3) across the edge opposite to each corner."""
     label: np.ndarray
@@ -102,8 +102,8 @@ def quality_after(mesh, u, v):
     """Return the quality of the worst triangle after moving vertex u onto v.
 
     The quality of a triangle is twice its area divided by the square of its longest edge, times the cubed
-    cosine of the angle between its normal and the geom's normal. The result is FORBIDDEN if the mesh would
-    not stay closed.
+    cosine of the angle between its normal and the geom's normal. The result is at most -1 if an edge would be
+    longer than ``mesh.longest``, and FORBIDDEN if the mesh would not stay closed.
     """
     shared = count = 0
     worst = 1.0

@@ -1,9 +1,9 @@
 """Placement `mimo`: taxels at the sensor positions of MIMo's touch library, in the same order.
 
 The taxels of a body are the vertices of its geoms' `mimo_meshes`, except vertices inside or on the convex
-hull of another geom's vertices. The taxels of a separate geom are all of its `mimo_points`. The distance to
-the nearest neighbour is 0.2 to 1.24 times the spacing. A geom too small for the spacing has one taxel at its
-centre, which represents its whole surface and has the normal 0.
+hull of another geom's vertices. The taxels of a geom with a separate skin are all of its `mimo_points`. The
+distance to the nearest neighbour is 0.2 to 1.24 times the spacing. A geom too small for the spacing has one
+taxel at its centre, which represents its whole surface and has the normal 0.
 
 This placement also supports two cases in which MIMo fails: meshes have `even` taxels on their collision
 shape, and a body whose geoms all hide each other keeps its least deep taxel.
@@ -75,7 +75,7 @@ def _sizes(shape: Shape) -> tuple:
 
 
 def _surface(shape: Shape, positions: np.ndarray, normals: np.ndarray, triangles: np.ndarray) -> Surface:
-    """Create a surface; each triangle's area is divided among its corners and scaled to the geom's area."""
+    """Create a surface. Triangle areas are divided among the corners and scaled to sum to the geom's area."""
     if len(positions) == 1:
         surface = Surface(positions, np.zeros((1, 3)), np.array([shape.area]), triangles)
     else:
@@ -93,7 +93,7 @@ def _visible(shapes: Sequence[Shape], surfaces: Sequence[Surface], on: float) ->
 
     Args:
         shapes: Shapes of the geoms.
-        surfaces: Their surfaces, with n taxels in total.
+        surfaces: Surfaces of the geoms, with n taxels in total.
         on: Points closer to a hull than this count as being on it, and thus as hidden [m].
     """
     hidden, depths = [], []

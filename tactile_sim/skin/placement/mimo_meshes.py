@@ -2,8 +2,8 @@
 
 The vertices are the sensors of MIMo's TrimeshTouch. The first argument of each function is the distance
 between vertices [m].
-Meshes are centred on the origin with axes along z. All except that of the pipe are convex hulls of their
-vertices. A primitive too small for the distance has one vertex at its centre and no triangles.
+Meshes are centred on the origin with axes along z. All meshes except the mesh of the pipe are convex hulls of
+their vertices. A primitive too small for the distance has one vertex at its centre and no triangles.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Mesh(NamedTuple):
     """A triangle mesh with normals."""
 
     vertices: np.ndarray
-    """Positions (n, 3) [m]."""
+    """Positions (n, 3) of the vertices [m]."""
     normals: np.ndarray
     """Outward unit normals (n, 3) of the primitive; at an edge, averaged over the adjacent faces."""
     triangles: np.ndarray
@@ -186,9 +186,14 @@ def _bands(first: np.ndarray, count: np.ndarray) -> np.ndarray:
 def _edge_triangles(
     first: np.ndarray, count: np.ndarray, first_other: np.ndarray, count_other: np.ndarray, ties: int
 ) -> np.ndarray:
-    """Return the triangles formed by each edge of k rings and the opposite point of the other ring.
+    """Return the triangles that the edges of k rings form with points of the rings next to them.
 
-    ``ties`` is 1 if the other ring's edge comes first when two edges have the same azimuth, otherwise 0.
+    Args:
+        first: First point (k,) of each ring.
+        count: Number of points (k,) of each ring.
+        first_other: First point (k,) of the ring next to each ring.
+        count_other: Number of points (k,) of the ring next to each ring.
+        ties: 1 if the edge of the other ring comes first when two edges have the same azimuth, otherwise 0.
     """
     edges = np.where(count > 1, count, 0)
     ring = np.repeat(np.arange(len(count)), edges)

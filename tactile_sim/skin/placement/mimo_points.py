@@ -31,10 +31,10 @@ def checked(function: str, resolution: object, **sizes: object) -> list[Any]:
         sizes: Further lengths [m]: ``sizes`` and ``radii`` (3,), ``length`` >= 0, all others > 0.
 
     Returns:
-        The arguments as floats and arrays (3,).
+        The resolution and the sizes, in this order, as floats and arrays (3,).
 
     Raises:
-        TactileSimError: If an argument is invalid.
+        TactileSimError: An argument is invalid.
     """
     values: list[Any] = []
     for name, given in {"resolution": resolution, **sizes}.items():

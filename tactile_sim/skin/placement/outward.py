@@ -9,11 +9,11 @@ from tactile_sim.skin.placement.shapes import Shape
 
 
 def outward(shape: Shape, points: np.ndarray, blur: float = 0.0) -> np.ndarray:
-    """Return a geom's outward unit normals where its surface is nearest to points inside or close to it.
+    """Return a geom's outward unit normals at the points of its surface that are nearest to given points.
 
     Args:
         shape: The geom.
-        points: Points (n, 3) in its body's frame [m].
+        points: Points (n, 3) inside the geom or close to it, in its body's frame [m].
         blur: Normals are averaged over all faces at most this much farther away than the nearest face [m].
 
     Returns:

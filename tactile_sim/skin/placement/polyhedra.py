@@ -32,9 +32,9 @@ class Polyhedron:
     """A closed mesh of a geom's taxels, with additional vertices where the taxels are too far apart."""
 
     positions: np.ndarray
-    """Positions (n, 3) [m], taxels first."""
+    """Positions (n, 3) of the vertices [m], taxels first."""
     normals: np.ndarray
-    """Outward unit normals (n, 3)."""
+    """Outward unit normals (n, 3) of the geom at the vertices."""
     triangles: np.ndarray
     """Vertex indices (t, 3), wound outward."""
     is_taxel: np.ndarray
@@ -75,8 +75,11 @@ def unite(
         triangles: Triangles (t, 3) of each polyhedron, wound outward.
 
     Returns:
-        Vertices (n, 3) and triangles (t, 3) of the union, the input vertex (n,) at the position of each
-        vertex, or -1 where surfaces meet, and the input triangle (t,) that contains each triangle.
+        vertices: Vertices (n, 3) of the union [m].
+        triangles: Vertex indices (t, 3) of the triangles of the union, wound outward.
+        source: Input vertex (n,) at the same position as each vertex, or -1 for new vertices where surfaces
+            meet.
+        face: Input triangle (t,) that contains each triangle.
     """
     first = np.cumsum([0, *map(len, triangles)])
     solids = [

@@ -21,7 +21,7 @@ normals (n, 3)."""
 
 
 def relax(points: np.ndarray, spacing: float, project: Project) -> tuple[np.ndarray, np.ndarray]:
-    """Move points apart on a surface.
+    """Move points on a surface apart until they are about evenly spaced.
 
     Args:
         points: Points (n, 3) near the surface [m].

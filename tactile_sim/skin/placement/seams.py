@@ -15,7 +15,8 @@ from tactile_sim.skin.placement.thin import drop
 COINCIDENT = 1e-3
 """Surfaces closer to each other than this coincide [spacings]."""
 TINY = 1e-6
-"""Step away from an edge, too small to cross the geom even at an acute edge [spacings]."""
+"""Length of the step from an edge along its new normal, which must lead out of the geom [spacings]. It is too
+small to cross the geom, even at an acute edge."""
 CROWDED = 0.5
 """Minimum distance between taxels of two geoms that face each other across a groove [spacings]."""
 
@@ -87,7 +88,11 @@ def widen(mesh: Mesh, normals: np.ndarray, geom: np.ndarray, spacing: float) -> 
 
 
 def _members(mesh: Mesh, geom: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
-    """Return up to three geoms (m, 3) that meet at each new vertex, padded with -1, and the vertices (m,)."""
+    """Find the geoms that meet at each new vertex.
+
+    Returns:
+        Up to three geoms (m, 3) for each new vertex, padded with -1, and the indices (m,) of these vertices.
+    """
     pairs = np.stack([mesh.triangles.ravel(), np.repeat(mesh.label, 3)], axis=1)
     pairs = np.unique(pairs[geom[pairs[:, 0]] < 0], axis=0)
     taxels = np.bincount(geom[mesh.role == TAXEL], minlength=count)
@@ -134,7 +139,7 @@ def _turn_to_visible(
     shapes: Sequence[Shape],
     ahead: float,
 ) -> None:
-    """Turn normals at a geom's edges toward the visible faces there if other faces are hidden.
+    """Turn the normals of vertices at a geom's edge toward its visible faces if its other faces are hidden.
 
     Args:
         mesh: The mesh.

@@ -43,7 +43,7 @@ class Hull:
     first: np.ndarray
     """Start (h + 1,) of each plane's list in ``beside``."""
     beside: np.ndarray
-    """Planes that share an edge with each plane, concatenated."""
+    """For each plane, the list of planes that share an edge with it, concatenated."""
 
     @staticmethod
     def of(points: np.ndarray) -> Hull:
@@ -94,7 +94,7 @@ class Shape:
     rotation: np.ndarray
     """Rotation (3, 3) from the geom's frame to the body's frame."""
     hull: Hull | None = field(default=None, repr=False)
-    """Collision hull of a mesh in the geom's frame."""
+    """Convex hull with which a mesh collides, in the geom's frame; None for other kinds."""
 
     @staticmethod
     def of_geom(model: mujoco.MjModel, geom: int) -> Shape:

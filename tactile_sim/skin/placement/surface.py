@@ -13,7 +13,7 @@ class Surface:
     """Taxels on the whole surface of one geom."""
 
     positions: np.ndarray
-    """Positions (n, 3) [m]."""
+    """Positions (n, 3) of the taxels [m]."""
     normals: np.ndarray
     """Outward unit normals (n, 3), averaged at edges; 0 for a taxel at the geom's centre."""
     areas: np.ndarray
@@ -37,13 +37,13 @@ class BodySurface:
     geom_ids: np.ndarray
     """Ids (k,) of the colliding geoms."""
     positions: np.ndarray
-    """Positions (n, 3) [m]."""
+    """Positions (n, 3) of the taxels [m]."""
     normals: np.ndarray
     """Outward unit normals (n, 3); 0 for a taxel at the centre of its geom."""
     areas: np.ndarray
     """Area (n,) represented by each taxel [m2]."""
     geom_index: np.ndarray
-    """Index (n,) uint16 into geom_ids."""
+    """Geom (n,) on which each taxel is, as a uint16 index into ``geom_ids``."""
     triangles: np.ndarray
     """Taxel indices (t, 3) uint32, wound outward."""
     edges: np.ndarray

@@ -25,7 +25,8 @@ SEAM_STEP = 0.6
 JUNCTION = 0.8
 """Junctions of seams are merged if they are closer to each other than this fraction of `SEAM_STEP`."""
 ALIKE = 0.3
-"""Minimum cosine of the angle between two normals that count as being on the same side of a geom."""
+"""Two points are on the same side of a geom if the cosine of the angle between their normals is above
+this."""
 
 
 @kernel
@@ -48,7 +49,7 @@ def thin(mesh, normals, spacing):
 
 @kernel
 def drop(mesh, role, worst):
-    """Remove vertices with at least a specified role, as long as no triangle gets worse than ``worst``.
+    """Remove vertices whose role is at least ``role``, unless a triangle would get worse than ``worst``.
 
     Args:
         mesh: The mesh, modified in place.
@@ -68,7 +69,10 @@ def drop(mesh, role, worst):
 
 @kernel
 def _thin_seams(mesh, worst, least):
-    """Collapse vertices along their seams, closest first, until they are at least ``least`` [m] apart."""
+    """Collapse vertices along their seams, closest first, until they are at least ``least`` [m] apart.
+
+    Vertices are kept if removing them would leave a triangle worse than ``worst``.
+    """
     going = True
     while going:
         going = False
@@ -107,7 +111,11 @@ def _thin_seams(mesh, worst, least):
 
 @kernel
 def _clear_seams(mesh, worst, normals, least):
-    """Collapse taxels within ``least`` [m] of a seam vertex on the same side of their geom."""
+    """Remove taxels that are closer than ``least`` [m] to a seam vertex on the same side of the taxel's geom.
+
+    If the seam vertex is on another side, the minimum distance is half as large. Taxels are kept if removing
+    them would leave a triangle worse than ``worst``.
+    """
     for u in range(len(mesh.at)):
         if mesh.at[u] < 0 or (mesh.role[u] != TAXEL and seam_edges(mesh, u) > 0):
             continue

@@ -31,14 +31,15 @@ from tactile_sim.skin.placement.thin import thin
 from tactile_sim.skin.placement.triangulate import flip_to_delaunay
 
 SUNK = 0.1
-"""Depth to which hidden vertices are moved in the geom that hides them, to separate coinciding geoms, in
-spacings."""
+"""Depth to which hidden vertices are moved into the geom that hides them, in spacings. This separates
+surfaces that coincide."""
 LONGEST = 2.2
 """Maximum edge length after removing vertices, exceeded only if unavoidable, in spacings."""
 JOINED = 0.5
 """Geoms of a body closer to each other than this share one skin across the gap, in spacings."""
 GAP = 1.5
-"""Taxels on opposite sides of such a gap are neighbours if they are closer than this, in spacings."""
+"""Taxels on opposite sides of a gap narrower than `JOINED` are neighbours if they are closer to each other
+than this, in spacings."""
 
 
 @dataclass
@@ -46,7 +47,7 @@ class _Taxels:
     """Taxels of several geoms and their triangles.
 
     Attributes:
-        positions: (n, 3) in the body's frame [m].
+        positions: (n, 3) positions in the body's frame [m].
         normals: (n, 3) outward unit normals.
         areas: (n,) area represented by each taxel [m2].
         geom: (n,) index of each taxel's geom among the geoms of the body.
@@ -67,12 +68,12 @@ def join(
 
     No taxel is inside another geom of the body or where the faces of two geoms touch. Where surfaces
     coincide, only the first geom has taxels. The visible taxels of a surface that is not a closed mesh are
-    kept as they are. A body always keeps at least one taxel, the least deep.
+    kept as they are. If all taxels of a body are hidden, the least deep one is kept.
 
     Args:
         geom_ids: Ids (k,) of the geoms.
-        shapes: Their shapes.
-        surfaces: Their surfaces.
+        shapes: Shapes of the k geoms.
+        surfaces: Surfaces of the k geoms.
         spacing: Distance between taxels [m].
     """
     near = _near(shapes, JOINED * spacing)
@@ -93,7 +94,7 @@ def join(
 
 @dataclass
 class _View:
-    """A geom and its visibility among the geoms of the body."""
+    """The polyhedron of a geom, and which of its vertices are hidden by other geoms of the body."""
 
     solid: Polyhedron
     hidden: np.ndarray
@@ -101,7 +102,8 @@ class _View:
     depth: np.ndarray
     """Depth (n,) of each hidden vertex in the geom in which it is deepest [m]; -inf for visible vertices."""
     sunk: np.ndarray
-    """Positions (n, 3) of the vertices, where hidden vertices are moved well inside that geom [m]."""
+    """Positions (n, 3) of the vertices [m]. Hidden vertices are moved well inside the geom in which they are
+    deepest."""
 
     @staticmethod
     def of(i: int, shapes: Sequence[Shape], surface: Surface, near: np.ndarray, spacing: float) -> _View:
@@ -218,7 +220,10 @@ def _least_deep(surfaces: Sequence[Surface], views: Sequence[_View]) -> _Taxels:
 def _assemble(
     geom_ids: np.ndarray, parts: Sequence[_Taxels], shapes: Sequence[Shape], spacing: float
 ) -> BodySurface:
-    """Combine parts in the order of geoms; edges are triangle sides and links across narrow gaps."""
+    """Combine taxels into the skin of a body, in the order of their geoms.
+
+    The edges of the skin are the sides of the triangles and links across narrow gaps.
+    """
     first = np.cumsum([0, *(len(part.geom) for part in parts)])
     geom = np.concatenate([part.geom for part in parts])
     order = np.argsort(geom, kind="stable")
@@ -256,7 +261,7 @@ def _gaps(
     shapes: Sequence[Shape],
     spacing: float,
 ) -> np.ndarray:
-    """Return pairs (e, 2) of taxels on both sides of narrow gaps between otherwise unconnected geoms."""
+    """Return pairs (e, 2) of taxels across narrow gaps between surfaces that are not connected otherwise."""
     graph = coo_array((np.ones(len(sides), bool), sides.T), shape=(len(positions), len(positions)))
     count, component = connected_components(graph, directed=False)
     if count == 1:

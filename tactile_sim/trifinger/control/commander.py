@@ -21,9 +21,9 @@ from tactile_sim.trifinger.physics.rules import Rules
 class FingerCommander(Commander):
     """Commander that converts joint commands to desired actions.
 
-    Joints that are not in a command keep their last action. If a command sets no position for a joint, the
-    joint has no position control; if it sets no effort, the joint has no additional torque. The action rules
-    (`tactile_sim.trifinger.physics.rules`) compute the motor torques. Configured gains replace the defaults.
+    A command affects only the joints for which it contains a position or an effort. If it contains only an
+    effort, position control of the joint is disabled. If it contains only a position, the joint has no
+    additional torque. The action rules (`tactile_sim.trifinger.physics.rules`) compute the motor torques.
     """
 
     def __init__(
@@ -39,12 +39,14 @@ class FingerCommander(Commander):
         Args:
             model: The compiled scene; its only hinge joints must be those of the robot.
             names: Names of the model's elements.
-            gains: ``kp`` and ``kd`` by joint name or shell pattern.
+            gains: ``kp`` [N m/rad] and ``kd`` [N m s/rad] by joint name or shell pattern; they replace the
+                default gains.
             rules: Action rules of the robot.
             where: Prefix for error messages (configuration key of the gains).
 
         Raises:
-            ConfigError: An entry of ``gains`` matches no joint or has other keys, or two patterns conflict.
+            ConfigError: An entry of ``gains`` matches no joint or has a key other than ``kp`` and ``kd``, or
+                two patterns conflict.
         """
         self._rules = rules
         super().__init__(model, names)
@@ -71,11 +73,13 @@ class FingerCommander(Commander):
         raise CommandError("joint_trajectory: the TriFinger does not support it; command positions")
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
-        """Check a command and return its targets. Joints accept positions and efforts but not velocities.
+        """Check a command and return its targets.
+
+        Joints accept positions and efforts, but not velocities.
 
         Returns:
-            Arrays ``position`` [rad] and ``effort`` [N m], among others, with one element per joint; NaN for
-            joints without a command. See `Commander.check`.
+            Mapping that contains the arrays ``position`` [rad] and ``effort`` [N m], among others. Each array
+            has one element per joint, which is NaN if the joint has no target. See `Commander.check`.
 
         Raises:
             CommandError: The command is invalid.

@@ -12,7 +12,10 @@ from tactile_sim.trifinger.workspace.objects import get_pose
 
 
 class GraspMotion:
-    """Motion that applies the torques of a `Grip` planned for the cube's pose at the start of the motion."""
+    """Motion that grasps, lifts and holds the cube with the torques of a `Grip`.
+
+    The grip is planned for the pose of the cube at the start of the motion.
+    """
 
     interval = 0.0
 

@@ -29,11 +29,11 @@ TIP_RADIUS = 0.009
 CLEARANCE = 0.035
 """Distance between tips and faces before closing [m]."""
 ABOVE = 0.05
-"""Additional height during the approach, to avoid hitting the cube [m]."""
+"""Additional height of the tips during the approach, so that they do not hit the cube [m]."""
 GAP = 0.005
-"""Distance between tips and faces after closing [m]. A small force then moves the tips to the faces."""
+"""Distance between tips and faces after closing [m]. A small force then closes this gap."""
 TOUCH = 0.3
-"""Fraction of the grip force with which the tips first touch the faces."""
+"""Force with which the tips first touch the faces, as a fraction of the grip force."""
 GRAVITY = 9.81
 
 
@@ -71,7 +71,8 @@ class Grip:
             position: (3,) position of the cube on the table [m].
             orientation: Orientation of the cube, quaternion (x, y, z, w).
             height: Height of the lift [m].
-            force: Force of the finger that is alone on its face [N]; the others each press with half of it.
+            force: Force of the finger that presses alone on one face [N]. The two fingers on the opposite
+                face press with half this force each.
             times: Durations of the phases.
         """
         self._model, self._tips = kinematics.model, kinematics.tip_link_ids
@@ -88,7 +89,7 @@ class Grip:
         self._touching: np.ndarray | None = None
 
     def torques(self, time: float, joints: np.ndarray, velocities: np.ndarray) -> np.ndarray:
-        """Return the motor torques (9,) [N m].
+        """Return the motor torques (9,) for the current state of the robot [N m].
 
         Args:
             time: Time since the start of the motion [s].
@@ -110,7 +111,9 @@ class Grip:
         return out
 
     def _forces(self, time: float, tips: np.ndarray) -> np.ndarray:
-        """Return the tip forces (3, 3) [N] in the world frame, one row per finger, without damping.
+        """Return the desired tip forces (3, 3) [N] in the world frame, one row per finger.
+
+        They do not include the damping force.
 
         Args:
             time: Time since the start of the motion [s].
@@ -143,7 +146,7 @@ def _assign(
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Assign the fingers to faces of the cube: one finger to a face, two to the opposite face.
 
-    Of all such assignments, the one is chosen whose faces point most directly to their fingers.
+    Of all such assignments, the function selects the one whose faces point most directly towards the fingers.
 
     Args:
         towards: (3, 3) unit vectors from the centre of the robot to the fingers.
@@ -174,11 +177,14 @@ def _assign(
 
 
 def _smooth(part: float) -> float:
-    """Return the minimum-jerk profile (0 to 1) at a fraction of the motion (clamped to 0 to 1)."""
+    """Return the progress (0 to 1) of a minimum-jerk motion after a fraction ``part`` of its duration.
+
+    Fractions outside 0 to 1 are clamped.
+    """
     x = min(max(part, 0.0), 1.0)
     return x**3 * (10 - 15 * x + 6 * x * x)
 
 
 def _between(first: np.ndarray, last: np.ndarray, part: float) -> np.ndarray:
-    """Return the position on a straight minimum-jerk path at a fraction of its duration (0 to 1)."""
+    """Return the position on a straight minimum-jerk path after a fraction ``part`` of its duration."""
     return first + (last - first) * _smooth(part)

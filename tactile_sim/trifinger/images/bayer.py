@@ -6,9 +6,10 @@ import numpy as np
 
 
 def rbg_to_bayer_bg(image: np.ndarray) -> np.ndarray:
-    """Convert an RGB image to a Bayer pattern with R G in even rows and G B in odd rows.
+    """Convert an RGB image to the Bayer pattern that OpenCV calls BG.
 
-    OpenCV calls this pattern BG; ``COLOR_BAYER_BG2RGB`` converts it back.
+    Red and green pixels alternate in even rows (0, 2, ...), green and blue pixels in odd rows. OpenCV's
+    ``COLOR_BAYER_BG2RGB`` converts the pattern back to RGB.
 
     Args:
         image: (height, width, 3) RGB image.

@@ -12,11 +12,14 @@ import yaml
 from tactile_sim.trifinger.images.lens import distort
 
 CAMERA_IDS = (60, 180, 300)
-"""Ids of the three cameras."""
+"""Ids of the platform's three cameras, as in the names camera60, camera180 and camera300."""
 
 CALIBRATIONS = Path(__file__).parents[1] / "data" / "camera_params"
-"""Folder with calibrations for each camera id: ``camera{id}_full.yml``, ``camera{id}_cropped.yml`` and
-``camera{id}_cropped_and_downsampled.yml``."""
+"""Folder that contains the calibration files of the platform's cameras.
+
+Each camera id has three files: ``camera{id}_full.yml``, ``camera{id}_cropped.yml`` and
+``camera{id}_cropped_and_downsampled.yml``.
+"""
 
 
 def calib_data_to_matrix(data: Mapping[str, Any]) -> np.ndarray:
@@ -42,9 +45,12 @@ class CameraParameters(NamedTuple):
     height: int
     """Height of the images [pixels]."""
     camera_matrix: np.ndarray
-    """(3, 3) focal lengths and principal point [pixels]. Pixel centres have integer coordinates."""
+    """(3, 3) camera matrix with focal lengths and principal point [pixels].
+
+    Pixel centres have integer coordinates.
+    """
     distortion_coefficients: np.ndarray
-    """(5,) OpenCV's coefficients k1, k2, p1, p2 and k3."""
+    """(5,) lens distortion coefficients k1, k2, p1, p2 and k3, as defined by OpenCV."""
     tf_world_to_camera: np.ndarray
     """(4, 4) transform from the world to the camera frame (x right, y down, z forwards)."""
 

@@ -12,9 +12,9 @@ class ObjectPose:
     """Tracked pose of the object in the world."""
 
     position: np.ndarray = field(default_factory=lambda: np.zeros(3))
-    """(3,) position [m]."""
+    """(3,) position of the object in the world [m]."""
     orientation: np.ndarray = field(default_factory=lambda: np.zeros(4))
-    """(4,) quaternion (x, y, z, w)."""
+    """(4,) orientation of the object in the world, quaternion (x, y, z, w)."""
     confidence: float = 1.0
     """Tracking confidence; always 1 in simulation."""
 
@@ -24,9 +24,9 @@ class CameraObservation:
     """Image from one camera, with its time stamp."""
 
     image: np.ndarray | None = None
-    """uint8 (height, width, 3), RGB; ``None`` if cameras are disabled."""
+    """(height, width, 3) uint8 RGB image, or None if cameras are disabled."""
     timestamp: float | None = None
-    """Time at which the image was taken [s]."""
+    """Simulation time at which the image was taken [s]."""
 
 
 def _three_cameras() -> list[CameraObservation]:

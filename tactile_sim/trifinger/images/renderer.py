@@ -29,17 +29,20 @@ class View:
     """Pose and frustum of a pinhole camera."""
 
     position: np.ndarray
-    """(3,) position in the world [m]."""
+    """(3,) position of the camera in the world [m]."""
     forward: np.ndarray
-    """(3,) unit vector of the viewing direction."""
+    """(3,) unit vector in the viewing direction, in the world frame."""
     up: np.ndarray
-    """(3,) unit vector that points up in the image."""
+    """(3,) unit vector that points up in the image, in the world frame."""
     bounds: tuple[float, float, float, float]
-    """Left, right, bottom and top edges of the image at unit distance; positive to the right and up."""
+    """Left, right, bottom and top bounds of the image on the plane at unit distance from the camera.
+
+    Positive values are to the right of the optical axis or above it.
+    """
     near: float
-    """Distance of the near clipping plane [m]."""
+    """Distance from the camera to the near clipping plane [m]."""
     far: float
-    """Distance of the far clipping plane [m]."""
+    """Distance from the camera to the far clipping plane [m]."""
 
 
 class Renderer:
@@ -150,7 +153,10 @@ def _point(eye: Any, view: View) -> None:
 
 
 def _context(width: int, height: int) -> Any:
-    """Create an OpenGL context with the backend in ``MUJOCO_GL``, by default the first one that works."""
+    """Create an OpenGL context with the backend that the environment variable ``MUJOCO_GL`` selects.
+
+    By default, the first backend that works is used.
+    """
     wanted = os.environ.get("MUJOCO_GL", "").lower()
     problems = []
     for backend in (wanted,) if wanted in (*_BACKENDS, "glfw") else _BACKENDS:

@@ -73,16 +73,18 @@ def add_drag(
     """Convert the drag on the bodies to joint forces, and add these to ``out``.
 
     Args:
-        bodies: (n, 4) id, parent's row (or -1), first DOF and number of DOFs of each body, parents first.
+        bodies: (n, 4) with one row for each body, parents first. The columns are the body's id, the row of
+            its parent (or -1), its first DOF and its number of DOFs.
         dampings: (n,) damping of each body [1/s].
         roots: (nbody,) root body of each body's tree.
         masses: (nbody,) masses [kg].
         inertias: (nbody, 3) principal moments [kg m²].
         positions: (nbody, 3) centres of mass in the world [m].
-        axes: (nbody, 9) principal axes in the world.
-        velocities: (nbody, 6) angular and linear velocities at the tree's centre of mass [rad/s, m/s].
+        axes: (nbody, 9) principal axes of inertia in the world.
+        velocities: (nbody, 6) angular and linear velocities at the centre of mass of the body's kinematic
+            tree [rad/s, m/s].
         centres: (nbody, 3) centre of mass of each body's subtree in the world [m].
-        joint_axes: (nv, 6) angular and linear axes of the DOFs at the tree's centre of mass.
+        joint_axes: (nv, 6) angular and linear axes of the DOFs at the centre of mass of the kinematic tree.
         wrenches: (n, 6) work array; overwritten.
         out: (nv,) joint forces [N m, N], to which the drag is added.
     """

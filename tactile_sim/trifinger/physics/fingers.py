@@ -45,7 +45,8 @@ class FingerPhysics:
         Args:
             spec: Scene from `robot.spec.load_spec`, possibly with added objects.
             finger_type: Finger type of the robot.
-            link_drag: Whether to apply Bullet's drag to links and objects, and Bullet's joint speed limit.
+            link_drag: Whether to apply Bullet's drag to links and objects, and to limit joint speeds as in
+                Bullet.
             model: The compiled scene. By default ``spec`` is compiled here.
         """
         self.spec = spec
@@ -60,9 +61,11 @@ class FingerPhysics:
     def edit(self, edit: Callable[[mujoco.MjSpec], object]) -> None:
         """Edit the scene. Everything that remains in the scene keeps its state.
 
+        Edits replace ``spec``, ``model`` and ``data`` with new objects. Views of the old objects are not
+        updated.
+
         Args:
-            edit: Function that edits a copy of ``spec``. Afterwards ``spec``, ``model``, ``data`` and views
-                of them are new objects.
+            edit: Function that edits a copy of ``spec``.
 
         Raises:
             SceneError: The edited scene is invalid. Nothing changes.
@@ -143,10 +146,11 @@ class FingerPhysics:
         self.restart()
 
     def restart(self) -> None:
-        """Clear data that depends on earlier steps. Call this after changing the state from outside.
+        """Clear data that depends on earlier steps, and compute poses and contacts.
 
-        This clears the solver's warm start, the warnings that `check` reads and the motor torques, and then
-        computes poses and contacts. Identical states and actions then result in bit-identical motion.
+        Call this after changing the state from outside. It clears the solver's warm start, the warnings that
+        `check` reads, and the motor torques. As a result, identical states and actions cause bit-identical
+        motion.
         """
         self.data.qacc_warmstart[:] = 0.0
         self._warnings[:] = 0

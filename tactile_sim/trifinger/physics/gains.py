@@ -1,4 +1,4 @@
-"""Properties that give access to the gains of the action rules as attributes of the robot."""
+"""Properties of `SimFinger` that read and set the gains of its action rules."""
 
 from __future__ import annotations
 

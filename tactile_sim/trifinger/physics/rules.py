@@ -1,7 +1,12 @@
 """Action rules, which compute the applied motor torques from the desired action.
 
-τ = torque + kp (q* - q) - kd q̇, with the desired position q*. If q* is NaN, τ is only the desired torque.
-τ is clamped to the maximum motor torque, reduced by the safety gain times q̇, and clamped again.
+For each joint, the rules first compute::
+
+    τ = torque + kp (q* - q) - kd q̇
+
+Here, q and q̇ are the position and velocity of the joint. The desired action contains the torque, the
+position q* and, optionally, the gains kp and kd. If q* is NaN, τ is only the desired torque. Then τ is
+clamped to the maximum motor torque, reduced by the safety gain times q̇, and clamped again.
 """
 
 from __future__ import annotations
@@ -24,7 +29,10 @@ GAINS: Mapping[str, tuple[Sequence[float], Sequence[float]]] = {
     "pro": ((15.0, 15.0, 9.0), (0.5, 1.0, 0.5)),
     "": ((10.0, 10.0, 10.0), (0.1, 0.3, 0.001)),
 }
-"""Position and velocity gains of a finger's joints, by the suffix of the finger type's name."""
+"""Position gains [N m/rad] and velocity gains [N m s/rad] of a finger's joints.
+
+The key ``pro`` is for finger types whose names end in ``pro``, and the empty key is for all others.
+"""
 
 
 class Rules:
@@ -32,9 +40,11 @@ class Rules:
 
     Attributes:
         n: Number of joints.
-        gains: (4, n) kp [N m/rad], kd and safety kd [N m s/rad], and maximum torque [N m]; may be modified.
-        desired: (4, n) desired torque [N m], position [rad], kp and kd; NaN for values that are not set.
-        applied: (3, n) torque, kp and kd of the last step.
+        gains: (4, n) array that may be modified. The rows are kp [N m/rad], kd [N m s/rad], the safety gain
+            [N m s/rad] and the maximum torque [N m].
+        desired: (4, n) array with the desired action. The rows are torque [N m], position [rad], kp and kd.
+            Values that are not set are NaN.
+        applied: (3, n) array with the torque [N m], kp and kd that were applied in the last step.
     """
 
     def __init__(self, finger_type: str):
@@ -60,8 +70,8 @@ class Rules:
         """Set the desired action.
 
         Args:
-            torque: (n,) torques [N m].
-            position: (n,) positions [rad]; NaN disables position control.
+            torque: (n,) torques, which are added to those of the position control [N m].
+            position: (n,) desired positions [rad]; NaN disables position control.
             kp: (n,) position gains [N m/rad]; NaN selects the default.
             kd: (n,) velocity gains [N m s/rad]; NaN selects the default.
 
@@ -102,7 +112,7 @@ class Rules:
             velocities: (n,) joint velocities [rad/s].
 
         Returns:
-            (n,) motor torques [N m], a view of ``applied``.
+            (n,) motor torques [N m]; a view of the first row of ``applied``.
         """
         apply_rules(self.desired, self.gains, positions, velocities, self.applied)
         return self.applied[0]
@@ -110,14 +120,14 @@ class Rules:
 
 @kernel("void(f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1])")
 def apply_rules(desired, gains, positions, velocities, applied):
-    """Compute `Rules.applied` (3, n) from `Rules.desired` and `Rules.gains` (4, n).
+    """Compute the applied torques and gains of all joints; see the module docstring.
 
     Args:
-        desired: (4, n) desired torque, position, kp and kd, with units as in `Rules`.
-        gains: (4, n) gains and limits, with units as in `Rules`.
+        desired: (4, n) desired action, see `Rules.desired`.
+        gains: (4, n) gains and maximum torques, see `Rules.gains`.
         positions: (n,) joint positions [rad].
         velocities: (n,) joint velocities [rad/s].
-        applied: (3, n) torque, kp and kd; overwritten.
+        applied: (3, n) array to write, see `Rules.applied`.
     """
     for joint in range(desired.shape[1]):
         kp, kd = desired[2, joint], desired[3, joint]

@@ -76,7 +76,13 @@ def pair_links(spec: mujoco.MjSpec) -> None:
 
 
 def pair_with_friction(spec: mujoco.MjSpec, first: str, second: str) -> None:
-    """Add a contact pair for a link and another link or a wall, specified by geom names."""
+    """Add a contact pair with the friction `LINK_PAIR_FRICTION`.
+
+    Args:
+        spec: Scene to extend.
+        first: Name of a link's geom.
+        second: Name of the geom of another link or a wall.
+    """
     friction = (LINK_PAIR_FRICTION,) * 2 + (TORSIONAL, ROLLING, ROLLING)
     spec.add_pair(geomname1=first, geomname2=second, friction=friction, condim=3, solref=LINK_SOLREF)
 

@@ -39,7 +39,10 @@ def split_links(spec: mujoco.MjSpec, tips: Sequence[mujoco.MjsBody]) -> None:
 
 
 def _split(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, height: float, below: mujoco.MjsBody) -> None:
-    """Cut a geom at a height [m] in its link's frame; attach the lower part to ``below``."""
+    """Split a geom at a height in its link's frame [m].
+
+    The upper part remains on the link. The lower part is added to the body ``below``.
+    """
     link, mesh = geom.parent, spec.mesh(geom.meshname)
     vertices, faces = _read_mesh(mesh.file)
     vertices = vertices @ _matrix(geom.quat).T + geom.pos
@@ -65,7 +68,12 @@ def _split(spec: mujoco.MjSpec, geom: mujoco.MjsGeom, height: float, below: mujo
 
 
 def _read_mesh(file: str) -> tuple[np.ndarray, np.ndarray]:
-    """Read a mesh file's vertices (n, 3) [m], in the frame of the file, and faces (m, 3)."""
+    """Read a mesh file.
+
+    Returns:
+        Vertices (n, 3) in the frame of the file [m].
+        Faces (m, 3), as indices of vertices.
+    """
     spec = mujoco.MjSpec()
     spec.add_mesh(name="mesh", file=file)
     spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname="mesh")

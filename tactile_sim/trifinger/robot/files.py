@@ -31,7 +31,10 @@ def robot_folder() -> Path:
 
 
 def mesh_file(name: str) -> Path:
-    """Return the path of a mesh in the package's folder ``meshes``; errors as in `robot_folder`."""
+    """Return the path of a mesh in the folder ``meshes`` of robot-properties-fingers.
+
+    Errors are as in `robot_folder`.
+    """
     return robot_folder() / "meshes" / name
 
 
@@ -92,7 +95,10 @@ def place(robot: ElementTree.Element, position: tuple[float, float, float]) -> N
 
 
 def link_colors(robot: ElementTree.Element) -> dict[str, list[float]]:
-    """Return the RGBA colour of each link's first visual, by link name."""
+    """Return the RGBA colours of the links, by link name.
+
+    A link has the colour of its first visual with a material. Links without such a visual are omitted.
+    """
     materials = {
         material.attrib["name"]: [float(part) for part in color.attrib["rgba"].split()]
         for material in robot.findall("material")

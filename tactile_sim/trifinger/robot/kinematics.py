@@ -36,7 +36,7 @@ class Kinematics:
         """Load a robot.
 
         Args:
-            finger_urdf_path: URDF of the robot.
+            finger_urdf_path: Path of the robot's URDF.
             tip_link_names: Name of each finger's tip link.
         """
         robot = read_robot(Path(finger_urdf_path))
@@ -66,7 +66,7 @@ class Kinematics:
 
         Args:
             joint_positions: (n_joints,) joint positions [rad].
-            joint_velocities: (n_joints,) joint velocities [rad/s].
+            joint_velocities: (n_joints,) joint velocities [rad/s], or None to compute only positions.
 
         Returns:
             List of tip positions (3,) [m]. If joint velocities are specified, a tuple of this list and a list
@@ -114,8 +114,8 @@ class Kinematics:
             max_iterations: Maximum number of iterations.
 
         Returns:
-            (n_joints,) joint positions [rad], and the position error (3,) in the last iteration, target minus
-            tip [m].
+            Joint positions (n_joints,) [rad].
+            Position error (3,) in the last iteration, which is the target minus the position of the tip [m].
         """
         joints = numbers("joint_angles_guess", joint_angles_guess, self.model.nq)
         target = numbers("tip_target_position", tip_target_position, 3)
@@ -148,7 +148,8 @@ class Kinematics:
             max_iterations: Maximum number of iterations for each finger.
 
         Returns:
-            (n_joints,) joint positions [rad], and a list with the position error (3,) of each tip [m].
+            Joint positions (n_joints,) [rad].
+            List with the position error (3,) of each tip, as in `inverse_kinematics_one_finger` [m].
         """
         targets = numbers("tip_target_positions", tip_target_positions, len(self.tip_link_ids), 3)
         joints, errors = numbers("joint_angles_guess", joint_angles_guess, self.model.nq), []

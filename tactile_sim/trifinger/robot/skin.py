@@ -13,7 +13,10 @@ from tactile_sim.trifinger.robot.spec import FINGERS, LINKS, TIP
 from tactile_sim.trifinger.values import numbers
 
 SPACINGS: Mapping[str, float] = {TIP: 0.002, LINKS[2]: 0.005}
-"""Default spacing of the taxels on tips and lower links [m], keyed by the link's name without suffix."""
+"""Default spacing of the taxels on tips and lower links [m].
+
+The keys are link names without the finger's suffix.
+"""
 
 
 def check_spacings(spacings: Mapping[str, float]) -> Mapping[str, float]:
@@ -23,7 +26,7 @@ def check_spacings(spacings: Mapping[str, float]) -> Mapping[str, float]:
         spacings: Taxel spacing [m] by the link's name without the finger's suffix.
 
     Returns:
-        The same mapping.
+        ``spacings`` unchanged.
 
     Raises:
         InvalidValueError: A link is unknown, or a spacing is not > 0.

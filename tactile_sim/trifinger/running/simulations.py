@@ -21,7 +21,9 @@ _running: weakref.WeakValueDictionary[int, SimFinger] = weakref.WeakValueDiction
 
 
 def register(simulation: SimFinger) -> int:
-    """Assign the smallest free id to a simulation until it is garbage collected, and return the id.
+    """Assign the smallest free id to a simulation, and return the id.
+
+    The id becomes free again when the simulation is garbage collected.
 
     Args:
         simulation: Simulation that receives the id.
@@ -51,12 +53,12 @@ def find(number: int) -> SimFinger:
 def join(
     simulation: SimFinger, owner: object, names: Sequence[str], add: Callable[[mujoco.MjSpec], object]
 ) -> None:
-    """Add bodies to a simulation for the lifetime of an object.
+    """Add bodies to a simulation. They are removed when the object that owns them is garbage collected.
 
     Args:
         simulation: Simulation to extend. Its model is recompiled and its state is kept.
-        owner: Object that owns the bodies. After it is garbage collected, the bodies are removed before the
-            next step.
+        owner: Object that owns the bodies. The bodies are removed before the first step after it is garbage
+            collected.
         names: Names of the bodies.
         add: Function that adds the bodies to the spec.
     """

@@ -6,7 +6,7 @@ from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.values import count, numbers
 
 MAX_TIME_STEP = 1 / 60
-"""Largest time step [s], as in trifinger_simulation."""
+"""Largest valid time step [s]; the same as in trifinger_simulation."""
 
 
 def check_time_step(time_step: float) -> None:

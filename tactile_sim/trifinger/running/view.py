@@ -21,7 +21,9 @@ _LOG = logging.getLogger("tactile_sim.trifinger")
 
 
 class FingerView:
-    """Browser view of a robot in a separate process. A thread updates it even while no steps are being taken.
+    """Browser view of a robot, served by a separate process.
+
+    A thread sends the robot's state to this process even while the user's program takes no steps.
 
     Attributes:
         url: URL of the view, for a browser on this machine.

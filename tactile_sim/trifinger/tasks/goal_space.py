@@ -18,9 +18,9 @@ from tactile_sim.trifinger.tasks.poses import Pose, PoseLike, as_pose
 from tactile_sim.trifinger.values import numbers, quaternion
 
 ARENA_RADIUS = 0.195
-"""Radius of the circle on the table that contains all corners of a goal [m]."""
+"""Radius of the circle on the table that must contain the box at a goal pose [m]."""
 MAX_HEIGHT = 0.1
-"""Maximum height of a goal's centre [m]."""
+"""Maximum height of the box's centre at a goal pose [m]."""
 DIFFICULTIES = (1, 2, 3, 4)
 
 _HALF = np.sqrt(0.5)
@@ -54,8 +54,8 @@ class InvalidGoalError(errors.InvalidGoalError):
 class GoalSpace:
     """The valid goal poses of a box, which are inside the arena's circle and on or above the table.
 
-    Random numbers are drawn in the same order as in ``trifinger_simulation``, so equal seeds produce the same
-    goals.
+    Random numbers are drawn in the same order as in ``trifinger_simulation``. Therefore, equal seeds produce
+    the same goals in both packages.
     """
 
     def __init__(self, size: Sequence[float] | np.ndarray):
@@ -74,7 +74,8 @@ class GoalSpace:
     def corners(self, pose: PoseLike) -> np.ndarray:
         """Return the corners (8, 3) of the box at a pose, in the world [m].
 
-        Corners are ordered by their signs in the box's frame: negative before positive, x changing slowest.
+        Corners are ordered by the signs of their coordinates in the box's frame. Negative signs come first,
+        and the sign of x changes slowest.
 
         Args:
             pose: Pose of the box in the world.
@@ -82,12 +83,11 @@ class GoalSpace:
         return Rotation.from_quat(pose.orientation).apply(self._corners) + np.asarray(pose.position)
 
     def sample(self, random: np.random.RandomState, difficulty: int) -> Pose:
-        """Draw a goal.
+        """Draw a goal pose.
 
         Args:
             random: Random generator.
-            difficulty: 1 to 4, see `move_cube.sample_goal`; -1 draws an initial pose on the table with a
-                random side up.
+            difficulty: 1, 2, 3, 4 or -1, see `move_cube.sample_goal`.
 
         Raises:
             InvalidValueError: The difficulty is unknown.
@@ -112,7 +112,7 @@ class GoalSpace:
         raise _no_difficulty(difficulty)
 
     def _place(self, random: np.random.RandomState) -> tuple[float, float]:
-        """Draw x and y of a box centre [m], uniformly distributed over the circle of valid centres."""
+        """Draw the x and y coordinates of a goal [m], uniformly distributed over the valid circle."""
         radius = self.max_distance * np.sqrt(random.random())
         angle = random.uniform(0, 2 * np.pi)
         return radius * np.cos(angle), radius * np.sin(angle)
@@ -170,7 +170,9 @@ class GoalSpace:
             self.validate(config["goal"])
 
     def from_config(self, filename: str | PathLike[str], random: np.random.RandomState) -> str:
-        """Return the ``goal`` of a JSON file; if there is none, draw one of the file's ``difficulty``.
+        """Read a goal from a JSON file, or draw one if the file contains none.
+
+        A drawn goal has the ``difficulty`` that the file specifies.
 
         Args:
             filename: JSON file with ``difficulty`` and optionally ``goal``.
@@ -201,10 +203,10 @@ def pose_cost(
     difficulty: int,
     turn: Callable[[Rotation, Rotation], float],
 ) -> float:
-    """Return the dimensionless cost of the difference between a pose and the goal; 0 if they are equal.
+    """Return the dimensionless cost of a pose, which is 0 at the goal.
 
-    For difficulties 1 to 3, it is the position error relative to the size of the arena. For difficulty 4, it
-    is the mean of this error and the angle between the orientations divided by pi.
+    For difficulties 1 to 3, the cost is the position error relative to the size of the arena. For difficulty
+    4, it is the mean of two terms: this error, and the angle between the orientations divided by pi.
 
     Args:
         goal: Desired pose in the world.

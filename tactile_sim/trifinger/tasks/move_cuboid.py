@@ -60,13 +60,13 @@ def seed(seed: int) -> None:
 
 
 def sample_goal(difficulty: int) -> Pose:
-    """Draw a goal.
+    """Draw a goal pose for the cuboid.
 
     Args:
-        difficulty: As in ``move_cube.sample_goal``.
+        difficulty: 1, 2, 3, 4 or -1, with the same meaning as in ``move_cube.sample_goal``.
 
     Returns:
-        The goal in the world.
+        The goal pose in the world.
 
     Raises:
         InvalidValueError: The difficulty is unknown.
@@ -77,13 +77,14 @@ def sample_goal(difficulty: int) -> Pose:
 def evaluate_state(
     goal_pose: PoseLike | Mapping[str, Any], actual_pose: PoseLike | Mapping[str, Any], difficulty: int
 ) -> float:
-    """Return the cost of a pose as in ``move_cube``, but using the angle between the long axes.
+    """Return the cost of a pose as in ``move_cube``, but with another orientation error.
 
-    Rotation about the long axis does not affect the cost.
+    The orientation error is the angle between the long axes. Rotation about the long axis does not affect the
+    cost.
 
     Args:
-        goal_pose: Desired pose.
-        actual_pose: Actual pose.
+        goal_pose: Desired pose of the cuboid.
+        actual_pose: Actual pose of the cuboid.
         difficulty: 1 to 4.
 
     Raises:

@@ -18,7 +18,7 @@ class Pose:
 
     Attributes:
         position: (3,) position [m].
-        orientation: (4,) quaternion (x, y, z, w).
+        orientation: (4,) orientation as a quaternion (x, y, z, w).
     """
 
     def __init__(self, position: ArrayLike = (0, 0, 0), orientation: ArrayLike = (0, 0, 0, 1)):

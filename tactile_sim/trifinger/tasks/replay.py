@@ -18,7 +18,7 @@ _OBSERVED = ("position", "velocity", "torque")
 
 
 class ReplayError(TactileSimError):
-    """Error for a log that cannot be replayed or whose observations are not reproduced."""
+    """Error for a log that cannot be replayed, or whose observations differ from those of the replay."""
 
 
 def replay(
@@ -41,7 +41,8 @@ def replay(
 
     Raises:
         OSError: The log cannot be opened.
-        ReplayError: The file is not a log, has a different initial pose or length, or is not reproduced.
+        ReplayError: The file is not a log, has a different initial pose or length, or contains observations
+            that differ from those of the replay.
     """
     log = _read(logfile)
     _compare("initial pose of the cube", log["initial_object_pose"], start, ("position", "orientation"))

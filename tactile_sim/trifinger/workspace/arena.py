@@ -37,20 +37,25 @@ MESHES = {
     "trifingeredu": "edu/frame_wall.stl",
     "finger": "Stage_simplified.stl",
 }
-"""Visual mesh of each border; the mesh for one finger includes the table."""
+"""File name of each border's visual mesh, by finger type as in `BORDERS`.
+
+The mesh for single-finger types includes the table.
+"""
 COLORS = {
     "trifingerpro": ((0.21, 0.23, 0.2, 1.0), (0.56, 0.55, 0.58, 1.0)),
     "trifingerone": ((0.18, 0.15, 0.19, 1.0), (0.73, 0.68, 0.72, 1.0)),
     "trifingeredu": ((0.95, 0.95, 0.95, 1.0), (0.95, 0.95, 0.95, 0.5)),
     "finger": ((0.73, 0.68, 0.72, 1.0), (0.73, 0.68, 0.72, 1.0)),
 }
-"""RGBA colours of each table and its border."""
+"""RGBA colours of the table and of the border, by finger type as in `BORDERS`."""
 TABLE_FRICTION = 1.0
 RESTING_SOLREF = (0.01, 1.0)
 RESTING_SOLIMP = (0.7, 0.95, 0.001, 0.5, 2.0)
-"""Solref and solimp of contacts between objects, and between objects and the floor. The impedance is low at
-first touch: on a stiff contact, MuJoCo's friction cone would lift a sliding object, which could then fly over
-the border."""
+"""Solimp of contacts between objects, and between objects and the floor; the solref is `RESTING_SOLREF`.
+
+The impedance is low at first touch. If the contact were stiff, MuJoCo's friction cone would lift a sliding
+object, and the object could fly over the border.
+"""
 
 
 def add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:

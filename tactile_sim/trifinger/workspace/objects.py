@@ -28,7 +28,7 @@ DIE_MASS = 0.012
 """Mass of a die [kg]."""
 DIE_COLOR = (10 / 255, 125 / 255, 207 / 255, 1.0)
 FRICTION = (1.0, 0.001, 0.0001)
-"""Sliding, torsional [m] and rolling [m] friction."""
+"""Friction coefficients of objects: sliding, torsional [m] and rolling [m]."""
 GREY = (0.5, 0.5, 0.5, 1.0)
 FACES = {
     (1, 0, 0): (0.76, 0.19, 0.0),

@@ -1,4 +1,4 @@
-"""Build the scene of a configuration, with robot, table and object."""
+"""Build the scene that a configuration specifies, with a robot, a table and an object."""
 
 from __future__ import annotations
 

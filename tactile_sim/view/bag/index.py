@@ -41,7 +41,7 @@ _SHOWN_TYPES = {
     "sensor_msgs/msg/Image",
     "visualization_msgs/msg/MarkerArray",
 }
-"""Types of displayed messages. Others, such as logs, may use a different clock than the simulation."""
+"""Types of displayed messages. Others, such as logs, are ignored because they may use a different clock."""
 
 
 class FilePosition(NamedTuple):

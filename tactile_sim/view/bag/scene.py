@@ -37,7 +37,7 @@ class BagScene:
     points: PointBodies | None = None
     """The skin, if the bag contains a point cloud of it but no layouts."""
     cloud: str = ""
-    """Topic of this point cloud."""
+    """Topic of the point cloud from which `points` was read; empty if there is none."""
     feelers: list[str] = field(default_factory=list)
     """Topics with feeler readings, in the order of the feelers in the scene."""
     images: list[str] = field(default_factory=list)

@@ -45,7 +45,10 @@ class TreeParts(NamedTuple):
 
 
 class BodyTree:
-    """Shows the tree, hides pads and selects one row at a time. All browsers share this state."""
+    """Shows a tree of bodies and pads, in which users can hide pads and select one row at a time.
+
+    All browsers share this state.
+    """
 
     def __init__(self, server: ViserServer, scene: ViewScene, parts: TreeParts):
         top = tree_rows(scene)
@@ -142,7 +145,7 @@ class BodyTree:
         )
 
     def _state_html(self) -> str:
-        """Return HTML with the states of all rows for the script and the readings of the selection."""
+        """Return HTML with the states of all rows, for the script, and the readings of the selected row."""
         states = []
         for row in self._rows:
             shown = self._shown[row.all_pads]

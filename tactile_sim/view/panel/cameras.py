@@ -27,7 +27,7 @@ ORDER = -36.2
 
 
 class Cameras:
-    """Adds the buttons and moves the cameras that follow the skin."""
+    """Adds the camera buttons to the panel, and moves the browsers' cameras that follow the skin."""
 
     def __init__(self, server: ViserServer, scene: ViewScene, viewpoint: Viewpoint):
         self._server, self._viewpoint = server, viewpoint

@@ -11,7 +11,10 @@ from tactile_sim.view.content import ViewFrame
 SPAN = 10.0
 """Length of the history in simulation time [s]."""
 BINS = 300
-"""Number of samples in the history. Each is the maximum over its frames, which preserves short impacts."""
+"""Number of samples in the history.
+
+Each sample is the maximum over the frames in its time interval, which preserves short impacts.
+"""
 MAX_GAP = 0.25
 """Largest time between two frames that are connected by a line [s]."""
 

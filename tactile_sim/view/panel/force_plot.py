@@ -70,7 +70,7 @@ class ForcePlot:
         self.html.content = line_plot("net force on a body [N]", plotted, self._axis, current)
 
     def _select_lines(self, largest: np.ndarray) -> None:
-        """Replace plotted bodies by others whose largest force is more than twice as large."""
+        """Replace a plotted body if the largest force on another body is more than twice as large."""
         for body in np.argsort(-largest)[:MAX_LINES].tolist():
             smallest = min(self._lines, key=lambda line: largest[line])
             if body not in self._lines and largest[body] > 2.0 * largest[smallest]:

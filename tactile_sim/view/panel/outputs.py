@@ -22,11 +22,13 @@ STATUS_ORDER, FOLDER_ORDER = -38.5, -34.0
 """Positions in the panel: the status is below the time, the folder below the layers."""
 HEADING = '<div style="padding: 0 1em 0.4em 1em; font-size: 0.8em">of the last recording:</div>'
 WORK, DONE, FAULT = "#ff8787", "#8ce99a", "#ff6b6b"
-"""Colours of the status."""
+"""Colours of a status line while work is in progress, after success and after a failure."""
 
 
 class Outputs:
-    """Adds a folder with the buttons, and two status lines that stay visible when the folder is closed.
+    """Adds a folder with buttons that record and save, and two status lines outside the folder.
+
+    The status lines stay visible when the folder is closed.
 
     Films and replays show the last recorded bag, or the bag that the view plays. They are stored in the
     scene's ``output_folder`` and sent to the browser in which the button was pressed.

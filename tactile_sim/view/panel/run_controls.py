@@ -27,7 +27,7 @@ SPEEDS = {"0.1 ×": 0.1, "1 ×": 1.0, "max": 0.0}
 
 
 class RunControls:
-    """Adds the inputs and forwards requests.
+    """Panel inputs that run, pause, step and reset the simulation, set its speed and start actions.
 
     Attributes:
         paused: Whether the simulation is paused.

@@ -28,7 +28,7 @@ class ReplaySize:
 
     frames: int
     duration: float
-    """Duration [s]."""
+    """Duration of the replay [s]."""
 
 
 def write_bag_replay(

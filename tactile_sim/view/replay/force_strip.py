@@ -18,7 +18,7 @@ WIDTH, HEIGHT = 1000.0, 100.0
 
 
 class ForceStrip(NamedTuple):
-    """A force strip as HTML."""
+    """A force strip as HTML, and the scale of its vertical axis."""
 
     html: str
     end: float

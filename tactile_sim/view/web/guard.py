@@ -55,7 +55,7 @@ _Name = Annotated[str, Meta(max_length=1000)]
 
 
 class _Message(msgspec.Struct, tag_field="type", forbid_unknown_fields=True):
-    """An accepted message. Its fields are those of the viser class that is named by the tag."""
+    """An accepted message. Each subclass has the fields of the viser class that its tag names."""
 
 
 class _Camera(_Message, tag="ViewerCameraMessage"):

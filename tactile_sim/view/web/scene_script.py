@@ -26,7 +26,7 @@ prefix of the names of arrow nodes.
 OUTLINE = "#8fa3bf"
 """Colour of the outline of the shape at the pointer. It is not in the colour scale."""
 POINTER_NODE = "/pointer_"
-"""Prefix of the name of a node. The rest of the name is the id of the input for the pointer's rays."""
+"""Prefix of a node's name. The rest of the name is the id of the panel input that receives pointer rays."""
 IMAGE_LABEL = "Image (PNG)"
 """Label of the button that saves an image. The script handles clicks on it in the browser."""
 LEGEND_ATTRIBUTE = "data-color-scale"

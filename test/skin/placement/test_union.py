@@ -1,4 +1,4 @@
-"""The closed skin of bodies with several geoms, compared with geometry, also for random bodies."""
+"""Test the closed skin around several geoms: areas, volumes and normals, also for random bodies."""
 
 from __future__ import annotations
 
@@ -57,7 +57,12 @@ def text(values):
 
 
 def check_closed(skin, characteristic=None):
-    """Assert that each edge occurs once in each direction and that each taxel has a triangle."""
+    """Assert that the triangles of a skin form closed surfaces and that each taxel has a triangle.
+
+    Args:
+        skin: The skin.
+        characteristic: Expected Euler characteristic; None to skip this check.
+    """
     triangles = skin.triangles.astype(int)
     sides = np.concatenate([triangles[:, [0, 1]], triangles[:, [1, 2]], triangles[:, [2, 0]]])
     directed = set(map(tuple, sides))

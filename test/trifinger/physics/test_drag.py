@@ -39,7 +39,7 @@ def drag(velocities):
 
 
 def law(size, velocity, damping=0.5):
-    """Return the drag force or torque on a mass or a moment of inertia."""
+    """Return the drag force on a mass ``size``, or the drag torque on a moment of inertia ``size``."""
     return -damping * size * velocity * (1 + abs(velocity))
 
 

@@ -1,4 +1,4 @@
-"""Goals from JSON files that are read, sampled or rejected."""
+"""Test goals in JSON files: reading, random sampling, and rejection of invalid files."""
 
 import json
 

@@ -118,7 +118,10 @@ class Layer:
 
 
 def layer_of(skin: Skin, num_envs: int) -> Any:
-    """Copy the layer of a skin to the current device, and allocate working memory for all but the loads."""
+    """Copy the elastic layer of a skin to the current device, and allocate its working memory.
+
+    Only the memory for loads is not allocated; see `fit_loads`.
+    """
     quad, solids, layer = skin.elastic_arrays.quad, skin.elastic_arrays.solids, Layer()
     layer.modulus = wp.array(skin.patch_stiffness, dtype=real)
     layer.thickness = wp.array(skin.patch_thickness, dtype=real)
@@ -157,7 +160,7 @@ def thread_count(skin: Skin, num_envs: int, device: Any) -> int:
 
 
 def _largest_patch(skin: Skin) -> tuple[int, int]:
-    """Return the largest numbers of taxels and of quadrature points in a patch, at least 1."""
+    """Return the most taxels and the most quadrature points that a patch of the skin has, at least 1 each."""
     begin = skin.elastic_arrays.quad.taxels["begin"][skin.patch_offsets]
     taxels, points = (int(np.diff(ends).max(initial=1)) for ends in (skin.patch_offsets, begin))
     return taxels, points
@@ -172,7 +175,10 @@ def fit_loads(layer: Any, contacts: int) -> None:
 
 
 def _with_vectors(table: np.ndarray, **vectors: Any) -> dict[str, np.ndarray]:
-    """Return the columns of a structured array by name, and vectors (n, 3) made of three columns each."""
+    """Return the columns of a structured array by name, and vectors (n, 3) combined from three columns each.
+
+    The keywords are the names of the vectors, and their values the names of the three columns.
+    """
     columns = {name: table[name] for name in table.dtype.names or ()}
     made = {name: np.stack([table[part] for part in parts], axis=-1) for name, parts in vectors.items()}
     return columns | made

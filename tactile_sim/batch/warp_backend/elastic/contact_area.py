@@ -18,10 +18,10 @@ class Area:
     """Possible contact area.
 
     Attributes:
-        near: The taxels near the pair.
+        near: Summary of the taxels that are near the other body.
         count: Number of points written to ``Layer.points``.
         unsure: Number of taxels in ``Layer.several``, which may need several points.
-        least: Smallest gap [m].
+        least: Smallest gap between the skin and the other body [m].
     """
 
     near: Nearby
@@ -32,7 +32,7 @@ class Area:
 
 @wp.func
 def add_point(layer: Layer, lane: int, e: int, count: int):
-    """Write a point for taxel ``e`` of ``Layer.near`` to index ``count`` of ``Layer.points``."""
+    """Write the center of taxel ``e`` of ``Layer.near`` as a point to index ``count`` of ``Layer.points``."""
     for i in range(4):
         layer.points[i, count, lane] = layer.near[i, e, lane]
     layer.points[4, count, lane] = layer.near[4, e, lane] * layer.near[5, e, lane]
@@ -56,8 +56,8 @@ def add_level_points(layer: Layer, lane: int, area: Area, limit: real, uneven: r
     """Write one point for each taxel that lies, with its neighbors, under a level face.
 
     Other taxels that may be pressed are appended to ``Layer.several``. ``limit`` is the largest gap at which
-    points may be pressed [m]. The gap has an edge where it changes by more than ``uneven`` [m] between
-    neighbors.
+    points may be pressed [m], and ``uneven`` the largest difference between the gaps of two neighbors for
+    which one point is enough [m].
 
     Returns:
         The updated `Area`.
@@ -87,10 +87,10 @@ def add_level_points(layer: Layer, lane: int, area: Area, limit: real, uneven: r
 
 @wp.func
 def add_even_points(layer: Layer, lane: int, pair: Pair, area: Area, limit: real, uneven: real):
-    """Write one point for each taxel in ``Layer.several`` whose gap is even; return the updated `Area`.
+    """Write one point for each taxel in ``Layer.several`` whose gap is about that of its neighbors.
 
-    Only taxels that need several points remain in ``Layer.several``. ``limit`` and ``uneven`` are as in
-    `add_level_points`.
+    Return the updated `Area`. Only taxels that need several points remain in ``Layer.several``. ``limit`` and
+    ``uneven`` are as in `add_level_points`.
     """
     kept = int(0)
     for k in range(area.unsure):
@@ -117,7 +117,10 @@ def add_even_points(layer: Layer, lane: int, pair: Pair, area: Area, limit: real
 
 @wp.func
 def add_cell_points(layer: Layer, lane: int, pair: Pair, area: Area):
-    """Write the points with finite gaps of the taxels in ``Layer.several``; return the updated `Area`."""
+    """Write the quadrature points of the taxels in ``Layer.several``; return the updated `Area`.
+
+    Points that face away from the other body, or have no finite gap, are skipped.
+    """
     area.least = area.near.least
     for k in range(area.unsure):
         t = layer.taxel[layer.several[k, lane], lane]

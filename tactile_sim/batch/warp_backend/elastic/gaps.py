@@ -64,7 +64,10 @@ def gap_at(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real):
 
 @wp.func
 def write_gaps(layer: Layer, lane: int, geoms: int, first: int, last: int):
-    """Write the gaps [m] at the taxels [first, last) of ``Layer.near`` to its row 3; see `gap_at`."""
+    """Compute the gaps at the taxels with indices [first, last) in ``Layer.near``, as in `gap_at` [m].
+
+    The gaps are written to row 3 of ``Layer.near``.
+    """
     for e in range(first, last):
         x, y, z = layer.near[0, e, lane], layer.near[1, e, lane], layer.near[2, e, lane]
         layer.near[3, e, lane] = gap_at(layer, lane, geoms, x, y, z)
@@ -74,8 +77,8 @@ def write_gaps(layer: Layer, lane: int, geoms: int, first: int, last: int):
 def level_face(layer: Layer, lane: int, geoms: int):
     """Return the `Face` of the other body that is perpendicular to the pair's normal.
 
-    Its ``exists`` is False if there is none. Only a plane or box that is the body's single touching geom
-    (``geoms`` is 1) can have one.
+    If the body has no such face, the field ``exists`` is False. Only a plane or a box has one, and only if it
+    is the single geom of the body that touches the skin (``geoms`` is 1).
     """
     face = Face()
     pose = layer.poses[0, lane]

@@ -21,7 +21,7 @@ from tactile_sim.skin import touch_functions
 from tactile_sim.skin.responses import LINEAR
 
 OUTSIDE = -2
-"""Group of a load that no taxel receives."""
+"""Value of ``Load.group`` for loads that no taxel receives."""
 
 
 @wp.kernel(enable_backward=False)

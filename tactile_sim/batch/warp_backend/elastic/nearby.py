@@ -16,7 +16,7 @@ from tactile_sim.skin.reach import FACING
 
 @wp.struct
 class Nearby:
-    """Summary of the taxels near a pair; see `tactile_sim.skin.nearby.Nearby`."""
+    """Numbers, gap and depth of the taxels near a pair, as in `tactile_sim.skin.nearby.Nearby`."""
 
     found: int
     measured: int
@@ -36,7 +36,7 @@ def cosine_of(normal: wp.vec3d, pair: Pair):
 
 @wp.func
 def take(layer: Layer, lane: int, pair: Pair, t: int, cell: Cell, count: int):
-    """Append a taxel to those near a pair, at index ``count`` of ``Layer.near`` and ``Layer.taxel``.
+    """Write a taxel near a pair to index ``count`` of ``Layer.near`` and ``Layer.taxel``.
 
     The taxel ``cell`` is the element ``t`` of ``Layer.cells``. Its gap is not measured.
     """
@@ -145,7 +145,11 @@ def taxels_around(layer: Layer, lane: int, pair: Pair, geom: int, reach: real, c
 
 @wp.func
 def search(layer: Layer, lane: int, pair: Pair, near: Nearby, within: real):
-    """Append the taxels within a distance [m] of the touching geoms; return the updated `Nearby`."""
+    """Append the taxels within a distance [m] of the touching geoms to ``Layer.near``.
+
+    Returns:
+        The updated `Nearby`.
+    """
     near.within = within
     for g in range(near.geoms):
         near.found = taxels_around(layer, lane, pair, g, within, near.found)
@@ -252,9 +256,9 @@ def measure(layer: Layer, lane: int, pair: Pair, near: Nearby, reach: real, volu
 
 @wp.func
 def add_neighbors(layer: Layer, lane: int, pair: Pair, near: Nearby, some: int, limit: real):
-    """Append neighbors of nearby taxels, and measure the neighbors' gaps; return the updated `Nearby`.
+    """Append neighbors of taxels to ``Layer.near``, and measure their gaps; return the updated `Nearby`.
 
-    The nearby taxels are those in ``Layer.several[:some]`` whose gap is at most ``limit`` [m].
+    Neighbors are added for the taxels in ``Layer.several[:some]`` whose gap is at most ``limit`` [m].
     """
     before = near.found
     for k in range(some):

@@ -92,7 +92,7 @@ def load_at(
 
 @wp.func
 def group_loads(layer: Layer, lane: int, count: int):
-    """Set the group of each load to the number of its pair, or to -1 if it pulls; return the number of pairs.
+    """Set each load's ``group`` to the number of its pair, or to -1 if it pulls; return how many pairs exist.
 
     Loads from the same body with similar normals belong to the same pair. ``count`` is the number of loads.
     """

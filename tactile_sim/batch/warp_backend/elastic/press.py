@@ -21,21 +21,21 @@ class Pressure:
     scale: real
     """Ratio of a taxel's normal force to its value in ``Layer.sums[0]`` [N/m3]."""
     twist: real
-    """Tangential force per normal force and distance from the center [1/m]."""
+    """Tangential force on a taxel divided by its normal force and its distance from the center [1/m]."""
     x: real
     y: real
     """Coordinates ``x`` and ``y`` of the center of pressure along the two tangents [m]."""
     miss: real
     """Error of the center of pressure, summed over both axes [m]."""
     highest: real
-    """Largest gap that the tilted layer fills up to `skin.press.BEYOND` the pressed points [m]."""
+    """Largest indentation of the pressed points, extrapolated by `skin.press.BEYOND` along the tilt [m]."""
 
 
 @wp.func
 def sum_up(layer: Layer, lane: int, count: int, u: real, v: real, tilt: wp.vec3d, force: real):
     """Write the pressed taxels to ``Layer.pressed``, and sums over their points to ``Layer.sums``.
 
-    The sums are those of area times depth, and of its moments; see `skin.layer.Layer`.
+    For each taxel, area times depth and its first moments are summed; see `skin.layer.Layer`.
 
     Args:
         layer: The layer.
@@ -77,7 +77,7 @@ def sum_up(layer: Layer, lane: int, count: int, u: real, v: real, tilt: wp.vec3d
 
 @wp.func
 def twisted(layer: Layer, lane: int, now: Pressure, lean: wp.vec2d, torsion: real, force: real):
-    """Compute the twist that balances a torsional moment, and the center of pressure.
+    """Compute the center of pressure, and the twist that balances a torsional moment.
 
     Args:
         layer: The layer, with the sums of the pressed taxels.
@@ -88,8 +88,9 @@ def twisted(layer: Layer, lane: int, now: Pressure, lean: wp.vec2d, torsion: rea
         force: Normal force [N].
 
     Returns:
-        The `Pressure` with ``twist``, ``x`` and ``y``; and the sum over taxels of normal force times height
-        times distance from the center along each tangent [N m2].
+        now: The updated `Pressure`, with ``twist``, ``x`` and ``y``.
+        lift: For each of the two tangents, a sum over the taxels: normal force times height times distance
+            from the center along the tangent [N m2].
     """
     now.x = real(0.0)
     now.y = real(0.0)
@@ -116,8 +117,9 @@ def twisted(layer: Layer, lane: int, now: Pressure, lean: wp.vec2d, torsion: rea
 def settle(layer: Layer, lane: int, pair: Pair, count: int, start: real, stiffness: real):
     """Find the pressures that balance the force and moment of a pair; return the `Pressure`.
 
-    The points in ``Layer.points`` are sheared in place, along the force. ``count`` is their number, ``start``
-    is the initial indentation [m], and ``stiffness`` is the stiffness of the layer [Pa/m].
+    The points in ``Layer.points`` are projected along the force onto the plane of the tangents, in place.
+    ``count`` is the number of points, ``start`` is the initial indentation [m], and ``stiffness`` is the
+    stiffness of the layer [Pa/m].
     """
     force, moment, f = pair.force, pair.moment, pair.force[2]
     lean = wp.vec2d(force[0] / f, force[1] / f)

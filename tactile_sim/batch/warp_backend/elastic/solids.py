@@ -36,7 +36,7 @@ def crossing(a: real, b: real, c: real):
 
 @wp.func
 def slab(p: real, d: real, half: real):
-    """Return the interval of t in which p + t d is between -half and half, along one axis."""
+    """Return the interval of t in which the coordinate p + t d is between -half and half."""
     if wp.abs(d) <= real(wp.static(solids.PARALLEL)):
         if wp.abs(p) <= half:
             return wp.vec2d(real(-wp.inf), real(wp.inf))
@@ -105,14 +105,14 @@ def misses(node: Node, p: wp.vec3d, d: wp.vec3d):
 
 @wp.func
 def crossing_of_mesh(layer: Layer, solid: Solid, pose: Pose, x: real, y: real, top: real, best: wp.vec2d):
-    """Search a mesh for crossings with the line at (x, y), not above ``top``; return the highest so far.
+    """Search a mesh for crossings with the line through (x, y) along z, up to the height ``top``.
 
-    ``best`` is the highest crossing with the meshes searched before: its height, and the number of triangles
-    facing up there minus the number facing down. Triangles outside the box of the pose are ignored. x, y and
-    the heights are in the frame of the pair.
+    ``best`` is the highest crossing with the meshes that were searched earlier: its height, and the number of
+    triangles that face up at this crossing minus the number that face down. Triangles outside the box of the
+    pose are ignored. x, y and the heights are in the frame of the pair.
 
     Returns:
-        The updated ``best``.
+        The highest crossing with this and the earlier meshes, as in ``best``.
     """
     height, up, same = best[0], best[1], real(wp.static(SAME))
     line = wp.transpose(pose.rotation) * (wp.vec3d(x, y, real(0.0)) - pose.position)
@@ -148,7 +148,7 @@ def crossing_of_mesh(layer: Layer, solid: Solid, pose: Pose, x: real, y: real, t
 
 @wp.func
 def surface_below(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real):
-    """Return the height of the mesh surface on which the point (x, y, z) presses, or -inf without one [m].
+    """Return the height of the mesh surface on which the point (x, y, z) presses [m]; -inf if there is none.
 
     See `tactile_sim.geometry.triangle_bins.surface_below`.
     """

@@ -12,7 +12,7 @@ from tactile_sim.skin import winkler as cpu
 
 @wp.struct
 class Energy:
-    """Energy as a function of the indentation and two tilts, with its gradient and Hessian."""
+    """Energy that `balance` minimizes, with its gradient and Hessian for the three values of ``tilt``."""
 
     value: real
     gradient: wp.vec3d
@@ -39,9 +39,10 @@ def energy_of(
     layer: Layer, lane: int, count: int, stiffness: real, force: real, penalty: real, u: real, v: real,
     tilt: wp.vec3d,
 ):  # fmt: skip
-    """Return the `Energy` of an indentation and tilts; arguments as in `balance`.
+    """Return the `Energy` for the indentation and the two slopes in ``tilt``.
 
-    ``penalty`` is a small stiffness against tilts [N m], which makes the minimum unique.
+    ``penalty`` is a small stiffness against tilts [N m], which makes the minimum unique. The other arguments
+    are as in `balance`.
     """
     value, s0, s1, s2 = real(0.0), real(0.0), real(0.0), real(0.0)
     a00, a01, a02 = real(0.0), real(0.0), real(0.0)

@@ -70,16 +70,23 @@ def seed(seed: int) -> None:
 
 
 def sample_goal(difficulty: int) -> Pose:
-    """Draw a goal.
+    """Draw a goal pose for the cube.
+
+    The difficulty determines the goal:
+
+    - 1: random position on the table
+    - 2: position 0.05 m above the table's centre
+    - 3: random position on or above the table
+    - 4: random position above the table and random orientation
+    - -1: random initial pose on the table, with a random side up
+
+    For difficulties 1 to 3, the orientation is (0, 0, 0, 1) and does not affect the cost.
 
     Args:
-        difficulty: 1 draws a position on the table. 2 returns the table's centre with the cube lifted by
-            0.05 m. 3 draws a position on or above the table. 4 draws a position above the table and an
-            orientation. -1 draws an initial pose on the table with a random side up. For 1 to 3 the
-            orientation is (0, 0, 0, 1) and does not affect the cost.
+        difficulty: 1, 2, 3, 4 or -1.
 
     Returns:
-        The goal in the world.
+        The goal pose in the world.
 
     Raises:
         InvalidValueError: The difficulty is unknown.
@@ -88,7 +95,9 @@ def sample_goal(difficulty: int) -> Pose:
 
 
 def json_goal_from_config(filename: str | PathLike[str]) -> str:
-    """Return the ``goal`` of a JSON file; if there is none, draw one of the file's ``difficulty``.
+    """Read a goal from a JSON file, or draw one if the file contains none.
+
+    A drawn goal has the ``difficulty`` that the file specifies.
 
     Args:
         filename: JSON file with ``difficulty`` and optionally ``goal``.
@@ -107,15 +116,16 @@ def evaluate_state(
 ) -> float:
     """Return the cost of a pose: 0 at the goal, about 1 at the largest possible distance.
 
-    With the difference d of the positions and the angle a between the orientations [rad]::
+    The cost depends on the difference d between the positions [m] and on the angle a between the
+    orientations [rad]::
 
         position = (|d_xy| / 0.39 m + |d_z| / 0.1 m) / 2
         difficulty 1 to 3:  cost = position
         difficulty 4:       cost = (position + a / pi) / 2
 
     Args:
-        goal_pose: Desired pose.
-        actual_pose: Actual pose.
+        goal_pose: Desired pose of the cube.
+        actual_pose: Actual pose of the cube.
         difficulty: 1 to 4.
 
     Raises:

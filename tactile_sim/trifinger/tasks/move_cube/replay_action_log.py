@@ -34,6 +34,7 @@ def replay_action_log(
 
     Raises:
         OSError, ReplayError: The log cannot be replayed, or the replay differs from the log.
+        ValueError: The text of a pose is invalid.
     """
     goal = move_cube.goal_from_json(goal_pose)
     return replay(

@@ -31,11 +31,11 @@ EPISODE_LENGTH = 2 * 60 * 1000
 FIRST_GOAL_DURATION = 30 * 1000
 """Number of steps for which the first goal of a drawn trajectory is active."""
 GOAL_DURATION = 10 * 1000
-"""Number of steps for which each later goal is active."""
+"""Number of steps for which each later goal of a drawn trajectory is active."""
 GOAL_DIFFICULTY = 3
 """Difficulty level of ``move_cube`` that is used to draw goals and to compute costs."""
 INITIAL_CUBE_POSITION = (0, 0, move_cube.CUBE_WIDTH / 2)
-"""Position of the cube at the start of an episode [m]."""
+"""Position of the cube's centre in the world at the start of an episode [m]."""
 
 
 def get_active_goal(trajectory: Trajectory, time_index: int) -> Position | None:
@@ -59,7 +59,7 @@ def seed(seed: int) -> None:
 
 
 def sample_goal() -> Trajectory:
-    """Draw a trajectory for an entire episode."""
+    """Draw a trajectory with random goals for an entire episode."""
     starts = [0, *range(FIRST_GOAL_DURATION, EPISODE_LENGTH, GOAL_DURATION)]
     return [(start, move_cube.sample_goal(GOAL_DIFFICULTY).position) for start in starts]
 
@@ -106,7 +106,7 @@ def json_goal_from_config(filename: str | PathLike[str]) -> str:
 
 
 def evaluate_state(trajectory: Trajectory, time_index: int, actual_position: Position) -> float:
-    """Return the cost of ``move_cube`` for the goal that is active at a step.
+    """Return the cost of a position, which is that of ``move_cube`` for the goal that is active at the step.
 
     Args:
         trajectory: Goals of the episode.

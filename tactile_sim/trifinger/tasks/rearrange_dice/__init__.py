@@ -33,7 +33,7 @@ NUM_DICE = 25
 DIE_WIDTH = 0.022
 """Length of a die's edges [m]."""
 TOLERANCE = 0.004
-"""Width of a target minus the width of a die [m]."""
+"""Width of a target minus the width of a die [m]. A target is a cube that must contain a die."""
 TARGET_WIDTH = DIE_WIDTH + TOLERANCE
 N_CELLS_PER_ROW = int(2 * ARENA_RADIUS / DIE_WIDTH)
 """Number of cells per row of the grid from which goals are drawn. A cell is as wide as a die."""
@@ -44,7 +44,10 @@ Goal = Sequence[Sequence[float]]
 _rng = random.Random()
 _SIGNS = np.array(list(itertools.product((-1, 1), repeat=3)))  # signs of a box's corners, x slowest
 FACE_CORNERS = ((0, 1, 3, 2), (4, 5, 7, 6), (0, 1, 5, 4), (2, 3, 7, 6), (0, 2, 6, 4), (1, 3, 7, 5))
-"""The six faces of a box as corner indices in circular order: two normal to x, two to y and two to z."""
+"""Corner indices of the six faces of a box, in circular order around each face.
+
+The first two faces are normal to x, the next two to y and the last two to z.
+"""
 
 
 class InvalidGoalError(errors.InvalidGoalError):
@@ -52,7 +55,7 @@ class InvalidGoalError(errors.InvalidGoalError):
 
 
 class OutOfArenaError(InvalidGoalError):
-    """Error for a position at which a die is outside the arena or too low.
+    """Error for a position at which a die is outside the arena or partly below the table's surface.
 
     Attributes:
         position: (3,) position of the die [m].
@@ -64,13 +67,13 @@ class OutOfArenaError(InvalidGoalError):
 
 
 def _cell_center_position(cell: Cell) -> tuple[float, float, float]:
-    """Return the centre of a die in a cell (row, column) [m]."""
+    """Return the position of the centre of a die that lies in a cell (row, column) [m]."""
     x, y = ((index - N_CELLS_PER_ROW / 2) * DIE_WIDTH + DIE_WIDTH / 2 for index in cell)
     return x, y, DIE_WIDTH / 2
 
 
 def _is_cell_position_inside_arena(position: ArrayLike) -> bool:
-    """Return whether a die that lies flat at a position is inside the circle."""
+    """Return whether a die that lies flat at a position is inside the circle with radius `ARENA_RADIUS`."""
     corners = np.asarray(position)[:2] + _SIGNS[::2, :2] * (DIE_WIDTH / 2)
     return bool((np.linalg.norm(corners, axis=1) <= ARENA_RADIUS).all())
 
@@ -80,7 +83,7 @@ def _is_cell_inside_arena(cell: Cell) -> bool:
 
 
 def _get_grid_cells() -> list[Cell]:
-    """Return all cells inside the circle."""
+    """Return all cells that are completely inside the circle with radius `ARENA_RADIUS`."""
     cells = itertools.product(range(N_CELLS_PER_ROW), range(N_CELLS_PER_ROW))
     return [cell for cell in cells if _is_cell_inside_arena(cell)]
 
@@ -97,7 +100,7 @@ def seed(seed: int) -> None:
 
 
 def sample_goal() -> list[tuple[float, float, float]]:
-    """Draw 25 cells of the grid and return their centres [m]."""
+    """Draw a goal: the centres of 25 dice in different cells of the grid [m]."""
     return [_cell_center_position(cell) for cell in _rng.sample(_get_grid_cells(), NUM_DICE)]
 
 
@@ -110,7 +113,7 @@ def validate_goal(goal: Goal) -> None:
     Raises:
         InvalidGoalError: The goal does not have 25 positions with three numbers each.
         InvalidValueError: A value is not a finite number.
-        OutOfArenaError: A die is outside the arena or too low.
+        OutOfArenaError: A die is outside the arena or partly below the table's surface.
     """
     try:
         lengths = [len(position) for position in goal]

@@ -32,7 +32,10 @@ def create_empty_pattern() -> str:
 
 
 def create_pattern_template_file(filename: str | PathLike[str]) -> None:
-    """Write a pattern without dice to a file, to be filled in. Parsing ignores text below an empty line."""
+    """Write a file that contains a pattern without dice, which the user can fill in.
+
+    `parse_pattern` ignores all text below an empty line.
+    """
     with open(filename, "w") as file:
         file.write(f"{create_empty_pattern()}\n\nText from the empty line on is ignored.\n")
 
@@ -71,5 +74,5 @@ def parse_pattern(goal_pattern: Iterable[str]) -> list[tuple[float, float, float
 
 
 def parse_pattern_file(f: TextIO) -> list[tuple[float, float, float]]:
-    """Convert an open pattern file to a goal; result and errors as in `parse_pattern`."""
+    """Read a pattern from an open file and convert it to a goal; see `parse_pattern`."""
     return parse_pattern(f)
