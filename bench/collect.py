@@ -31,7 +31,7 @@ SCENES = {
     "gripper": (64, 3072, ["--steps", "200"]),
     "hand": (32, 192, ["--steps", "50", "--envs", "16"]),
 }
-"""Small and large number of episodes, and additional options, by configuration."""
+"""For each configuration: a small and a large number of episodes, and additional options."""
 MANY = 10_000
 """Number of episodes for which the throughput is calculated."""
 

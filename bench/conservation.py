@@ -51,8 +51,11 @@ The lever arm is the spacing plus the largest distance of a contact from the bod
 OUTSIDE = 1e-6
 """Distance from the convex hull beyond which a centre of pressure is out of reach [taxel spacings]."""
 CAUSES = "reached", "no reach", "one taxel", "missed"
-"""Classes of moments. The first is reproduced; the others are not, because the centre of pressure is out of
-reach, because only one taxel is pressed, or for another reason."""
+"""Whether the readings of a skin reproduce the moment of its contacts and, if not, why.
+
+``reached``: they reproduce it. ``no reach``: the centre of pressure is out of reach. ``one taxel``: only one
+taxel is pressed. ``missed``: any other reason.
+"""
 FAR, PAST = 0.5, 1e-9
 """Constants of the ray casts in `_gap` [m].
 

@@ -44,7 +44,8 @@ ROUNDS, SHORTEST = 60, 2e-3
 
 
 class Rays(NamedTuple):
-    """Rays to cast at one geom, in its frame; or, if ``geom`` is -1, at all geoms, in the world frame."""
+    """Rays to cast at one geom, in the geom's frame. If ``geom`` is -1, they are cast at all geoms and are in
+    the world frame."""
 
     geom: int
     feelers: np.ndarray
@@ -86,7 +87,7 @@ def least_times(readers: list[Callable[[], object]]) -> list[float]:
 
 
 class Library:
-    """Reads feelers with a broad phase and the ray casts of a library."""
+    """Base class that reads feelers with a broad phase, followed by the ray casts of another library."""
 
     def __init__(self, feelers: Feelers) -> None:
         self.feelers, self.model = feelers, feelers.model

@@ -154,7 +154,7 @@ def _parts(skin: Skin, contacts: Contacts, poses: tuple[np.ndarray, np.ndarray])
 
 
 def _flat_box() -> None:
-    """Measure each response function for a box that presses on all taxels of a face.
+    """Measure how long each response function takes for a box that rests on all taxels of a plate's top.
 
     The time of a physics step is printed for comparison.
     """

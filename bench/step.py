@@ -23,7 +23,7 @@ MESSAGES = ("tactile/frame", "contacts", "/tf", "joint_states", "tactile/points"
 
 
 def main() -> None:
-    """Measure all parts and print a table."""
+    """Measure the mean time of each part of a step, and print the times in a table."""
     simulation = Simulation(config.load("infant"))
     makers = {topic.name: topic.make for topic in simulation_topics(simulation)}
     parts: dict[str, Callable[[Snapshot], object]] = {

@@ -13,7 +13,8 @@ def metric(episodes, simulation):
     """Return the error of the net force, the largest net force and the largest reading of a taxel.
 
     Args:
-        episodes: The columns recorded by tactile_sim collect for each episode: arrays (rows, ...) by name.
+        episodes: For each episode, the columns that tactile_sim collect recorded, keyed by name. Each column
+            is an array (rows, ...).
         simulation: The simulation in which they were recorded, with its pads, taxels and settings.
     """
     errors, forces, peaks = [], [], []

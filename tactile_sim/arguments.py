@@ -150,7 +150,7 @@ def require_arrays(**arrays: tuple[Any, tuple[int, ...]]) -> None:
     """Check the arguments of compiled functions, which read them without bounds checks.
 
     Args:
-        arrays: Value and required shape of each argument, by name.
+        arrays: For the name of each argument, its value and the required shape.
 
     Raises:
         CommandError: A value is not an array of floats of the required shape.

@@ -229,7 +229,7 @@ def _code(code: CodeType, doc: str | None) -> list[Any]:
 
 
 def _referenced(function: Any) -> list[tuple[str, Any]]:
-    """Return the global and closure variables that a function uses, by name."""
+    """Return the names and values of the global and closure variables that a function uses."""
     names: list[str] = []
     codes = [function.__code__]
     while codes:

@@ -161,7 +161,7 @@ class View:
 
     title: str
     weights: Mapping[str, float]
-    """Weight of each free body by name [N]."""
+    """Weight of each free body [N], keyed by name."""
     scale: float
     """Force at which a bar is full [N]."""
     hints: Sequence[str] = ()

@@ -114,7 +114,7 @@ CASES = {
     "an unreadable mesh": (parameters(scene="unreadable.xml"), ["unreadable.xml", "line 1", "'m'"]),
     "a flat mesh": (parameters(scene="flat.xml"), ["flat"]),
 }
-"""Configurations, and facts that their errors must contain."""
+"""Invalid configuration files, and texts that their error messages must contain."""
 
 
 @pytest.fixture

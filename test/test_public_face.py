@@ -116,7 +116,7 @@ STAGES = {
 
 
 class Listener(Terminal):
-    """An output that collects the readings on the tactile topics by stamp."""
+    """Output that collects the readings on the tactile topics, keyed by stamp."""
 
     def __init__(self):
         self.readings = {}

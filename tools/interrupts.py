@@ -154,7 +154,7 @@ class Start:
 
 
 def cases(count: int, seed: int, cold: float, commands: list[str]) -> list[Case]:
-    """Return random test cases.
+    """Return random test cases, each with a command to start and a signal to interrupt it.
 
     Args:
         count: Number of cases.

@@ -37,13 +37,15 @@ class Trial:
     overlap: float = 0.0
     """Depth of the deepest contact of a moving body in the initial pose [m]."""
     drift: float | None = None
-    """Largest error after 10 s among the joints with a default servo [rad or m]."""
+    """Largest deviation from the commanded position after 10 s [rad or m], over all joints with a default
+    servo."""
     sag: float | None = None
-    """Largest error after 10 s among the joints with a servo defined in the MJCF [rad or m]."""
+    """Largest deviation from the commanded position after 10 s [rad or m], over all joints with a servo that
+    the MJCF defines."""
     speed: float | None = None
-    """Largest speed among the driven joints after 10 s [rad/s or m/s]."""
+    """Largest joint speed after 10 s [rad/s or m/s], over all driven joints."""
     weak: bool = False
-    """Whether a joint with an error above 10 mrad or 10 mm has an actuator at its limit."""
+    """Whether any joint deviates by more than 10 mrad or 10 mm while its actuator is at the force limit."""
     weight: float | None = None
     """Vertical ground force that the skin measures, divided by the weight.
 

@@ -37,9 +37,9 @@ from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.sender import MAX_WAITING
 
 MESSAGES_AT_ONCE = 8
-"""Maximum number of messages of a topic per call of ``~/step``, not counting the message of the last step.
+"""Maximum number of messages that a call of ``~/step`` publishes on a topic, plus one for the last step.
 
-The node keeps `DEPTH` messages for a slow subscriber.
+They must fit into the queue of `DEPTH` messages that the node keeps for a slow subscriber.
 """
 SAMPLE_EVERY, MOST_SAMPLES = 5.0, 512  # initial interval [s of wall time], maximum number of samples
 LOG_EVERY = 60.0  # interval between two progress lines [s of wall time]
@@ -65,7 +65,7 @@ Row = dict[str, float]
 SharedFile = tuple[str, int]
 """Path and inode of a file in shared memory."""
 SEGMENT = re.compile(r"/fastrtps_[0-9a-f]{16}$")
-"""Pattern of the shared memory files that belong to one DDS participant, unlike port files."""
+"""Pattern for the shared memory files of a single DDS participant. It does not match port files."""
 
 
 class Usage:
@@ -81,7 +81,7 @@ class Usage:
 
         Args:
             simulated: Simulated time [s].
-            processes: Process ids by name.
+            processes: Ids of the processes to measure, keyed by name.
         """
         now = time.monotonic()
         if now < self._due:

@@ -230,7 +230,8 @@ class Subscriber:
 class Disturbances:
     """Sends requests at random simulated times, which depend only on the seed.
 
-    One request of each kind is sent at the start, so that its kernels are loaded before memory is measured.
+    One request of each kind is sent at the start. The node then loads the kernels that the requests need
+    before memory is measured.
     """
 
     def __init__(self, subscriber: Subscriber, seed: int, bodies: list[str]):

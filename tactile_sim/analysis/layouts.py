@@ -34,7 +34,7 @@ class Layouts:
         self._found: dict[tuple[int, str], Layout] = {}
 
     def add(self, message: Message) -> None:
-        """Store the layout in a TactileLayout message. Inconsistent layouts are ignored."""
+        """Add the layout that a TactileLayout message contains. Inconsistent layouts are ignored."""
         value = message.value
         if len(value.normals) != len(value.positions) or len(value.lengths) not in (
             0,
@@ -79,11 +79,11 @@ class Placed(NamedTuple):
     """Positions and normals of the taxels of several bodies at one time, concatenated, in the world frame."""
 
     positions: np.ndarray
-    """Positions of the n taxels of all bodies in the world (n, 3) [m]."""
+    """(n, 3) positions of the taxels of all bodies [m], in the world frame."""
     normals: np.ndarray
-    """Outward unit normals of these taxels in the world (n, 3)."""
+    """(n, 3) outward unit normals at these taxels, in the world frame."""
     spacings: np.ndarray
-    """Nominal distance from each taxel to its neighbours (n,) [m]."""
+    """(n,) nominal distance from each taxel to its neighbours [m]."""
 
 
 def place(layouts: Sequence[Layout], poses: Poses) -> Placed:

@@ -177,7 +177,8 @@ def _join(into: dict[str, np.ndarray], name: str, values: list[Any]) -> None:
     """Concatenate the values of a field whose length differs between messages, and store them.
 
     Args:
-        into: Arrays by name. If the field is a struct, an array is added for each of its fields.
+        into: Output: arrays, keyed by name. If the field is a struct, an array is added for each field of the
+            struct.
         name: Name of the field.
         values: The field's value in each message.
     """

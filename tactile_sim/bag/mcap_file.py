@@ -75,7 +75,7 @@ class McapScan:
     Chunks with a wrong checksum are skipped.
 
     Attributes:
-        metadata: Metadata records by name; complete after the iteration.
+        metadata: Metadata records, keyed by name; complete after the iteration.
         kept: Offset in the file of the record that contains the current message, for use with `after`.
         size: Size of the file [bytes].
 

@@ -79,9 +79,11 @@ def information(file: str, start: int, stop: int, topics: list[TopicInfo]) -> di
 def document(described: dict[str, Any]) -> str:
     """Return the text of ``metadata.yaml``.
 
+    The file has a single top-level key, ``rosbag2_bagfile_information``, whose value is the description of
+    the bag. The metadata record in the MCAP file contains the description without this key.
+
     Args:
-        described: The bag's description from `information`. The file contains it below a top-level key,
-            whereas the MCAP record has no such key.
+        described: Description of the bag, as returned by `information`.
     """
     return dump({_KEY: described})
 

@@ -81,7 +81,7 @@ def read(path: str | Path, topics: Collection[str] | None = None, progress: Prog
         progress: Called with the number of bytes read and the size of the file.
 
     Returns:
-        Topics by name. For a damaged bag, ``damage`` is set and a UserWarning is issued.
+        Topics, keyed by name. For a damaged bag, ``damage`` is set and a UserWarning is issued.
 
     Raises:
         BagError: ``path`` is not an MCAP bag or lacks a requested topic, or a message does not match the

@@ -97,8 +97,8 @@ class Commands:
 
         Args:
             envs: Indices (k,) of the environments.
-            fields: Values by joint name for ``position``, ``velocity`` and ``effort``, each a scalar or an
-                array (k,).
+            fields: Values keyed by joint name, for each of ``position``, ``velocity`` and ``effort``. A value
+                is a scalar or an array (k,).
 
         Raises:
             CommandError: A command is invalid. Nothing is changed in this case.

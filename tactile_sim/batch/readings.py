@@ -63,7 +63,7 @@ class Readings:
 
     @property
     def device_arrays(self) -> dict[str, Any]:
-        """Arrays of readings on the device, by name; empty because this class computes on the CPU."""
+        """Arrays of readings on the device, keyed by name; empty because this class computes on the CPU."""
         return {}
 
     @property

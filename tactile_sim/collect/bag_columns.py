@@ -226,11 +226,11 @@ def resample(path: Path, streams: dict[str, Stream], rate: int) -> dict[str, Col
 
     Args:
         path: The bag, for error messages.
-        streams: Streams by column name.
+        streams: The streams, keyed by column name.
         rate: Rows per second [Hz].
 
     Returns:
-        Columns by name. The streams of individual pads are combined into the columns `_OF_PADS`.
+        The columns, keyed by name. The streams of individual pads are combined into the columns `_OF_PADS`.
 
     Raises:
         BagError: The streams do not overlap, or the rows do not fit into memory.

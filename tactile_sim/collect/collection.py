@@ -59,7 +59,7 @@ class Collection:
 
         Args:
             shard: Index of the shard.
-            threads: Number of threads. 0 uses the number of processors.
+            threads: Number of threads, or 0 for one thread per processor.
 
         Returns:
             The number of episodes in the shard.

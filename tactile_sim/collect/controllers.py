@@ -57,7 +57,7 @@ def make_controller(
     Args:
         task: Task that defines observations and actions. With None, an observation contains joint positions,
             joint velocities and touch, and actions are scaled to the ranges of the controls.
-        policy: File of a `LinearPolicy`. None draws random actions for a task.
+        policy: Path of a file that `LinearPolicy.save` wrote, or None for random actions in a task.
         touch: Kind of tactile observation, see `TaskVectorEnv`.
         batch: Batch of the environments to control.
         random: Generator for random actions.

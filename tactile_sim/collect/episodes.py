@@ -34,7 +34,8 @@ class Recipe:
     task: str = ""
     """ID of a task registered with `tactile_sim.learning`; empty for no task."""
     policy: Path | None = None
-    """File of a `LinearPolicy`."""
+    """Path of a file that `LinearPolicy.save` wrote, or None for random actions (or, without a task, for the
+    built-in motion)."""
     touch: str = "contact"
     """Name of the policy's tactile observation, a key of `tactile_sim.learning.TOUCH`."""
     changes: tuple[tuple[str, Any], ...] = ()
@@ -72,7 +73,7 @@ class Episodes:
             recipe: Settings for the episodes.
             count: Number of episodes.
             seed: Seed for noise, parameter ranges, initial states and random actions.
-            threads: Number of threads. 0 uses the number of processors.
+            threads: Number of threads, or 0 for one thread per processor.
 
         Raises:
             TactileSimError: The configuration, the task or the policy is invalid.
@@ -90,7 +91,7 @@ class Episodes:
         """The recipe with ``substeps`` resolved to the number of time steps between two rows."""
         self._columns = self._readers()
         self.fields = {name: field for name, (field, _) in self._columns.items()} | self._results()
-        """Columns of the dataset by name."""
+        """Columns of the dataset, keyed by name."""
 
     @property
     def are_equal(self) -> bool:
@@ -115,7 +116,7 @@ class Episodes:
         An episode ends early when the task terminates it or when its physics becomes unstable.
 
         Returns:
-            For each episode, its columns (length, ...) by name, where length is its number of rows.
+            For each episode, its columns (length, ...), keyed by name, where length is its number of rows.
         """
         batch, recipe, task = self.batch, self.recipe, self.task
         count, steps = batch.num_envs, recipe.steps

@@ -134,7 +134,7 @@ def write_shard(
 
     Args:
         path: Path of the file.
-        episodes: For each episode, its columns (length, ...) by name.
+        episodes: For each episode, its columns (length, ...), keyed by name.
         units: Unit of each column, by column name.
         metadata: Metadata to store in the file.
 

@@ -79,7 +79,7 @@ class Sweep:
 
         Args:
             shard: Index of the point.
-            threads: Number of threads. 0 uses the number of processors.
+            threads: Number of threads, or 0 for one thread per processor.
 
         Returns:
             1, the number of completed points.

@@ -24,7 +24,7 @@ class Work(Protocol):
 
         Args:
             shard: Index of the shard.
-            threads: Number of threads. 0 uses the number of processors.
+            threads: Number of threads, or 0 for one thread per processor.
         """
 
     def absolute(self) -> Work:

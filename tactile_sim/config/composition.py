@@ -104,7 +104,7 @@ def quaternion(orientation: tuple[float, ...]) -> np.ndarray:
 
 
 def _add_robot(spec: mujoco.MjSpec, name: str, settings: Settings) -> dict[str, str]:
-    """Add a configured robot to a scene and return the control mode of each of its joints by joint name."""
+    """Add a configured robot to a scene, and return the control modes of its joints, keyed by joint name."""
     robot, where = settings.robots[name], f"robots.{name}"
     options = urdf_options(settings)
     file = find_scene(robot["file"], settings.base, settings.source, options.package_paths, f"{where}.file")

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FeelerSettings:
-    """Feelers of one body: painted on an image, or evenly spaced."""
+    """Settings of the feelers on one body, whose positions are set by an image or are evenly spaced."""
 
     image: str | None = parameter(
         Text(filled=True),
@@ -50,7 +50,7 @@ class FeelerSettings:
 
 
 FEELER = checks(FeelerSettings)
-"""The check for the value of each key of a body's feelers, by key name."""
+"""For each key of a body's feelers, the function that checks its value."""
 
 
 def resolve_feelers(

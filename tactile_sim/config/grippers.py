@@ -41,7 +41,7 @@ class GripperSettings:
 GRIPPER: dict[str, Check] = {
     entry.name: entry.metadata["check"] for entry in dataclasses.fields(GripperSettings)
 }
-"""The check for the value of each key of a gripper, by key name."""
+"""For each key of a gripper, the function that checks its value."""
 
 
 def fault_of_gripper(entry: Mapping[str, Any]) -> str | None:

@@ -70,7 +70,7 @@ class HardwarePad:
 
 
 HARDWARE_PAD = checks(HardwarePad)
-"""The check for the value of each key of a pad with a real sensor, by key name."""
+"""For each key of a pad with a real sensor, the function that checks its value."""
 
 
 @dataclass(frozen=True)
@@ -94,7 +94,7 @@ class HardwareSettings:
 def resolve_hardware(
     hardware: HardwareSettings, taxels: dict[str, int], source: str
 ) -> dict[str, HardwarePad]:
-    """Check the settings of the pads that receive data from a sensor, and return them by pad name.
+    """Check the settings of the pads that receive data from a sensor, and return them keyed by pad name.
 
     Args:
         hardware: Values of the keys ``hardware.*``.

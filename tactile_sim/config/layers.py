@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from tactile_sim.config.settings import Settings
 
 Values = float | dict[int, float]
-"""One value for all bodies, or values by body id."""
+"""Either one value for all bodies, or a dictionary of values keyed by body id."""
 
 
 def resolve_layers(settings: Settings, names: Names, bodies: Iterable[int]) -> tuple[Values, Values]:

@@ -195,11 +195,11 @@ def _check_of(name: str, value: Any, source: str, own: Mapping[str, Key], engine
 
 
 def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, source: str) -> Check:
-    """Return the check for the value of a key in a table of groups.
+    """Return the function that checks the value of a key in a table of groups.
 
     Args:
         record: Name of the table, such as ``robots``.
-        checks: Check for each key of a group, by key name.
+        checks: For each key of a group, the function that checks its value.
         name: Full name of the key, such as ``robots.arm.file``.
         value: Value of the key, for error messages.
         source: Name of the configuration in error messages.

@@ -138,9 +138,9 @@ class PadSettings:
 _NAMES = {key.name: key.metadata["key"] or key.name for key in dataclasses.fields(PadSettings)}
 """Key in the configuration, such as ``grid.rows``, for each field name."""
 PAD: dict[str, Check] = {_NAMES[key.name]: key.metadata["check"] for key in dataclasses.fields(PadSettings)}
-"""The check for the value of each key of a pad, by key name."""
+"""For each key of a pad, the function that checks its value."""
 PAD_KEYS: dict[str, str] = {_NAMES[key.name]: key.metadata["doc"] for key in dataclasses.fields(PadSettings)}
-"""The description of each key of a pad, by key name."""
+"""For each key of a pad, its description."""
 
 
 def checked(value: Any, key: str) -> Any:

@@ -50,7 +50,7 @@ def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> d
 def match_scales(
     scales: Mapping[str, float], model: mujoco.MjModel, names: Names, where: str
 ) -> dict[int, float]:
-    """Return the spacing of taxels [m] by body id, in the order of the matching entries.
+    """Return the spacing of taxels [m], keyed by body id, in the order of the matching entries.
 
     Args:
         scales: Spacings [m] by body name or pattern, see :func:`tactile_sim.config.match`. A pattern matches

@@ -82,9 +82,9 @@ class ObjectSettings:
 
 
 ROBOT = checks(RobotSettings)
-"""The check for the value of each key of a robot, by key name."""
+"""For each key of a robot, the function that checks its value."""
 OBJECT = checks(ObjectSettings)
-"""The check for the value of each key of an object, by key name."""
+"""For each key of an object, the function that checks its value."""
 
 
 def fault_of_robot(entry: Mapping[str, Any]) -> str | None:

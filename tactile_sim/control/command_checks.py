@@ -80,7 +80,7 @@ class CommandChecks:
         self.dofs = model.jnt_dofadr[self._joints]
         self._index = {name: k for k, name in enumerate(self.joint_names)}
         self.without_position = {names.joints[joint]: why for joint, why in undriven(model, names).items()}
-        """For each joint that does not accept position commands, the reason, by joint name."""
+        """Why joints do not accept position commands, keyed by the names of these joints."""
         self.followers = {names.joints[joint] for joint in leaders(model)} & set(self.without_position)
         """Names of joints that follow another joint and have no servo of their own."""
         self.drives = DriveTable(model, self._joints)
@@ -98,7 +98,8 @@ class CommandChecks:
             controls: One value per control. NaN leaves a control unchanged.
 
         Raises:
-            CommandError: The number of values is wrong, or a value is not numeric, infinite or too large.
+            CommandError: The number of values is wrong, a value is not a number, or a value is infinite or
+                too large.
         """
         return numbers("ctrl", controls, self._model.nu, nan=True)
 

@@ -10,8 +10,8 @@ import numpy as np
 class LinearPolicy:
     """Policy whose actions are linear in the normalized observation z and in its change z - s.
 
-    The state s follows z with a first-order lag, so z - s is a smoothed rate of change. If z contains
-    positions, the policy is a PD controller for them.
+    The policy stores s, a copy of z that lags behind it like the output of a first-order low-pass filter.
+    z - s is therefore a smoothed rate of change. If z contains positions, the policy is a PD controller.
 
     >>> policy = LinearPolicy.load("balance.npz")
     >>> action = policy(observation)
@@ -46,13 +46,14 @@ class LinearPolicy:
         self._memory = None
 
     def features(self, observation: np.ndarray) -> np.ndarray:
-        """Return the features of observations and update the state s.
+        """Compute the features of observations and update the filtered observation.
 
         Args:
             observation: (..., m) observations.
 
         Returns:
-            (..., 2 m + 1) features z, z - s and 1, concatenated.
+            (..., 2 m + 1) features: the m normalized observations, their m differences from the filtered
+            observations, and 1.
         """
         normalized = (observation - self.mean) / self.scale
         change = normalized - (normalized if self._memory is None else self._memory)
@@ -60,6 +61,13 @@ class LinearPolicy:
         return np.concatenate([normalized, change, np.ones((*normalized.shape[:-1], 1))], axis=-1)
 
     def __call__(self, observation: np.ndarray) -> np.ndarray:
-        """Return actions (..., k), clipped to [-1, 1], for observations (..., m), and update the state s."""
+        """Return the actions for observations, and update the filtered observation.
+
+        Args:
+            observation: (..., m) observations.
+
+        Returns:
+            (..., k) actions, clipped to [-1, 1].
+        """
         features = self.features(observation)[..., None, :]
         return np.clip((features @ self.weights)[..., 0, :], -1.0, 1.0)

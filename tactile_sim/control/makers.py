@@ -29,7 +29,7 @@ def make_commander(settings: Settings, names: Names, engine: Engine) -> Commande
 
 
 def make_grippers(settings: Settings, commander: Commander) -> dict[str, GripperSettings]:
-    """Return the configured grippers by name.
+    """Return the configured grippers, keyed by name.
 
     Raises:
         ConfigError: A joint does not exist, follows another one, is repeated or has no position servo with a

@@ -27,8 +27,8 @@ def weights(model: mujoco.MjModel) -> tuple[dict[str, float], float]:
     """Return the weights of bodies, from which the expected contact forces follow.
 
     Returns:
-        single: Weight of each free body without children, by body name [N]. At rest, a skin that covers such
-            a body measures its weight.
+        single: Weight of each free body without children [N], keyed by body name. At rest, a skin that covers
+            such a body measures its weight.
         heaviest: Weight of the heaviest free body including its descendants, or of all moving bodies
             together if none is free [N].
     """

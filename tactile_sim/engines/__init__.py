@@ -56,7 +56,7 @@ def load(
         num_envs: Number of environments that are stepped together.
         contact_sensors: Contact sensors to add to the scene, with the same keys as in a configuration:
             ``{"tip": {"geom1": "fingertip", "geom2": "ball", "data": ["force"], "reduce": "netforce"}}``.
-        threads: Number of threads for stepping several environments. 0 uses the number of processors.
+        threads: Number of threads that step several environments, or 0 for one thread per processor.
 
     Returns:
         An engine with one environment, or a batch of environments if ``num_envs`` > 1.
@@ -121,7 +121,7 @@ def make_many(
         spec: The scene as an editable spec.
         model: The compiled scene.
         num_envs: Number of environments.
-        threads: Number of threads. 0 uses the number of processors.
+        threads: Number of threads, or 0 for one thread per processor.
 
     Raises:
         EngineError: The engine is unknown, does not support the scene, does not support several

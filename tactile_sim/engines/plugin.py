@@ -78,7 +78,7 @@ class EnginePlugin:
             spec: The scene as an editable spec.
             model: The compiled scene.
             num_envs: Number of environments.
-            threads: Number of threads. 0 uses the number of processors.
+            threads: Number of threads, or 0 for one thread per processor.
 
         Raises:
             NotImplementedError: The engine supports only a single environment.
@@ -104,7 +104,7 @@ class EnginePlugin:
         return None
 
     def default_scales(self, options: Any) -> Mapping[str, float]:
-        """Return the default spacing of the taxels [m], by body name or pattern of body names.
+        """Return the default spacing of the taxels [m], keyed by body name or pattern of body names.
 
         The default is used if neither ``skin.scales`` nor ``skin.pads`` is set.
         """

@@ -118,7 +118,7 @@ def _outside(part: GeomFeelers, solids: Mapping[int, Shape], spacing: float) -> 
 
     Args:
         part: Feelers of the geom.
-        solids: Shapes of the colliding geoms of the same body, by geom id.
+        solids: Shapes of the colliding geoms of the same body, keyed by geom id.
         spacing: Distance between neighbouring feelers [m].
     """
     kept = np.ones(len(part.pixels), bool)

@@ -33,7 +33,7 @@ class Placed:
 
     body_id: int
     positions: np.ndarray
-    """(n, 3) float64 roots on the surface, in the body's frame [m]."""
+    """(n, 3) float64 positions of the feelers' roots on the surface [m], in the body's frame."""
     normals: np.ndarray
     """(n, 3) outward unit vectors along the feelers, in the body's frame."""
     lengths: np.ndarray

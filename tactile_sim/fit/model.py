@@ -100,7 +100,7 @@ class Data:
     mixed: np.ndarray
     """(n, m) loads of the taxels if cross-talk passed each load entirely to other taxels [N]."""
     readings: np.ndarray
-    """(n, m) readings with the baseline subtracted [units]."""
+    """(n, m) readings of the taxels with the baseline subtracted [units]."""
     weights: np.ndarray
     """(n, m) 1 for readings to use in the fit, 0 for others."""
     scale: float

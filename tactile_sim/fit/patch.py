@@ -32,17 +32,18 @@ _WIDE = 0.25
 class Patch:
     """Distribution of force over the m taxels of a pad when a rigid sphere presses on one of the taxels.
 
-    The pressure is (stiffness / thickness) times the depth, so the distribution depends only on the quotient
-    force / (stiffness / thickness). A table over this quotient is therefore valid for any stiffness.
+    The pressure is the depth multiplied by the foundation stiffness, which is the ratio of the stiffness to
+    the thickness of the elastic layer. The distribution therefore depends only on the quotient of the force
+    and the foundation stiffness, and a table over this quotient is valid for any stiffness.
     """
 
     quotients: np.ndarray
-    """(q,) values of force / (stiffness / thickness) in the table, increasing [m3]."""
+    """(q,) quotients of force and foundation stiffness in the table, increasing [m3]."""
     shares: np.ndarray
     """(m, q, m) fraction of the force on each taxel: ``shares[k, j]`` is for a press on taxel k with quotient
     j."""
     foundation: float
-    """Configured stiffness / thickness of the elastic layer [Pa/m]."""
+    """Foundation stiffness that results from the configured stiffness and thickness [Pa/m]."""
     thickness: float
     """Configured thickness of the elastic layer [m]."""
     body: str
@@ -102,7 +103,7 @@ class Patch:
         Args:
             force: (n,) force of the indenter [N].
             taxel: (n,) index of the pressed taxel; negative if there is none.
-            foundation: Stiffness / thickness [Pa/m].
+            foundation: Foundation stiffness, the ratio of stiffness to thickness [Pa/m].
         """
         size = np.clip(np.abs(force) / foundation, self.quotients[0], self.quotients[-1])
         place = np.interp(np.log(size), np.log(self.quotients), np.arange(len(self.quotients)))
@@ -117,14 +118,14 @@ class PatchFit:
     """Stiffness estimated from contact patches by `fit_patch`, and the loads that result from it."""
 
     foundation: float
-    """Stiffness / thickness [Pa/m]: the estimate, or the configured value if it is unidentifiable."""
+    """Foundation stiffness [Pa/m]: the estimate, or the configured value if it is unidentifiable."""
     recording: Recording
     """The fitted recording, with the taxel loads for this ``foundation``."""
     estimates: tuple[Estimate, ...]
 
 
 def fit_patch(recording: Recording, patch: Patch) -> PatchFit:
-    """Estimate stiffness / thickness from holds with known force on known taxels.
+    """Estimate the foundation stiffness of a pad from holds with known force on known taxels.
 
     For each candidate stiffness, a linear regression gives the gain and offset of each taxel. The estimate is
     the candidate with the smallest residuals.

@@ -34,7 +34,7 @@ class Protocol:
     """(n, 3) positions of the indenter on the surface, in the frame of the pad's body [m]."""
 
     def columns(self) -> dict[str, np.ndarray]:
-        """Return the columns of the protocol's CSV file by name."""
+        """Return the columns of the protocol's CSV file, keyed by name."""
         x, y, z = self.positions.T
         return {
             "time": self.times,

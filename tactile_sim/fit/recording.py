@@ -151,7 +151,7 @@ def read_bag(path: Path, pad: str, reference: str | None, normals: np.ndarray) -
 
 
 def _along(path: Path, data: object, normals: np.ndarray) -> np.ndarray:
-    """Return the readings (n, m) of a pad's m taxels along the inward normals.
+    """Return the components of a pad's readings along the inward normals, (n samples, m taxels).
 
     Readings with three channels are projected onto the inward normals. A single channel is used as it is.
 

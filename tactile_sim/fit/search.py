@@ -31,7 +31,7 @@ class Solution:
     offsets: np.ndarray
     """(m,) offset of each taxel from the baseline, before the transfer curve [units]."""
     fitted: np.ndarray
-    """(n, m) fitted readings, relative to the baseline [units]."""
+    """(n, m) readings that the fitted model predicts for the taxels, relative to the baseline [units]."""
     moments: np.ndarray
     """(3, m) sums over the samples, as returned by `taxel_parameters`."""
     rss: float

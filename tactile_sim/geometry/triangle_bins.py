@@ -183,14 +183,14 @@ def _range(corners, t, axis, low, scale, cells):
 
 @kernel(counted=False)
 def surface_below(triangles, x, y, z):
-    """Return the height of the surface that a point presses on, or -inf if there is none [m].
+    """Return the height of the surface on which a point presses [m], or -inf if there is no such surface.
 
-    The line through the point along -z enters the solid at triangles that face up and leaves it at triangles
-    that face down. The point presses on the first surface at which the line enters the solid without leaving
-    it again above the point. If the point is inside, this surface is above the point.
+    Consider a ray that comes from above through the point. It enters the solid at triangles that face up and
+    leaves it at triangles that face down. If the point is outside, it presses on the first surface below it.
+    If the point is inside, it presses on the surface above it at which the ray last entered from outside.
 
-    If the line crosses the mesh an odd number of times above the point but the point is not inside, some
-    triangles face the wrong way. The point then presses on the last surface that the line meets from outside.
+    If some triangles face the wrong way, the ray can cross the mesh an odd number of times above a point that
+    seems to be outside. The point then presses on the last surface that the ray met from outside.
 
     Args:
         triangles: Result of `bin_triangles`.

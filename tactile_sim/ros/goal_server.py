@@ -39,7 +39,7 @@ class GoalServer(ABC):
         self._node, self._runner, self._executor, self._name = node, runner, executor, name
         self._simulation = runner.simulation
         self._goals: dict[bytes, Any] = {}
-        """Goals that have not ended, by id."""
+        """Goals that have not ended, keyed by goal id."""
         self._server = ActionServer(
             node,
             action_type,

@@ -27,7 +27,7 @@ class HardwareStatus:
         Args:
             node: Node that publishes ``/diagnostics``.
             driver: Name of the configured driver.
-            inputs: Inputs by pad name, whose message counts are published.
+            inputs: Inputs whose message counts are published, keyed by pad name.
         """
         self._node, self._driver, self._inputs = node, driver, inputs
         self._clock = Clock(clock_type=ClockType.SYSTEM_TIME)

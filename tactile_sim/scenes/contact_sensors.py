@@ -34,7 +34,7 @@ _KINDS = {
 }
 """MuJoCo object type for each kind of object that a contact sensor can refer to."""
 _IN_MJCF: dict[str, Check] = {**CONTACT_SENSOR, "data": Ordered(MUJOCO_FIELDS)}
-"""The check for each attribute of a ``<contact>`` sensor in MJCF."""
+"""For each attribute of a ``<contact>`` sensor in MJCF, the function that checks its value."""
 _COPIED = ("objtype", "objname", "reftype", "refname", "delay", "nsample", "interval")
 """Attributes that an added sensor copies from the scene's sensor. Interpolation is not copied, because
 values interpolated between two contacts describe neither of them."""
@@ -45,7 +45,7 @@ def add_contact_sensors(spec: mujoco.MjSpec, table: Mapping[str, Mapping[str, An
 
     Args:
         spec: The scene, which is modified.
-        table: Checked keys by sensor name, as declared in `tactile_sim.scenes.sensor_schema`.
+        table: For each sensor name, its checked keys as declared in `tactile_sim.scenes.sensor_schema`.
         where: Prefix for error messages (file and key).
 
     Raises:

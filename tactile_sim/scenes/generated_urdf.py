@@ -65,7 +65,7 @@ def _add_joints(
         model: The compiled scene.
         names: Names of the model's elements.
         body: Id of the body.
-        links: Name of the link of each body, by id.
+        links: Names of the bodies' links, indexed by body id.
     """
     parent, first = links[model.body_parentid[body]], model.body_jntadr[body]
     joints = range(first, first + model.body_jntnum[body])

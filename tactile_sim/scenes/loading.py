@@ -87,7 +87,7 @@ def compiled(
         source: Name of the configuration for error messages.
         contact_sensors: Checked keys of the sensors to add to the scene, by name.
         control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
-        modes: Mode by joint name, for robot joints without actuators.
+        modes: Control mode of robot joints without actuators, keyed by joint name.
 
     Returns:
         The modified spec and the compiled model.

@@ -25,11 +25,11 @@ CONTACT_SENSOR: dict[str, Check] = {
     "num": Integer(1, MOST_SLOTS),
     "reduce": Choice(REDUCTIONS),
 }
-"""The check for the value of each key of a contact sensor, by key name."""
+"""For each key of a contact sensor, the function that checks its value."""
 
 
 def check_sensors(sensors: Mapping[str, Any], where: str) -> dict[str, dict[str, Any]]:
-    """Check the keys of contact sensors and return them by sensor name.
+    """Check the keys of contact sensors and return them keyed by sensor name.
 
     Args:
         sensors: For each sensor name, its keys and values, as in a configuration's ``contact_sensors``.

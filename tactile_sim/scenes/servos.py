@@ -68,7 +68,7 @@ def add_actuators(
         spec: The scene as an editable spec.
         control: ``mode``, ``kp``, ``kd`` and ``limit`` by joint name or shell pattern.
         where: Name of the ``control`` table for error messages.
-        modes: Mode by joint name, for joints without an entry and without an actuator.
+        modes: Control mode of joints without an entry and without an actuator, keyed by joint name.
 
     Raises:
         ConfigError: An entry matches no hinge or slide joint, or two patterns conflict for one joint.

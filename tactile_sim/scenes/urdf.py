@@ -40,7 +40,7 @@ class UrdfOptions:
     package_paths: tuple[str, ...] = ()
     """Folders that are searched first for packages."""
     xacro_arguments: Mapping[str, str] = field(default_factory=dict)
-    """Values of ``<xacro:arg>`` by name."""
+    """Values of ``<xacro:arg>``, keyed by name."""
 
 
 def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -> str:

@@ -22,7 +22,7 @@ def expand(path: Path, arguments: Mapping[str, str], find_package: Callable[[str
 
     Args:
         path: The file.
-        arguments: Values of ``<xacro:arg>`` by name.
+        arguments: Values of ``<xacro:arg>``, keyed by name.
         find_package: Function that returns the folder of a package for ``$(find PACKAGE)``, or None.
 
     Raises:

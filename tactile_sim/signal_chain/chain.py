@@ -175,7 +175,7 @@ class SignalChain:
 
     @property
     def history(self) -> dict[str, np.ndarray]:
-        """Last outputs of each pad that has the stage `History`, by pad name.
+        """Last outputs of each pad that has the stage `History`, keyed by pad name.
 
         Each array (samples, taxels, channels) starts with the oldest output. Samples before the first output
         are zero.

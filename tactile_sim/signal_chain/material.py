@@ -16,9 +16,12 @@ from tactile_sim.signal_chain.stage import Stage, computation, ranged
 _REACH = 4.0
 """Distance beyond which the Gaussian of cross-talk is cut off, in standard deviations."""
 _TOLERANCE = np.float32(1e-6)
-"""Tolerance of the lag for rounding, relative to the load. With it, repeating a reading changes nothing."""
+"""Fraction of the load by which the lag may exceed its maximum before `Hysteresis` changes the reading.
+
+Without this tolerance, rounding errors would change the reading while the load is constant.
+"""
 _MOST_PAIRS = 4_000_000
-"""Maximum number of taxel pairs within reach on a pad."""
+"""Maximum number of pairs of taxels on a pad that are close enough to each other for cross-talk."""
 
 
 class Pairs(NamedTuple):

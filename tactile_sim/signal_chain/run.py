@@ -34,7 +34,9 @@ class Workspace:
 
 @kernel
 def _store(values, valid, limits, stored):
-    """Save the readings of a pad and their validity, so that `_restore` can undo a bypassed stage.
+    """Save the readings of a pad and their validity before a stage that is bypassed for this pad.
+
+    A stage always processes all of its pads. For bypassed pads, `_restore` then discards the stage's output.
 
     Args:
         values: (channels, taxels) Readings.

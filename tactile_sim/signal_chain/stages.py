@@ -100,7 +100,7 @@ def make_groups(
     Args:
         pads: Pads of the skin.
         skin: All taxels of the skin.
-        chosen: Stages of each pad, by pad name and stage key.
+        chosen: Stages of each pad, keyed by pad name and stage key.
         where: Prefix for error messages (file and key).
 
     Raises:

@@ -100,7 +100,7 @@ class Action:
 
     @cached_property
     def arguments(self) -> dict[str, inspect.Parameter]:
-        """Parameters of the function by name, except its first parameter, the loop."""
+        """Parameters of the function except the first one, which is the loop, keyed by name."""
         parameters = inspect.signature(self.function, eval_str=True).parameters
         return dict(list(parameters.items())[1:])
 

@@ -128,9 +128,9 @@ class CommandedScene:
         A trajectory that is being followed ends. Joints that are not named keep their last target.
 
         Args:
-            position: Target positions [rad or m] by joint name.
-            velocity: Target velocities [rad/s or m/s] by joint name.
-            effort: Efforts [N m or N] by joint name.
+            position: Target positions [rad or m], keyed by joint name.
+            velocity: Target velocities [rad/s or m/s], keyed by joint name.
+            effort: Efforts [N m or N], keyed by joint name.
 
         Raises:
             CommandError: A joint does not exist or does not accept that command; no command is then applied.
@@ -241,8 +241,8 @@ class CommandedScene:
             controls: (nu,) one value per control; NaN leaves a control unchanged.
 
         Raises:
-            CommandError: The number of values is wrong, or a value is not numeric, infinite or too large. No
-                control is changed in this case.
+            CommandError: The number of values is wrong, a value is not a number, or a value is infinite or
+                too large. No control is changed in this case.
         """
         checked = self.commander.check_controls(controls)
         given = ~np.isnan(checked)
@@ -258,8 +258,8 @@ class CommandedScene:
         Until the first command, servos added by ``control`` hold the new positions.
 
         Args:
-            position: Positions [rad or m] by joint name.
-            velocity: Velocities [rad/s or m/s] by joint name.
+            position: Positions [rad or m], keyed by joint name.
+            velocity: Velocities [rad/s or m/s], keyed by joint name.
 
         Raises:
             CommandError: A joint does not exist or a value is not finite; the state is then unchanged.

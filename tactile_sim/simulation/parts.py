@@ -50,7 +50,7 @@ def checked_settings(scene: Any, settings: Mapping[str, Any] | None) -> Settings
 
 
 def body_frames(settings: Settings, names: Names) -> list[str]:
-    """Return the TF frame of each body, by id.
+    """Return the names of the bodies' TF frames, indexed by body id.
 
     Raises:
         ConfigError: ``world_frame`` is also the frame of a body.
@@ -73,7 +73,7 @@ def make_feelers(
         settings: The configuration.
         model: The compiled scene.
         names: Names of the scene's elements.
-        scales: Taxel spacing [m] by body id.
+        scales: Taxel spacing [m], keyed by body id.
 
     Raises:
         ConfigError, SceneError: ``feelers`` does not fit the scene.

@@ -28,7 +28,7 @@ class SensorFrames:
     Args:
         model: Compiled scene.
         names: Names of its elements.
-        body_frames: TF frame of each body, by id.
+        body_frames: Names of the bodies' TF frames, indexed by body id.
         prefix: Prefix of all frames except the world frame.
     """
 

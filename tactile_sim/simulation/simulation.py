@@ -60,7 +60,7 @@ class Simulation(InteractiveScene):
         spec, model = configured_scene(checked, made)
         names = Names(model)
         self.frames = body_frames(checked, names)
-        """The TF frame of each body, by id."""
+        """Names of the bodies' TF frames, indexed by body id."""
         self.sensor_frames = SensorFrames(model, names, self.frames, checked.frame_prefix)
         scales = resolve_scales(checked, model, names)
         pads, self.stages = resolve_pads(checked, model, names, scales)
@@ -105,9 +105,9 @@ class Simulation(InteractiveScene):
         self.signal_chain = make_chain(self)
         pad_names = [pad.name for pad in skin.pads]
         self.stage_entries = match(self.stages, pad_names, "skin.sensor", "pad") if self.stages else {}
-        """Key in `stages` that applies to each pad with stages, by name of the pad."""
+        """For the name of each pad with stages, the key in `stages` that applies to it."""
         self.pad_rates = {f"tactile/{plan.name}": plan.rate for plan in pads if plan.rate}
-        """Publishing rates [Hz] by stream, for the pads that have their own."""
+        """Publishing rates [Hz] of the pads that have their own, keyed by the name of the pad's stream."""
         self.schedule = self._make_schedule()
         """The steps at which each kind of message is due."""
         self.published_readings: np.ndarray | None = None

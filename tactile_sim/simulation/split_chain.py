@@ -110,7 +110,7 @@ class SplitChain:
 
     @property
     def history(self) -> dict[str, np.ndarray]:
-        """Last stored outputs (samples, taxels, channels), oldest first, by name of the pad."""
+        """Last stored outputs (samples, taxels, channels) of each pad, oldest first, keyed by pad name."""
         return {name: values for chain in self._chains for name, values in chain.history.items()}
 
     @property

@@ -24,7 +24,7 @@ distance. It holds for taxels in one plane under a level face, and must be at le
 
 @kernel(inline="always")
 def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, reach, limit):
-    """Fill ``layer.points`` with the points of a patch that the other body of a pair may press.
+    """Fill ``layer.points`` with the points of a patch that the other body may press.
 
     A taxel is represented by one point if the gap is even over its cell, and by several points at an edge of
     either surface.

@@ -35,13 +35,13 @@ def add_readings(loads, group, arrays, quantity, sums, table, taxels):
         arrays: Result of ``ElasticArrays.table``.
         quantity: Quantity of a touch function that `touch_functions.evaluate` supports, or EACH.
         sums: (n, 1 + c) as in `shares.gather`; not used with EACH.
-        table: (room,) output: loads on taxels, as many as fit; only used with EACH.
+        table: (room,) output: load on each taxel, for as many as fit; only used with EACH.
         taxels: (room,) output: taxel of each load in ``table``; only used with EACH.
 
     Returns:
         The number of taxels with a reading, and the number of loads whose group is -1. The taxels are the
-        first entries of ``Layer.touched``. With EACH, the first result is the number of loads on taxels
-        instead, which can exceed the size of ``table``.
+        first entries of ``Layer.touched``. With EACH, the first number is the number of loads for ``table``,
+        one for each taxel and pair, which can exceed the size of ``table``.
     """
     _, _, solids, layer = unpack(arrays)
     count, left = 0, 0
@@ -59,14 +59,17 @@ def add_readings(loads, group, arrays, quantity, sums, table, taxels):
 
 @kernel
 def _add_mesh_pair(loads, group, number, arrays, quantity, sums, table, taxels, count):
-    """Call `_add_pair` for a pair with a mesh, whose triangles need additional memory."""
+    """Call `_add_pair` for a pair of surfaces that includes a mesh. Its triangles need additional memory."""
     triangles = bin_near(loads, group, number, arrays)
     return _add_pair(loads, group, number, triangles, arrays, quantity, sums, table, taxels, count)
 
 
 @kernel(error_model="numpy", counted=False)
 def _add_pair(loads, group, number, triangles, arrays, quantity, sums, table, taxels, count):
-    """Add the readings due to one pair, or write its loads on taxels, as `add_readings` does for all pairs.
+    """Add the readings due to the loads of one pair of surfaces to ``sums``.
+
+    If ``quantity`` is EACH, the load on each taxel is written to ``table`` instead. `add_readings` calls this
+    function for each pair.
 
     Args:
         loads: As in `add_readings`.
@@ -78,7 +81,7 @@ def _add_pair(loads, group, number, triangles, arrays, quantity, sums, table, ta
         sums: As in `add_readings`.
         table: As in `add_readings`.
         taxels: As in `add_readings`.
-        count: Number of touched taxels so far. With EACH, number of loads on taxels so far.
+        count: Number of taxels that already have a reading. With EACH, number of loads already written.
 
     Returns:
         The new value of ``count``.
@@ -135,11 +138,11 @@ def _add_pair(loads, group, number, triangles, arrays, quantity, sums, table, ta
 
 @kernel(counted=False)
 def _write(load, point, force, velocity, normal):
-    """Write the load on a taxel.
+    """Write the load on a taxel into a copy of a contact's load.
 
     Args:
-        load: Output: an entry of `loads.LOAD`. Fields that are not written here must already have the values
-            of the pair's first load.
+        load: Output: an entry of `loads.LOAD`, which must be a copy of the pair's first load. Only the fields
+            that differ between taxels are overwritten.
         point: Point of application, in the body's frame [m].
         force: Force on the taxel, in the body's frame [N].
         velocity: Velocity of the other surface at this point, in the body's frame [m/s].

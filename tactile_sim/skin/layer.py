@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class Layer(NamedTuple):
-    """Scratch memory that is reused for each pair. The skin has n taxels and q quadrature points.
+    """Scratch memory, reused for each pair of surfaces. The skin has n taxels and q quadrature points.
 
     Arrays with n entries or columns are allocated with q.
     """
@@ -26,8 +26,9 @@ class Layer(NamedTuple):
     gap: np.ndarray
     """(n,) gap at each taxel in `Quadrature.taxels` [m]; reset to infinity after use."""
     near: np.ndarray
-    """(7, n) taxels near a pair, one per column. Rows: x, y, z and gap [m], cosine between the taxel's inward
-    normal and the pair's normal, area [m2], and margin as in `quadrature.TAXEL` [m]."""
+    """(7, n) taxels near the other body, one per column. Rows: x, y, z and gap [m], cosine of the angle
+    between the taxel's inward normal and the pair's normal, area [m2], and margin as in `quadrature.TAXEL`
+    [m]."""
     points: np.ndarray
     """(5, q) points that may be pressed, one per column, grouped by taxel. Rows: x, y, z, gap [m] and
     projected area [m2]."""
@@ -35,7 +36,7 @@ class Layer(NamedTuple):
     """(4, n) sum of area times depth over the points of each pressed taxel [m3], and the first moments of
     area times depth along the coordinates u, v and z of `press` [m4]."""
     taxel: np.ndarray
-    """(n,) indices into `Quadrature.taxels` of the taxels near a pair."""
+    """(n,) indices into `Quadrature.taxels` of the taxels in ``near``."""
     several: np.ndarray
     """(n,) columns in ``near`` of the taxels that may need several points."""
     touched: np.ndarray

@@ -48,10 +48,10 @@ class ManyReadings(NamedTuple):
     taxels: np.ndarray
     """(n, taxels, channels) readings."""
     touched: np.ndarray
-    """(n, taxels) int32 indices of the taxels that were written. In each row, only the first
-    ``touched_counts`` entries are valid."""
+    """(n, taxels) int32 indices of the touched taxels. Readings of all other taxels are 0. In row k, only the
+    first ``touched_counts[k]`` entries are valid."""
     touched_counts: np.ndarray
-    """(n,) int32 number of taxels that were written in each environment."""
+    """(n,) int32 number of touched taxels in each environment."""
     wrenches: np.ndarray
     """(n, bodies, 6) net force [N] and torque [N m] on each body with skin, about the origin and in the frame
     of the body."""

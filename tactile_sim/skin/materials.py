@@ -30,7 +30,7 @@ def by_body(
 
     Args:
         key: Configuration key of the property, for error messages.
-        given: One value for all bodies, or values by body id.
+        given: One value for all bodies, or a dictionary of values keyed by body id.
         default: Value of the bodies that are not in ``given``.
         check: Range of valid values.
         bodies: (b,) ids of the bodies with skin.
@@ -50,7 +50,9 @@ def by_body(
 
 @kernel(counted=False)
 def modulus_of(load, patches):
-    """Return the effective plane-strain modulus of the two surfaces of a load [Pa].
+    """Return the effective plane-strain modulus for the contact that causes a load [Pa].
+
+    If both bodies have skin, the compliances (1 / modulus) of the two skins add up.
 
     Args:
         load: The load, an entry of `loads.LOAD`.
@@ -64,9 +66,10 @@ def modulus_of(load, patches):
 
 @kernel(counted=False)
 def foundation_of(load, patches):
-    """Return the foundation stiffness of a load [Pa/m]: pressure per indentation of the elastic layers.
+    """Return the foundation stiffness for the contact that causes a load [Pa/m]: pressure per indentation.
 
-    The layers of two skins are in series: they have the same pressure, and their indentations add up.
+    If both bodies have skin, their elastic layers are in series: the pressure is the same in both layers, and
+    their indentations add up.
 
     Args:
         load: The load, an entry of `loads.LOAD`.

@@ -1,4 +1,4 @@
-"""Find the taxels of a patch that are near the other body of a pair, using a tree, and measure their gaps."""
+"""Find the taxels of a patch that are near another body, using a tree, and measure their gaps."""
 
 from __future__ import annotations
 
@@ -27,12 +27,15 @@ pressed at the previously estimated depth."""
 
 
 class Nearby(NamedTuple):
-    """Summary of the taxels near a pair (in ``Layer.near`` and ``Layer.taxel``) and of the touching geoms."""
+    """Summary of the touching geoms and of the taxels near them.
+
+    The taxels themselves are in ``Layer.near`` and ``Layer.taxel``.
+    """
 
     found: int
-    """Number of taxels near the pair."""
+    """Number of taxels near the touching geoms."""
     measured: int
-    """Number of nearby taxels whose gaps have been measured; they come first."""
+    """Number of nearby taxels whose gaps have been measured. They are the first ones in ``Layer.near``."""
     geoms: int
     """Number of geoms of the other body that touch the skin."""
     is_round: bool
@@ -48,7 +51,7 @@ class Nearby(NamedTuple):
 
 @kernel(inline="always")
 def find_taxels(loads, group, number, pair, index, quad, solids, layer, volume):
-    """Find the taxels of a patch that a pair may press, write them to the layer, and return their `Nearby`.
+    """Find the taxels that the other body may press, write them to ``layer``, and return their `Nearby`.
 
     Args:
         loads: As in `pairs.net_load`.
@@ -75,9 +78,10 @@ def find_taxels(loads, group, number, pair, index, quad, solids, layer, volume):
 
 @kernel
 def bin_near(loads, group, number, arrays):
-    """Return the result of `bin_triangles` for the other body and the taxels that a pair may press.
+    """Return the result of `bin_triangles` for the other body and the taxels that it may press.
 
-    ``number`` is the number of the pair in ``group``. The other arguments are as in `elastic.add_readings`.
+    ``number`` is the number of the pair of surfaces in ``group``. The other arguments are as in
+    `elastic.add_readings`.
     """
     fields, quad, solids, layer = unpack(arrays)
     index = TaxelIndex(*fields)

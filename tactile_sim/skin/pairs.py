@@ -38,7 +38,7 @@ class Pair(NamedTuple):
 
 @kernel(counted=False)
 def group_loads(loads, group):
-    """Assign loads to pairs; return the number of pairs.
+    """Assign each load to a pair of surfaces that press on each other; return the number of pairs.
 
     Args:
         loads: (m,) loads, as an array of `loads.LOAD`.
@@ -64,7 +64,7 @@ def group_loads(loads, group):
 
 @kernel(error_model="numpy", counted=False)
 def net_load(loads, group, number):
-    """Combine the loads of one pair into a `Pair`.
+    """Combine the loads between one pair of surfaces into a `Pair`.
 
     Args:
         loads: (m,) loads, as an array of `loads.LOAD`.
@@ -107,7 +107,7 @@ def net_load(loads, group, number):
 
 @kernel(counted=False)
 def has_mesh(loads, group, number, table):
-    """Return whether any load of a pair is from a mesh or height field.
+    """Return whether any load between a pair of surfaces comes from a mesh or height field.
 
     Args:
         loads: As in `net_load`.

@@ -1,4 +1,4 @@
-"""Compute the pressures of a pair at the points of a skin that may be pressed, and sum them up by taxel.
+"""Compute the pressures between a pair of surfaces at points of the skin, and sum them up by taxel.
 
 On a curved skin, the tangential force has a moment because of the height of the surface. The coordinates
 u = x - z Fx / Fz and v = y - z Fy / Fz, projected along the net force, account for it: the moments Mx and My
@@ -91,7 +91,7 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
 
 @kernel(error_model="numpy", counted=False)
 def _settle(count, start, force, moment, stiffness, spacing, layer):
-    """Balance the force and moment of a pair, and sum the pressures up by taxel.
+    """Find the pressures that balance the force and moment between two surfaces; sum them up by taxel.
 
     The first two rows of ``layer.points`` are changed from x and y to the coordinates u and v.
 

@@ -25,7 +25,7 @@ OWN, OTHER = 7 / 12, 5 / 24
 SMOOTH = np.cos(np.radians(25.0))
 STEEP = np.sin(np.radians(25.0))
 ACROSS = 3
-"""Number of points along each side of the cell of a taxel in a grid."""
+"""Number of quadrature points along each side of a taxel's cell, for taxels that form a grid."""
 
 TAXEL = np.dtype(
     [
@@ -59,8 +59,8 @@ class Quadrature(NamedTuple):
     """Taxels of a skin and their quadrature points, in the frames of their bodies."""
 
     taxels: np.ndarray
-    """(n + 1,) array of `TAXEL`, in the order of the trees. The last entry only marks the ends of ``points``
-    and ``beside``."""
+    """(n + 1,) array of `TAXEL`. The n taxels are sorted so that each node's taxels are consecutive. The last
+    entry is not a taxel: its ``begin`` and ``beside`` are the lengths of ``points`` and ``beside``."""
     place: np.ndarray
     """(n,) index in ``taxels`` of each taxel of the skin."""
     points: np.ndarray

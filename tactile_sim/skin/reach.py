@@ -1,4 +1,4 @@
-"""Find the taxels in reach of a solid, using a tree, and transform them to the frame of a pair."""
+"""Find the taxels in reach of a solid, using a tree, and transform them to the frame of a `Pair`."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def _extent(axis, rotation, position, solid, reach):
 
 @kernel(counted=False)
 def take(cell, k, cosine, pair, taxel, near, count):
-    """Append a taxel to the taxels near a pair. Its gap is not written.
+    """Append a taxel to the taxels that are near the other body. Its gap is not written.
 
     Args:
         cell: The taxel, an entry of `quadrature.TAXEL`.
@@ -102,7 +102,7 @@ def take(cell, k, cosine, pair, taxel, near, count):
         pair: The `Pair`.
         taxel: `Layer.taxel`, modified in place.
         near: `Layer.near`, modified in place.
-        count: Number of taxels near the pair so far.
+        count: Number of taxels that were already appended.
     """
     place(cell.x, cell.y, cell.z, pair, near, count)
     near[4, count], near[5, count], near[6, count], taxel[count] = cosine, cell.area, cell.margin, k
@@ -110,7 +110,7 @@ def take(cell, k, cosine, pair, taxel, near, count):
 
 @kernel(counted=False)
 def place(x, y, z, pair, out, e):
-    """Transform a point from the body's frame to the frame of a pair.
+    """Transform a point from the body's frame to the frame of a `Pair`.
 
     Args:
         x: x component of the point in the body's frame [m].

@@ -53,7 +53,7 @@ class TaxelSearch(Taxels):
             pads: As in `Taxels`.
             distance: How distances from a load are measured: ``euclidean`` or along the ``surface``.
             stiffness: Plane-strain modulus of the skin [Pa], which determines the size of contact areas: one
-                value for all bodies, or values by body id. Bodies that are not listed have the default.
+                value for all bodies, or a dictionary keyed by body id. Other bodies have the default.
             thickness: Thickness of the elastic layer [m], specified like ``stiffness``.
 
         Raises:

@@ -47,7 +47,8 @@ class Pad:
     geom_ids: np.ndarray
     """(k,) int32 ids of colliding geoms of the body, including all that carry a taxel of the pad."""
     triangles: np.ndarray
-    """(t, 3) uint32 taxel indices, counted from 0 within the pad, wound outward."""
+    """(t, 3) uint32 corners of the triangles between taxels, wound outward. Index 0 is the first taxel of the
+    pad."""
     rows: np.ndarray
     """(n,) uint32 row of each taxel in the sensor's grid; empty if there is no grid."""
     columns: np.ndarray
@@ -108,7 +109,7 @@ class Taxels:
 
         Args:
             model: The model.
-            scales: Spacing [m] by body id, for the bodies to cover completely.
+            scales: Spacing [m] of the taxels on each body to cover completely, keyed by body id.
             placement: Name in `PLACEMENTS`.
             kind: Name in `KINDS`, or a function like `separate`, which covers all or some of a body's geoms
                 separately.
@@ -271,7 +272,7 @@ def choose(key: str, choice: str | T, table: Mapping[str, T]) -> T:
     Args:
         key: Configuration key, for error messages.
         choice: A name in the table, or an object like those in the table.
-        table: Objects by name: all callable, or all of one class.
+        table: Objects keyed by name. They are all callable, or all of one class.
 
     Raises:
         ConfigError: The name is unknown, or the object has the wrong type.

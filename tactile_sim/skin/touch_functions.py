@@ -24,7 +24,7 @@ class TouchFunction(NamedTuple):
     channels: int
     unit: str
     evaluate: Callable[[Loads], np.ndarray]
-    """Function that maps m loads to values (m, channels)."""
+    """Function that computes the value of this quantity for each of m loads, (m, channels)."""
     mean: bool = False
     """Whether readings are means instead of sums.
 

@@ -38,7 +38,7 @@ class Touch:
         env: The environment passed to the constructor.
         m_model: MuJoCo model of the environment.
         m_data: MuJoCo data of the environment.
-        sensor_scales: Distance between sensors [m] by body id.
+        sensor_scales: Distance between the sensors on each body [m], keyed by body id.
         touch_type: Name of the touch function.
         touch_function: Method that computes the measured quantity for a contact.
         touch_size: Number of channels per sensor.
@@ -103,7 +103,7 @@ class Touch:
         return method
 
     def _read_scales(self, scales: Any) -> dict[int, float]:
-        """Return the distance between sensors [m] by body id, in the order of ``scales``."""
+        """Return the distance between sensors [m], keyed by body id, in the order of ``scales``."""
         where = "touch_params: scales"
         if not isinstance(scales, Mapping):
             raise ConfigError(f"{where}: must be a mapping of bodies to distances [m], got {scales!r}")

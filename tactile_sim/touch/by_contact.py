@@ -22,9 +22,9 @@ class ContactTouch(Touch, ABC):
     In all methods ``contact_id`` is an index into ``m_data.contact``, and ``part_id`` is the id of a body or
     geom with sensors.
 
-    A subclass must set ``skin``, ``_slots`` (patch index by part id), ``_slices`` (slice of the sensors by
-    part id, in the order used by all dictionaries) and ``_touch`` (the skin's touch function for
-    ``touch_type``).
+    A subclass must set ``skin``, ``_slots`` (patch index of each part), ``_slices`` (slice of each part's
+    sensors) and ``_touch`` (the skin's touch function for ``touch_type``). ``_slots`` and ``_slices`` are
+    keyed by part id. All other dictionaries have the same order as ``_slices``.
     """
 
     skin: Skin
@@ -49,7 +49,7 @@ class ContactTouch(Touch, ABC):
         return tuples
 
     def get_empty_sensor_dict(self, size: int) -> dict[int, np.ndarray]:
-        """Return the readings without contact: arrays of zeros (n, size) float32, by part id."""
+        """Return the readings without contact: arrays of zeros (n, size) float32, keyed by part id."""
         zeros = np.zeros((len(self.skin.positions), arguments.whole("size", size)), np.float32)
         return self._by_part(zeros)
 
@@ -57,7 +57,7 @@ class ContactTouch(Touch, ABC):
         """Concatenate the arrays of all sensing parts in the order of their ids.
 
         Args:
-            sensor_dict: Arrays (n, c) by part id, one row per sensor.
+            sensor_dict: Arrays (n, c) with one row per sensor, keyed by part id.
 
         Raises:
             CommandError: If a part is missing or its array has a wrong shape.

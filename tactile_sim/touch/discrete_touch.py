@@ -95,7 +95,7 @@ class DiscreteTouch(GeomPlots, SkinTouch):
 
     @property
     def sensor_positions(self) -> dict[int, np.ndarray]:
-        """Positions (n, 3) [m] of the sensors by geom id, in the geom's frame."""
+        """Positions (n, 3) [m] of the sensors, keyed by geom id, in the geom's frame."""
         self._are_positions_shared = True
         return self._positions
 
@@ -160,27 +160,27 @@ class DiscreteTouch(GeomPlots, SkinTouch):
     # -- touch functions -------------------------------------------------------------------------------------
 
     def normal(self, contact_id: int, geom_id: int) -> float:
-        """Touch function: force along the contact normal [N], positive in compression."""
+        """Return the force along the contact normal [N], positive in compression."""
         return self._evaluate("normal", contact_id, geom_id)
 
     def normal_force(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """Touch function: component (3,) of the force along the normal [N], in the geom's frame."""
+        """Return the normal component of the force as a vector (3,) [N], in the geom's frame."""
         return self._evaluate("normal_force", contact_id, geom_id)
 
     def force_vector(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """Touch function: force (3,) including friction [N], in the geom's frame."""
+        """Return the force (3,) including friction [N], in the geom's frame."""
         return self._evaluate("force_vector", contact_id, geom_id)
 
     def force_vector_global(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """Touch function: force (3,) including friction [N], in the world frame."""
+        """Return the force (3,) including friction [N], in the world frame."""
         return self._evaluate("force_vector_global", contact_id, geom_id)
 
     def friction(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """Touch function: tangential component (3,) of the force [N], in the geom's frame."""
+        """Return the tangential component of the force as a vector (3,) [N], in the geom's frame."""
         return self._evaluate("friction", contact_id, geom_id)
 
     def slip(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """Touch function: tangential velocity (3,) of the other surface [m/s], in the geom's frame.
+        """Return the tangential velocity (3,) of the other surface [m/s], in the geom's frame.
 
         The velocity is relative to the geom. A sensor reads the mean over its contacts, weighted by normal
         force.
@@ -190,24 +190,24 @@ class DiscreteTouch(GeomPlots, SkinTouch):
     # -- response functions ----------------------------------------------------------------------------------
 
     def nearest(self, contact_id: int, geom_id: int, force: Any) -> None:
-        """Response function: add the output to the nearest sensor."""
+        """Add the output of the touch function to the nearest sensor."""
         self._respond("nearest", contact_id, geom_id, force)
 
     def spread_linear(self, contact_id: int, geom_id: int, force: Any) -> None:
-        """Response function: distribute the output, decreasing linearly to zero at twice the scale."""
+        """Distribute the touch function's output, with shares that fall linearly to 0 at twice the scale."""
         self._respond("spread_linear", contact_id, geom_id, force)
 
     def hertz(self, contact_id: int, geom_id: int, force: Any) -> None:
-        """Response function: distribute the output like the Hertz pressure between elastic bodies."""
+        """Distribute the output of the touch function like the Hertz pressure between elastic bodies."""
         self._respond("hertz", contact_id, geom_id, force)
 
     # -- internal --------------------------------------------------------------------------------------------
 
     def _begin(self) -> None:
         self._placed: dict[int, np.ndarray] = {}
-        """Sensor positions of the current skin by geom id, in the geom's frame [m]."""
+        """Sensor positions of the current skin, keyed by geom id, in the geom's frame [m]."""
         self._moved: dict[int, np.ndarray] = {}
-        """Positions [m] that were set through ``sensor_positions``, by geom id, in the geom's frame."""
+        """Positions [m] that were set through ``sensor_positions``, keyed by geom id, in the geom's frame."""
         geoms = {body: colliding_geoms(self.m_model, body).tolist() for body in self.sensor_scales}
         scales = {geom: scale for body, scale in self.sensor_scales.items() for geom in geoms[body]}
         self._build({geom: spacing_of(scale, "touch_params: scales") for geom, scale in scales.items()}, {})
@@ -234,7 +234,8 @@ class DiscreteTouch(GeomPlots, SkinTouch):
         """Check ``sensor_positions``, and find the geoms whose sensors were moved.
 
         Returns:
-            The spacing of each geom [m], and the positions (n, 3) [m] of moved sensors, both by geom id.
+            Two dictionaries keyed by geom id: the spacing of the sensors on each geom [m], and the positions
+            (n, 3) [m] of the sensors on each geom whose sensors were moved.
         """
         spacings, moved = {}, {}
         for geom, given in self._positions.items():
@@ -257,8 +258,8 @@ class DiscreteTouch(GeomPlots, SkinTouch):
         """Build the skin and its ``sensor_positions``.
 
         Args:
-            spacings: Distance between sensors [m] by geom id.
-            moved: Explicit positions (n, 3) [m] of the sensors on some geoms, by geom id.
+            spacings: Distance between sensors [m], keyed by geom id.
+            moved: Explicit positions (n, 3) [m] of the sensors on some geoms, keyed by geom id.
         """
         shapes = {geom: Shape.of_geom(self.m_model, geom) for geom in spacings}
         self._set_skin(skin_of_geoms(self.m_model, shapes, spacings, moved, self._options), spacings)

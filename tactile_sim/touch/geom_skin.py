@@ -32,9 +32,9 @@ def skin_of_geoms(
 
     Args:
         model: The model.
-        shapes: Shape of each geom, by geom id.
-        spacings: Distance between sensors [m] by geom id.
-        moved: Explicit positions (n, 3) [m] by geom id, in the geom's frame, that replace the default ones.
+        shapes: Shape of each geom, keyed by geom id.
+        spacings: Distance between sensors [m], keyed by geom id.
+        moved: Positions (n, 3) [m] in the geom's frame that replace the default ones, keyed by geom id.
         options: Further arguments of `Skin`.
     """
 

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 class SensorMeshes:
     """Meshes of the bodies with skin, in body frames, built on first access.
 
-    All attributes are dictionaries by body id, in the order of ``bodies``. Meshes also contain the vertices
-    inside other geoms of the body; these vertices are not sensors. If the placement merges the geoms of a
-    body into one surface with sensors along the seams, this surface is the body's only mesh.
+    All attributes are dictionaries keyed by body id, in the order of ``bodies``. Meshes also contain the
+    vertices inside other geoms of the body; these vertices are not sensors. If the placement merges the geoms
+    of a body into one surface with sensors along the seams, this surface is the body's only mesh.
     """
 
     def __init__(self, model: mujoco.MjModel, skin: Skin, placement: str, bodies: list[int]) -> None:

@@ -118,7 +118,7 @@ class SkinTouch(ContactTouch):
 
     @property
     def sensor_outputs(self) -> dict[int, np.ndarray]:
-        """Readings (n, touch_size) float32 by part id, from the last `get_touch_obs`."""
+        """Readings from the last `get_touch_obs`: an array (n, touch_size) float32 for each part id."""
         if self._outputs is None:
             self._outputs = self._by_part(self._compute_readings())
         return self._outputs

@@ -141,27 +141,27 @@ class TrimeshTouch(BodyPlots, SkinTouch):
     # -- touch functions -------------------------------------------------------------------------------------
 
     def normal(self, contact_id: int, body_id: int) -> float:
-        """Touch function: force along the contact normal [N], positive in compression."""
+        """Return the force along the contact normal [N], positive in compression."""
         return self._evaluate("normal", contact_id, body_id)
 
     def normal_force(self, contact_id: int, body_id: int) -> np.ndarray:
-        """Touch function: component (3,) of the force along the normal [N], in the body's frame."""
+        """Return the normal component of the force as a vector (3,) [N], in the body's frame."""
         return self._evaluate("normal_force", contact_id, body_id)
 
     def force_vector(self, contact_id: int, body_id: int) -> np.ndarray:
-        """Touch function: force (3,) including friction [N], in the body's frame."""
+        """Return the force (3,) including friction [N], in the body's frame."""
         return self._evaluate("force_vector", contact_id, body_id)
 
     def force_vector_global(self, contact_id: int, body_id: int) -> np.ndarray:
-        """Touch function: force (3,) including friction [N], in the world frame."""
+        """Return the force (3,) including friction [N], in the world frame."""
         return self._evaluate("force_vector_global", contact_id, body_id)
 
     def friction(self, contact_id: int, body_id: int) -> np.ndarray:
-        """Touch function: tangential component (3,) of the force [N], in the body's frame."""
+        """Return the tangential component of the force as a vector (3,) [N], in the body's frame."""
         return self._evaluate("friction", contact_id, body_id)
 
     def slip(self, contact_id: int, body_id: int) -> np.ndarray:
-        """Touch function: tangential velocity (3,) of the other surface [m/s], in the body's frame.
+        """Return the tangential velocity (3,) of the other surface [m/s], in the body's frame.
 
         The velocity is relative to the body. A sensor reads the mean over its contacts, weighted by normal
         force.
@@ -171,22 +171,22 @@ class TrimeshTouch(BodyPlots, SkinTouch):
     # -- response functions ----------------------------------------------------------------------------------
 
     def nearest(self, contact_id: int, body_id: int, force: Any) -> None:
-        """Response function: add the output to the nearest sensor."""
+        """Add the output of the touch function to the nearest sensor."""
         self._respond("nearest", contact_id, body_id, force)
 
     def spread_linear(self, contact_id: int, body_id: int, force: Any) -> None:
-        """Response function: distribute the output, decreasing linearly to zero at twice the scale."""
+        """Distribute the touch function's output, with shares that fall linearly to 0 at twice the scale."""
         self._respond("spread_linear", contact_id, body_id, force)
 
     def hertz(self, contact_id: int, body_id: int, force: Any) -> None:
-        """Response function: distribute the output like the Hertz pressure between elastic bodies."""
+        """Distribute the output of the touch function like the Hertz pressure between elastic bodies."""
         self._respond("hertz", contact_id, body_id, force)
 
     # -- the meshes ------------------------------------------------------------------------------------------
 
     @property
     def meshes(self) -> dict[int, Mesh]:
-        """Mesh of each body in the body's frame, by body id. It includes vertices that are not sensors."""
+        """Mesh of each body in the body's frame, keyed by body id. Some vertices are not sensors."""
         return self._sensor_meshes.meshes
 
     @property
@@ -215,7 +215,11 @@ class TrimeshTouch(BodyPlots, SkinTouch):
         self._build(self.sensor_scales)
 
     def _build(self, scales: dict[int, float]) -> None:
-        """Build a skin with the given distances between sensors [m], by body id."""
+        """Build a skin with the specified distance between sensors on each body.
+
+        Args:
+            scales: Distance between sensors [m], keyed by body id.
+        """
         spacings = {body: spacing_of(scale, "touch_params: scales") for body, scale in scales.items()}
         self._set_skin(Skin(self.m_model, spacings, **self._options), spacings)
         self.sensor_scales = scales

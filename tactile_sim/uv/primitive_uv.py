@@ -87,8 +87,8 @@ class RoundMap(UvMap):
     half_sizes: np.ndarray
     """(3,) sizes of the geom, as in MuJoCo's geom_size [m]."""
     radii: np.ndarray
-    """(3,) semi-axes of an end [m]. The first two point to the right and upwards on the map. The third points
-    out of the end; it is 0 for the flat end of a cylinder."""
+    """(3,) semi-axes of each end [m]. On the map, the first points to the right and the second points up. The
+    third points out of the geom; it is 0 for the flat end of a cylinder."""
     half: float
     """Half the height of the band [m]."""
     axes: np.ndarray

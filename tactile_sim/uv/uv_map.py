@@ -21,8 +21,10 @@ from tactile_sim.uv.raster import fill
 from tactile_sim.uv.spread import over_triangles
 
 MOST_REPEATS = 2**20
-"""Maximum number of image repeats that a mesh's triangles may span in total, not counting one per
-triangle."""
+"""Maximum number of additional copies of triangles whose UV coordinates extend beyond the image.
+
+See `_repeated`: a triangle is copied once for each repetition of the image that it extends into.
+"""
 
 
 class SurfacePoints(NamedTuple):

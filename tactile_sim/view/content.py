@@ -142,7 +142,7 @@ class ViewFrame:
     readings: np.ndarray = _empty(0)
     """Magnitude of each taxel's reading (n,)."""
     valid: np.ndarray = _empty(0)
-    """Whether each reading is valid (n,) bool. If empty, all readings are valid."""
+    """(n,) bool, whether each reading is valid. If empty, all readings are valid."""
     unit: str = "N"
     """Unit of the readings."""
     taxel_scale: float = 0.0

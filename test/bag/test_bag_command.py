@@ -48,7 +48,7 @@ BAD = {
     "nothing": "absent", "empty folder": ".mcap", "text": "MCAP", "empty file": "MCAP", "sqlite3": "sqlite3",
     "other yaml": "metadata.yaml", "missing file": "b_0.mcap",
 }  # fmt: skip
-"""Text that the error message must contain, by kind of invalid bag."""
+"""Text that the error message must contain for each kind of invalid bag."""
 REPAIRABLE = ("repair", "other yaml")
 
 

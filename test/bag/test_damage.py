@@ -108,7 +108,10 @@ def test_changed_bytes_lose_only_their_chunk(tmp_path, whole):
 
 
 def test_a_wrong_byte_in_any_record_header_loses_only_its_chunk(tmp_path, whole):
-    """Damage the headers of the file, a chunk, its message index, and the records after the last chunk."""
+    """Change one byte at a time at the start of the file, in record headers, and at the end of the file.
+
+    The headers are those of a chunk, of the record after it, and of the first record after all chunks.
+    """
     third = whole.chunks[2]
     after = third.chunk_start_offset + third.chunk_length
     last = whole.chunks[-1]
@@ -134,7 +137,7 @@ def test_missing_or_zeroed_bytes_lose_only_their_chunks(tmp_path, whole):
 
 
 def test_damage_in_a_truncated_bag_loses_only_its_chunk(tmp_path, whole):
-    """Only bytes after the definitions of all topics are damaged."""
+    """Damage only bytes that follow the definitions of all topics."""
     random = np.random.default_rng(3)
     first = whole.chunks[-2].chunk_start_offset
     for _ in range(30):

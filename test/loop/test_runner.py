@@ -22,7 +22,7 @@ SCENE = """
 
 
 class FakeOutput(Terminal):
-    """An output that has subscribers to the specified streams and stores everything published."""
+    """Output that subscribes to the specified streams and stores everything that is published."""
 
     def __init__(self, *streams: str):
         self.streams = set(streams)

@@ -111,7 +111,10 @@ def test_first_element_with_different_alignment(count):
 
 
 def test_sequence_of_nested_uniform_structs_accepts_an_array():
-    """The 22 numbers of an element include the force in columns 6 to 8 and the distance in column 12."""
+    """Encode three contact slots of 22 numbers each, given as rows of an array.
+
+    The force is in columns 6 to 8 and the distance in column 12.
+    """
     slots = np.zeros((3, 22))
     slots[:, 6:9], slots[:, 12] = 1.0, np.arange(3.0)
     data = cdr.encode(ContactSensor, {"name": "abc", "slots": slots})

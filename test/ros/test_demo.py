@@ -52,7 +52,7 @@ def is_gone(pid: int) -> bool:
 
 
 class Terminal:
-    """A demo in a terminal."""
+    """A demo that runs in a pseudo-terminal, so that tests can press keys and read the output."""
 
     def __init__(self, environment: dict[str, str]):
         ours, theirs = pty.openpty()
@@ -121,7 +121,10 @@ def terminal(environment):
 
 @pytest.fixture
 def running(environment):
-    """Yield the process of a demo that writes to a pipe and has no view, and the process id of its node."""
+    """Yield the process of a demo, and the process id of the node that it started.
+
+    The demo has no view, and its output is a pipe.
+    """
     process = subprocess.Popen(
         [*DEMO, "touch_cube", "--no-web"],
         stdin=subprocess.DEVNULL,

@@ -17,7 +17,7 @@ from tactile_sim.msg import TactileState  # noqa: E402
 HOLDS = 10.0
 """Simulation time for which the block must be held [s]."""
 CLOSED = 0.0245
-"""Finger position at contact with the block [m]: 45 mm minus half of the 40 mm block minus 0.5 mm."""
+"""Approximate position of a finger whose pad touches the block [m]. At position 0, the gap is 25 mm."""
 
 
 @pytest.fixture

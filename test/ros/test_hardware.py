@@ -57,7 +57,7 @@ class Server:
 
 
 def levels(received: list) -> dict[str, tuple[int, str]]:
-    """Return the level and message of each status in the latest report, by name."""
+    """Return the level and message of each status in the latest report, keyed by name."""
     status = received[-1].status
     return {
         name.partition(": ")[2]: (int(level), text)

@@ -24,7 +24,7 @@ GREEN, RED, BLUE = (
     for color in (colors.MARKER_NORMAL, colors.MARKER_TANGENT1, colors.MARKER_TANGENT2)
 )
 LONGEST = {"touch_cube": 0.4, "infant": 0.45}
-"""Maximum length of an arrow [m], by configuration; it is half the extent of the scene."""
+"""Maximum length of an arrow [m] for each configuration, which is half the extent of the scene."""
 SHORT = 1e-4
 """Length below which arrows are omitted [m]."""
 

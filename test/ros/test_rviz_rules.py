@@ -38,7 +38,7 @@ FIXED_FRAME = yaml.safe_load((ROOT / "rviz/tactile_sim.rviz").read_text())["Visu
 
 
 class Shown:
-    """The messages that RViz would receive from a shipped scene."""
+    """Collects the messages that RViz would receive from the node of a shipped scene."""
 
     def __init__(self, ros: Ros, config: str):
         self.config = config

@@ -58,7 +58,10 @@ def test_state_has_contact_weight_and_center_of_pressure(ros: Ros):
 
 
 def test_gripper_closes_by_joint_commands_until_contact_and_holds(ros: Ros):
-    """The fingers close by 0.25 mm until both pads touch, grip by one more step, and hold the block."""
+    """Close the fingers in steps of 0.25 mm until both pads touch the block, and then by one more step.
+
+    The fingers must hold the block from then on.
+    """
     rates = {"rates.tactile": 25.0, "rates.joint_states": 1000.0}
     ros.run(**shipped("gripper") | {"lockstep": True, **rates})
     joints = ros.listen(JointState, "joint_states")

@@ -259,9 +259,9 @@ def test_killed_recorder_of_infant_loses_at_most_one_second(ros, capsys):
     wait_for(lambda: all(kept(folder)[f"/{topic}"] for topic in topics), "the topics in the bag")
 
     def late() -> float:
-        """Return the longest time between two arrivals of frames [s].
+        """Return the longest time between the arrivals of two consecutive frames [s].
 
-        Such a delay of this process may also have delayed the recorder.
+        A long time means that the machine was busy. The recorder may have been delayed for as long.
         """
         arrivals = [arrival for *_, arrival in listeners["tactile/frame"].received]
         return max(np.diff(arrivals), default=np.inf)

@@ -163,8 +163,8 @@ TWINS = {
         paraboloid(0.04**2 / 0.02, 0.03**2 / 0.02),
     ),
 }
-"""Attributes of a primitive, mesh of the same shape, height of the shape's center above its lowest point [m],
-and pressure under it as a function of x and y, up to a factor."""
+"""For each shape: attributes of the primitive geom, a mesh of the same shape, the height of its center above
+its lowest point [m], and a function of x and y that is proportional to the pressure under it."""
 
 
 @pytest.mark.parametrize(("spacing", "least"), [(0.004, 0.93), (0.001, 0.98)])
@@ -204,7 +204,7 @@ TURNED = {
     "all of one half": shell(HALVES.vertices, HALVES.faces, slice(12)),
     "one without neighbors": shell(LOOSE, np.arange(36).reshape(12, 3), PRESSED),
 }
-"""Meshes of a box of 40 x 30 x 20 mm, by the triangles that face inward."""
+"""Meshes of a box of 40 x 30 x 20 mm. The key says which of the triangles face inward."""
 
 
 @pytest.mark.parametrize("depth", [0.001, 0.012])
@@ -260,7 +260,7 @@ CENTERED = {
     "box": ('type="box" size=".009 .009 .005"', 0.005),
     "cylinder": ('type="cylinder" size=".01 .005"', 0.005),
 }
-"""Geom and height of its center above its lowest point [m]."""
+"""For each shape: attributes of the geom, and the height of its center above its lowest point [m]."""
 
 
 @pytest.mark.parametrize("shape", CENTERED)

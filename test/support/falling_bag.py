@@ -70,7 +70,7 @@ def definition(name: str) -> str:
 
 
 class Making:
-    """A bag writer that accepts values instead of bytes."""
+    """Bag writer that accepts the values of a message's fields, and serializes them."""
 
     def __init__(self, folder: Path) -> None:
         self.bag = BagWriter(folder)

@@ -31,11 +31,11 @@ HALF_TURN = np.diag([-1.0, -1, 1])
 ARM_IN_POST = np.array([[1.0, 0, 0], [0, 0, -1], [0, 1, 0]])
 ARM_IN_WORLD = HALF_TURN @ ARM_IN_POST
 FORCES = {3: [0, 0, -2.0], 10: [1.0, 0, 0], 17: [0, 3.0, 0]}
-"""Forces on some sensors [N], by index."""
+"""Forces on some sensors [N], keyed by the index of the sensor."""
 
 
 def made(env, kind=TrimeshTouch, touch="force_vector", **bodies):
-    """Return a touch object with the specified readings by part name; all other readings are zero."""
+    """Return a touch object with the specified readings of the named parts. All other readings are zero."""
     made = kind(env, {"scales": SCALES, "touch_function": touch, "response_function": "nearest"})
     outputs = {part: np.zeros_like(output) for part, output in made.sensor_outputs.items()}
     for name, forces in bodies.items():

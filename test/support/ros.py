@@ -28,7 +28,7 @@ from tactile_sim.ros import cdr, subscribe
 from tactile_sim.ros.transport import clear_dead_ports
 
 PATIENCE = 120.0
-"""Timeout of all waits [s], far longer than they take on a busy machine."""
+"""Maximum time to wait for any condition [s], which is more than enough even on a busy machine."""
 
 
 class Ros:

@@ -67,7 +67,7 @@ FRAME = ViewFrame(0.0, np.zeros((2, 3)), np.array([[1.0, 0.0, 0.0, 0.0]] * 2), c
 
 
 class Recorder:
-    """Records the requests that users make in a view: the action and its arguments."""
+    """Stands in for the simulation: stores the actions that users request in a view, with their arguments."""
 
     def __init__(self):
         self.requests = []

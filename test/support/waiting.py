@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 PATIENCE = 120.0
-"""Timeout of all waits [s], far longer than they take on a busy machine."""
+"""Maximum time to wait for any condition [s], which is more than enough even on a busy machine."""
 
 
 def wait_until(condition):

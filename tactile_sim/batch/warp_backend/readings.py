@@ -40,7 +40,7 @@ class WarpReadings(Readings):
 
     @property
     def device_arrays(self) -> dict[str, Any]:
-        """Device arrays by name; includes ``readings`` only without sampling and signal chain."""
+        """Device arrays, keyed by name; includes ``readings`` only without sampling and signal chain."""
         arrays = {"wrenches": self.skin.wrenches}
         return arrays | {"readings": self.skin.readings} if self.exact else arrays
 

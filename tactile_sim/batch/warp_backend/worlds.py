@@ -156,7 +156,7 @@ class WarpWorlds(StateArrays, MujocoSensors):
 
     @property
     def device_arrays(self) -> dict[str, Any]:
-        """Device arrays of states and recorded quantities, by name."""
+        """Device arrays of states and recorded quantities, keyed by name."""
         return {name: getattr(self.data, name) for name in _STATE} | self.recorded
 
     @property
@@ -228,7 +228,7 @@ class WarpWorlds(StateArrays, MujocoSensors):
         """Allocate the arrays to which `record` copies its results."""
         with wp.ScopedDevice(self.device):
             self.recorded = {name: wp.clone(getattr(self.data, name)) for name in _RECORDED}
-            """Device arrays of the recorded states, by name."""
+            """Device arrays of the recorded states, keyed by name."""
         self._graphs.clear()
 
     def _make_room(self) -> None:

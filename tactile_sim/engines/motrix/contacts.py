@@ -24,13 +24,14 @@ class RawContacts(NamedTuple):
     """
 
     position: np.ndarray
-    """(n, 3) contact position in the world frame [m]."""
+    """(n, 3) position of each contact [m], in the world frame."""
     frame: np.ndarray
-    """(n, 9) unit normal from geom 1 to geom 2 and two unit tangents, row by row, in the world frame."""
+    """(n, 9) axes of each contact frame, expressed in the world frame: the unit normal from geom 1 to geom 2,
+    then two unit tangents."""
     distance: np.ndarray
-    """(n,) distance between the surfaces [m], negative if they penetrate."""
+    """(n,) distance between the two geoms at each contact [m], negative if they penetrate."""
     wrench: np.ndarray
-    """(n, 6) force and torque on geom 2, expressed in the contact frame [N, N m]."""
+    """(n, 6) force [N] and torque [N m] on geom 2 at each contact, expressed in the contact frame."""
     pair: np.ndarray
     """(n,) index of the geom pair that each contact belongs to; see `MotrixBatch.read_contacts`."""
 

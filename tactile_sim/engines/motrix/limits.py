@@ -29,7 +29,7 @@ class PartialSensors(MujocoSensors):
 
     name: str
     _unsupported_sensors: dict[int, str]
-    """Reason why a sensor is not supported, by sensor id."""
+    """Reason why each unsupported sensor is not supported, keyed by sensor id."""
 
     @cached_property
     def _all_sensors(self) -> dict[str, int]:
@@ -61,7 +61,7 @@ class PartialSensors(MujocoSensors):
 
 
 def unsupported_sensors(model: mujoco.MjModel) -> dict[int, str]:
-    """Return the reasons why sensors are not supported in a single environment, by sensor id."""
+    """Return why sensors are not supported when the engine steps a single environment, keyed by sensor id."""
     why = dict.fromkeys(_LIMIT_FORCES, "motrixsim does not report the forces of limits")
     if np.isin(model.eq_type, _HOLDS_BODIES).any():
         why |= dict.fromkeys(_REACTIONS, "motrixsim does not report the forces of connects and welds")
@@ -73,7 +73,7 @@ def unsupported_sensors(model: mujoco.MjModel) -> dict[int, str]:
 
 
 def unsupported_in_batch(model: mujoco.MjModel) -> dict[int, str]:
-    """Return the reasons why sensors are not supported in several environments, by sensor id."""
+    """Return why sensors are not supported when the engine steps several environments, keyed by sensor id."""
     remedy = "; load the scene with num_envs=1"
     why = unsupported_sensors(model)
     for sensor in range(model.nsensor):

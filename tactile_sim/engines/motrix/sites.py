@@ -22,7 +22,7 @@ class Sites:
     """Poses of the sites in all environments, computed with MuJoCo's kinematics."""
 
     def __init__(self, model: mujoco.MjModel, num_envs: int):
-        """Allocate the poses for ``num_envs`` environments."""
+        """Allocate memory for the poses of the sites in ``num_envs`` environments."""
         model = copy.copy(model)
         model.opt.disableflags |= int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT)
         self._model = model
@@ -30,7 +30,7 @@ class Sites:
         self._positions, self._rotations = self._batch.bind("site_xpos"), self._batch.bind("site_xmat")
 
     def place(self, qpos: np.ndarray) -> None:
-        """Compute the poses for joint positions ``qpos`` (num_envs, nq)."""
+        """Compute the poses of the sites for generalized positions ``qpos`` (num_envs, nq)."""
         self._batch.qpos = np.where(np.isfinite(qpos), qpos, self._model.qpos0)
         self._batch.forward(stage=mujoco.mjtStage.mjSTAGE_POS.value)
 

@@ -52,7 +52,7 @@ class MotrixWorlds(StateArrays):
             spec: The scene.
             model: The compiled scene.
             num_envs: Number of environments.
-            threads: Number of threads. 0 uses the number of processors. Motrixsim allows a process to set
+            threads: Number of threads, or 0 for one thread per processor. Motrixsim allows a process to set
                 this number only once.
             bodies: Ids of bodies whose contacts are read in addition to the contacts that the sensors need.
                 None selects all bodies.

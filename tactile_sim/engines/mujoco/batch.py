@@ -1,4 +1,4 @@
-"""Engine that steps several environments of one scene with MuJoCo's batch."""
+"""Engine that steps several environments of one scene with the class `mujoco.batch.Batch`."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from tactile_sim.errors import EngineError
 class MujocoBatch(Environments):
     """Engine that steps several environments of one model with MuJoCo.
 
-    The attribute ``data`` is MuJoCo's batch. Its fields have a leading axis for the environments, such as
-    ``data.qpos`` (num_envs, nq), ``data.ctrl`` (num_envs, nu) or ``data.xpos`` (num_envs, nbody, 3).
+    The attribute ``data`` is a `mujoco.batch.Batch`. Its fields have a leading axis for the environments,
+    such as ``data.qpos`` (num_envs, nq), ``data.ctrl`` (num_envs, nu) or ``data.xpos`` (num_envs, nbody, 3).
     """
 
     name = "mujoco"
@@ -30,7 +30,7 @@ class MujocoBatch(Environments):
         Args:
             model: MuJoCo model of one environment.
             num_envs: Number of environments.
-            threads: Number of threads. 0 uses the number of processors.
+            threads: Number of threads, or 0 for one thread per processor.
         """
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         self.model = model

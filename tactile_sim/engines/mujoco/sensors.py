@@ -135,7 +135,7 @@ class MujocoSensors:
 
     @cached_property
     def _contacts(self) -> dict[str, tuple[MujocoLayout, MujocoLayout | None]]:
-        """Cached layouts of contact sensors, by name.
+        """Cached layouts of contact sensors, keyed by name.
 
         The first layout is that of the sensor itself. The second contains all fields, or is None if no sensor
         has all fields; see `complete_layout`.

@@ -73,7 +73,7 @@ class Worlds(StateArrays, MujocoSensors):
         Args:
             model: MuJoCo model of one environment; the batch copies it.
             num_envs: Number of environments.
-            threads: Number of threads. 0 uses the number of processors.
+            threads: Number of threads, or 0 for one thread per processor.
 
         Raises:
             EngineError: MuJoCo rejects the model or runs out of memory.

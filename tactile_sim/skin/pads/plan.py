@@ -83,7 +83,7 @@ class PlacedPad:
     axes: np.ndarray
     """(n, 3, 3) axes of each taxel. Rows: first tangent, second tangent, outward normal."""
     ids: np.ndarray
-    """(n,) uint32 ids, as numbered by the sensor."""
+    """(n,) uint32 ids of the taxels, as numbered by the sensor."""
     rows: np.ndarray
     """(n,) uint32 row of each taxel; empty if there is no grid."""
     columns: np.ndarray

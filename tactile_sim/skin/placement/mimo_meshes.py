@@ -24,7 +24,7 @@ class Mesh(NamedTuple):
     normals: np.ndarray
     """Outward unit normals (n, 3) of the primitive; at an edge, averaged over the adjacent faces."""
     triangles: np.ndarray
-    """Vertex indices (t, 3), wound outward."""
+    """Vertex indices (t, 3) of the triangles, wound outward."""
 
 
 def box(spacing: float, half: np.ndarray) -> Mesh:

@@ -36,7 +36,7 @@ class Polyhedron:
     normals: np.ndarray
     """Outward unit normals (n, 3) of the geom at the vertices."""
     triangles: np.ndarray
-    """Vertex indices (t, 3), wound outward."""
+    """Vertex indices (t, 3) of the triangles, wound outward."""
     is_taxel: np.ndarray
     """Whether each vertex (n,) is a taxel."""
 

@@ -33,11 +33,11 @@ class Hull:
     """A convex polytope, the collision shape of a mesh."""
 
     vertices: np.ndarray
-    """Vertices (v, 3) [m]."""
+    """Positions (v, 3) of the vertices [m]."""
     faces: np.ndarray
-    """Vertex indices (f, 3), wound outward."""
+    """Vertex indices (f, 3) of the triangular faces, wound outward."""
     normals: np.ndarray
-    """Outward unit normals (h, 3) of the distinct planes of the faces."""
+    """Outward unit normals (h, 3) of the planes that contain the faces, each plane once."""
     offsets: np.ndarray
     """Offsets (h,) of the planes [m]; points x with ``normals @ x <= offsets`` are inside."""
     first: np.ndarray

@@ -10,12 +10,12 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Surface:
-    """Taxels on the whole surface of one geom."""
+    """Taxels on the whole surface of one geom. `moved` transforms them to another frame."""
 
     positions: np.ndarray
-    """Positions (n, 3) of the taxels [m]."""
+    """Positions (n, 3) of the taxels [m], initially in the geom's frame."""
     normals: np.ndarray
-    """Outward unit normals (n, 3), averaged at edges; 0 for a taxel at the geom's centre."""
+    """Outward unit normals (n, 3) at the taxels, averaged at edges; 0 for a taxel at the geom's centre."""
     areas: np.ndarray
     """Area (n,) represented by each taxel [m2]."""
     triangles: np.ndarray
@@ -37,7 +37,7 @@ class BodySurface:
     geom_ids: np.ndarray
     """Ids (k,) of the colliding geoms."""
     positions: np.ndarray
-    """Positions (n, 3) of the taxels [m]."""
+    """Positions (n, 3) of the taxels [m], in the body frame."""
     normals: np.ndarray
     """Outward unit normals (n, 3); 0 for a taxel at the centre of its geom."""
     areas: np.ndarray
@@ -45,11 +45,11 @@ class BodySurface:
     geom_index: np.ndarray
     """Geom (n,) on which each taxel is, as a uint16 index into ``geom_ids``."""
     triangles: np.ndarray
-    """Taxel indices (t, 3) uint32, wound outward."""
+    """Taxel indices (t, 3) uint32 of the triangles between taxels, wound outward."""
     edges: np.ndarray
     """Pairs (e, 2) of taxels that are neighbours on the surface."""
     spacings: np.ndarray | None = None
-    """Distance between taxels on each geom (k,) [m]; None if all have the body's spacing."""
+    """Distance between the taxels on each geom (k,) [m]; None if all geoms have the body's spacing."""
 
     @staticmethod
     def of_parts(

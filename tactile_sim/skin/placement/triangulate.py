@@ -45,9 +45,10 @@ def triangulate(positions: np.ndarray, normals: np.ndarray) -> np.ndarray:
 
 @kernel
 def zip_rings(first_a, count_a, phase_a, first_b, count_b, phase_b):
-    """Return the triangles between two rings of points; a ring of one point is a tip.
+    """Return the triangles of the band between two rings of points.
 
-    Seen from outside with ring b above ring a, the azimuth increases to the right.
+    One of the rings may be a single point, such as the tip of a cone. For triangles that are wound outward,
+    the azimuth must increase to the right when the band is seen from outside with ring b above ring a.
 
     Args:
         first_a: Index of the first point of ring a.
@@ -58,7 +59,7 @@ def zip_rings(first_a, count_a, phase_a, first_b, count_b, phase_b):
         phase_b: Azimuth of the first point of ring b [turns].
 
     Returns:
-        Point indices (t, 3), where t is the sum of count_a and count_b, not counting a tip.
+        Point indices (t, 3). Each point adds one triangle, except a point that forms a ring by itself.
     """
     out = np.empty((count_a + count_b, 3), np.int64)
     i = count_a if count_a == 1 else 0

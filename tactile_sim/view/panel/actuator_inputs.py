@@ -17,7 +17,7 @@ from tactile_sim.view.panel.user_input import on_user
 MIN_STEPS = 50
 """Smallest number of steps on a slider."""
 MAX_CONTROL = 1e6
-"""Largest magnitude of a control without limits."""
+"""Largest magnitude that users can enter for an actuator with unlimited control."""
 
 
 class ActuatorInputs:

@@ -48,7 +48,7 @@ class Cameras:
                     server.gui.add_button_group(label, names).on_click(self._on_click)
 
     def draw(self, frame: ViewFrame) -> None:
-        """Store a frame for later clicks, and move the cameras that follow the skin by its displacement."""
+        """Store a view frame for later clicks, and move the cameras that follow the skin with the skin."""
         self._frame = frame
         if not self._following:
             return
@@ -92,7 +92,7 @@ class Cameras:
 
         Args:
             client: The browser.
-            taxels: Mask (n,) bool. If no taxel is selected, the camera does not move.
+            taxels: (n,) bool, whether to show each taxel. If all are False, the camera does not move.
             nearest: Smallest distance from the camera to the taxels [radii of the viewpoint].
         """
         points = self._points()[taxels] if self._frame else np.zeros((0, 3))

@@ -39,10 +39,10 @@ class ForceHistory:
         self._bins: deque[_Bin] = deque()
 
     def add(self, frame: ViewFrame, forces: np.ndarray) -> None:
-        """Add the magnitudes of forces at the time of a frame and discard all later samples.
+        """Add the magnitudes of forces at the time of a view frame, and discard samples with a later time.
 
         Args:
-            frame: Defines the simulation time, and whether a new segment starts.
+            frame: View frame that defines the simulation time, and whether a new segment starts.
             forces: Force vectors (bodies, 3) [N]. They are ignored if the number of bodies differs or any
                 value is not finite.
         """

@@ -53,7 +53,7 @@ class ForcePlot:
         self.draw()
 
     def add(self, frame: ViewFrame) -> None:
-        """Store the forces in a frame."""
+        """Store the forces that a view frame contains."""
         self._min_axis = MIN_AXIS * self._taxel_scale if frame.unit == "N" else 0.0
         self._history.add(frame, frame.forces)
 

@@ -67,7 +67,7 @@ class Pointer:
                 self._push = gui.add_slider("force [N]", 0.0, self._limit, end / 2.0, 10.0 * end)
 
     def draw(self, frame: ViewFrame) -> None:
-        """Store a frame, so that later clicks and drags use its poses."""
+        """Store a view frame, so that later clicks and drags use its poses."""
         self._frame = frame
 
     def on_click(self, body: int, client: int, origin: np.ndarray, direction: np.ndarray) -> None:

@@ -23,7 +23,7 @@ MAX_PINS = 6
 REACH = 1.5
 """Largest distance between a taxel and the pointer's ray [spacings]."""
 MAX_COORDINATE = 1e6
-"""Largest magnitude of the coordinates in a ray."""
+"""Rays from the browser are ignored if any of their coordinates has this magnitude or more."""
 MIN_AXIS = 0.05
 """Ratio of the smallest end of the plot axis to the expected largest reading."""
 
@@ -55,7 +55,7 @@ class Probe:
         self._rays.on_update(self._on_ray)
 
     def draw(self, frame: ViewFrame) -> None:
-        """Store the readings in a frame for the next `refresh`."""
+        """Store the readings that a view frame contains, for the next `refresh`."""
         with self._lock:
             self._frame = frame
             if self._pins and len(frame.readings) == len(self._bodies):
@@ -79,7 +79,7 @@ class Probe:
         """Ignore the taxels of hidden pads and hide their labels.
 
         Args:
-            shown: Whether each pad is shown (s,) bool.
+            shown: (s,) bool, whether each of the s pads is shown.
         """
         with self._lock:
             self._shown = shown[self._pads]

@@ -1,4 +1,4 @@
-"""The memory that a simulation shares with its view. It contains one frame."""
+"""The memory that a simulation shares with its view. It contains one view frame (`ViewFrame`)."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tactile_sim.engines import Contacts
 from tactile_sim.view.content import ViewScene
 
 MAX_CONTACTS = 1000
-"""Largest number of contacts in a frame. Further contacts are not shown."""
+"""Largest number of contacts in a view frame. Further contacts are not shown."""
 _MAX_CHANNELS = 3
 """Largest number of channels per taxel."""
 _READ_ATTEMPTS = 3
@@ -20,7 +20,7 @@ _READ_ATTEMPTS = 3
 
 
 def record_dtype(scene: ViewScene, state_size: int = 0) -> np.dtype:
-    """Return the memory layout of a frame.
+    """Return the memory layout of a view frame.
 
     Units and coordinate frames are as in `ViewFrame`, `Snapshot` and `Contacts`.
 

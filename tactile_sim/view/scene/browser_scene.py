@@ -105,7 +105,7 @@ class BrowserScene:
         mesh.on_drag("left", modifier=DRAG_KEY)(on_drag)
 
     def draw(self, frame: ViewFrame, logarithmic: bool) -> None:
-        """Draw the poses and readings in a frame.
+        """Draw the poses and readings that a view frame contains.
 
         Args:
             frame: Frame to draw.

@@ -29,7 +29,7 @@ arrows.
 
 
 class ForceMarkers:
-    """Draws the force arrows and contact points in a frame."""
+    """Draws the contact points and the force arrows of the current view frame in the scene."""
 
     def __init__(self, server: ViserServer, radius: float, skin_bodies: np.ndarray):
         """Add the arrows and points to the scene.
@@ -71,7 +71,7 @@ class ForceMarkers:
         )
 
     def draw(self, frame: ViewFrame) -> None:
-        """Draw the forces in a frame."""
+        """Draw the forces and contact points that a view frame contains."""
         self._frame = frame
         contacts, net, points = self._enabled
         kinds = frame.arrow_kinds.astype(int)

@@ -80,7 +80,7 @@ class SkinLayer:
         Args:
             readings: Magnitudes of the readings (n,), in any unit. If the length does not match the number of
                 taxels, all taxels are drawn without contact.
-            valid: Whether each reading is valid (n,) bool. Invalid readings are drawn in grey. If the length
+            valid: (n,) bool, whether each reading is valid. Invalid readings are drawn in grey. If the length
                 does not match, all readings are treated as valid.
             end: Reading at the end of the colour scale, in the unit of the readings.
             logarithmic: Whether the scale is logarithmic.
@@ -109,7 +109,7 @@ class SkinLayer:
         """Show only some pads.
 
         Args:
-            shown: Whether to show each pad (s,) bool.
+            shown: (s,) bool, whether to show each of the s pads.
         """
         self._shown = shown
         self._apply()

@@ -73,7 +73,7 @@ class Load:
 
 @wp.struct
 class Pose:
-    """Pose of a geom in the frame of a pair, and a box in the geom's frame that selects triangles to test."""
+    """Pose of a geom in a `Pair`'s frame, and a box in the geom's frame that selects triangles to test."""
 
     geom: int
     load: int

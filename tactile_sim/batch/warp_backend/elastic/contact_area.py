@@ -148,7 +148,7 @@ def add_cell_points(layer: Layer, lane: int, pair: Pair, area: Area):
 
 @wp.func
 def contact_points(layer: Layer, lane: int, pair: Pair, near: Nearby, limit: real):
-    """Write to ``Layer.points`` the points of a patch that a pair may press; return the `Area`.
+    """Write the points of a patch that the other body may press to ``Layer.points``; return the `Area`.
 
     ``near`` is the result of `measure`, and ``limit`` is the largest gap at which points may be pressed [m].
     """

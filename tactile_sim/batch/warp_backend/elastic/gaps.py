@@ -11,7 +11,7 @@ from tactile_sim.skin import gaps
 
 @wp.struct
 class Face:
-    """Level face of the other body, in the frame of a pair; see `tactile_sim.skin.gaps.level_face`."""
+    """Level face of the other body, in the frame of a `Pair`; see `tactile_sim.skin.gaps.level_face`."""
 
     exists: bool
     start_a: real

@@ -56,7 +56,8 @@ def list_patches(
 def drop_outside(layer: Layer, lane: int, count: int, pairs: int, patch: int, taxels: Taxels):
     """Set the group of loads outside limited pads to OUTSIDE, so that no taxel receives them.
 
-    Loads of a pair are tested together, by their center. Loads without a pair are tested one by one.
+    All loads of a pair of surfaces are tested together: their center is inside or outside. Loads that belong
+    to no pair are tested one by one.
 
     Args:
         layer: The layer, with the loads in ``Layer.loads``.
@@ -106,7 +107,7 @@ def add_pair(
     in_taxel_axes: bool,
     out: wp.array3d[float],
 ):
-    """Add the load of a pair to the readings ``out``; return whether any taxel was pressed.
+    """Add the load between a pair of surfaces to the readings ``out``; return whether it presses any taxel.
 
     Args:
         env: Index of the environment.

@@ -1,4 +1,4 @@
-"""Find the taxels of a pair that are near the other surface, using a tree, and measure the gap at each."""
+"""Find the taxels of a patch that are near another body, using a tree, and measure the gap at each taxel."""
 
 import warp as wp
 from warp import float64 as real
@@ -16,7 +16,7 @@ from tactile_sim.skin.reach import FACING
 
 @wp.struct
 class Nearby:
-    """Numbers, gap and depth of the taxels near a pair, as in `tactile_sim.skin.nearby.Nearby`."""
+    """Summary of the taxels that are near another body, as in `tactile_sim.skin.nearby.Nearby`."""
 
     found: int
     measured: int
@@ -36,7 +36,7 @@ def cosine_of(normal: wp.vec3d, pair: Pair):
 
 @wp.func
 def take(layer: Layer, lane: int, pair: Pair, t: int, cell: Cell, count: int):
-    """Write a taxel near a pair to index ``count`` of ``Layer.near`` and ``Layer.taxel``.
+    """Write a taxel that is near the other body to index ``count`` of ``Layer.near`` and ``Layer.taxel``.
 
     The taxel ``cell`` is the element ``t`` of ``Layer.cells``. Its gap is not measured.
     """
@@ -188,7 +188,7 @@ def bound_triangles(layer: Layer, lane: int, near: Nearby, reach: real):
 
 @wp.func
 def find_taxels(layer: Layer, lane: int, pair: Pair, taxels: Taxels, reach: real, volume: real):
-    """Find the taxels that a pair may press, and write them to ``Layer.near``; return their `Nearby`.
+    """Find the taxels that the other body may press, write them to ``Layer.near``, and return their `Nearby`.
 
     ``reach`` is the maximum distance of a pressed taxel from the geoms [m], and ``volume`` is the sum of area
     times depth that balances the normal force [m3].

@@ -116,7 +116,7 @@ def group_loads(layer: Layer, lane: int, count: int):
 
 @wp.func
 def net_load(layer: Layer, lane: int, number: int, count: int, patch: int, base: int, spacing: real):
-    """Combine the loads of a pair into a `Pair`.
+    """Combine the loads between a pair of surfaces into a `Pair`.
 
     Args:
         layer: The layer, with grouped loads in ``Layer.loads``.

@@ -1,4 +1,4 @@
-"""Compute the pressures of a pair on the points of a skin that may touch, and sum them up by taxel."""
+"""Compute the pressures between a pair of surfaces at points of the skin, and sum them up by taxel."""
 
 import warp as wp
 from warp import float64 as real
@@ -115,7 +115,7 @@ def twisted(layer: Layer, lane: int, now: Pressure, lean: wp.vec2d, torsion: rea
 
 @wp.func
 def settle(layer: Layer, lane: int, pair: Pair, count: int, start: real, stiffness: real):
-    """Find the pressures that balance the force and moment of a pair; return the `Pressure`.
+    """Find the pressures that balance the force and moment between two surfaces; return the `Pressure`.
 
     The points in ``Layer.points`` are projected along the force onto the plane of the tangents, in place.
     ``count`` is the number of points, ``start`` is the initial indentation [m], and ``stiffness`` is the
@@ -189,7 +189,7 @@ def settle(layer: Layer, lane: int, pair: Pair, count: int, start: real, stiffne
 
 @wp.func
 def press(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
-    """Compute the pressures of one pair, and sum them up by taxel as in `sum_up`.
+    """Compute the pressures between one pair of surfaces, and sum them up by taxel as in `sum_up`.
 
     Returns:
         The `Pressure`. All of ``Layer.gap`` is reset to infinity.

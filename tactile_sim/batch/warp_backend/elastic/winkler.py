@@ -79,7 +79,14 @@ def energy_of(
 
 @wp.func
 def newton_step(g: wp.vec3d, h: wp.mat33d):
-    """Return the Newton step for a gradient ``g`` and Hessian ``h``, by eliminating the indentation."""
+    """Solve the symmetric linear system ``h x = -g`` for the Newton step ``x``.
+
+    The first unknown, the indentation, is eliminated; the other two, the tilts, follow from Cramer's rule.
+
+    Args:
+        g: Gradient.
+        h: Hessian.
+    """
     a = h[1, 1] - h[0, 1] * h[0, 1] / h[0, 0]
     b = h[1, 2] - h[0, 1] * h[0, 2] / h[0, 0]
     c = h[2, 2] - h[0, 2] * h[0, 2] / h[0, 0]
