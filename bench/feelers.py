@@ -44,8 +44,7 @@ ROUNDS, SHORTEST = 60, 2e-3
 
 
 class Rays(NamedTuple):
-    """Rays to cast at one geom, in the geom's frame. If ``geom`` is -1, they are cast at all geoms and are in
-    the world frame."""
+    """Rays to cast at one geom, in its frame, or at all geoms (``geom`` is -1), in the world frame."""
 
     geom: int
     feelers: np.ndarray

@@ -1,4 +1,4 @@
-"""Meshes of primitives, compared with MIMo's rules and with its results."""
+"""Compare the sensor meshes of primitives with those that MIMo makes."""
 
 from __future__ import annotations
 

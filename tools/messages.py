@@ -69,7 +69,7 @@ TOPICS = (
 
 
 def page() -> str:
-    """Return the page as Markdown."""
+    """Return docs/messages.md as Markdown."""
     files = [*sorted((ROOT / "msg").glob("*.msg")), *sorted((ROOT / "srv").glob("*.srv"))]
     contents = [f"- [`{file.stem}`](#{file.stem.lower()}){_places(file.stem)}" for file in files]
     sections = (line for file in files for line in _section(file))

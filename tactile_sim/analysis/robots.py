@@ -12,7 +12,7 @@ _SINGLE = {
     "tactile_sim/msg/ContactWrenchArray": ("/contacts", "contacts"),
     "visualization_msgs/msg/MarkerArray": ("/scene_markers", "scene_markers"),
 }
-"""Topic suffix and attribute of `Robot` for topics that a robot has once, keyed by message type."""
+"""Topic suffix and attribute of `Robot` for message types that a robot publishes on one topic only."""
 _PER_BODY = {
     ("tactile_sim/msg/TactileArray", "array"): "arrays",
     ("tactile_sim/msg/TactileLayout", "layout"): "layouts",

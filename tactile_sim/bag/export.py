@@ -174,11 +174,10 @@ def _add(into: dict[str, np.ndarray], name: str, value: Any) -> None:
 
 
 def _join(into: dict[str, np.ndarray], name: str, values: list[Any]) -> None:
-    """Concatenate the values of a field whose length differs between messages, and store them.
+    """Concatenate the values of a field whose length differs between messages, and add them to ``into``.
 
     Args:
-        into: Output: arrays, keyed by name. If the field is a struct, an array is added for each field of the
-            struct.
+        into: Arrays by name. A struct adds an array for each of its fields.
         name: Name of the field.
         values: The field's value in each message.
     """

@@ -1,4 +1,4 @@
-"""The task HandRotate, in which the shipped hand turns a ball in its grasp."""
+"""HandRotate: turn a ball with the fingers of ``hand``."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The node for real sensors, which publishes their readings in the same messages as the simulation."""
+"""The node for real sensors. It publishes the same message types as the simulation."""
 
 from __future__ import annotations
 

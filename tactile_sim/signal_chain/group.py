@@ -202,11 +202,11 @@ class Draw:
         """Draw normally distributed numbers for all taxels in the group.
 
         Args:
-            scatter: Name of the parameter that is the standard deviation.
+            scatter: Parameter that contains the standard deviation.
             columns: Number of values for each taxel.
 
         Returns:
-            (columns, taxels) float32 Numbers, pad by pad.
+            (columns, taxels) float32 numbers, pad by pad.
         """
         out = np.zeros((columns, self._group.number), np.float32)
         sizes = self._group.column(self, scatter).copy()

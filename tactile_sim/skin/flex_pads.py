@@ -13,7 +13,7 @@ from tactile_sim.skin.taxels import Taxels
 
 
 class FlexPads:
-    """The pads of a skin that are on flexes.
+    """Pads on flexes.
 
     A contact acts on the nearest surface triangle of the current shape. Its load is distributed around the
     same point of that triangle in the rest shape; the force keeps its current direction.

@@ -40,7 +40,7 @@ class Loads:
 
     @staticmethod
     def empty(m: int) -> Loads:
-        """Return m loads whose values are all 0, except that the other geom, body and patch are -1 (none)."""
+        """Return m loads of zero, without a second geom, body or patch (-1)."""
         loads = Loads(np.zeros(m, LOAD))
         loads.other[:] = loads.other_body[:] = loads.other_patch[:] = -1
         return loads

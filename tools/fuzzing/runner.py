@@ -117,7 +117,7 @@ def _address_space() -> int:
 
 
 def _ended(pid: int, seconds: float) -> bool:
-    """Wait for a process to end, at most for a time [s], and return whether it ended."""
+    """Wait up to ``seconds`` for a process to end, and return whether it did."""
     handle = os.pidfd_open(pid)
     try:
         poll = select.poll()

@@ -1,1 +1,1 @@
-"""Show a running simulation in a separate process, and exchange data with this process."""
+"""Show a running simulation in a separate process, and exchange data with it."""
