@@ -28,6 +28,7 @@ from tactile_sim.scenes.faults import (
 from tactile_sim.scenes.references import check_references
 from tactile_sim.scenes.robots import Robot, read_robot, set_contact_options
 from tactile_sim.scenes.servos import Control, add_actuators, hold_keyframes
+from tactile_sim.scenes.sizes import huge_mesh
 from tactile_sim.scenes.urdf import UrdfOptions, urdf_for_mujoco
 
 _MODEL = re.compile(r"<model\b[^<>]*>")
@@ -110,6 +111,8 @@ def compiled(
         raise SceneError(f"{path}: option timestep must be > 0 s, got {model.opt.timestep:g}")
     if nan := not_a_number(model):
         raise SceneError(f"{path}: {nan} is NaN; set it to a number")
+    if huge := huge_mesh(model):
+        raise SceneError(f"{path}: {huge}")
     if control or modes:
         hold_keyframes(model)
     return spec, model
