@@ -29,7 +29,7 @@ _TRUE = {"Y", "y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"
 _FALSE = {"N", "n", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"}
 _INFINITIES = {f"{sign}.{word}" for sign in ("", "+", "-") for word in ("inf", "Inf", "INF")}
 _NANS = {".nan", ".NaN", ".NAN"}
-_NODE_LEVEL = "ros__parameters"
+NODE_LEVEL = "ros__parameters"
 _MOST_BYTES = MB
 """Maximum size of a parameter file [bytes]; PyYAML parses about 0.5 MB per second."""
 
@@ -52,7 +52,7 @@ def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value
         there = f"only for {', '.join(map(repr, sections))}" if sections else "nothing at all"
         raise ConfigError(
             f"{source}: has no parameters for the node {node}, {there};"
-            f" write them below '/**:' and, one level deeper, '{_NODE_LEVEL}:'"
+            f" write them below '/**:' and, one level deeper, '{NODE_LEVEL}:'"
         )
     return {name: value for parameters in matching for name, value in parameters.items()}
 
@@ -104,7 +104,7 @@ def _text(path: Path, source: str) -> str:
         if content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"<"):
             raise ConfigError(
                 f"{source}: is a scene, not a configuration; write a YAML file with 'scene: {path.name}' and"
-                f" 'skin: {{scales: {{BODY: 0.02}}}}' below '/**:' and '{_NODE_LEVEL}:'"
+                f" 'skin: {{scales: {{BODY: 0.02}}}}' below '/**:' and '{NODE_LEVEL}:'"
             )
         return content.decode("utf-8-sig")
     except FileNotFoundError:
@@ -135,7 +135,7 @@ class _Reader:
 
     def sections(self) -> dict[str, dict[str, Value]]:
         """Return the parameters in each section, in the order of the file, keyed by full name."""
-        top = f"the top level must be a mapping ('/**:', with '{_NODE_LEVEL}:' below it)"
+        top = f"the top level must be a mapping ('/**:', with '{NODE_LEVEL}:' below it)"
         try:
             for event in self._events:
                 if isinstance(event, yaml.MappingStartEvent):
@@ -161,19 +161,19 @@ class _Reader:
         """
         for key, event in self._items():
             if not isinstance(event, yaml.MappingStartEvent):
-                if key == _NODE_LEVEL:
-                    self._fail(event, f"'{_NODE_LEVEL}:' is empty; indent the parameters below it")
+                if key == NODE_LEVEL:
+                    self._fail(event, f"'{NODE_LEVEL}:' is empty; indent the parameters below it")
                 for level in name.split("/"):
-                    if get_close_matches(level, [_NODE_LEVEL]):
-                        self._fail(event, f"{key!r} is below {level!r}; did you mean '{_NODE_LEVEL}'?")
+                    if get_close_matches(level, [NODE_LEVEL]):
+                        self._fail(event, f"{key!r} is below {level!r}; did you mean '{NODE_LEVEL}'?")
                 self._fail(
-                    event, f"{key!r} must be below '/**:' and '{_NODE_LEVEL}:'; add these two levels above it"
+                    event, f"{key!r} must be below '/**:' and '{NODE_LEVEL}:'; add these two levels above it"
                 )
-            if key != _NODE_LEVEL:
+            if key != NODE_LEVEL:
                 slash = "/" if name and not name.endswith("/") else ""
                 self._nodes(name + slash + key)
             elif not name:
-                self._fail(event, f"'{_NODE_LEVEL}:' must have a node's name above it, such as '/**:'")
+                self._fail(event, f"'{NODE_LEVEL}:' must have a node's name above it, such as '/**:'")
             else:
                 self._parameters("", self._sections.setdefault(name, {}))
 
