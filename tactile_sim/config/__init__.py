@@ -60,6 +60,8 @@ __all__ = [
 def find(name: str | Path) -> Path:
     """Return the path of a configuration file.
 
+    A name that ends in ``.yaml`` is always a path, so that a missing file is not replaced by a shipped one.
+
     Args:
         name: Path of a file, or the name of a shipped configuration such as ``touch_cube``.
 
@@ -69,12 +71,12 @@ def find(name: str | Path) -> Path:
     if not str(name):
         raise ConfigError("the configuration's name is empty; give a shipped name or the path of a YAML file")
     path = share.expand_home(name)
-    if os.path.isfile(path):
+    if os.path.isfile(path) or path.suffix in (".yaml", ".yml"):
         return path
     shipped = share.lookup("config", str(name))
     if shipped is not None:
         return shipped
-    looks_like_a_path = len(path.parts) != 1 or path.suffix in (".yaml", ".yml") or os.path.exists(path)
+    looks_like_a_path = len(path.parts) != 1 or os.path.exists(path)
     return path if looks_like_a_path else share.find("config", str(name))
 
 

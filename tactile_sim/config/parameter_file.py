@@ -108,7 +108,8 @@ def _text(path: Path, source: str) -> str:
             )
         return content.decode("utf-8-sig")
     except FileNotFoundError:
-        raise ConfigError(f"{source}: no such file{share.similar_file(path)}") from None
+        shipped = f"; the shipped configuration has the name {path.stem!r}" if _is_shipped(path) else ""
+        raise ConfigError(f"{source}: no such file{shipped or share.similar_file(path)}") from None
     except IsADirectoryError:
         raise ConfigError(f"{source}: is a folder, not a YAML file") from None
     except UnicodeDecodeError as error:
@@ -116,6 +117,10 @@ def _text(path: Path, source: str) -> str:
         raise ConfigError(f"{source}: line {line} is not UTF-8; save the file in that encoding") from None
     except OSError as error:
         raise ConfigError(f"{source}: cannot be read: {error.strerror or error}") from None
+
+
+def _is_shipped(path: Path) -> bool:
+    return len(path.parts) == 1 and share.lookup("config", path.stem) is not None
 
 
 def applies(section: str, node: str) -> bool:
@@ -147,7 +152,9 @@ class _Reader:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-            raise ConfigError(f"{self._source}: {where}not YAML: {error.problem or error.context}") from None
+            problem = str(error.problem or error.context)
+            remedy = "; indent with spaces, not tabs" if r"'\t'" in problem else ""
+            raise ConfigError(f"{self._source}: {where}not YAML: {problem}{remedy}") from None
         except yaml.YAMLError as error:
             raise ConfigError(f"{self._source}: not YAML: {' '.join(str(error).split())}") from None
         except RecursionError:
@@ -207,8 +214,10 @@ class _Reader:
                 self._fail(event, f"{name}: a list must contain plain values only")
             values.append(self._scalar(event, name))
             if type(values[-1]) is not type(values[0]):
+                pair = values[0], values[-1]
+                remedy = "; give all of them a decimal point" if {*map(type, pair)} == {int, float} else ""
                 self._fail(
-                    event, f"{name}: all values must have one type, got {values[0]!r} and {values[-1]!r}"
+                    event, f"{name}: all values must have one type, got {pair[0]!r} and {pair[1]!r}{remedy}"
                 )
         if not values:
             self._fail(start, f"{name}: rcl rejects empty lists; remove the key")
@@ -220,7 +229,11 @@ class _Reader:
         if event.style in ("'", '"') or event.tag == "tag:yaml.org,2002:str":
             return self._text(event, name)
         if not event.value:
-            self._fail(event, f"{name} has no value; add one, or remove the key")
+            comma = name.rpartition(".")[2].isdecimal()
+            remedy = (
+                "write numbers with a point, not a comma" if comma else "add one, or indent its keys below it"
+            )
+            self._fail(event, f"{name} has no value; {remedy}")
         return scalar(event.value)
 
     def _items(self) -> Iterator[tuple[str, yaml.Event]]:
@@ -228,6 +241,11 @@ class _Reader:
         for event in self._events:
             if isinstance(event, yaml.MappingEndEvent):
                 return
+            if isinstance(event, yaml.AliasEvent):
+                pattern = f"*{event.anchor}"
+                self._fail(
+                    event, f"a key that begins with * must be in quotes, got {pattern}; write '{pattern}'"
+                )
             if not isinstance(event, yaml.ScalarEvent) or not event.value:
                 self._fail(event, "a key must be text")
             yield self._text(event, "a key"), next(self._events)
