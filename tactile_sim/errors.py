@@ -54,7 +54,7 @@ class ConfigError(TactileSimError):
 class ConfigErrors(ConfigError):
     """A configuration has several errors. The message lists one per line."""
 
-    def __init__(self, errors: Sequence[ConfigError]) -> None:
+    def __init__(self, errors: Sequence[TactileSimError]) -> None:
         super().__init__()
         self.errors = tuple(errors)
 
@@ -103,6 +103,30 @@ def suggest(name: object, valid: Iterable[str], limit: int = 8) -> str:
         return "; there are none"
     more = f", ... ({len(names)} in total)" if len(names) > limit else ""
     return f"; there are: {', '.join(names[:limit])}{more}"
+
+
+class ErrorList:
+    """The errors of several independent checks, which are reported together."""
+
+    def __init__(self, errors: Iterable[TactileSimError] = ()) -> None:
+        self.errors = list(errors)
+
+    @contextmanager
+    def collect(self) -> Iterator[None]:
+        """Store a TactileSimError that is raised in the block, and continue after the block."""
+        try:
+            yield
+        except TactileSimError as error:
+            self.add(error)
+
+    def add(self, error: TactileSimError) -> None:
+        """Store an error, or all errors of a ConfigErrors."""
+        self.errors += error.errors if isinstance(error, ConfigErrors) else [error]
+
+    def check(self) -> None:
+        """Raise the error if there is one, or ConfigErrors if there are several."""
+        if self.errors:
+            raise self.errors[0] if len(self.errors) == 1 else ConfigErrors(self.errors)
 
 
 @contextmanager

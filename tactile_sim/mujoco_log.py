@@ -6,15 +6,16 @@ import logging
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import mujoco
 
 _LOG = logging.getLogger("tactile_sim.mujoco")
+_PREFIX = "Attaching a spec with an empty prefix"
 _UNNEEDED = ("prevent the model from being saved", "Attach conflict")
-"""Text in warnings that are not logged.
-
-The first warning matters only for models that are saved. The second one is also issued as a Python warning.
-"""
+"""Parts of messages that are not logged: scenes are not saved, and Python warns of conflicts itself."""
+_logged: set[tuple[str | Path, str]] = set()
+"""Scenes and compiler warnings that have been logged."""
 
 
 def _log_warning(message: str) -> None:
@@ -28,11 +29,35 @@ def log_warnings() -> None:
 
 
 @contextmanager
+def logged_warnings(path: str | Path) -> Iterator[None]:
+    """Log the Python warnings of MuJoCo's compiler, such as deprecated attributes, once for each scene.
+
+    Args:
+        path: Name of the scene, for the messages.
+    """
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
+        if (path, text) not in _logged and not text.startswith(_PREFIX):
+            _logged.add((path, text))
+            _LOG.warning("%s: %s", path, text)
+
+
+@contextmanager
+def without_compiler_warnings() -> Iterator[None]:
+    """Ignore the Python warnings of MuJoCo's compiler about a scene for which they have been logged."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextmanager
 def without_prefix_warning() -> Iterator[None]:
     """Ignore MuJoCo's warning about robots without a name prefix while the block runs.
 
     The warning matters only for scenes that are saved.
     """
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Attaching a spec with an empty prefix")
+        warnings.filterwarnings("ignore", _PREFIX)
         yield

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.errors import ConfigError, ErrorList, suggest
 
 
 def match(
@@ -31,7 +31,9 @@ def match(
     Raises:
         ConfigError: A key matches nothing, or two patterns with equal precedence have different values for
             an element.
+        ConfigErrors: There are several such errors.
     """
+    errors = ErrorList()
     candidates = names if candidates is None else candidates
     chosen: dict[str, str] = {}
     known = set(names)
@@ -44,16 +46,20 @@ def match(
             what = (
                 f"no {kind} matches the pattern" if _is_pattern(pattern) else f"the scene has no {kind} named"
             )
-            raise ConfigError(f"{where}.{pattern}: {what} {pattern!r}{suggest(pattern, candidates)}")
+            errors.add(ConfigError(f"{where}.{pattern}: {what} {pattern!r}{suggest(pattern, candidates)}"))
         for name in matches:
             rival = chosen.get(name, pattern)
             differ = table[rival] != table[pattern] and _literals(rival) == _literals(pattern)
             if differ and name not in table:
-                raise ConfigError(
-                    f"{where}: the patterns {rival!r} and {pattern!r} have different values for the"
-                    f" {kind} {name!r}; add its exact name"
+                errors.add(
+                    ConfigError(
+                        f"{where}: the patterns {rival!r} and {pattern!r} have different values for the"
+                        f" {kind} {name!r}; add its exact name"
+                    )
                 )
+                break
             chosen[name] = pattern
+    errors.check()
     return chosen | {entry: entry for entry in table if entry in known}
 
 

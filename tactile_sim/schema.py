@@ -21,6 +21,8 @@ Check = Callable[[Any], Any]
 
 def shown(value: Any) -> str:
     """Format a user's value with its type, for an error message."""
+    if value is None:
+        return "null"
     kinds: list[tuple[type, str]] = [
         (bool, "a boolean"),
         (numbers.Integral, "an integer"),

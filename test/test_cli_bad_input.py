@@ -171,6 +171,53 @@ def test_check_reports_all_errors_of_a_configuration(folder, capfd):
         assert line.startswith("tactile_sim: error: my.yaml: ") and key in line
 
 
+SEVERAL = {
+    "a value and a name": (
+        parameters("skin.stiffness: {cube: 0, cub: 1e5}", "skin.thickness: {left: 0.001}"),
+        ["skin.stiffness.cube", "skin.stiffness.cub:", "skin.thickness.left"],
+    ),
+    "names of bodies": (
+        parameters("feelers: {cup: {spacing: 0.01}}", scales="{cube: -1, cub: 0.02, plm: 0.02}"),
+        ["skin.scales.cube", "skin.scales.cub:", "skin.scales.plm", "feelers.cup"],
+    ),
+    "pads": (
+        parameters(
+            "seed: -1",
+            "skin.pads: {a: {body: cub, spacing: 0.01}, b: {body: cube, preset: none}, c: {spacing: 0}}",
+        ),
+        ["seed", "skin.pads.a.body", "skin.pads.b.preset", "skin.pads.c.spacing"],
+    ),
+    "names without invalid values": (
+        parameters(
+            "skin.thickness: {left: 0.001}", "skin.stiffness: {cub: 1e5}", "feelers: {cup: {spacing: 0.1}}"
+        ),
+        ["skin.stiffness.cub", "skin.thickness.left", "feelers.cup"],
+    ),
+    "an unreadable scene": (parameters("seed: -1", scene="broken.xml"), ["seed", "broken.xml: line 2"]),
+    "a missing scene": (parameters("rates: {tf: fast}", scene="scen.xml"), ["rates.tf", "'scen.xml'"]),
+    # consequences of an invalid value are not errors
+    "no skin": (parameters("skin.scale: {cube: 0.02}", scales="0.02"), ["skin.scale.cube", "skin.scales"]),
+    "an invalid pad": (
+        parameters("skin.pads: {a: {body: cube, spacing: -1}}", "skin.sensor: {a: {tare: {at: -1}}}"),
+        ["skin.pads.a.spacing", "skin.sensor.a.tare.at"],
+    ),
+    "no object": (
+        parameters("object: {ball: {shape: sphere, size: [0.1]}}", scales="{ball: 0.02}"),
+        ["object.ball.shape", "object.ball.size"],
+    ),
+}
+"""Configurations, and a fact of each error that is expected."""
+
+
+@pytest.mark.parametrize(("text", "facts"), SEVERAL.values(), ids=SEVERAL)
+def test_check_reports_errors_of_values_and_of_the_scene_together(folder, capfd, text, facts):
+    write(folder, text)
+    assert main(["check", "my.yaml"]) == 2
+    lines = capfd.readouterr().err.splitlines()
+    assert len(lines) == len(facts), lines
+    assert all(any(fact in line for line in lines) for fact in facts), lines
+
+
 @pytest.mark.parametrize("case", ["not UTF-8", "scale NaN", "broken XML"])
 def test_info_gives_the_same_line_as_check(folder, capfd, case):
     write(folder, CASES[case][0])

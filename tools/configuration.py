@@ -20,9 +20,10 @@ PAGE = Path(__file__).resolve().parent.parent / "docs" / "configuration.md"
 HEAD = """# Every key of a configuration
 
 A configuration is a ROS 2 parameter file: all keys are below `/**:` and `ros__parameters:`. Dots are levels:
-`rates.tactile` is `rates: {tactile: ...}`; `null` is the default. `tactile_sim check FILE` reports all
-errors. Keys marked *live* can be set while the node runs. A rate above the number of time steps per
-second is then rejected; in a file it means one message per step, and a warning is logged.
+`rates.tactile` is `rates: {tactile: ...}`. `null` is the default; in a table such as `skin.scales` it removes
+the entry. `tactile_sim check FILE` reports all errors. Keys marked *live* can be set while the node runs. A
+rate above the number of time steps per second is then rejected; in a file it means one message per step, and
+a warning is logged.
 
 | key | default | meaning |
 |---|---|---|
@@ -31,9 +32,9 @@ TABLES = {
     "xacro.ARGUMENT": "value of an argument of a xacro file",
     "skin.scales.BODY": "distance between the taxels of a body [m], by name or shell pattern "
     '(`"finger_*"`); an exact name wins',
-    "skin.stiffness.BODY": "stiffness of the skin of a body [Pa], by name or shell pattern, instead of one "
-    "for all; other bodies have the default",
-    "skin.thickness.BODY": "thickness of the elastic layer of a body [m], likewise",
+    "skin.stiffness.BODY": "stiffness of the skin of a body, 1 to 1e15 [Pa], by name or shell pattern, "
+    "instead of one for all; other bodies have the default",
+    "skin.thickness.BODY": "thickness of the elastic layer of a body, 1e-6 to 1 [m], likewise",
     "control.JOINT.mode": "actuator to add to a joint without one, by name or shell pattern: `position`, "
     "`velocity`, `effort`, or `free` for none. See "
     "[Controllers](controllers.md#control-actuators-for-joints-without-one)",

@@ -24,7 +24,7 @@ def main(args: argparse.Namespace) -> int:
     Raises:
         TactileSimError: The configuration is invalid.
     """
-    settings = config.load(args.config)
+    settings = config.load(args.config, scene_errors=True)
     if settings.bridges:
         from tactile_sim.ros import bridges
 

@@ -15,14 +15,14 @@ DETAILS = """\
 A CSV file has the columns time [s], reading_0, reading_1, ... and the reference: force [N] and taxel, or
 load_0, load_1, ... [N]. `tactile_sim protocol` writes a motion to record.
 
-  tactile_sim fit gripper.yaml presses.csv --pad tip --out fitted.yaml --plot fit.png
-  tactile_sim fit gripper.yaml real_bag --pad tip --reference /ft_sensor/wrench --out fitted.yaml
+  tactile_sim fit gripper presses.csv --pad left_pad --out fitted.yaml --plot fit.png
+  tactile_sim fit gripper real_bag --pad left_pad --reference /ft_sensor/wrench --out fitted.yaml
 
 --indenter also fits stiffness / thickness of the skin; it is the radius of the spherical indenter [m].
 --impact also fits solref of the contact; it is a CSV file with time [s] and force [N] of an impact.
 
-  tactile_sim fit gripper.yaml presses.csv --pad tip --indenter 0.004 --out fitted.yaml
-  tactile_sim fit gripper.yaml presses.csv --pad tip --impact drop.csv --mass 0.05 --speed 0.4
+  tactile_sim fit gripper presses.csv --pad left_pad --indenter 0.004 --out fitted.yaml
+  tactile_sim fit gripper presses.csv --pad left_pad --impact drop.csv --mass 0.05 --speed 0.4
 """
 
 
@@ -118,7 +118,9 @@ def main(args: argparse.Namespace) -> int:
     result = dataclasses.replace(result, estimates=(*contact, *result.estimates))
     print(output.report(result))
     if args.out:
-        text = output.parameters(args.config, args.pad, output.merged(result, reference), changes)
+        text = output.parameters(
+            args.config, args.pad, output.merged(result, reference), changes, args.out.parent
+        )
         with fresh(args.out) as path:
             path.write_text(text, encoding="utf-8")
         print(args.out)

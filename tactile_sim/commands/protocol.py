@@ -17,8 +17,8 @@ DETAILS = """\
 Run the motion on the real sensor and record its readings with the force. With --simulate the file has the
 readings of the configured pad, too, and `tactile_sim fit` reads it.
 
-  tactile_sim protocol gripper.yaml --pad tip --load 5 --out presses.csv
-  tactile_sim protocol gripper.yaml --pad tip --load 5 --simulate --out simulated.csv
+  tactile_sim protocol gripper --pad left_pad --load 5 --out presses.csv
+  tactile_sim protocol gripper --pad left_pad --load 5 --simulate --out simulated.csv
 """
 
 _NUMBERS = (

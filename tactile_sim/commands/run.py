@@ -24,7 +24,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     add_config(parser)
     parser.add_argument(
-        "--duration", type=positive, metavar="S", help="end after S seconds of simulation time"
+        "--duration",
+        type=positive,
+        metavar="S",
+        help="end after S seconds of simulation time; after a physics fault, end at once with exit code 2",
     )
     parser.add_argument("--record", metavar="BAG", help="record all topics into a new bag (MCAP)")
     parser.add_argument(

@@ -13,8 +13,7 @@ from tactile_sim.config import parameter_file
 from tactile_sim.config.engine_keys import engine_keys
 from tactile_sim.config.feelers import FeelerSettings, resolve_feelers
 from tactile_sim.config.keys import Key
-from tactile_sim.config.layers import resolve_layers
-from tactile_sim.config.mapping import from_mapping
+from tactile_sim.config.mapping import checked_mapping, from_mapping
 from tactile_sim.config.pad_settings import PadSettings
 from tactile_sim.config.pads import resolve_pads
 from tactile_sim.config.scales import match_scales, resolve_scales
@@ -27,8 +26,9 @@ from tactile_sim.config.settings import (
     Settings,
     WebSettings,
 )
+from tactile_sim.config.skin_plan import add_scene_errors, skin_plan
 from tactile_sim.config.skin_settings import SkinSettings
-from tactile_sim.errors import ConfigError
+from tactile_sim.errors import ConfigError, ErrorList
 from tactile_sim.patterns import match
 
 __all__ = [
@@ -50,15 +50,17 @@ __all__ = [
     "match",
     "match_scales",
     "resolve_feelers",
-    "resolve_layers",
     "resolve_pads",
     "resolve_scales",
     "robot_description",
+    "skin_plan",
 ]
 
 
 def find(name: str | Path) -> Path:
     """Return the path of a configuration file.
+
+    A name that ends in ``.yaml`` is always a path, so that a missing file is not replaced by a shipped one.
 
     Args:
         name: Path of a file, or the name of a shipped configuration such as ``touch_cube``.
@@ -69,12 +71,12 @@ def find(name: str | Path) -> Path:
     if not str(name):
         raise ConfigError("the configuration's name is empty; give a shipped name or the path of a YAML file")
     path = share.expand_home(name)
-    if os.path.isfile(path):
+    if os.path.isfile(path) or path.suffix in (".yaml", ".yml"):
         return path
     shipped = share.lookup("config", str(name))
     if shipped is not None:
         return shipped
-    looks_like_a_path = len(path.parts) != 1 or path.suffix in (".yaml", ".yml") or os.path.exists(path)
+    looks_like_a_path = len(path.parts) != 1 or os.path.exists(path)
     return path if looks_like_a_path else share.find("config", str(name))
 
 
@@ -82,6 +84,7 @@ def load(
     name: str | Path,
     node: str = "/tactile_sim",
     changes: Mapping[str, Any] = MappingProxyType({}),
+    scene_errors: bool = False,
 ) -> Settings:
     """Load and validate the settings in a parameter file.
 
@@ -89,10 +92,18 @@ def load(
         name: Path of a YAML file, or the name of a shipped configuration such as ``touch_cube``.
         node: Full name of the node whose parameters are read.
         changes: Values that override those in the file, keyed by full key such as ``skin.thickness``.
+        scene_errors: Whether the error about invalid values also lists errors in the scene and in the names
+            of its elements. This takes longer.
 
     Raises:
         ConfigError: The file cannot be read, or a key or value is invalid.
+        ConfigErrors: There are several errors.
     """
     path = find(name)
     values = parameter_file.read(path, str(path), node) | dict(changes)
-    return from_mapping(values, path.absolute().parent, str(path))
+    settings, invalid = checked_mapping(values, path.absolute().parent, str(path))
+    errors = ErrorList(error for _, error in invalid)
+    if invalid and scene_errors:
+        add_scene_errors(settings, [key for key, _ in invalid], errors)
+    errors.check()
+    return settings

@@ -11,6 +11,7 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from tactile_sim import share
 from tactile_sim.addresses import of_address
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.mujoco_log import without_prefix_warning
@@ -19,6 +20,7 @@ from tactile_sim.scenes.faults import reason_of, refusal, without_qhull_report
 from tactile_sim.scenes.loading import find_scene, is_urdf, load_robot
 from tactile_sim.scenes.meshes import mujoco_mesh, read_mesh
 from tactile_sim.scenes.robots import set_contact_options
+from tactile_sim.scenes.sizes import huge_mesh
 from tactile_sim.scenes.urdf import UrdfOptions
 
 if TYPE_CHECKING:
@@ -153,9 +155,9 @@ def _add_object(spec: mujoco.MjSpec, name: str, settings: Settings) -> None:
         body.add_freejoint()
     geoms = _mesh_geoms(spec, body, name, settings) if "file" in entry else [(_shape_geom(body, entry), 1.0)]
     friction = entry.get("friction")
-    for geom, share in geoms:
+    for geom, fraction in geoms:
         if "mass" in entry:
-            geom.mass = entry["mass"] * share
+            geom.mass = entry["mass"] * fraction
         if friction is not None:
             geom.friction[0] = friction
 
@@ -164,22 +166,36 @@ def check_objects(settings: Settings) -> None:
     """Compile each object alone, to find out whether one of them is the reason why the scene is rejected.
 
     Raises:
-        SceneError: MuJoCo rejects an object. The message names its key, which MuJoCo's own error does not.
+        SceneError: An object is invalid. The message names its key, which the error of the scene does not.
     """
     for name, entry in settings.objects.items():
         spec = empty_scene()
         _add_object(spec, name, settings)
+        where = f"{settings.source}: objects.{name}"
+        file = _mesh_path(entry["file"], settings, where) if "file" in entry else None
         try:
             with without_qhull_report():
-                spec.compile()
+                reason = huge_mesh(spec.compile())
         except (ValueError, RuntimeError, mujoco.FatalError) as error:
-            where, reason = f"{settings.source}: objects.{name}", reason_of(error)
-            if "mass" in entry and "mjMINVAL" in reason:
-                raise SceneError(
-                    f"{where}.mass: mass [kg] and inertia [kg m²] must be above {mujoco.mjMINVAL:g},"
-                    f" got {entry['mass']:g} kg; make it heavier"
-                ) from None
-            raise SceneError(f"{where}: {reason}") from None
+            reason = reason_of(error)
+            if "mjMINVAL" in reason:
+                raise SceneError(_too_light(entry, file, where)) from None
+        if reason:
+            raise SceneError(f"{where}.file: {file}: {reason}" if file else f"{where}: {reason}")
+
+
+def _too_light(entry: dict[str, Any], file: Path | None, where: str) -> str:
+    """Return the error for an object whose mass or inertia is too small for MuJoCo.
+
+    The inertia is roughly the mass times the square of the size, so the smaller of the two factors is named.
+    """
+    size = read_mesh(file, where).scale * entry.get("scale", 1.0) if file else max(entry["size"])
+    mass = entry.get("mass", 1000.0 * size**3)
+    limit = f"mass [kg] and inertia [kg m²] must be above {mujoco.mjMINVAL:g}"
+    if "mass" in entry and mass < size**2:
+        return f"{where}.mass: {limit}, got {mass:g} kg; make it heavier"
+    key = "size" if file is None else "scale"
+    return f"{where}.{key}: {limit}, got a size of {size:g} m and {mass:g} kg; make it larger"
 
 
 def _shape_geom(body: Any, entry: dict[str, Any]) -> Any:
@@ -219,6 +235,8 @@ def _mesh_path(name: str, settings: Settings, where: str) -> Path:
         if settings.base is None:
             raise SceneError(f"{where}{name!r} has no base folder; write an absolute path")
         path = settings.base / path
-    if not os.path.isfile(path):
-        raise SceneError(f"{where}no such file: {path}")
+    if os.path.isdir(path):
+        raise SceneError(f"{where}{path} is a folder; name the mesh file in it")
+    if not os.path.exists(path):
+        raise SceneError(f"{where}no such file: {path}{share.similar_file(path)}")
     return path

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
+from tactile_sim.errors import ErrorList
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
 
@@ -25,13 +26,15 @@ def resolve_layers(settings: Settings, names: Names, bodies: Iterable[int]) -> t
 
     Raises:
         ConfigError: An entry names a body without skin, or a pattern matches no body with skin.
+        ConfigErrors: There are several such entries.
     """
     ids = {names.bodies[body]: body for body in sorted(bodies)}
-    stiffness, thickness = (
-        _by_id(given, ids, f"{settings.source}: skin.{key}")
-        for key, given in (("stiffness", settings.skin.stiffness), ("thickness", settings.skin.thickness))
-    )
-    return stiffness, thickness
+    errors, values = ErrorList(), []
+    for key, given in (("stiffness", settings.skin.stiffness), ("thickness", settings.skin.thickness)):
+        with errors.collect():
+            values.append(_by_id(given, ids, f"{settings.source}: skin.{key}"))
+    errors.check()
+    return values[0], values[1]
 
 
 def _by_id(given: float | dict[str, float], ids: dict[str, int], where: str) -> Values:

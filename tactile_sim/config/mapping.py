@@ -8,6 +8,7 @@ name.
 from __future__ import annotations
 
 import dataclasses
+import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
@@ -16,11 +17,13 @@ from typing import Any
 from tactile_sim.config.engine_keys import engine_keys
 from tactile_sim.config.grippers import fault_of_gripper
 from tactile_sim.config.keys import Key
+from tactile_sim.config.known_keys import check_of, split_key
+from tactile_sim.config.parameter_file import NODE_LEVEL
 from tactile_sim.config.scene_keys import fault_of_object, fault_of_robot
 from tactile_sim.config.settings import KEYS, RECORDS, TABLES, Settings
-from tactile_sim.errors import ConfigError, ConfigErrors, located, suggest
+from tactile_sim.errors import ConfigError, ErrorList, located
 from tactile_sim.registry import engine_plugin, has_engine
-from tactile_sim.schema import Check, check_characters, shown
+from tactile_sim.schema import check_characters, shown
 
 _NULLS = ("null", "Null", "NULL", "~")
 """Strings that mean null. rcl has no null, so it passes a plain ``null`` to the node as a string."""
@@ -28,11 +31,10 @@ _PARTS = {"robots", "objects", "ground"}
 """Keys that add elements to a scene."""
 _FAULTS = {"robots": fault_of_robot, "objects": fault_of_object, "grippers": fault_of_gripper}
 """For each table, a function that returns an error message if a group is incomplete or inconsistent."""
-_RENAMED = {"gains": "control"}
-"""Current names of keys that were renamed, keyed by their earlier names, to suggest in error messages."""
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
 _OF_EVERY_NODE_BELOW = ("qos_overrides.",)
-_GROUPS = list(dict.fromkeys(name.partition(".")[0] for name in [*KEYS, *TABLES, *RECORDS] if "." in name))
+_NUMBERS_BY_BODY = ("skin.scales.", "skin.stiffness.", "skin.thickness.")
+"""Prefixes of the entries of tables with a number for each body."""
 
 
 def from_mapping(
@@ -51,6 +53,29 @@ def from_mapping(
             name.
         ConfigErrors: Several keys or values are invalid.
     """
+    settings, errors = checked_mapping(mapping, base, source)
+    ErrorList(error for _, error in errors).check()
+    return settings
+
+
+def checked_mapping(
+    mapping: Mapping[str, Any], base: Path | None = None, source: str = "configuration"
+) -> tuple[Settings, list[tuple[str, ConfigError]]]:
+    """Convert the valid values of a mapping to settings, and list the errors of the others.
+
+    Args:
+        mapping: As in `from_mapping`.
+        base: As in `from_mapping`.
+        source: As in `from_mapping`.
+
+    Returns:
+        The settings and a (full key, error) pair for each error. Instead of invalid values, the settings have
+        the defaults, or infinity in ``skin.scales``, ``skin.stiffness`` and ``skin.thickness``.
+
+    Raises:
+        ConfigError: The structure of the mapping or the engine is invalid.
+    """
+    _check_levels(mapping, source)
     pairs = list(_flatten(mapping, source))
     named, _ = _checked([pair for pair in pairs if pair[0] == "engine"], source)
     engine = named.get("engine", KEYS["engine"].default)
@@ -84,8 +109,8 @@ def from_mapping(
     if "scene" not in values and not (keys_of_engines or wrong & {"scene", "engine"}):
         remedy = "name an MJCF or URDF file, such as 'scene: touch_cube.xml', or add robots or objects"
         errors.append(("scene", ConfigError(f"{source}: the key 'scene' is missing; {remedy}")))
-    _raise(errors)
-    return _build(Settings, "", values, base=base, source=source, engine_settings=options)
+    values |= {name: math.inf for name, _ in errors if name.startswith(_NUMBERS_BY_BODY)}
+    return _build(Settings, "", values, base=base, source=source, engine_settings=options), errors
 
 
 def _faults_of_groups(
@@ -110,9 +135,17 @@ def _faults_of_groups(
     return errors
 
 
-def _raise(errors: Sequence[tuple[str, ConfigError]]) -> None:
-    if errors:
-        raise errors[0][1] if len(errors) == 1 else ConfigErrors([error for _, error in errors])
+def _check_levels(mapping: Mapping[str, Any], source: str) -> None:
+    """Raise ConfigError if a mapping has the two outer levels of a parameter file."""
+    if not isinstance(mapping, Mapping):
+        return
+    for key, value in [("", mapping), *mapping.items()]:
+        if isinstance(value, Mapping) and NODE_LEVEL in value:
+            levels = "".join(f"[{level!r}]" for level in (key, NODE_LEVEL) if level)
+            raise ConfigError(
+                f"{source}: must be the mapping below '{NODE_LEVEL}', got the levels of a parameter file;"
+                f" pass mapping{levels}, or the path of the file"
+            )
 
 
 def _checked(
@@ -138,8 +171,9 @@ def _checked(
         if name in _OF_EVERY_NODE or name.startswith(_OF_EVERY_NODE_BELOW):
             continue
         try:
-            check = own[name].check if name in own else _check_of(name, value, source, own, engine)
-            if value is not None and not (isinstance(value, str) and value in _NULLS):
+            value = None if isinstance(value, str) and value in _NULLS else value
+            check = own[name].check if name in own else check_of(name, value, source, own, engine)
+            if value is not None:
                 values[name] = check(value)
         except ConfigError as error:
             errors.append((name, error))
@@ -164,97 +198,6 @@ def _flatten(mapping: Mapping[str, Any], source: str, prefix: str = "") -> Itera
             yield from _flatten(value, source, f"{prefix}{key}.")
         else:
             yield prefix + key, value
-
-
-def _check_of(name: str, value: Any, source: str, own: Mapping[str, Key], engine: str) -> Check:
-    """Return the check for the value of a key that was not added by the engine.
-
-    Raises:
-        ConfigError: The key is unknown.
-    """
-    if name in KEYS:
-        return KEYS[name].check
-    for table, check in TABLES.items():
-        if name.startswith(table + "."):
-            return check
-    for record, checks in RECORDS.items():
-        if name.startswith(record + "."):
-            return _check_in(record, checks, name, value, source)
-    if name in [*TABLES, *RECORDS, *_GROUPS] or (own and name == engine):
-        raise ConfigError(f"{source}: {name}: must have keys below it, got {shown(value)}")
-    group = name.partition(".")[0]
-    if group != name and group != engine and group not in _GROUPS and has_engine(group):
-        raise ConfigError(
-            f"{source}: {name}: belongs to the engine {group!r}, but the engine is {engine!r};"
-            f" set 'engine: {group}' or leave the key out"
-        )
-    plain = next((key for key in [*KEYS, *own] if name.startswith(key + ".")), None)
-    if plain:
-        raise ConfigError(f"{source}: {plain}: takes one value, but has keys below it: {name!r}")
-    raise ConfigError(f"{source}: unknown key {name!r}{_nearest_key(name, own)}")
-
-
-def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, source: str) -> Check:
-    """Return the function that checks the value of a key in a table of groups.
-
-    Args:
-        record: Name of the table, such as ``robots``.
-        checks: For each key of a group, the function that checks its value.
-        name: Full name of the key, such as ``robots.arm.file``.
-        value: Value of the key, for error messages.
-        source: Name of the configuration in error messages.
-
-    Raises:
-        ConfigError: The key is unknown, or has a value although it must contain a group of keys.
-    """
-    entry, key = _split(name.removeprefix(record + "."), checks)
-    if entry and key in checks:
-        return checks[key]
-    stages: dict[str, list[str]] = {}
-    for leaf in checks:
-        stage, _, parameter = leaf.partition(".")
-        stages.setdefault(stage, []).append(parameter)
-    last = name.rpartition(".")[2]
-    needs = " and ".join(stages.get(last, []))
-    if not needs and name == f"{record}.{last}":
-        needs = " and ".join(stages) if len(stages) == 2 else "one of " + ", ".join(stages)
-    if needs:
-        raise ConfigError(f"{source}: {name}: must have {needs} below it, got {shown(value)}")
-    stage, _, parameter = key.partition(".") if entry else (last, "", "")
-    nearest = suggest(parameter, stages[stage]) if stage in stages else suggest(stage, stages)
-    raise ConfigError(f"{source}: unknown key {name!r}{nearest}")
-
-
-def _split(name: str, checks: Mapping[str, Check]) -> tuple[str, str]:
-    """Split a name such as ``left.arm.file`` into the user-defined name ``left.arm`` and the key ``file``.
-
-    ``name`` is a full key without the name of its table, such as ``robots``. The user-defined name may
-    contain dots. The key in ``checks`` has one or two levels.
-    """
-    levels = sorted({key.count(".") + 1 for key in checks}, reverse=True)
-    splits = [(level, name.rsplit(".", level)) for level in levels]
-    complete = [(parts[0], ".".join(parts[1:])) for level, parts in splits if len(parts) > level]
-    groups = {key.partition(".")[0] for key in checks if "." in key}
-    known = [entry for entry in complete if entry[1] in checks]
-    near = [entry for entry in complete if entry[1].partition(".")[0] in groups]
-    return (known or near or complete[::-1] or [("", name)])[0]
-
-
-def _nearest_key(name: str, own: Iterable[str]) -> str:
-    """Return the end of an error message that suggests the valid key nearest to an unknown one.
-
-    The suggested key may be in the same group, in a group with a similar name, or at another level.
-    """
-    known = [*KEYS, *TABLES, *RECORDS, *own]
-    group = name.partition(".")[0]
-    if group in _RENAMED:
-        return f"; it is now {_RENAMED[group]!r}"
-    if any(key.startswith(group + ".") for key in known):
-        return suggest(name, [key for key in known if key.startswith(group + ".")])
-    elsewhere = next((key for key in known if key.rpartition(".")[2] in (name, group)), None)
-    if elsewhere:
-        return f"; did you mean {elsewhere!r}?"
-    return suggest(group, dict.fromkeys(key.partition(".")[0] for key in known))
 
 
 def _build(type_: Any, prefix: str, values: Mapping[str, Any], **known: Any) -> Any:
@@ -286,7 +229,7 @@ def _records(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
     for key, value in values.items():
         if not key.startswith(name + "."):
             continue
-        user, leaf = _split(key.removeprefix(name + "."), RECORDS[name])
+        user, leaf = split_key(key.removeprefix(name + "."), RECORDS[name])
         *groups, last = leaf.split(".")
         group = table.setdefault(user, {})
         for part in groups:

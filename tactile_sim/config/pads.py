@@ -13,7 +13,7 @@ import numpy as np
 from tactile_sim import presets
 from tactile_sim.config.files import find_file
 from tactile_sim.config.pad_settings import PadSettings, checked, pad_settings
-from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.errors import ConfigError, ErrorList, suggest
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
 from tactile_sim.signal_chain.stage import ENABLED
@@ -45,32 +45,27 @@ def resolve_pads(
 
     Raises:
         ConfigError: A pad is invalid or does not fit the scene.
+        ConfigErrors: Several pads are invalid.
         SceneError: The address of a layout cannot be resolved.
     """
-    plans, stages = [], {}
+    plans: list[PadPlan] = []
+    stages: dict[str, dict[str, Any]] = {}
     whole = [names.bodies[body] for body in scales]
     # rcl sorts parameters, so a node does not know their order in the file.
+    errors = ErrorList()
     for name, given in sorted(settings.skin.pads.items()):
         where = f"{settings.source}: skin.pads.{name}"
-        if name in whole:
-            raise ConfigError(f"{where}: skin.scales already defines a pad {name!r}; rename this one")
-        preset = presets.load(given["preset"], f"{where}.preset") if "preset" in given else None
-        base = settings.base
-        if preset:
-            own = {key: value for key, value in given.items() if key != "preset"}
-            kept = {key: checked(value, key) for key, value in preset.pad.items()}
-            if "grid" in own:
-                own["grid"] = {**kept.get("grid", {}), **own["grid"]}
-            if any(source in own for source in _SOURCES):
-                kept = {key: value for key, value in kept.items() if key not in _SOURCES}
-            elif "layout" in kept:
-                base = presets.FOLDER
-            if "rate" in kept and "rate" not in own:
-                kept["rate"] = min(kept["rate"], 1 / model.opt.timestep)
-            given = {**kept, **own}
-            if preset.sensor:
-                stages[name] = preset.sensor
-        plans.append(_plan(pad_settings(given, where), model, names, name, where, base))
+        with errors.collect():
+            if name in whole:
+                raise ConfigError(f"{where}: skin.scales already defines a pad {name!r}; rename this one")
+            preset = presets.load(given["preset"], f"{where}.preset") if "preset" in given else None
+            merged, base = (given, settings.base)
+            if preset:
+                merged, base = _merged(given, preset, settings.base, 1 / model.opt.timestep)
+                if preset.sensor:
+                    stages[name] = preset.sensor
+            plans.append(_plan(pad_settings(merged, where), model, names, name, where, base))
+    errors.check()
     _check_responses(plans, {body: names.bodies[body] for body in scales}, names)
     sensor = settings.skin.sensor
     chosen = (
@@ -80,6 +75,36 @@ def resolve_pads(
     )
     extended = {name: _extended(own, sensor.get(chosen.get(name, ""), {})) for name, own in stages.items()}
     return plans, {**sensor, **extended}
+
+
+def _merged(
+    given: Mapping[str, Any], preset: presets.Preset, base: Path | None, steps_per_second: float
+) -> tuple[dict[str, Any], Path | None]:
+    """Merge the keys of a pad with those of its preset.
+
+    The configured keys take precedence. If they contain a source of taxels other than a grid, that of the
+    preset is ignored; the keys of a grid replace those of the preset's grid one by one.
+
+    Args:
+        given: Configured keys of the pad.
+        preset: Preset of the pad.
+        base: Folder of the configuration.
+        steps_per_second: Upper limit for the rate of the preset [Hz].
+
+    Returns:
+        The keys, and the folder to which the path of the layout refers.
+    """
+    own = {key: value for key, value in given.items() if key != "preset"}
+    kept = {key: checked(value, key) for key, value in preset.pad.items()}
+    if "grid" in own:
+        own["grid"] = {**kept.get("grid", {}), **own["grid"]}
+    if any(source in own for source in _SOURCES):
+        kept = {key: value for key, value in kept.items() if key not in _SOURCES}
+    elif "layout" in kept:
+        base = presets.FOLDER
+    if "rate" in kept and "rate" not in own:
+        kept["rate"] = min(kept["rate"], steps_per_second)
+    return {**kept, **own}, base
 
 
 def _extended(preset: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:

@@ -29,7 +29,7 @@ _TRUE = {"Y", "y", "yes", "Yes", "YES", "true", "True", "TRUE", "on", "On", "ON"
 _FALSE = {"N", "n", "no", "No", "NO", "false", "False", "FALSE", "off", "Off", "OFF"}
 _INFINITIES = {f"{sign}.{word}" for sign in ("", "+", "-") for word in ("inf", "Inf", "INF")}
 _NANS = {".nan", ".NaN", ".NAN"}
-_NODE_LEVEL = "ros__parameters"
+NODE_LEVEL = "ros__parameters"
 _MOST_BYTES = MB
 """Maximum size of a parameter file [bytes]; PyYAML parses about 0.5 MB per second."""
 
@@ -52,7 +52,7 @@ def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value
         there = f"only for {', '.join(map(repr, sections))}" if sections else "nothing at all"
         raise ConfigError(
             f"{source}: has no parameters for the node {node}, {there};"
-            f" write them below '/**:' and, one level deeper, '{_NODE_LEVEL}:'"
+            f" write them below '/**:' and, one level deeper, '{NODE_LEVEL}:'"
         )
     return {name: value for parameters in matching for name, value in parameters.items()}
 
@@ -104,11 +104,12 @@ def _text(path: Path, source: str) -> str:
         if content.removeprefix(codecs.BOM_UTF8).lstrip().startswith(b"<"):
             raise ConfigError(
                 f"{source}: is a scene, not a configuration; write a YAML file with 'scene: {path.name}' and"
-                f" 'skin: {{scales: {{BODY: 0.02}}}}' below '/**:' and '{_NODE_LEVEL}:'"
+                f" 'skin: {{scales: {{BODY: 0.02}}}}' below '/**:' and '{NODE_LEVEL}:'"
             )
         return content.decode("utf-8-sig")
     except FileNotFoundError:
-        raise ConfigError(f"{source}: no such file{share.similar_file(path)}") from None
+        shipped = f"; the shipped configuration has the name {path.stem!r}" if _is_shipped(path) else ""
+        raise ConfigError(f"{source}: no such file{shipped or share.similar_file(path)}") from None
     except IsADirectoryError:
         raise ConfigError(f"{source}: is a folder, not a YAML file") from None
     except UnicodeDecodeError as error:
@@ -116,6 +117,10 @@ def _text(path: Path, source: str) -> str:
         raise ConfigError(f"{source}: line {line} is not UTF-8; save the file in that encoding") from None
     except OSError as error:
         raise ConfigError(f"{source}: cannot be read: {error.strerror or error}") from None
+
+
+def _is_shipped(path: Path) -> bool:
+    return len(path.parts) == 1 and share.lookup("config", path.stem) is not None
 
 
 def applies(section: str, node: str) -> bool:
@@ -135,7 +140,7 @@ class _Reader:
 
     def sections(self) -> dict[str, dict[str, Value]]:
         """Return the parameters in each section, in the order of the file, keyed by full name."""
-        top = f"the top level must be a mapping ('/**:', with '{_NODE_LEVEL}:' below it)"
+        top = f"the top level must be a mapping ('/**:', with '{NODE_LEVEL}:' below it)"
         try:
             for event in self._events:
                 if isinstance(event, yaml.MappingStartEvent):
@@ -147,7 +152,9 @@ class _Reader:
         except yaml.MarkedYAMLError as error:
             mark = error.problem_mark or error.context_mark
             where = f"line {mark.line + 1}, column {mark.column + 1}: " if mark else ""
-            raise ConfigError(f"{self._source}: {where}not YAML: {error.problem or error.context}") from None
+            problem = str(error.problem or error.context)
+            remedy = "; indent with spaces, not tabs" if r"'\t'" in problem else ""
+            raise ConfigError(f"{self._source}: {where}not YAML: {problem}{remedy}") from None
         except yaml.YAMLError as error:
             raise ConfigError(f"{self._source}: not YAML: {' '.join(str(error).split())}") from None
         except RecursionError:
@@ -161,19 +168,19 @@ class _Reader:
         """
         for key, event in self._items():
             if not isinstance(event, yaml.MappingStartEvent):
-                if key == _NODE_LEVEL:
-                    self._fail(event, f"'{_NODE_LEVEL}:' is empty; indent the parameters below it")
+                if key == NODE_LEVEL:
+                    self._fail(event, f"'{NODE_LEVEL}:' is empty; indent the parameters below it")
                 for level in name.split("/"):
-                    if get_close_matches(level, [_NODE_LEVEL]):
-                        self._fail(event, f"{key!r} is below {level!r}; did you mean '{_NODE_LEVEL}'?")
+                    if get_close_matches(level, [NODE_LEVEL]):
+                        self._fail(event, f"{key!r} is below {level!r}; did you mean '{NODE_LEVEL}'?")
                 self._fail(
-                    event, f"{key!r} must be below '/**:' and '{_NODE_LEVEL}:'; add these two levels above it"
+                    event, f"{key!r} must be below '/**:' and '{NODE_LEVEL}:'; add these two levels above it"
                 )
-            if key != _NODE_LEVEL:
+            if key != NODE_LEVEL:
                 slash = "/" if name and not name.endswith("/") else ""
                 self._nodes(name + slash + key)
             elif not name:
-                self._fail(event, f"'{_NODE_LEVEL}:' must have a node's name above it, such as '/**:'")
+                self._fail(event, f"'{NODE_LEVEL}:' must have a node's name above it, such as '/**:'")
             else:
                 self._parameters("", self._sections.setdefault(name, {}))
 
@@ -207,8 +214,10 @@ class _Reader:
                 self._fail(event, f"{name}: a list must contain plain values only")
             values.append(self._scalar(event, name))
             if type(values[-1]) is not type(values[0]):
+                pair = values[0], values[-1]
+                remedy = "; give all of them a decimal point" if {*map(type, pair)} == {int, float} else ""
                 self._fail(
-                    event, f"{name}: all values must have one type, got {values[0]!r} and {values[-1]!r}"
+                    event, f"{name}: all values must have one type, got {pair[0]!r} and {pair[1]!r}{remedy}"
                 )
         if not values:
             self._fail(start, f"{name}: rcl rejects empty lists; remove the key")
@@ -220,7 +229,11 @@ class _Reader:
         if event.style in ("'", '"') or event.tag == "tag:yaml.org,2002:str":
             return self._text(event, name)
         if not event.value:
-            self._fail(event, f"{name} has no value; add one, or remove the key")
+            comma = name.rpartition(".")[2].isdecimal()
+            remedy = (
+                "write numbers with a point, not a comma" if comma else "add one, or indent its keys below it"
+            )
+            self._fail(event, f"{name} has no value; {remedy}")
         return scalar(event.value)
 
     def _items(self) -> Iterator[tuple[str, yaml.Event]]:
@@ -228,6 +241,11 @@ class _Reader:
         for event in self._events:
             if isinstance(event, yaml.MappingEndEvent):
                 return
+            if isinstance(event, yaml.AliasEvent):
+                pattern = f"*{event.anchor}"
+                self._fail(
+                    event, f"a key that begins with * must be in quotes, got {pattern}; write '{pattern}'"
+                )
             if not isinstance(event, yaml.ScalarEvent) or not event.value:
                 self._fail(event, "a key must be text")
             yield self._text(event, "a key"), next(self._events)

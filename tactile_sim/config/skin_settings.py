@@ -48,13 +48,13 @@ class SkinSettings:
     stiffness: float | dict[str, float] = key_or_table(
         STIFFNESS,
         STIFFNESS_RANGE,
-        "stiffness of the skin [Pa]: plane-strain modulus E / (1 - nu²) for `hertz`, of the layer for "
-        "`elastic_foundation`",
+        "stiffness of the skin, 1 to 1e15 [Pa]: plane-strain modulus E / (1 - nu²) for `hertz`, of the layer "
+        "for `elastic_foundation`",
     )
     thickness: float | dict[str, float] = key_or_table(
         THICKNESS,
         THICKNESS_RANGE,
-        "thickness of the elastic layer [m], for `elastic_foundation`",
+        "thickness of the elastic layer, 1e-6 to 1 [m], for `elastic_foundation`",
     )
     sampling: str = key("last", SAMPLING, "value published for the interval between two messages")
     scales: dict[str, float] = table(SPACING)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
+from glob import escape
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +18,10 @@ from tactile_sim.fit.model import STAGES as SHARED
 from tactile_sim.fit.reference import Reference
 from tactile_sim.signal_chain import STAGES
 
+_FILES = re.compile(
+    r"scene|package_paths|(robots|objects)\..+\.file|skin\.pads\..+\.layout|feelers\..+\.image"
+)
+"""Keys whose values are paths, relative to the configuration."""
 _FITTED = ("gain", "offset", "transfer", "threshold", "noise", "drift")
 """Stages that every fit replaces, in addition to the stages with shared parameters."""
 
@@ -61,7 +67,7 @@ def merged(result: Fit, reference: Reference) -> dict[str, dict[str, Any]]:
 
 
 def parameters(
-    name: str | Path, pad: str, stages: dict[str, dict[str, Any]], changes: Mapping[str, float]
+    name: str | Path, pad: str, stages: dict[str, dict[str, Any]], changes: Mapping[str, float], folder: Path
 ) -> str:
     """Return the text of a parameter file: a configuration with the stages of one pad replaced.
 
@@ -70,16 +76,20 @@ def parameters(
         pad: Name of the pad.
         stages: New stages of the pad.
         changes: New values of other parameters, by full key.
+        folder: Folder of the new file. If the configuration is in another folder, relative paths in it become
+            absolute.
 
     Raises:
         ConfigError: The configuration cannot be read.
     """
     path = config.find(name)
     flat: dict[str, Any] = dict(parameter_file.read(path, str(path)))
-    scene = flat.get("scene")
-    if isinstance(scene, str) and "://" not in scene and (path.absolute().parent / scene).exists():
-        if share.lookup("scenes", scene) is None:
-            flat["scene"] = str(path.absolute().parent / scene)
+    base = path.absolute().parent
+    if folder.absolute() != base:
+        flat = {
+            key: _moved(value, base, folder) if _FILES.fullmatch(key) else value
+            for key, value in flat.items()
+        }
     head = f"skin.sensor.{pad}."
     flat = {key: value for key, value in flat.items() if not key.startswith(head)}
     for stage, block in stages.items():
@@ -87,6 +97,25 @@ def parameters(
             flat[f"{head}{stage}.{parameter}"] = _plain(value)
     flat |= {key: _plain(value) for key, value in changes.items()}
     return yaml.safe_dump({"/**": {"ros__parameters": flat}}, sort_keys=False, width=110)
+
+
+def _moved(value: Any, base: Path, folder: Path) -> Any:
+    """Return a path, or a list of paths, that refers to the same file from another folder.
+
+    Args:
+        value: Path in a configuration in ``base``; or the name of a shipped file, which stays a name unless a
+            file in ``folder`` would be used instead.
+        base: Folder of the configuration.
+        folder: Folder of the new configuration.
+    """
+    if isinstance(value, list):
+        return [_moved(entry, base, folder) for entry in value]
+    if not isinstance(value, str) or "://" in value or share.expand_home(value).is_absolute():
+        return value
+    if any(base.glob(escape(value).replace("{geom}", "*"))):
+        return str(base / value)
+    shipped = share.lookup("scenes", value)
+    return str(shipped) if shipped and (folder / value).exists() else value
 
 
 def _plain(value: Any) -> Any:

@@ -67,13 +67,28 @@ def read_table(path: Path) -> dict[str, np.ndarray]:
         raise CommandError(f"{path}: must have a header and rows of numbers, got {lines} lines")
     try:
         table = np.loadtxt(io.StringIO(text), delimiter=",", skiprows=1, ndmin=2)
-    except ValueError as error:
-        raise CommandError(f"{path}: must have numbers below its header: {error}") from None
+    except ValueError:
+        table = np.empty((0, 0))
     if table.shape[1] != len(header):
-        raise CommandError(
-            f"{path}: must have {len(header)} numbers in each row, as in its header, got {table.shape[1]}"
-        )
+        raise CommandError(f"{path}: {_fault_of_table(text, header)}; separate numbers by commas")
     return dict(zip(header, table.T, strict=True))
+
+
+def _fault_of_table(text: str, header: list[str]) -> str:
+    """Describe the first row of a CSV file that does not consist of a number for each column."""
+    reader = csv.reader(io.StringIO(text))
+    next(reader)
+    for row in reader:
+        if not row or row[0].lstrip().startswith("#"):
+            continue
+        if len(row) != len(header):
+            return f"line {reader.line_num}: must have {len(header)} numbers, as the header, got {len(row)}"
+        for name, cell in zip(header, row, strict=True):
+            try:
+                float(cell)
+            except ValueError:
+                return f"line {reader.line_num}: column {name!r} must be a number, got {cell!r}"
+    return "must have numbers below its header"
 
 
 def read_csv(path: Path) -> Recording:

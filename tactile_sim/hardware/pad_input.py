@@ -75,8 +75,9 @@ class PadInput:
         This also counts the message, stores its forces for the next tare, and updates ``forces``.
 
         Args:
-            values: Three numbers (along x, y and z of the sensor) or one number (along the inward normal) for
-                each taxel, one taxel after another, as in the message. The array may have any shape.
+            values: Three numbers (along x, y and z of the sensor) or one number (along the inward normal,
+                multiplied by the sign of the last axis in ``axes``) for each taxel, one taxel after another,
+                as in the message. The array may have any shape.
 
         Raises:
             StreamError: A value is not a number with a magnitude of at most `LARGEST`, or the message has too
@@ -96,7 +97,7 @@ class PadInput:
         array = (array - self.settings.baseline) * self.settings.scale
         if array.size == self.taxels:
             forces = np.zeros((self.taxels, 3))
-            forces[:, 2] = array[self._order]
+            forces[:, 2] = array[self._order] * self._signs[2]
         else:
             forces = array.reshape(-1, 3)[self._order][:, self._columns] * self._signs
         self._recent.append(forces)

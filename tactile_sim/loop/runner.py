@@ -53,6 +53,7 @@ class Runner:
         self._publish_next = True
         self._stopping = False
         self._fault: str | None = None
+        self._ends_at_fault = False
         self._refused = 0
         self._last_refusal = ""
         self._last_counts = (0, 0)
@@ -99,13 +100,19 @@ class Runner:
     def run(self, duration: float | None = None) -> None:
         """Run the simulation until ``stop`` is called or the duration is reached.
 
+        After a physics fault, time is stopped until a reset. With a duration, which would never be reached
+        then, this method returns instead; see `fault`.
+
         Args:
             duration: Simulation time at which to return [s]; unlimited by default.
         """
+        self._ends_at_fault = duration is not None
         self._pace.anchor(self.simulation.time)
         last = None if duration is None else round(duration / self.simulation.engine.timestep)
         try:
-            while not self._stopping and (last is None or self.simulation.step_count < last):
+            while not self._stopping and (
+                last is None or (self.simulation.step_count < last and self._fault is None)
+            ):
                 self._mail.read()
                 if self._commands and not (self._requested or self.paused):
                     self._commands.popleft()()
@@ -312,9 +319,10 @@ class Runner:
         """Return whether there is a physics fault. A new fault stops time and is reported."""
         if (fault := self.simulation.fault()) and not self._fault:
             self._fault = fault
+            effect = "the run ends" if self._ends_at_fault else "time is stopped until ~/reset"
             self.output.fail(
-                f"physics fault at {self.simulation.time:.6g} s: {fault}; "
-                "time is stopped until ~/reset. Try a smaller timestep or softer contacts",
+                f"physics fault at {self.simulation.time:.6g} s: {fault}; {effect}."
+                " Try a smaller timestep or softer contacts",
                 self.simulation.stamp,
             )
             self._commands.clear()

@@ -23,6 +23,7 @@ from tactile_sim import config
 from tactile_sim.environment import require_ros, split_ros_arguments
 from tactile_sim.errors import ConfigError, TactileSimError
 from tactile_sim.hardware import PadInput, StreamError, pad_inputs
+from tactile_sim.hardware.pad_input import TARE_SAMPLES
 from tactile_sim.hardware.papillarray import PACKAGE, pillar_forces
 from tactile_sim.hardware.xela import XelaClient, sensors_of, values_of
 from tactile_sim.ros import cdr, parameters
@@ -237,7 +238,9 @@ class Hardware:
         empty = [name for name, pad in self._inputs.items() if not pad.tare()]
         response.success = not empty
         response.message = (
-            f"no message yet for {', '.join(empty)}" if empty else "the current readings count as zero"
+            f"no message yet for {', '.join(empty)}"
+            if empty
+            else f"the mean of the last {TARE_SAMPLES} messages counts as zero"
         )
         return response
 

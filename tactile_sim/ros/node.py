@@ -64,7 +64,8 @@ def run(
 
     Args:
         config_file: Path of a parameter file, or name of a shipped one. None if ``ros_args`` contains one.
-        duration: Simulation time after which the node ends [s]; None for no limit.
+        duration: Simulation time after which the node ends [s], or earlier after a physics fault; None for no
+            limit.
         ros_args: Arguments after ``--ros-args``.
         stop: The active stop request of this process. It ends the node when a signal arrives.
         recorder: A running recorder. The simulation does not start before it has subscribed to all topics.
@@ -74,7 +75,7 @@ def run(
         out: Folder for bags, films and replays that users save in the view; see `Endpoint.output_folder`.
 
     Returns:
-        The exit code.
+        The exit code: 0, or 2 if a physics fault ended the node before the duration.
 
     Raises:
         TactileSimError: The parameters or the scene are invalid, or the recorder ends during startup.
@@ -127,7 +128,7 @@ def run(
         gc.freeze()
         runner.run(duration)
         publishers.flush(FLUSH_RECORDED if recording and not (recorder and recorder.fault) else FLUSH)
-    return 0
+    return 2 if duration is not None and runner.fault else 0
 
 
 def start_node(arguments: list[str], stack: ExitStack) -> Node:

@@ -11,7 +11,6 @@ from typing import Any
 import mujoco
 
 from tactile_sim.errors import ConfigError, SceneError, suggest
-from tactile_sim.mujoco_log import without_prefix_warning
 from tactile_sim.names import Names, topic_token
 from tactile_sim.scenes.sensor_layout import ALL_BITS, COMPLETE, MUJOCO_FIELDS, unnamed_sensor
 from tactile_sim.scenes.sensor_schema import (
@@ -168,8 +167,7 @@ def _name_object(spec: mujoco.MjSpec, kind: str, name: str, where: str) -> None:
     if kind == "site":
         raise ConfigError(f"{where}: {_missing(kind, name, _names(spec, kind))}")
     # Unnamed elements have generated names, which depend on their order in the compiled model.
-    with without_prefix_warning():
-        made = Names(spec.compile())
+    made = Names(spec.compile())
     names, elements = (made.geoms, spec.geoms) if kind == "geom" else (made.bodies, spec.bodies)
     if name not in names:
         raise ConfigError(f"{where}: {_missing(kind, name, names)}")

@@ -23,6 +23,9 @@ from tactile_sim.scenes.contact_sensors import fault_of_contact_sensor
 
 _REMEDIES = {
     "no decoder found for mesh": "; convert the mesh to STL or OBJ",
+    "stl_decoder": "; export it again, because it may be incomplete",
+    "surface area is too small": "; check the unit and the scale of the mesh",
+    "vertices required": "; a mesh must enclose a volume",
     "Error opening file": "; files are relative to the scene's folder, or to its meshdir or texturedir",
     "qhull error": "; the vertices of a mesh must be finite and not lie in one plane",
     "unknown exception": "; MuJoCo gives no reason; often, a count or size is too large for the memory",
@@ -85,7 +88,8 @@ def reason_of(error: Exception) -> str:
 
 
 def _with_remedy(reason: str) -> str:
-    return reason + next((remedy for sign, remedy in _REMEDIES.items() if sign in reason), "")
+    remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in reason), "")
+    return reason.rstrip(".?") + remedy if remedy else reason
 
 
 def without_line(message: str, urdf: str) -> str:

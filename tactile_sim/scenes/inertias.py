@@ -51,7 +51,7 @@ def repair_inertias(robot: ElementTree.Element, floating_base: bool = False) -> 
             given = sum(masses.get(part, 0.0) for part in group)
             repairs.append(
                 f"link {name!r}: moves, so its mass must be > {_MASSLESS:g} kg, got {given:g}; "
-                f"set to {LEAST_MASS:g}"
+                f"set to {LEAST_MASS:g} kg with an inertia of {LEAST_MASS * LEAST_RADIUS**2:g} kg m²"
             )
     return repairs
 

@@ -15,7 +15,7 @@ from tactile_sim import share
 from tactile_sim.addresses import of_address
 from tactile_sim.errors import SceneError, suggest
 from tactile_sim.files import MOST_TEXT, read_file
-from tactile_sim.mujoco_log import without_prefix_warning
+from tactile_sim.mujoco_log import logged_warnings
 from tactile_sim.scenes.contact_sensors import add_contact_sensors, complete_contact_sensors
 from tactile_sim.scenes.faults import (
     NOT_CONTENT,
@@ -28,6 +28,7 @@ from tactile_sim.scenes.faults import (
 from tactile_sim.scenes.references import check_references
 from tactile_sim.scenes.robots import Robot, read_robot, set_contact_options
 from tactile_sim.scenes.servos import Control, add_actuators, hold_keyframes
+from tactile_sim.scenes.sizes import huge_mesh
 from tactile_sim.scenes.urdf import UrdfOptions, urdf_for_mujoco
 
 _MODEL = re.compile(r"<model\b[^<>]*>")
@@ -98,9 +99,9 @@ def compiled(
     """
     where = f"{source}: " if source else ""
     try:
-        add_contact_sensors(spec, contact_sensors or {}, f"{where}contact_sensors")
-        complete_contact_sensors(spec, str(path))
-        with without_qhull_report(), without_prefix_warning():
+        with without_qhull_report(), logged_warnings(path):
+            add_contact_sensors(spec, contact_sensors or {}, f"{where}contact_sensors")
+            complete_contact_sensors(spec, str(path))
             if control or modes:
                 add_actuators(spec, control or {}, f"{where}control", modes)
             model = spec.compile()
@@ -110,6 +111,8 @@ def compiled(
         raise SceneError(f"{path}: option timestep must be > 0 s, got {model.opt.timestep:g}")
     if nan := not_a_number(model):
         raise SceneError(f"{path}: {nan} is NaN; set it to a number")
+    if huge := huge_mesh(model):
+        raise SceneError(f"{path}: {huge}")
     if control or modes:
         hold_keyframes(model)
     return spec, model
@@ -197,7 +200,8 @@ def load_robot(path: Path, options: UrdfOptions, part: bool = False) -> Robot:
         if path.suffix != ".xml":  # the only extension that MuJoCo recognizes as MJCF
             file += ".xml"
             vfs[file] = text.encode()
-        return Robot(mujoco.MjSpec.from_file(file, vfs=vfs), {}, frozenset())
+        with logged_warnings(path):
+            return Robot(mujoco.MjSpec.from_file(file, vfs=vfs), {}, frozenset())
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise refusal(path, error) from None
 

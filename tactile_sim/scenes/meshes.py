@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import struct
 import tempfile
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -103,11 +104,23 @@ def read_mesh(path: Path, where: str) -> Any:
         raise SceneError(
             f"{where}: {path}: needs {error.name}; install it: pip install {error.name}"
         ) from None
+    except OSError as error:
+        raise SceneError(f"{where}: {path}: cannot be read: {error.strerror or error}") from None
     except Exception as error:  # each format raises its own exceptions
-        raise SceneError(f"{where}: {path}: cannot be read: {type(error).__name__}: {error}") from None
+        raise SceneError(
+            f"{where}: {path}: not a valid {path.suffix} file{_reason(error)}; export it again, or as STL"
+        ) from None
     if not len(mesh.faces):
-        raise SceneError(f"{where}: {path}: must have triangles, got none")
+        raise SceneError(f"{where}: {path}: must have triangles, got none; export it again")
     return mesh
+
+
+def _reason(error: Exception) -> str:
+    """Return why a library cannot read a file, or nothing if its message would mean nothing to users."""
+    if isinstance(error, AttributeError | LookupError | TypeError | UnicodeError | struct.error):
+        return ""
+    message = re.sub(r"^(\w+(Error|Exception): )+", "", str(error))
+    return f": {message}" if message else ""
 
 
 def _converted(path: Path, kind: str, content: bytes, where: str) -> bytes:

@@ -1,10 +1,13 @@
-"""Estimate the size of a scene before compilation, because a single number can cause hours of compilation."""
+"""Limit the numbers of elements of a scene, which can cause hours of compilation, and the sizes of meshes."""
 
 from __future__ import annotations
 
 import xml.etree.ElementTree as ElementTree
 from math import prod
 from pathlib import Path
+
+import mujoco
+import numpy as np
 
 from tactile_sim.errors import SceneError
 
@@ -15,6 +18,8 @@ MOST_CELLS = 100_000_000
 """Largest number of points of a ``<flexcomp>`` or cells of an ``<hfield>``."""
 MOST_KEYS = 100_000
 """Largest number of keyframes (``nkey``)."""
+LARGEST_MESH = 1e6
+"""Largest coordinate of a mesh [m]."""
 
 
 def check_sizes(path: Path, text: str) -> None:
@@ -54,3 +59,17 @@ def _numbers(element: ElementTree.Element, *attributes: str) -> list[int]:
 def _limit(path: Path, tag: str, what: str, number: int, most: int) -> None:
     if number > most:
         raise SceneError(f"{path}: <{tag}>: must create at most {most:,} {what}, got {number:,}")
+
+
+def huge_mesh(model: mujoco.MjModel) -> str | None:
+    """Describe the first mesh whose coordinates exceed `LARGEST_MESH`, or return None if there is none."""
+    for mesh in np.flatnonzero(model.mesh_vertnum):
+        first = model.mesh_vertadr[mesh]
+        largest = np.abs(model.mesh_vert[first : first + model.mesh_vertnum[mesh]]).max()
+        if not largest <= LARGEST_MESH:
+            name = model.mesh(mesh).name
+            return (
+                f"coordinates of the mesh {name!r} must be at most {LARGEST_MESH:g} m, got {largest:.2g} m;"
+                " check its unit, or scale it down"
+            )
+    return None

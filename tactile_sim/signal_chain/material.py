@@ -158,10 +158,13 @@ def _pairs(group: Group, k: int) -> Pairs:
     reach = stage.distances[-1] if stage.distances else _REACH * sigma
     points = group.skin.positions[body.start : body.stop]
     tree = cKDTree(points)
-    if tree.count_neighbors(tree, reach) > _MOST_PAIRS:
+    # `count_neighbors` counts each pair twice, and each taxel as a pair with itself.
+    count = (int(tree.count_neighbors(tree, reach)) - len(points)) // 2
+    if count > _MOST_PAIRS:
         key = "distances" if stage.distances else "sigma"
         raise ConfigError(
-            f"{body.name}.cross_talk.{key}: too many taxels within reach, got {reach:g} m; make it smaller"
+            f"{body.name}.cross_talk.{key}: must give at most {_MOST_PAIRS:,} pairs of taxels, got {count:,}"
+            f" within a reach of {reach:g} m; make it smaller"
         )
     pairs = tree.query_pairs(reach, output_type="ndarray")
     one, other = np.concatenate([pairs, pairs[:, ::-1]]).T

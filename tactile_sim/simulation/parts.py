@@ -10,7 +10,7 @@ from typing import Any
 import mujoco
 
 from tactile_sim import config
-from tactile_sim.config import Settings, resolve_feelers
+from tactile_sim.config import FeelerSettings, Settings
 from tactile_sim.errors import ConfigError
 from tactile_sim.feelers.feelers import Feelers
 from tactile_sim.feelers.placement import Request, place_all
@@ -64,21 +64,16 @@ def body_frames(settings: Settings, names: Names) -> list[str]:
     return [settings.world_frame, *bodies]
 
 
-def make_feelers(
-    settings: Settings, model: mujoco.MjModel, names: Names, scales: Mapping[int, float]
-) -> Feelers:
+def make_feelers(model: mujoco.MjModel, feelers: Mapping[int, tuple[str, FeelerSettings]]) -> Feelers:
     """Place the feelers of a configuration.
 
     Args:
-        settings: The configuration.
         model: The compiled scene.
-        names: Names of the scene's elements.
-        scales: Taxel spacing [m], keyed by body id.
+        feelers: For each body id, a prefix for error messages and the settings.
 
     Raises:
         ConfigError, SceneError: ``feelers`` does not fit the scene.
     """
-    feelers = resolve_feelers(settings, names, scales)
     requests = [
         Request(body, where, Path(own.image) if own.image else None, own.spacing, own.length, own.white_only)
         for body, (where, own) in feelers.items()

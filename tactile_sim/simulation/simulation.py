@@ -11,7 +11,7 @@ import numpy as np
 
 from tactile_sim import engines
 from tactile_sim.arguments import whole
-from tactile_sim.config import Settings, configured_scene, resolve_layers, resolve_pads, resolve_scales
+from tactile_sim.config import Settings, configured_scene, skin_plan
 from tactile_sim.config.switches import switches_of_pads
 from tactile_sim.errors import ConfigError, PhysicsError, located
 from tactile_sim.names import Names
@@ -62,21 +62,20 @@ class Simulation(InteractiveScene):
         self.frames = body_frames(checked, names)
         """Names of the bodies' TF frames, indexed by body id."""
         self.sensor_frames = SensorFrames(model, names, self.frames, checked.frame_prefix)
-        scales = resolve_scales(checked, model, names)
-        pads, self.stages = resolve_pads(checked, model, names, scales)
+        plan = skin_plan(checked, model, names)
+        self.stages = plan.stages
         """Parameters of the signal chain by pad name or pattern, including those of presets."""
         checked = checked.with_sensor(self.stages)
-        stiffness, thickness = resolve_layers(checked, names, {*scales, *(plan.body for plan in pads)})
-        with located(f"{checked.source}: skin.{'scales' if scales else 'pads'}"):
+        with located(f"{checked.source}: skin.{'scales' if plan.scales else 'pads'}"):
             skin = Skin(
                 model,
-                scales,
+                plan.scales,
                 checked.skin.placement,
                 checked.skin.kind,
                 checked.skin.distance,
-                stiffness,
-                thickness,
-                pads,
+                plan.stiffness,
+                plan.thickness,
+                plan.pads,
             )
         self.skin_bodies = np.unique(skin.body_ids)
         """(b,) ids of the bodies with skin, increasing."""
@@ -87,7 +86,7 @@ class Simulation(InteractiveScene):
         self.sensing[-1] = bool(flexes)
         self.flex_pads = FlexPads(model, skin) if flexes else None
         """The pads on flexes."""
-        self.feelers = make_feelers(checked, model, names, scales)
+        self.feelers = make_feelers(model, plan.feelers)
         # An engine may skip contacts that nothing reads.
         bodies_read = self.skin_bodies.tolist() if checked.contacts == "skin" else None
         with located(checked.source):
@@ -98,7 +97,7 @@ class Simulation(InteractiveScene):
                 f" of flexes, such as mujoco, got {checked.engine}"
             )
         super().__init__(checked, names, engine, skin)
-        self.functions = PadFunctions(self, pads)
+        self.functions = PadFunctions(self, plan.pads)
         """Touch and response functions of the pads."""
         self.pad_states = PadStates(self)
         self.sampling = Sampling.of_pads(self.functions.sampling, self.skin.offsets)
@@ -106,7 +105,7 @@ class Simulation(InteractiveScene):
         pad_names = [pad.name for pad in skin.pads]
         self.stage_entries = match(self.stages, pad_names, "skin.sensor", "pad") if self.stages else {}
         """For the name of each pad with stages, the key in `stages` that applies to it."""
-        self.pad_rates = {f"tactile/{plan.name}": plan.rate for plan in pads if plan.rate}
+        self.pad_rates = {f"tactile/{pad.name}": pad.rate for pad in plan.pads if pad.rate}
         """Publishing rates [Hz] of the pads that have their own, keyed by the name of the pad's stream."""
         self.schedule = self._make_schedule()
         """The steps at which each kind of message is due."""

@@ -237,10 +237,15 @@ def create_trifinger_camera_array(
         pybullet_client_id: Id of the simulation.
 
     Raises:
-        InvalidValueError: The calibrations are not named camera60, camera180 and camera300, in this order.
+        InvalidValueError: The calibrations are not exactly camera60, camera180 and camera300, in this order.
     """
+    calibrations = list(camera_parameters)
+    if len(calibrations) != len(CAMERA_IDS):
+        raise InvalidValueError(
+            f"camera_parameters: must have {len(CAMERA_IDS)} calibrations, got {len(calibrations)}"
+        )
     cameras = []
-    for number, parameters in zip(CAMERA_IDS, camera_parameters, strict=False):
+    for number, parameters in zip(CAMERA_IDS, calibrations, strict=True):
         if parameters.name != f"camera{number}":
             raise InvalidValueError(
                 f"camera_parameters: must have the name 'camera{number}', got {parameters.name!r}"

@@ -45,6 +45,7 @@ def test_local_file_has_precedence_over_a_shipped_one(tmp_path, monkeypatch):
     [
         ("touch_cub", ["'touch_cub'", "'touch_cube'"]),
         ("touch_cub.yaml", ["touch_cub.yaml"]),
+        ("touch_cube.yaml", ["touch_cube.yaml", "'touch_cube'"]),
         ("no/such.yaml", ["no/such.yaml", "folder no"]),
         (".", [".: ", "folder"]),
         ("", ["empty"]),

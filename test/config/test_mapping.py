@@ -53,6 +53,28 @@ def test_integer_is_accepted_as_a_number():
     assert isinstance(given.skin.scales["cube"], float)
 
 
+@pytest.mark.parametrize(
+    ("mapping", "fact"),
+    [
+        ({"skin": {"scales": None}}, "skin.scales: "),
+        ({"skin": {"scales": "null"}}, "skin.scales: "),
+        ({"skin": {"pads": {"tip": "null"}}}, "skin.pads.tip: "),
+    ],
+)
+def test_null_instead_of_keys_is_called_null(mapping, fact):
+    line = refusal({"scene": "cube.xml", **mapping})
+    assert fact in line and line.endswith("got null")
+
+
+@pytest.mark.parametrize("levels", [["/**", "ros__parameters"], ["ros__parameters"]])
+def test_levels_of_a_parameter_file_are_rejected_with_the_mapping_to_pass(levels):
+    mapping = {"scene": "cube.xml"}
+    for level in reversed(levels):
+        mapping = {level: mapping}
+    line = refusal(mapping)
+    assert "mapping" + "".join(f"[{level!r}]" for level in levels) in line
+
+
 @pytest.mark.parametrize("null", [None, "null", "~"])
 def test_null_means_the_default(null):
     assert settings(engine=null, skin={"scales": {"a": null, "b": 0.1}}) == settings(

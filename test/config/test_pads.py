@@ -7,7 +7,7 @@ import pytest
 
 from tactile_sim import ConfigError, config
 from tactile_sim.cli import main
-from tactile_sim.config.mapping import _split
+from tactile_sim.config.known_keys import split_key
 from tactile_sim.config.pad_settings import PAD
 from tactile_sim.simulation import Simulation
 
@@ -37,7 +37,10 @@ LAYOUTS = {
     "unknown column": (TAXELS.replace("nz", "nzz"), "'nzz'"),
     "no normals": ("x,y,z\n0,0,0\n", "normals"),
     "NaN pose": (TAXELS.replace(".004", "nan"), "nan"),
+    "infinity": (TAXELS.replace(".004", "inf"), "line 3: column 'x'"),
     "text": (TAXELS.replace(".004", "four"), "line 3"),
+    "no header": (TAXELS.partition("\n")[2], "line 1"),
+    "semicolons": (TAXELS.replace(",", ";"), "'x;y;z;nx;ny;nz'"),
     "short line": (TAXELS + "1,2\n", "line 4"),
     "empty": ("", "t.csv: is empty"),
     "no taxels": ("x,y,z,nx,ny,nz\n", "0"),
@@ -60,14 +63,31 @@ def test_invalid_layouts_are_refused_with_key_and_place(content, fact, tmp_path)
     assert line.startswith("my.yaml: skin.pads.p") and fact in line
 
 
-@pytest.mark.parametrize("name", ["none.csv", "t.txt", "t.npz", "t.yaml", "far.npz"])
-def test_unreadable_layouts_are_refused_with_their_name(name, tmp_path):
-    (tmp_path / "t.txt").write_text(TAXELS)
-    (tmp_path / "t.npz").write_bytes(b"PK\x03\x04 nothing")
-    (tmp_path / "t.yaml").write_text("- 1")
-    np.savez(tmp_path / "far.npz", positions=np.zeros((2, 2)), normals=np.ones((2, 3)))
+UNREADABLE = {
+    "none.csv": (None, "no"),
+    "t.txt": (TAXELS.encode(), ".csv"),
+    "latin.csv": (TAXELS.encode() + b"# caf\xe9\n", "line 4, column 6: "),
+    "long.csv": (TAXELS.encode() + b"1" * 200_000, "line 4: "),
+    "t.npz": (b"PK\x03\x04 nothing", "numpy.savez"),
+    "csv.npz": (TAXELS.encode(), "numpy.savez"),
+    "t.yaml": (b"- 1", "positions"),
+    "open.yaml": (b"positions: [[0,0\n", "line 2, column 1: "),
+    "latin.yaml": (b"a: \xe9", "line 1, column 4: "),
+    "far.npz": ({"positions": np.zeros((2, 2)), "normals": np.ones((2, 3))}, "(2, 2)"),
+    "objects.npz": ({"normals": np.array([{}])}, "'normals'"),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_unreadable_layouts_are_refused_with_their_name_and_place(name, tmp_path):
+    content, fact = UNREADABLE[name]
+    if isinstance(content, dict):
+        np.savez(tmp_path / name, **content)
+    elif content is not None:
+        (tmp_path / name).write_bytes(content)
     line = refused(tmp_path, {"p": {"body": "tip", "layout": name}})
-    assert line.startswith("my.yaml: skin.pads.p.layout: ") and name in line
+    assert line.startswith("my.yaml: skin.pads.p.layout: ") and name in line and fact in line
+    assert "codec" not in line and "pickle" not in line
 
 
 PADS = {
@@ -132,8 +152,8 @@ def test_check_refuses_a_pad_with_2_and_one_line(tmp_path, capsys):
 
 
 def test_names_of_pads_may_have_dots_and_those_of_keys():
-    assert _split("left.tip.grid.rows", PAD) == ("left.tip", "grid.rows")
-    assert _split("grid.spacing", PAD) == ("grid", "spacing")
-    assert _split("grid.grid.rows", PAD) == ("grid", "grid.rows")
+    assert split_key("left.tip.grid.rows", PAD) == ("left.tip", "grid.rows")
+    assert split_key("grid.spacing", PAD) == ("grid", "spacing")
+    assert split_key("grid.grid.rows", PAD) == ("grid", "grid.rows")
     made = config.from_mapping({"scene": "s.xml", "skin.pads.left.tip.grid.rows": 2})
     assert made.skin.pads == {"left.tip": {"grid": {"rows": 2}}}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import yaml
 from support.bags import HEADER, MS, SEPARATOR, TYPES, Writing
 
-from tactile_sim import config
+from tactile_sim import config, share
 from tactile_sim.cli import main
+from tactile_sim.fit import output
 from tactile_sim.fit.recording import read_bag
 
 SCENE = (
@@ -54,6 +56,23 @@ def test_fitted_configuration_makes_the_recorded_readings(folder, capsys):
     for k in range(8):
         difference = real[f"reading_{k}"] - again[f"reading_{k}"]
         assert np.sqrt(np.mean(difference**2)) < 0.02 * np.ptp(real[f"reading_{k}"])
+
+
+def test_fitted_configuration_in_another_folder_has_the_same_files(folder):
+    (folder / "gripper.xml").write_text(SCENE)  # the name of a shipped scene
+    (folder / "taxels.csv").write_text("x,y,z,nx,ny,nz\n0,0,0,0,0,1\n.004,0,0,0,0,1\n")
+    content = CONFIG.replace("pad.xml", "gripper.xml") + "    package_paths: [packages, /opt]\n"
+    (folder / "packages").mkdir()
+    (folder / "pad.yaml").write_text(content + "    skin.pads.tip.layout: taxels.csv\n")
+    (folder / "elsewhere").mkdir()
+    text = output.parameters("pad.yaml", "tip", {}, {}, folder / "elsewhere")
+    found = yaml.safe_load(text)["/**"]["ros__parameters"]
+    assert found["scene"] == str(folder / "gripper.xml")
+    assert found["skin.pads.tip.layout"] == str(folder / "taxels.csv")
+    assert found["package_paths"] == [str(folder / "packages"), "/opt"]
+    text = output.parameters("gripper", "left_pad", {}, {}, folder)
+    assert yaml.safe_load(text)["/**"]["ros__parameters"]["scene"] == str(share.find("scenes", "gripper.xml"))
+    assert "scene: gripper.xml" in output.parameters("gripper", "left_pad", {}, {}, folder / "elsewhere")
 
 
 def test_protocol_presses_each_taxel_and_slides(folder):
@@ -104,7 +123,9 @@ INVALID = {
     "no force": (GOOD.replace("force", "x") + ROWS, ["force", "load_0"]),
     "no readings": (GOOD.replace("reading", "r") + ROWS, ["reading_0"]),
     "a gap": (GOOD.replace("reading_3", "reading_8") + ROWS, ["reading_8"]),
-    "text": (GOOD + ROWS.replace("0.5", "half", 1), ["half"]),
+    "text": (GOOD + ROWS.replace("0.5", "half", 1), ["line 2", "'half'", "'reading_0'"]),
+    "semicolons": ((GOOD + ROWS).replace(",", ";"), ["line 2", "commas"]),
+    "a short row": (GOOD + ROWS + "1,2\n", ["line 42", "11", "2"]),
     "nan": (GOOD + ROWS.replace("0.5", "nan", 1), ["finite"]),
     "short": (GOOD + "".join(ROWS.splitlines(True)[:5]), ["20", "5"]),
     "time stands still": (GOOD + ROWS + ROWS, ["time", "0.39"]),

@@ -256,6 +256,8 @@ def test_quantities_follow_from_forces(monkeypatch):
         pad = PadInput(HardwarePad(), skin, 1, name)
         values = pad.readings(np.tile([0.1, 0.2, 0.3], (16, 1)))
         np.testing.assert_allclose(values, np.tile(reading, (16, 1)), rtol=1e-5)
+    pad = PadInput(HardwarePad(axes="y x -z"), skin, 1, "force_vector_taxel")  # compression is negative
+    np.testing.assert_allclose(pad.readings(np.full(16, -0.3)), np.tile([0.0, 0.0, 0.3], (16, 1)), rtol=1e-6)
     for name in ("force_vector_global", "slip"):
         with raises(ConfigError, "left_pad", "twice", name):
             PadInput(HardwarePad(), skin, 0, name)

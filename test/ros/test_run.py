@@ -58,6 +58,24 @@ def test_ros_arguments_reach_node():
     assert "Traceback" not in done.stderr
 
 
+def test_physics_fault_ends_a_run_of_limited_duration(tmp_path):
+    from tactile_sim import bag
+
+    body = '<body name="box"><freejoint/><geom size="0.1"/></body>'
+    (tmp_path / "scene.xml").write_text(
+        f'<mujoco><option gravity="0 0 -9e9"/><worldbody>{body}</worldbody></mujoco>'
+    )
+    config = tmp_path / "my.yaml"
+    config.write_text(
+        "/**: {ros__parameters: {scene: scene.xml, real_time_factor: 0.0, skin: {scales: {box: 0.1}}}}"
+    )
+    done = run(str(config), "--duration", "1e6", "--record", str(tmp_path / "fall"))
+    assert done.returncode == 2
+    (line,) = (line for line in done.stderr.splitlines() if "physics fault" in line)
+    assert "~/reset" not in line
+    assert len(bag.read(tmp_path / "fall", ["/tactile/frame"])["/tactile/frame"].stamps)
+
+
 SIM = "import sys; from tactile_sim.ros.node import main; sys.exit(main())"
 
 

@@ -279,7 +279,8 @@ def test_killed_recorder_of_infant_loses_at_most_one_second(ros, capsys):
     recorder.kill()
     recorder.wait(PATIENCE)
 
-    damaged = bag.read(folder)
+    with pytest.warns(UserWarning, match="writer was stopped"):
+        damaged = bag.read(folder)
     assert damaged.damage
     assert main(["bag", "repair", str(folder)]) == 0
     capsys.readouterr()

@@ -1,5 +1,7 @@
 """Test scenes composed of robots, objects and a floor by a configuration, without a scene file."""
 
+import re
+
 import mujoco
 import numpy as np
 import pytest
@@ -27,6 +29,10 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "arm.urdf").write_text(ARM)
     points = ["0 0 0", "1 0 0", "0 1 0", "1 1 0"]  # in one plane
     (tmp_path / "flat.obj").write_text("".join(f"v {point}\n" for point in points) + "f 1 2 3\nf 2 3 4\n")
+    huge = ["0 0 0", "1e30 0 0", "0 1e30 0", "0 0 1e30"]
+    (tmp_path / "huge.obj").write_text(
+        "".join(f"v {point}\n" for point in huge) + "f 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"
+    )
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path
@@ -109,7 +115,16 @@ def test_a_missing_coacd_is_named(folder, monkeypatch):
         Simulation({"objects": {"box": {"file": "box.stl", "decompose": True}}})
 
 
+@pytest.mark.parametrize("name", ["broken.glb", "broken.ply", "broken.dae"])
+def test_a_broken_mesh_is_named_without_python_names(folder, name):
+    (folder / name).write_bytes(b"<COLLADA>" if name.endswith("dae") else b"glTFbroken")
+    with raises(SceneError, "objects.a.file", name) as error:
+        Simulation({"objects": {"a": {"file": name}}})
+    assert not re.search(r"\w(Error|Exception)", str(error.value))
+
+
 BOX = {"shape": "box", "size": [1, 1, 1]}
+SKIN = {"scales": {"a": 0.02}}
 
 
 @pytest.mark.parametrize(
@@ -125,7 +140,12 @@ BOX = {"shape": "box", "size": [1, 1, 1]}
         ({"objects": {"a": BOX | {"orientation": [0, 0, 0, 0]}}}, ["objects.a", "orientation"]),
         ({"objects": {"a": {"file": "no.obj"}}}, ["objects.a.file", "no.obj"]),
         ({"objects": {"b": BOX, "a": BOX | {"mass": 1e-300}}}, ["objects.a.mass", "1e-300"]),
-        ({"objects": {"a": {"file": "flat.obj"}}}, ["objects.a: "]),
+        ({"objects": {"a": BOX | {"size": [1e-9] * 3, "mass": 0.1}}}, ["objects.a.size", "1e-09"]),
+        ({"objects": {"a": {"file": "flat.obj"}}}, ["objects.a.file", "flat.obj"]),
+        ({"objects": {"a": {"file": "flat.obj", "scale": 1e-9}}}, ["objects.a.file", "flat.obj"]),
+        ({"objects": {"a": {"file": "huge.obj"}}, "skin": SKIN}, ["objects.a.file", "huge.obj", "1e+06"]),
+        ({"objects": {"a": {"file": "."}}}, ["objects.a.file", "folder"]),
+        ({"objects": {"a": {"file": "flatt.obj"}}}, ["objects.a.file", "'flat.obj'"]),
         ({"robots": {"a": {"prefix": "a_"}}}, ["robots.a", "file"]),
         ({"robots": {"a": {"file": "no.urdf"}}}, ["robots.a.file", "no.urdf"]),
         ({"robots": {"a": {"file": "arm.urdf"}, "b": {"file": "arm.urdf"}}}, ["robots.b.prefix", "'base'"]),

@@ -120,3 +120,15 @@ def test_conflicts_of_an_attached_model_are_reported_once_and_not_to_a_file(tmp_
     )  # fmt: skip
     assert done.stderr.count("Attach conflict") == 1 and "timestep" in done.stderr
     assert {path.name for path in tmp_path.iterdir()} == {"hand.xml", "scene.xml"}
+
+
+def test_warnings_of_the_compiler_are_logged_once_with_the_scene(tmp_path, recwarn, caplog):
+    scene = (
+        '<mujoco><compiler settotalmass="2"/><worldbody><body><geom size="1"/></body></worldbody></mujoco>'
+    )
+    (tmp_path / "scene.xml").write_text(scene)
+    for _ in range(2):
+        assert scenes.load_model(tmp_path / "scene.xml").body_mass.sum() == pytest.approx(2.0)
+    (record,) = caplog.records
+    assert all(fact in record.getMessage() for fact in ("scene.xml", "settotalmass"))
+    assert not recwarn.list

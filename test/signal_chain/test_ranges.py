@@ -122,6 +122,18 @@ def test_invalid_value_is_rejected_by_key(key):
         SignalChain(SKIN, {"palm": stages}, TIMESTEP, source="my.yaml")
 
 
+def test_number_of_pairs_with_cross_talk_is_limited(monkeypatch):
+    points = SKIN.positions[PALM]
+    apart = np.linalg.norm(points[:, None] - points, axis=2)
+    pairs = int((apart[np.triu_indices(len(points), 1)] <= 0.02).sum())
+    kernel = {"distances": [0.0, 0.02], "weights": [1.0, 0.0]}
+    monkeypatch.setattr("tactile_sim.signal_chain.material._MOST_PAIRS", pairs)
+    sensor(cross_talk=kernel)
+    monkeypatch.setattr("tactile_sim.signal_chain.material._MOST_PAIRS", pairs - 1)
+    with raises(ConfigError, "palm.cross_talk.distances", f"{pairs:,}", "0.02 m"):
+        sensor(cross_talk=kernel)
+
+
 def test_ranges_and_lists_pass_through_a_parameter_file(tmp_path):
     file = tmp_path / "ranges.yaml"
     stages = "{gain: {value: [0.85, 1.15]}, transfer: {inputs: [0.0, 1.0], outputs: [0.0, 500.0]}}"

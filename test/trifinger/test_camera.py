@@ -49,6 +49,9 @@ def test_order_of_calibrations_is_checked(calibrations):
     finger = SimFinger("trifingerpro")
     with raises(ValueError, "camera60", "'camera300'"):
         camera.create_trifinger_camera_array(calibrations[::-1], finger._pybullet_client_id)
+    for wrong in (calibrations[:2], (*calibrations, calibrations[0])):
+        with raises(ValueError, "camera_parameters", str(len(wrong))):
+            camera.create_trifinger_camera_array(wrong, finger._pybullet_client_id)
 
 
 @draws

@@ -23,6 +23,7 @@ from tactile_sim.engines.motrix.scene import (
     write_mjcf,
 )
 from tactile_sim.errors import EngineError
+from tactile_sim.mujoco_log import without_compiler_warnings
 
 _LOG = logging.getLogger("tactile_sim.motrix")
 _FREE, _BALL = int(mujoco.mjtJoint.mjJNT_FREE), int(mujoco.mjtJoint.mjJNT_BALL)
@@ -49,7 +50,8 @@ class MotrixModel:
         """
         self.package = motrixsim()
         spec = with_names(spec)
-        names = spec.compile()
+        with without_compiler_warnings():
+            names = spec.compile()
         reject_welds_to_world(names)
         mjcf = write_mjcf(spec, names, pairs.tolist(), nets)
         with engine_errors("cannot load the scene"), captured_output() as lines:

@@ -12,6 +12,7 @@ import numpy as np
 
 from tactile_sim.engines.motrix.activations import DYNAMICS
 from tactile_sim.errors import EngineError
+from tactile_sim.mujoco_log import without_compiler_warnings
 from tactile_sim.names import Names
 
 PREFIX = "tactile_sim/"
@@ -44,7 +45,8 @@ def with_names(spec: mujoco.MjSpec) -> mujoco.MjSpec:
     Unnamed elements get the name that `tactile_sim.names.Names` generates, unless it is already used.
     """
     copy = spec.copy()
-    names = Names(copy.compile())
+    with without_compiler_warnings():
+        names = Names(copy.compile())
     for kind in ("bodies", "geoms", "joints", "actuators"):
         elements = getattr(copy, kind)
         taken = {element.name for element in elements}

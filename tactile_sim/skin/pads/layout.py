@@ -1,16 +1,12 @@
-"""Taxel layouts of a sensor (poses, ids, rows and columns), generated as a grid or read from a file."""
+"""Taxel layouts of a sensor: poses, ids, rows and columns."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
-import yaml
 from scipy.spatial import cKDTree
 
 from tactile_sim.errors import ConfigError, suggest
@@ -70,28 +66,6 @@ def grid(rows: int, columns: int, pitch: tuple[float, float]) -> Layout:
         column,
         float(np.sqrt(pitch[0] * pitch[1])),
     )
-
-
-def read_layout(path: Path, where: str) -> Layout:
-    """Read a layout from a file.
-
-    Args:
-        path: A ``.csv``, ``.npz`` or ``.yaml`` file with the columns or arrays in `COLUMNS`.
-        where: Prefix for error messages (file and key).
-
-    Raises:
-        ConfigError: The file cannot be read, or its content is invalid.
-    """
-    readers = {".csv": _read_csv, ".npz": _read_npz, ".yaml": _read_yaml, ".yml": _read_yaml}
-    if path.suffix not in readers:
-        raise ConfigError(f"{where}: must be a .csv, .npz or .yaml file, got {path.name!r}")
-    try:
-        arrays = readers[path.suffix](path)
-    except OSError as error:
-        raise ConfigError(f"{where}: {path}: {error.strerror or error}") from None
-    except (ValueError, KeyError, TypeError, EOFError, BadZipFile, csv.Error, yaml.YAMLError) as error:
-        raise ConfigError(f"{where}: {path}: {' '.join(str(error).split())}") from None
-    return layout_of_arrays(arrays, f"{where}: {path}")
 
 
 def layout_of_arrays(arrays: Mapping[str, Any], where: str) -> Layout:
@@ -157,54 +131,6 @@ def spacing_of(positions: np.ndarray) -> float:
     if len(positions) < 2:
         return 0.0
     return float(np.median(cKDTree(positions).query(positions, 2)[0][:, 1]))
-
-
-def _read_csv(path: Path) -> dict[str, np.ndarray]:
-    known = [column for columns in COLUMNS.values() for column in columns]
-    with path.open(newline="", encoding="utf-8-sig") as file:
-        reader = csv.reader(file)
-        lines = [(reader.line_num, row) for row in reader if row and not row[0].lstrip().startswith("#")]
-    if not lines:
-        raise ValueError(f"is empty; the first line names the columns: {', '.join(known)}")
-    header = [name.strip() for name in lines[0][1]]
-    for name in header:
-        if name not in known:
-            raise ValueError(f"unknown column {name!r}{suggest(name, known)}; columns: {', '.join(known)}")
-    if len(set(header)) != len(header):
-        raise ValueError("a column occurs twice")
-    present = {name: columns for name, columns in COLUMNS.items() if set(columns) & set(header)}
-    for columns in present.values():
-        for column in columns:
-            if column not in header:
-                raise ValueError(f"column {column!r} is missing; columns: {', '.join(known)}")
-    for line, row in lines[1:]:
-        if len(row) != len(header):
-            raise ValueError(f"line {line}: must have {len(header)} values, got {len(row)}")
-    cells = [[_number(*cell, line) for cell in zip(row, header, strict=True)] for line, row in lines[1:]]
-    values = np.array(cells).reshape(-1, len(header))
-    parts = {name: values[:, [header.index(column) for column in present[name]]] for name in present}
-    return {name: part if part.shape[1] == 3 else part[:, 0] for name, part in parts.items()}
-
-
-def _number(text: str, column: str, line: int) -> float:
-    try:
-        return float(text)
-    except ValueError:
-        raise ValueError(f"line {line}: column {column!r} must be a number, got {text!r}") from None
-
-
-def _read_npz(path: Path) -> dict[str, np.ndarray]:
-    if not path.read_bytes().startswith(b"PK"):
-        raise ValueError("is not an .npz file")
-    with np.load(path, allow_pickle=False) as file:
-        return dict(file)
-
-
-def _read_yaml(path: Path) -> dict[str, Any]:
-    content = yaml.safe_load(path.read_text(encoding="utf-8"))
-    if not isinstance(content, dict):
-        raise ValueError(f"must be a mapping with {', '.join(REQUIRED)}")
-    return content
 
 
 def _vectors(values: Any, name: str, where: str) -> np.ndarray:
