@@ -27,6 +27,7 @@ from tactile_sim.scenes.faults import (
 )
 from tactile_sim.scenes.references import check_references
 from tactile_sim.scenes.robots import Robot, read_robot, set_contact_options
+from tactile_sim.scenes.self_collision import limit_self_collision
 from tactile_sim.scenes.servos import Control, add_actuators, hold_keyframes
 from tactile_sim.scenes.urdf import UrdfOptions, urdf_for_mujoco
 
@@ -155,8 +156,8 @@ def load_spec(path: Path, options: UrdfOptions | None = None) -> mujoco.MjSpec:
 
     Args:
         path: The file.
-        options: Options for URDF files. In attached files, ``floating_base`` adds no joint, and
-            ``self_collision`` is ignored.
+        options: Options for URDF files. In files attached to an MJCF, ``floating_base`` adds no joint, and
+            ``self_collision`` is that of the MJCF.
 
     Raises:
         SceneError: The file is not a scene, attaches itself, or is rejected by MuJoCo.
@@ -171,8 +172,8 @@ def load_robot(path: Path, options: UrdfOptions, part: bool = False) -> Robot:
 
     Args:
         path: URDF or MJCF file.
-        options: Options for URDF files. In attached files, ``floating_base`` adds no joint, and
-            ``self_collision`` is ignored.
+        options: Options for URDF files. In files attached to an MJCF, ``floating_base`` adds no joint, and
+            ``self_collision`` is that of the MJCF.
         part: Whether the file becomes part of another scene, whose physics options apply. Otherwise, a URDF
             gets options that suit contacts; see `robots.set_contact_options`.
 
@@ -197,7 +198,12 @@ def load_robot(path: Path, options: UrdfOptions, part: bool = False) -> Robot:
         if path.suffix != ".xml":  # the only extension that MuJoCo recognizes as MJCF
             file += ".xml"
             vfs[file] = text.encode()
-        return Robot(mujoco.MjSpec.from_file(file, vfs=vfs), {}, frozenset())
+        spec = mujoco.MjSpec.from_file(file, vfs=vfs)
+        if options.self_collision:
+            with without_qhull_report():
+                model = spec.compile()
+            limit_self_collision(spec, model, options.self_collision, path)
+        return Robot(spec, {}, frozenset())
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise refusal(path, error) from None
 

@@ -1,0 +1,102 @@
+"""Find links that overlap in the initial pose, and exclude collisions between links of a robot."""
+
+from __future__ import annotations
+
+import logging
+from itertools import combinations
+from pathlib import Path
+
+import mujoco
+import numpy as np
+
+from tactile_sim.names import Names
+from tactile_sim.scenes.drives import SCALAR
+
+_LOG = logging.getLogger("tactile_sim.scenes")
+DEEP = 0.005
+"""Depth above which an overlap in the initial pose is logged as a warning [m]."""
+
+
+def limit_self_collision(
+    spec: mujoco.MjSpec, model: mujoco.MjModel, mode: str, path: Path, one_robot: bool = False
+) -> None:
+    """Exclude collisions between bodies of the same robot.
+
+    A robot is a child of the world with all its descendants. Pairs of geoms in ``<contact>`` of an MJCF are
+    not affected.
+
+    Args:
+        spec: The scene, which is modified. Unnamed bodies may get the names that `Names` gives them.
+        model: The compiled scene.
+        mode: ``off`` excludes all pairs, ``apart`` those that overlap in the initial pose, and ``all`` none.
+        path: Name of the scene for the log.
+        one_robot: Whether the whole scene is one robot, including bodies attached to the world.
+    """
+    if mode == "all":
+        return
+    if mode == "off":
+        pairs = set(combinations((np.flatnonzero(model.body_geomnum[1:]) + 1).tolist(), 2))
+    else:
+        pairs = _overlapping(model)
+    root = model.body_rootid
+    pairs = {(first, second) for first, second in pairs if one_robot or root[first] == root[second]}
+    names, elements = Names(model).bodies, {body.id: body for body in spec.bodies}
+    for pair in sorted(pairs):
+        for body in set(pair) - {0}:
+            elements[body].name = names[body]
+        spec.add_exclude(bodyname1=names[pair[0]], bodyname2=names[pair[1]])
+    if pairs and mode == "apart":
+        first = " and ".join(repr(names[body]) for body in min(pairs))
+        _LOG.info(
+            "%s: %d pairs of links overlap in the initial pose and do not collide, such as %s",
+            path, len(pairs), first,
+        )  # fmt: skip
+
+
+def overlap_warning(model: mujoco.MjModel, names: Names) -> str:
+    """Return a warning if moving bodies overlap deeply in the initial pose, or else an empty string."""
+    depths = depths_of_overlaps(model, model.qpos0)
+    deep = sorted((pair for pair, depth in depths.items() if depth > DEEP), key=depths.__getitem__)
+    if not deep:
+        return ""
+    first, second = pair = deep[-1]
+    more = f" (and {len(deep) - 1} more pairs)" if len(deep) > 1 else ""
+    remedy = "move one of them"
+    if first and model.body_rootid[first] == model.body_rootid[second]:
+        remedy = "if they are links of a robot, scene_options: {self_collision: apart} lets them pass"
+    return (
+        f"bodies {names.bodies[first]!r} and {names.bodies[second]!r} overlap by {depths[pair] * 1e3:.3g} mm"
+        f" in the initial pose and push each other apart{more}; {remedy}"
+    )
+
+
+def depths_of_overlaps(model: mujoco.MjModel, pose: np.ndarray) -> dict[tuple[int, int], float]:
+    """Return the depth of the deepest contact [m] of each pair of bodies that overlap, by body ids.
+
+    Args:
+        model: The compiled scene.
+        pose: Joint positions (nq,).
+    """
+    data, depths = mujoco.MjData(model), {}
+    data.qpos[:] = pose
+    mujoco.mj_fwdPosition(model, data)
+    between_geoms = (data.contact.geom >= 0).all(axis=1)  # rather than with a flex
+    found = between_geoms & (data.contact.dist < 0.0)
+    bodies = np.sort(model.geom_bodyid[data.contact.geom[found]], axis=1)
+    moving = (model.body_weldid[bodies] != 0).any(axis=1)
+    for pair, depth in zip(bodies[moving].tolist(), -data.contact.dist[found][moving], strict=True):
+        depths[tuple(pair)] = max(depths.get(tuple(pair), 0.0), float(depth))
+    return depths
+
+
+def _overlapping(model: mujoco.MjModel) -> set[tuple[int, int]]:
+    """Return the ids of all pairs of bodies that overlap in the initial pose.
+
+    If that is beyond the range of joints, their servos go to the nearer end, so bodies that overlap there are
+    included.
+    """
+    limited = np.flatnonzero(model.jnt_limited.astype(bool) & np.isin(model.jnt_type, SCALAR))
+    addresses = model.jnt_qposadr[limited]
+    within = model.qpos0.copy()
+    within[addresses] = np.clip(within[addresses], *model.jnt_range[limited].T)
+    return {pair for pose in (model.qpos0, within) for pair in depths_of_overlaps(model, pose)}
