@@ -13,6 +13,7 @@ import mujoco
 from tactile_sim.errors import SceneError
 from tactile_sim.scenes.drives import SCALAR
 from tactile_sim.scenes.faults import without_line, without_qhull_report
+from tactile_sim.scenes.gazebo_elements import add_planes, take_planes, weightless_links
 from tactile_sim.scenes.self_collision import limit_self_collision
 from tactile_sim.scenes.urdf import UrdfOptions, urdf_for_mujoco
 
@@ -57,14 +58,20 @@ def read_robot(path: Path, text: str, options: UrdfOptions) -> Robot:
     """
     urdf = urdf_for_mujoco(path, text, options)
     root = ElementTree.fromstring(urdf)
+    planes = take_planes(root)
+    urdf = ElementTree.tostring(root, encoding="unicode") if planes else urdf
     try:
         spec = mujoco.MjSpec.from_string(urdf)
     except ValueError as error:
         raise ValueError(without_line(str(error), urdf)) from None
+    weightless = weightless_links(root)
+    for body in spec.bodies:
+        body.gravcomp = float(body.name in weightless)
     for equality in spec.equalities:
         equality.solref, equality.solimp = _COUPLING
     if options.floating_base:
         free_base(spec, path)
+    add_planes(spec, planes)
     with without_qhull_report():
         model = _compile(spec)
     limit_self_collision(spec, model, options.self_collision or "apart", path, one_robot=True)
