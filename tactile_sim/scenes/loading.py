@@ -25,7 +25,7 @@ from tactile_sim.scenes.faults import (
     scene_files,
     without_qhull_report,
 )
-from tactile_sim.scenes.references import check_references
+from tactile_sim.scenes.references import check_references, drop_unknown_materials
 from tactile_sim.scenes.robots import Robot, read_robot, set_contact_options
 from tactile_sim.scenes.self_collision import limit_self_collision
 from tactile_sim.scenes.servos import Control, add_actuators, hold_keyframes
@@ -199,6 +199,7 @@ def load_robot(path: Path, options: UrdfOptions, part: bool = False) -> Robot:
             file += ".xml"
             vfs[file] = text.encode()
         spec = mujoco.MjSpec.from_file(file, vfs=vfs)
+        drop_unknown_materials(spec, path)
         if options.self_collision:
             with without_qhull_report():
                 model = spec.compile()
