@@ -14,7 +14,7 @@ from tactile_sim.errors import ConfigError, EngineError, SceneError, TactileSimE
 from tactile_sim.names import Names
 from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes.loading import compiled, find_scene, is_urdf, load_robot
-from tactile_sim.scenes.self_collision import limit_self_collision, overlap_warning
+from tactile_sim.scenes.self_collision import limit_self_collision, overlap_warnings
 from tactile_sim.scenes.sensor_layout import ALL_BITS
 from tactile_sim.scenes.urdf import control_blocks, described_urdf
 
@@ -29,7 +29,7 @@ def configured_scene(
 ) -> tuple[mujoco.MjSpec | None, mujoco.MjModel]:
     """Return a configuration's scene as a spec and as a compiled model.
 
-    The spec is None if ``made`` is a compiled model. A deep overlap in the initial pose is logged.
+    The spec is None if ``made`` is a compiled model. Deep overlaps in the initial pose are logged.
 
     Args:
         settings: Configuration that names or describes the scene.
@@ -50,7 +50,8 @@ def configured_scene(
         if spec is not None:
             return compiled(spec, Path(settings.scene), settings.source, settings.contact_sensors)
     path, modes = Path(settings.scene or settings.source), {}
-    if made is not None and (mode := settings.scene_options.self_collision):
+    mode = settings.scene_options.self_collision
+    if made is not None and mode in ("apart", "off"):
         limit_self_collision(spec, compiled(spec, path)[1], mode, path)
     if spec is None and settings.scene:
         options = urdf_options(settings)
@@ -70,7 +71,7 @@ def configured_scene(
     except SceneError:
         check_objects(settings)
         raise
-    if warning := overlap_warning(model, Names(model)):
+    for warning in overlap_warnings(model, Names(model)):
         _LOG.warning("%s: %s", path, warning)
     return spec, model
 
@@ -86,7 +87,7 @@ def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel
             raise ConfigError(
                 f"{settings.source}: {key}: cannot be added to a compiled model; pass its MjSpec"
             )
-    if settings.scene_options.self_collision:
+    if settings.scene_options.self_collision in ("apart", "off"):
         raise ConfigError(
             f"{settings.source}: scene_options.self_collision: cannot change a compiled model;"
             " pass its MjSpec"

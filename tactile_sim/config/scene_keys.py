@@ -24,11 +24,11 @@ class SceneOptions:
     floating_base: bool = key(
         False, Flag(), "whether the root link of a URDF moves freely; otherwise it is fixed"
     )
-    self_collision: str | None = key(
-        None,
-        Choice(("all", "apart", "off")),
+    self_collision: str = key(
+        "auto",
+        Choice(("auto", "all", "apart", "off")),
         "which links of a robot collide with one another: all, those that do not overlap in the initial "
-        "pose, or none; by default `apart` for a URDF, and `all` for an MJCF, which can exclude pairs itself",
+        "pose, or none; `auto` is `apart` for a URDF, and `all` for an MJCF, which can exclude pairs itself",
     )
     balance_inertia: bool = key(
         False,

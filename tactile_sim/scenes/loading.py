@@ -200,7 +200,7 @@ def load_robot(path: Path, options: UrdfOptions, part: bool = False) -> Robot:
             vfs[file] = text.encode()
         spec = mujoco.MjSpec.from_file(file, vfs=vfs)
         drop_unknown_materials(spec, path)
-        if options.self_collision:
+        if options.self_collision in ("apart", "off"):
             with without_qhull_report():
                 model = spec.compile()
             limit_self_collision(spec, model, options.self_collision, path)

@@ -74,7 +74,8 @@ def read_robot(path: Path, text: str, options: UrdfOptions) -> Robot:
     add_planes(spec, planes)
     with without_qhull_report():
         model = _compile(spec)
-    limit_self_collision(spec, model, options.self_collision or "apart", path, one_robot=True)
+    mode = "apart" if options.self_collision == "auto" else options.self_collision
+    limit_self_collision(spec, model, mode, path, one_robot=True)
     declared = declared_modes(root)
     given = {name for option in root.iterfind("mujoco/option") for name in option.keys()}
     modes = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import numpy as np
 
 from tactile_sim.names import Names
 from tactile_sim.scenes.drives import SCALAR
+from tactile_sim.text import counted
 
 _LOG = logging.getLogger("tactile_sim.scenes")
 DEEP = 0.005
@@ -28,11 +30,12 @@ def limit_self_collision(
     Args:
         spec: The scene, which is modified. Unnamed bodies may get the names that `Names` gives them.
         model: The compiled scene.
-        mode: ``off`` excludes all pairs, ``apart`` those that overlap in the initial pose, and ``all`` none.
+        mode: ``off`` excludes all pairs, ``apart`` those that overlap in the initial pose, and ``all`` and
+            ``auto`` none.
         path: Name of the scene for the log.
         one_robot: Whether the whole scene is one robot, including bodies attached to the world.
     """
-    if mode == "all":
+    if mode in ("all", "auto"):
         return
     if mode == "off":
         pairs = set(combinations((np.flatnonzero(model.body_geomnum[1:]) + 1).tolist(), 2))
@@ -53,21 +56,21 @@ def limit_self_collision(
         )  # fmt: skip
 
 
-def overlap_warning(model: mujoco.MjModel, names: Names) -> str:
-    """Return a warning if moving bodies overlap deeply in the initial pose, or else an empty string."""
+def overlap_warnings(model: mujoco.MjModel, names: Names) -> Iterator[str]:
+    """Yield a warning if links of a robot overlap deeply in the initial pose, and one for other bodies."""
     depths = depths_of_overlaps(model, model.qpos0)
-    deep = sorted((pair for pair, depth in depths.items() if depth > DEEP), key=depths.__getitem__)
-    if not deep:
-        return ""
-    first, second = pair = deep[-1]
-    more = f" (and {len(deep) - 1} more pairs)" if len(deep) > 1 else ""
-    remedy = "move one of them"
-    if first and model.body_rootid[first] == model.body_rootid[second]:
-        remedy = "if they are links of a robot, scene_options: {self_collision: apart} lets them pass"
-    return (
-        f"bodies {names.bodies[first]!r} and {names.bodies[second]!r} overlap by {depths[pair] * 1e3:.3g} mm"
-        f" in the initial pose and push each other apart{more}; {remedy}"
-    )
+    deep = {pair: depth for pair, depth in depths.items() if depth > DEEP}
+    own = {pair for pair in deep if pair[0] and model.body_rootid[pair[0]] == model.body_rootid[pair[1]]}
+    option = "scene_options: {self_collision: apart} excludes this contact if they are links of a robot"
+    for pairs, remedy in ((own, option), (deep.keys() - own, "move one of them")):
+        if not pairs:
+            continue
+        first, second = pair = max(pairs, key=deep.__getitem__)
+        more = f" (and {counted(len(pairs) - 1, 'more pair')})" if len(pairs) > 1 else ""
+        yield (
+            f"bodies {names.bodies[first]!r} and {names.bodies[second]!r} overlap by"
+            f" {deep[pair] * 1e3:.1f} mm in the initial pose and push each other apart{more}; {remedy}"
+        )
 
 
 def depths_of_overlaps(model: mujoco.MjModel, pose: np.ndarray) -> dict[tuple[int, int], float]:
