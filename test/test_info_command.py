@@ -129,7 +129,7 @@ PAD = "positions:\n- [0.05, 0, 0.05]\n- [0.06, 0, 0.05]\nnormals:\n- [0, {0}, 0]
     ("lid", "normal", "response", "facts"),
     [
         (LID, -1, "elastic_foundation", []),
-        ("", -1, "elastic_foundation", [["'cup'", "100 cm²"]]),
+        ("", -1, "elastic_foundation", [["cup_geom", "100 cm²"]]),
         ("", -1, "hertz", []),
         (LID, 1, "elastic_foundation", [["skin.pads.side", "1 of 2", "'b'"]]),
     ],
@@ -138,7 +138,7 @@ def test_check_warns_about_open_meshes_and_inward_normals(tmp_path, capsys, lid,
     (tmp_path / "cup.obj").write_text(BOX + lid)
     (tmp_path / "scene.xml").write_text("""<mujoco><asset><mesh name="cup" file="cup.obj"/></asset><worldbody>
       <body name="b"><geom type="box" size=".05 .05 .05" pos=".05 .05 .05"/></body>
-      <body><geom type="mesh" mesh="cup" pos="1 0 0"/></body></worldbody></mujoco>""")
+      <body><geom name="cup_geom" type="mesh" mesh="cup" pos="1 0 0"/></body></worldbody></mujoco>""")
     (tmp_path / "pad.yaml").write_text(PAD.format(normal))
     (tmp_path / "it.yaml").write_text(
         "/**:\n  ros__parameters:\n    scene: scene.xml\n"

@@ -13,28 +13,37 @@ from tactile_sim.names import Names
 from tactile_sim.skin.limits import geom_areas
 from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.taxels import Taxels
+from tactile_sim.text import shortened
 
 _HOLES = 1e-3
-"""Area of holes above which a mesh is reported, as a fraction of the area of its triangles."""
+"""Area of holes that is negligible, as a fraction of the area of a mesh's triangles."""
 _STEP = 1e-4
 """Distance from the surface at which a normal is compared with the body's surface [m]."""
 
 
 def open_meshes(model: mujoco.MjModel) -> Iterator[str]:
-    """Yield a warning for each mesh with holes that collides.
+    """Yield a warning if colliding meshes have holes.
 
     Contacts use the convex hull, which is closed, but `elastic_foundation` measures gaps to the triangles.
     """
-    meshes = (model.geom_type == mujoco.mjtGeom.mjGEOM_MESH) & (geom_areas(model) > 0.0)
-    for mesh in np.unique(model.geom_dataid[meshes]).tolist():
-        corners = mesh_triangles(model, mesh)
-        sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
-        area, hole = 0.5 * np.linalg.norm(sides, axis=1).sum(), hole_area(corners)
-        if hole > _HOLES * area:
-            yield (
-                f"mesh {model.mesh(mesh).name!r} has holes of {hole * 1e4:.3g} cm² in total, so the pressures"
-                " of elastic_foundation are wrong near them; close the mesh"
-            )
+    collides = (model.geom_type == mujoco.mjtGeom.mjGEOM_MESH) & (geom_areas(model) > 0.0)
+    holes = {mesh: _open_area(model, mesh) for mesh in set(model.geom_dataid[collides].tolist())}
+    geoms = [geom for geom in np.flatnonzero(collides).tolist() if holes[model.geom_dataid[geom]]]
+    if geoms:
+        geoms.sort(key=lambda geom: -holes[model.geom_dataid[geom]])
+        names, largest = Names(model), holes[model.geom_dataid[geoms[0]]]
+        yield (
+            f"meshes have holes of up to {largest * 1e4:.3g} cm², near which elastic_foundation returns wrong"
+            f" pressures; close the meshes of {shortened([names.geoms[geom] for geom in geoms])}"
+        )
+
+
+def _open_area(model: mujoco.MjModel, mesh: int) -> float:
+    """Return the total area of a mesh's holes [m2]; 0 if it is negligible."""
+    corners = mesh_triangles(model, mesh)
+    sides = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    area, hole = 0.5 * float(np.linalg.norm(sides, axis=1).sum()), hole_area(corners)
+    return hole if hole > _HOLES * area else 0.0
 
 
 def inward_pads(model: mujoco.MjModel, skin: Taxels) -> Iterator[str]:
