@@ -70,7 +70,6 @@ def run_mimo_environments(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True, timeout=900)
 
 
-@pytest.mark.timeout(900)  # MIMo needs 16 s to build its touch
 def test_environments_of_mimo_feel_the_same_forces():
     checkout = os.environ.get("TACTILE_SIM_MIMO")
     if checkout is None:

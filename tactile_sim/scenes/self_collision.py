@@ -80,15 +80,17 @@ def depths_of_overlaps(model: mujoco.MjModel, pose: np.ndarray) -> dict[tuple[in
         model: The compiled scene.
         pose: Joint positions (nq,).
     """
-    data, depths = mujoco.MjData(model), {}
+    data, depths = mujoco.MjData(model), dict[tuple[int, int], float]()
     data.qpos[:] = pose
     mujoco.mj_fwdPosition(model, data)
     between_geoms = (data.contact.geom >= 0).all(axis=1)  # rather than with a flex
     found = between_geoms & (data.contact.dist < 0.0)
     bodies = np.sort(model.geom_bodyid[data.contact.geom[found]], axis=1)
     moving = (model.body_weldid[bodies] != 0).any(axis=1)
-    for pair, depth in zip(bodies[moving].tolist(), -data.contact.dist[found][moving], strict=True):
-        depths[tuple(pair)] = max(depths.get(tuple(pair), 0.0), float(depth))
+    for (first, second), depth in zip(
+        bodies[moving].tolist(), -data.contact.dist[found][moving], strict=True
+    ):
+        depths[first, second] = max(depths.get((first, second), 0.0), float(depth))
     return depths
 
 
