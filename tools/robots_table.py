@@ -44,9 +44,9 @@ In an MJCF, each body attached to the world gets a free base, and the worst rati
 A model passes if it can be loaded, drifts at most 10 mrad or 10 mm, rests at the end, has no joint at its effort limit
 that is displaced by more than that, and measures its weight with an error of at most 1 %. Falling over is allowed, since
 no robot is balanced in this test. A model without driven joints has no pose to hold, and its drift is empty. Joints
-without a motor, and joints that are driven only by tendons over several joints, hang freely. A model without colliding
-geometry cannot measure anything and is not counted; a file with geometry that cannot be loaded is counted. MuJoCo itself
-rejects the MJCF files that cannot be loaded. The weight does not include [links without
+without a motor, and joints that are driven only by tendons over several joints, hang freely. A model whose bodies have
+no colliding geometry except planes, which cannot have a skin, is not counted; a file with geometry that cannot be loaded
+is counted. MuJoCo itself rejects the MJCF files that cannot be loaded. The weight does not include [links without
 gravity](own_robot.md#from-urdf).
 
 *overlap*: bodies of an MJCF overlap by more than 5 mm in its initial pose, and a warning is logged. Links push each other
