@@ -117,3 +117,35 @@ def test_presets_are_listed_with_the_sources_of_their_figures(capsys):
     assert "secondary" in capsys.readouterr().out
     assert main(["presets", "xela"]) == 2
     assert "xela_u" in capsys.readouterr().err
+
+
+BOX = "".join(f"v {x} {y} {z}\n" for x in (0, 0.1) for y in (0, 0.1) for z in (0, 0.1))
+BOX += "f 1 2 4\nf 1 4 3\nf 5 7 8\nf 5 8 6\nf 1 5 6\nf 1 6 2\nf 3 4 8\nf 3 8 7\nf 1 3 7\nf 1 7 5\n"
+LID = "f 2 6 8\nf 2 8 4\n"
+PAD = "positions:\n- [0.05, 0, 0.05]\n- [0.06, 0, 0.05]\nnormals:\n- [0, {0}, 0]\n- [0, -1, 0]\n"
+
+
+@pytest.mark.parametrize(
+    ("lid", "normal", "response", "facts"),
+    [
+        (LID, -1, "elastic_foundation", []),
+        ("", -1, "elastic_foundation", [["cup_geom", "100 cm²"]]),
+        ("", -1, "hertz", []),
+        (LID, 1, "elastic_foundation", [["skin.pads.side", "1 of 2", "'b'"]]),
+    ],
+)
+def test_check_warns_about_open_meshes_and_inward_normals(tmp_path, capsys, lid, normal, response, facts):
+    (tmp_path / "cup.obj").write_text(BOX + lid)
+    (tmp_path / "scene.xml").write_text("""<mujoco><asset><mesh name="cup" file="cup.obj"/></asset><worldbody>
+      <body name="b"><geom type="box" size=".05 .05 .05" pos=".05 .05 .05"/></body>
+      <body><geom name="cup_geom" type="mesh" mesh="cup" pos="1 0 0"/></body></worldbody></mujoco>""")
+    (tmp_path / "pad.yaml").write_text(PAD.format(normal))
+    (tmp_path / "it.yaml").write_text(
+        "/**:\n  ros__parameters:\n    scene: scene.xml\n"
+        f"    skin: {{response_function: {response}, pads: {{side: {{body: b, layout: pad.yaml}}}}}}\n"
+    )
+    assert main(["check", str(tmp_path / "it.yaml")]) == 0
+    lines = [line for line in capsys.readouterr().out.splitlines() if line.startswith("warning: ")]
+    assert len(lines) == len(facts)
+    for line, there in zip(lines, facts, strict=True):
+        assert [fact for fact in there if fact not in line] == []

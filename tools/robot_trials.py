@@ -5,7 +5,9 @@ from __future__ import annotations
 import dataclasses
 import logging
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import mujoco
@@ -14,7 +16,8 @@ import numpy as np
 from tactile_sim import Simulation, TactileSimError
 from tactile_sim.config import Settings, configured_scene, from_mapping
 from tactile_sim.config.scales import colliding_areas
-from tactile_sim.scenes.drives import EFFORT, POSITION
+from tactile_sim.scenes.drives import EFFORT, POSITION, followed_equalities
+from tactile_sim.scenes.self_collision import depths_of_overlaps
 
 TAXELS = 20_000
 """Approximate maximum number of taxels."""
@@ -46,6 +49,9 @@ class Trial:
     """Largest joint speed after 10 s [rad/s or m/s], over all driven joints."""
     weak: bool = False
     """Whether any joint deviates by more than 10 mrad or 10 mm while its actuator is at the force limit."""
+    needs: float | None = None
+    """Largest effort that such a joint requires to hold the pose, as a multiple of its limit; None if the
+    robot's base is free."""
     weight: float | None = None
     """Vertical ground force that the skin measures, divided by the weight.
 
@@ -53,12 +59,13 @@ class Trial:
     """
 
 
-def attempt(file: Path, packages: Path) -> Trial:
+def attempt(file: Path, packages: Path, options: Mapping[str, str] = MappingProxyType({})) -> Trial:
     """Load a model and measure how well it works.
 
     Args:
         file: A URDF or MJCF file.
         packages: Folder with the ROS packages that the file refers to.
+        options: Scene options.
     """
     repairs: list[str] = []
     handler = logging.Handler()
@@ -66,7 +73,9 @@ def attempt(file: Path, packages: Path) -> Trial:
     logger = logging.getLogger("tactile_sim.scenes")
     logger.addHandler(handler)
     logger.propagate = False
-    settings = {"scene": str(file), "package_paths": [str(packages)], "contacts": "all"}
+    settings: dict[str, Any] = {"scene": str(file), "package_paths": [str(packages)], "contacts": "all"}
+    if options:
+        settings["scene_options"] = dict(options)
     begin = time.perf_counter()
     simulation = Simulation(settings)
     repaired = len(repairs)
@@ -85,11 +94,8 @@ def attempt(file: Path, packages: Path) -> Trial:
 
 
 def overlap(model: mujoco.MjModel) -> float:
-    """Return the depth of the deepest contact of a moving body in the initial pose [m]."""
-    data = mujoco.MjData(model)
-    mujoco.mj_forward(model, data)
-    own = (model.body_weldid[model.geom_bodyid[data.contact.geom]] != 0).any(axis=1)
-    return max(0.0, -float(data.contact.dist[own].min(initial=0.0)))
+    """Return the depth of the deepest overlap of a moving body in the initial pose [m]."""
+    return max(depths_of_overlaps(model, model.qpos0).values(), default=0.0)
 
 
 def default_control(simulation: Simulation) -> dict[str, dict[str, str]]:
@@ -111,7 +117,7 @@ def covered(
         spec: Scene to use in place of the configured file.
     """
     area = float(colliding_areas(model)[1:].sum())
-    if not area:
+    if area < np.finfo(float).eps:  # nothing, or planes
         return None
     settings = settings | {"skin": {"scales": {"*": max(0.02, np.sqrt(area / TAXELS))}}}
     return Simulation(spec or settings, settings if spec else None)
@@ -136,7 +142,31 @@ def hold(simulation: Simulation, trial: Trial) -> None:
             setattr(trial, field, float(moved[group].max()))
     low, high = table.reach[driven, EFFORT].T
     force = data.qfrc_actuator[commander.dofs[driven]]
-    trial.weak = bool(((moved > 0.01) & ((force <= low * 0.999) | (force >= high * 0.999))).any())
+    weak = (moved > 0.01) & ((force <= low * 0.999) | (force >= high * 0.999))
+    trial.weak = bool(weak.any())
+    if trial.weak and not (engine.model.jnt_type == mujoco.mjtJoint.mjJNT_FREE).any():
+        effort = holding_effort(engine.model, commander.qpos[driven], goal)[commander.dofs[driven]]
+        trial.needs = float((effort / np.where(effort < 0.0, low, high))[weak].max())
+
+
+def holding_effort(model: mujoco.MjModel, addresses: np.ndarray, goal: np.ndarray) -> np.ndarray:
+    """Return the effort that holds each degree of freedom against gravity and springs (nv,) [N m or N].
+
+    The load on a joint that follows another one is added to that of the other one.
+
+    Args:
+        model: A robot with a fixed base.
+        addresses: Indices in ``qpos`` (n,) of the joints that are not in their initial position.
+        goal: Their positions (n,) [rad or m].
+    """
+    data = mujoco.MjData(model)
+    data.qpos[addresses] = goal
+    mujoco.mj_forward(model, data)
+    effort = data.qfrc_bias - data.qfrc_passive
+    dofs = model.jnt_dofadr
+    for equality, leader in followed_equalities(model).items():
+        effort[dofs[leader]] += model.eq_data[equality, 1] * effort[dofs[model.eq_obj1id[equality]]]
+    return effort
 
 
 def weigh(settings: dict[str, Any], model: mujoco.MjModel) -> float | None:
@@ -149,7 +179,8 @@ def weigh(settings: dict[str, Any], model: mujoco.MjModel) -> float | None:
     simulation = None
     if settings["scene"].endswith(".urdf"):
         try:
-            simulation = covered(settings | {"scene_options": {"floating_base": True}}, model)
+            options = settings.get("scene_options", {}) | {"floating_base": True}
+            simulation = covered(settings | {"scene_options": options}, model)
         except TactileSimError as error:
             if "floating_base" not in str(error):
                 raise
@@ -173,7 +204,8 @@ def weigh(settings: dict[str, Any], model: mujoco.MjModel) -> float | None:
         forces = _ground_forces(simulation, moves)
         if moves or not _moves(data):
             break  # otherwise, it toppled while it was weighed
-    ratios = np.array([forces[root] / -model.opt.gravity[2] / model.body_subtreemass[root] for root in roots])
+    masses = np.bincount(model.body_rootid, model.body_mass * (1.0 - model.body_gravcomp), model.nbody)
+    ratios = forces[roots] / -model.opt.gravity[2] / masses[roots]
     return float(ratios[np.argmax(np.abs(ratios - 1.0))])
 
 

@@ -30,6 +30,7 @@ def main(args: argparse.Namespace) -> int:
 
         bridges.require(settings)
     from tactile_sim.simulation import Simulation  # imported late because it takes a second
+    from tactile_sim.skin.warnings import inward_pads, open_meshes
 
     simulation = Simulation(settings)
     skin, model = simulation.skin, simulation.engine.model
@@ -45,7 +46,10 @@ def main(args: argparse.Namespace) -> int:
         f"{counted(model.njnt, 'joint')}, "
         f"{counted(model.nu, 'actuator')}, {counted(len(simulation.engine.sensor_ids), 'sensor')}."
     )
-    for line in settings.rates_above(1 / simulation.engine.timestep):
+    warnings = [*settings.rates_above(1 / simulation.engine.timestep), *inward_pads(model, skin)]
+    if "elastic_foundation" in simulation.functions.responses:
+        warnings += open_meshes(model)
+    for line in warnings:
         print(f"warning: {line}")
     if without := simulation.commander.without_position:
         reasons: dict[str, list[str]] = {}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,11 +14,14 @@ from tactile_sim.errors import ConfigError, EngineError, SceneError, TactileSimE
 from tactile_sim.names import Names
 from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes.loading import compiled, find_scene, is_urdf, load_robot
+from tactile_sim.scenes.self_collision import limit_self_collision, overlap_warnings
 from tactile_sim.scenes.sensor_layout import ALL_BITS
 from tactile_sim.scenes.urdf import control_blocks, described_urdf
 
 if TYPE_CHECKING:
     from tactile_sim.config.settings import Settings
+
+_LOG = logging.getLogger("tactile_sim.config")
 
 
 def configured_scene(
@@ -25,7 +29,7 @@ def configured_scene(
 ) -> tuple[mujoco.MjSpec | None, mujoco.MjModel]:
     """Return a configuration's scene as a spec and as a compiled model.
 
-    The spec is None if ``made`` is a compiled model.
+    The spec is None if ``made`` is a compiled model. Deep overlaps in the initial pose are logged.
 
     Args:
         settings: Configuration that names or describes the scene.
@@ -46,6 +50,9 @@ def configured_scene(
         if spec is not None:
             return compiled(spec, Path(settings.scene), settings.source, settings.contact_sensors)
     path, modes = Path(settings.scene or settings.source), {}
+    mode = settings.scene_options.self_collision
+    if made is not None and mode in ("apart", "off"):
+        limit_self_collision(spec, compiled(spec, path)[1], mode, path)
     if spec is None and settings.scene:
         options = urdf_options(settings)
         path = find_scene(settings.scene, settings.base, settings.source, options.package_paths)
@@ -60,10 +67,13 @@ def configured_scene(
         spec = empty_scene()
     modes = modes | add_parts(spec, settings)
     try:
-        return compiled(spec, path, settings.source, settings.contact_sensors, settings.control, modes)
+        spec, model = compiled(spec, path, settings.source, settings.contact_sensors, settings.control, modes)
     except SceneError:
         check_objects(settings)
         raise
+    for warning in overlap_warnings(model, Names(model)):
+        _LOG.warning("%s: %s", path, warning)
+    return spec, model
 
 
 def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel:
@@ -77,6 +87,11 @@ def _check_compiled(model: mujoco.MjModel, settings: Settings) -> mujoco.MjModel
             raise ConfigError(
                 f"{settings.source}: {key}: cannot be added to a compiled model; pass its MjSpec"
             )
+    if settings.scene_options.self_collision in ("apart", "off"):
+        raise ConfigError(
+            f"{settings.source}: scene_options.self_collision: cannot change a compiled model;"
+            " pass its MjSpec"
+        )
     contact = np.flatnonzero(model.sensor_type == mujoco.mjtSensor.mjSENS_CONTACT)
     partial = contact[(model.sensor_intprm[contact, 0] & ALL_BITS) != ALL_BITS]
     if len(partial):

@@ -25,10 +25,10 @@ class SceneOptions:
         False, Flag(), "whether the root link of a URDF moves freely; otherwise it is fixed"
     )
     self_collision: str = key(
-        "apart",
-        Choice(("all", "apart", "off")),
-        "which links of a URDF collide with one another: all, those that do not overlap in the initial pose, "
-        "or none",
+        "auto",
+        Choice(("auto", "all", "apart", "off")),
+        "which links of a robot collide with one another: all, those that do not overlap in the initial "
+        "pose, or none; `auto` is `apart` for a URDF, and `all` for an MJCF, which can exclude pairs itself",
     )
     balance_inertia: bool = key(
         False,

@@ -81,3 +81,27 @@ def _shells(faces: np.ndarray, areas: np.ndarray) -> tuple[np.ndarray, np.ndarra
     odd = np.repeat(uses % 2 == 1, uses)
     is_closed[shell[order[odd] // 3]] = False
     return shell, turned, is_closed
+
+
+def hole_area(corners: np.ndarray) -> float:
+    """Return the total area of a mesh's holes [m2].
+
+    The area of a hole is that of the flattest surface that closes it, projected along its mean normal. Cracks
+    between triangles that do not share vertices therefore count as 0.
+
+    Args:
+        corners: (f, 3, 3) corners of the triangles, in counterclockwise order as seen from outside [m].
+    """
+    points, same = np.unique(corners.reshape(-1, 3) + 0.0, axis=0, return_inverse=True)
+    faces = same.reshape(-1, 3)
+    start, stop = faces.ravel(), np.roll(faces, -1, axis=1).ravel()
+    ends = np.stack([np.minimum(start, stop), np.maximum(start, stop)], axis=1)
+    edges, edge = np.unique(ends, axis=0, return_inverse=True)
+    surplus = np.bincount(edge.reshape(-1), np.where(start < stop, 1.0, -1.0), len(edges))
+    first, second = edges[surplus != 0.0].T
+    graph = coo_matrix((np.ones(len(first), np.int8), (first, second)), (len(points), len(points)))
+    count, hole = connected_components(graph, directed=False)
+    area = np.zeros((count, 3))
+    crosses = np.cross(points[first], points[second]) * surplus[surplus != 0.0, None]
+    np.add.at(area, hole[first], 0.5 * crosses)
+    return float(np.linalg.norm(area, axis=1).sum())

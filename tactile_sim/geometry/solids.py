@@ -63,7 +63,7 @@ def solids(model: mujoco.MjModel) -> Solids:
         if not hfield and kind not in (mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_SDF):
             continue
         if (hfield, data) not in known:
-            own = corners[0] if data < 0 else _hfield(model, data) if hfield else _mesh(model, data)
+            own = corners[0] if data < 0 else _hfield(model, data) if hfield else mesh_triangles(model, data)
             low, high = own.min(axis=1), own.max(axis=1)
             order, boxes = tree(0.5 * (low + high), 0.5 * (high - low))
             boxes["first"] += faces
@@ -77,7 +77,7 @@ def solids(model: mujoco.MjModel) -> Solids:
     return Solids(table, np.concatenate(corners), np.concatenate(nodes))
 
 
-def _mesh(model: mujoco.MjModel, mesh: int) -> np.ndarray:
+def mesh_triangles(model: mujoco.MjModel, mesh: int) -> np.ndarray:
     """Return the counterclockwise corners (f, 3, 3) of a mesh's triangles in the frame of its geoms [m]."""
     first, count = model.mesh_vertadr[mesh], model.mesh_vertnum[mesh]
     face, faces = model.mesh_faceadr[mesh], model.mesh_facenum[mesh]

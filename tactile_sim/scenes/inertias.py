@@ -26,8 +26,9 @@ _ENTRIES = ("ixx", "iyy", "izz", "ixy", "ixz", "iyz")
 def repair_inertias(robot: ElementTree.Element, floating_base: bool = False) -> list[str]:
     """Repair the ``<inertial>`` elements of a URDF in place.
 
-    - A moving link gets `LEAST_MASS` if neither it nor any link welded to it has mass. A link without
-      ``<inertial>`` but with collision geometry is not changed, because MuJoCo assumes the density of water.
+    - A link without ``<inertial>`` is massless if a link welded to it has mass. Otherwise, MuJoCo gives its
+      collision geometry the density of water.
+    - A moving link gets `LEAST_MASS` if neither it nor any link welded to it has mass or collision geometry.
     - A negative mass becomes `LEAST_MASS`.
     - A principal moment that is not positive becomes `LEAST_RATIO` times the largest one. If none is
       positive, all become those of a sphere with the radius of gyration `LEAST_RADIUS`.
@@ -45,8 +46,14 @@ def repair_inertias(robot: ElementTree.Element, floating_base: bool = False) -> 
     inertials = {name: link.find("inertial") for name, link in links.items()}
     masses = {name: max(0.0, _mass(found)) for name, found in inertials.items() if found is not None}
     repairs = [line for name, link in links.items() for line in _repair_link(name, link)]
-    for name, group in _moving(robot, links, floating_base):
-        if not any(_has_mass(links[part]) for part in group):
+    for name, group, moves in _groups(robot, links, floating_base):
+        solid = [
+            part for part in group if inertials[part] is None and links[part].find("collision") is not None
+        ]
+        if any(_has_mass(links[part]) for part in group):
+            for part in set(solid) - {"world"}:
+                _set_inertial(links[part], _MASSLESS, np.eye(3) * _MASSLESS * LEAST_RADIUS**2)
+        elif moves and not solid:
             _set_inertial(links[name], LEAST_MASS, np.eye(3) * LEAST_MASS * LEAST_RADIUS**2)
             given = sum(masses.get(part, 0.0) for part in group)
             repairs.append(
@@ -108,10 +115,10 @@ def _repaired_moments(moments: np.ndarray, mass: float) -> tuple[np.ndarray, lis
     return repaired, reasons
 
 
-def _moving(
+def _groups(
     robot: ElementTree.Element, links: dict[str, ElementTree.Element], floating_base: bool
-) -> Iterator[tuple[str, list[str]]]:
-    """Yield each moving link, with a list of that link and all links welded to it."""
+) -> Iterator[tuple[str, list[str], bool]]:
+    """Yield each link that is not welded to its parent, all links welded to it, and whether it moves."""
     welded: dict[str, list[str]] = {}
     moved, roots = [], set(links)
     for joint in robot.findall("joint"):
@@ -123,7 +130,7 @@ def _moving(
             welded.setdefault(parent.get("link", ""), []).append(child.get("link", ""))
         else:
             moved.append(child.get("link", ""))
-    for name in [*moved, *(roots if floating_base else ())]:
+    for name in [*moved, *roots]:
         group, waiting = [], [name]
         while waiting:
             part = waiting.pop()
@@ -131,14 +138,12 @@ def _moving(
                 break  # a loop, which MuJoCo reports
             group.append(part)
             waiting += welded.get(part, [])
-        yield name, group
+        yield name, group, floating_base or name in moved
 
 
 def _has_mass(link: ElementTree.Element) -> bool:
     inertial = link.find("inertial")
-    if inertial is None:
-        return link.find("collision") is not None
-    return not _mass(inertial) <= _MASSLESS  # NaN is reported by MuJoCo
+    return inertial is not None and not _mass(inertial) <= _MASSLESS  # NaN is reported by MuJoCo
 
 
 def _mass(inertial: ElementTree.Element) -> float:

@@ -25,8 +25,9 @@ from tactile_sim.scenes.faults import (
     scene_files,
     without_qhull_report,
 )
-from tactile_sim.scenes.references import check_references
+from tactile_sim.scenes.references import check_references, drop_unknown_materials
 from tactile_sim.scenes.robots import Robot, read_robot, set_contact_options
+from tactile_sim.scenes.self_collision import limit_self_collision
 from tactile_sim.scenes.servos import Control, add_actuators, hold_keyframes
 from tactile_sim.scenes.sizes import huge_mesh
 from tactile_sim.scenes.urdf import UrdfOptions, urdf_for_mujoco
@@ -158,8 +159,8 @@ def load_spec(path: Path, options: UrdfOptions | None = None) -> mujoco.MjSpec:
 
     Args:
         path: The file.
-        options: Options for URDF files. In attached files, ``floating_base`` adds no joint, and
-            ``self_collision`` is ignored.
+        options: Options for URDF files. In files attached to an MJCF, ``floating_base`` adds no joint, and
+            ``self_collision`` is that of the MJCF.
 
     Raises:
         SceneError: The file is not a scene, attaches itself, or is rejected by MuJoCo.
@@ -174,8 +175,8 @@ def load_robot(path: Path, options: UrdfOptions, part: bool = False) -> Robot:
 
     Args:
         path: URDF or MJCF file.
-        options: Options for URDF files. In attached files, ``floating_base`` adds no joint, and
-            ``self_collision`` is ignored.
+        options: Options for URDF files. In files attached to an MJCF, ``floating_base`` adds no joint, and
+            ``self_collision`` is that of the MJCF.
         part: Whether the file becomes part of another scene, whose physics options apply. Otherwise, a URDF
             gets options that suit contacts; see `robots.set_contact_options`.
 
@@ -201,7 +202,13 @@ def load_robot(path: Path, options: UrdfOptions, part: bool = False) -> Robot:
             file += ".xml"
             vfs[file] = text.encode()
         with logged_warnings(path):
-            return Robot(mujoco.MjSpec.from_file(file, vfs=vfs), {}, frozenset())
+            spec = mujoco.MjSpec.from_file(file, vfs=vfs)
+        drop_unknown_materials(spec, path)
+        if options.self_collision in ("apart", "off"):
+            with without_qhull_report():
+                model = spec.compile()
+            limit_self_collision(spec, model, options.self_collision, path)
+        return Robot(spec, {}, frozenset())
     except (ValueError, RuntimeError, mujoco.FatalError) as error:
         raise refusal(path, error) from None
 

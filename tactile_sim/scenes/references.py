@@ -1,20 +1,25 @@
-"""Check the files that a scene references before MuJoCo opens them.
+"""Check what a scene references: files, before MuJoCo opens them, and materials.
 
-Without this check, MuJoCo would wait forever for data from a FIFO, for example.
+Without the check of files, MuJoCo would wait forever for data from a FIFO, for example.
 """
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 from html import unescape
 from pathlib import Path
 
+import mujoco
+
 from tactile_sim.errors import SceneError
 from tactile_sim.files import MOST_ASSET, MOST_TEXT, check_file, read_file
 from tactile_sim.scenes.faults import NOT_CONTENT
 from tactile_sim.scenes.sizes import check_sizes
+from tactile_sim.text import shortened
 
+_LOG = logging.getLogger("tactile_sim.scenes")
 _FILE = re.compile(r"""\bfile\w*\s*=\s*(?:"([^"<]*)"|'([^'<]*)')""")
 _FOLDER = re.compile(r"""\b(?:mesh|texture|asset)dir\s*=\s*(?:"([^"<]*)"|'([^'<]*)')""")
 _SCENES = (".xml", ".urdf", ".mjcf")
@@ -45,6 +50,18 @@ def check_references(path: Path) -> None:
                 _check(found, name, file)
                 if found.suffix.lower() in _SCENES:
                     waiting.append(found)
+
+
+def drop_unknown_materials(spec: mujoco.MjSpec, path: Path) -> None:
+    """Remove references to materials that do not exist, which only change how the scene looks."""
+    known = {material.name for material in spec.materials}
+    unknown = set()
+    for element in (*spec.geoms, *spec.sites, *spec.tendons, *spec.flexes, *spec.skins):
+        if element.material and element.material not in known:
+            unknown.add(element.material)
+            element.material = ""
+    if unknown:
+        _LOG.warning("%s: no materials %s; ignored", path, shortened(sorted(map(repr, unknown))))
 
 
 def _values(attribute: re.Pattern[str], text: str) -> list[str]:

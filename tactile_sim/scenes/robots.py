@@ -1,24 +1,22 @@
-"""Create editable specs from robots in URDF files, and set free bases, self-collision and contact options."""
+"""Create editable specs from robots in URDF files, and set free bases and contact options."""
 
 from __future__ import annotations
 
-import logging
 import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Collection
 from dataclasses import dataclass
-from itertools import combinations
 from pathlib import Path
 
 import mujoco
-import numpy as np
 
 from tactile_sim.errors import SceneError
 from tactile_sim.scenes.drives import SCALAR
 from tactile_sim.scenes.faults import without_line, without_qhull_report
+from tactile_sim.scenes.gazebo_elements import add_planes, take_planes, weightless_links
+from tactile_sim.scenes.self_collision import limit_self_collision
 from tactile_sim.scenes.urdf import UrdfOptions, urdf_for_mujoco
 
-_LOG = logging.getLogger("tactile_sim.scenes")
 _MODES = ("position", "velocity", "effort")
 _CONTACT_OPTIONS = {
     "integrator": mujoco.mjtIntegrator.mjINT_IMPLICITFAST,
@@ -59,29 +57,25 @@ def read_robot(path: Path, text: str, options: UrdfOptions) -> Robot:
         ValueError: MuJoCo rejects the URDF.
     """
     urdf = urdf_for_mujoco(path, text, options)
+    root = ElementTree.fromstring(urdf)
+    planes = take_planes(root)
+    urdf = ElementTree.tostring(root, encoding="unicode") if planes else urdf
     try:
         spec = mujoco.MjSpec.from_string(urdf)
     except ValueError as error:
         raise ValueError(without_line(str(error), urdf)) from None
+    weightless = weightless_links(root)
+    for body in spec.bodies:
+        body.gravcomp = float(body.name in weightless)
     for equality in spec.equalities:
         equality.solref, equality.solimp = _COUPLING
     if options.floating_base:
         free_base(spec, path)
+    add_planes(spec, planes)
     with without_qhull_report():
         model = _compile(spec)
-    if options.self_collision == "off":
-        bodies = [model.body(body).name for body in range(1, model.nbody) if model.body_geomnum[body]]
-        _exclude(spec, {(first, second) for first, second in combinations(bodies, 2)})
-    elif options.self_collision == "apart":
-        overlapping = _overlapping(model)
-        _exclude(spec, overlapping)
-        if overlapping:
-            first = " and ".join(map(repr, min(overlapping)))
-            _LOG.info(
-                "%s: %d pairs of links overlap in the initial pose and do not collide, such as %s",
-                path, len(overlapping), first,
-            )  # fmt: skip
-    root = ElementTree.fromstring(urdf)
+    mode = "apart" if options.self_collision == "auto" else options.self_collision
+    limit_self_collision(spec, model, mode, path, one_robot=True)
     declared = declared_modes(root)
     given = {name for option in root.iterfind("mujoco/option") for name in option.keys()}
     modes = {
@@ -155,29 +149,3 @@ def _compile(spec: mujoco.MjSpec) -> mujoco.MjModel:
             if mesh is None or mesh.inertia == mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL:
                 raise
             mesh.inertia = mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL
-
-
-def _overlapping(model: mujoco.MjModel) -> set[tuple[str, str]]:
-    """Return the names of all pairs of bodies that overlap in the initial pose.
-
-    If this pose violates joint limits, servos move the joints to the nearest limits. Pairs that overlap in
-    the resulting pose are included, too.
-    """
-    data, pairs = mujoco.MjData(model), set()
-    limited = np.flatnonzero(model.jnt_limited.astype(bool) & np.isin(model.jnt_type, SCALAR))
-    addresses = model.jnt_qposadr[limited]
-    within = model.qpos0.copy()
-    within[addresses] = np.clip(within[addresses], *model.jnt_range[limited].T)
-    for pose in (model.qpos0, within):
-        data.qpos[:] = pose
-        mujoco.mj_kinematics(model, data)
-        mujoco.mj_collision(model, data)
-        bodies = model.geom_bodyid[data.contact.geom[data.contact.dist < 0.0]]
-        pairs |= {(model.body(first).name, model.body(second).name) for first, second in bodies.tolist()}
-    return pairs
-
-
-def _exclude(spec: mujoco.MjSpec, pairs: set[tuple[str, str]]) -> None:
-    """Exclude contacts between pairs of bodies."""
-    for first, second in sorted(pairs):
-        spec.add_exclude(bodyname1=first, bodyname2=second)

@@ -28,15 +28,15 @@ _LEVELS = 6
 
 @dataclass(frozen=True)
 class UrdfOptions:
-    """Options for reading URDF files."""
+    """Options for reading URDF files; an MJCF uses only `self_collision`."""
 
     strict: bool = False
     """True to reject malformed and physically impossible elements instead of repairing them."""
     floating_base: bool = False
     """True to add a free joint to the root link."""
-    self_collision: str = "apart"
+    self_collision: str = "auto"
     """Which links of a robot can collide with one another: ``all``, ``off`` (none) or ``apart`` (all pairs
-    that do not overlap in the initial pose)."""
+    that do not overlap in the initial pose). ``auto`` is ``apart`` for a URDF and ``all`` for an MJCF."""
     package_paths: tuple[str, ...] = ()
     """Folders that are searched first for packages."""
     xacro_arguments: Mapping[str, str] = field(default_factory=dict)

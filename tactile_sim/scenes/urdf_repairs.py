@@ -18,6 +18,7 @@ _COUNTS = {
     "sphere": {"radius": 1},
     "cylinder": {"radius": 1, "length": 1},
     "capsule": {"radius": 1, "length": 1},
+    "plane": {"normal": 3},
     "limit": {"lower": 1, "upper": 1, "effort": 1, "velocity": 1},
     "dynamics": {"damping": 1, "friction": 1},
     "mimic": {"multiplier": 1, "offset": 1},

@@ -1,3 +1,4 @@
+import logging
 import os
 import subprocess
 import sys
@@ -56,7 +57,7 @@ def refused(tmp_path):
             "<joint name='elbow' pos='0 0 0'/><joint\n name='wrist' pos='0 0 O'/>",
             "line 5: 'wrist': bad format in attribute 'pos', got '0 0 O'",
         ),
-        ('"pad"', '"pad" material="felt"', "line 6: 'pad': material 'felt' not found"),
+        ('"box"', '"mesh" mesh="felt"', "line 6: 'pad': mesh 'felt' not found"),
         ("</body>", "", "line 4: broken XML (mismatched element)"),
         ("finger.xml", "finer.xml", "line 7: 'include': Error opening file"),
         ("finger.xml", "../scene.xml", "line 7: 'include': File '"),
@@ -78,6 +79,20 @@ def test_faults_in_attached_models_name_file_and_line(refused):
     assert message == "hand.xml: line 3: 'geom': Schema violation: unrecognized attribute: 'sise'"
     message = refused(scene=scene, hand=hand.replace("'1'/", "'1'"))
     assert message == "hand.xml: line 3: broken XML (mismatched element)"
+
+
+def test_an_unknown_material_is_ignored_with_a_warning(tmp_path, caplog):
+    scene = SCENE.replace(
+        "<mujoco>", '<mujoco><default><geom material="felt"/><site material="silk"/></default>'
+    )
+    (tmp_path / "scene.xml").write_text(scene)
+    (tmp_path / "parts").mkdir()
+    (tmp_path / "parts" / "hand.xml").write_text(HAND)
+    (tmp_path / "parts" / "finger.xml").write_text(FINGER)
+    assert (scenes.load_model(tmp_path / "scene.xml").geom_matid == -1).all()
+    (record,) = caplog.records
+    assert record.levelno == logging.WARNING
+    assert "scene.xml" in record.getMessage() and "'felt'" in record.getMessage()
 
 
 MODEL = '<mujoco>\n<asset>\n<model file="{}.xml"/></asset></mujoco>'

@@ -6,10 +6,22 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from support.urdf import BALL, SOUND
 
 TOOLS = Path(__file__).resolve().parents[2] / "tools"
 FALLING_BALL = """<mujoco><worldbody><body pos="0 0 2"><freejoint/>
 <geom size="0.1" mass="1" solref="-10000 0"/></body></worldbody></mujoco>"""
+PENDULUM = """<mujoco><worldbody><body><joint name="j" axis="0 1 0"/>
+<geom type="box" size="0.2 0.01 0.01" mass="1" pos="0.2 0 0"/></body></worldbody>
+<actuator><motor joint="j" ctrlrange="-1 1" ctrllimited="true" gear="{}"/></actuator></mujoco>"""
+CROSSED = """<mujoco><worldbody><body><geom type="box" size="0.1 0.1 0.1"/>
+<body><geom size="0.02" pos="0 0 0.12"/><body pos="0 0 0.08">
+<joint name="j" axis="0 1 0" range="-1 1" limited="true"/>
+<geom type="box" size="0.01 0.01 0.1" mass="0.1" pos="0.09 0 0.09"/></body></body></body></worldbody>
+<actuator><motor joint="j" ctrlrange="-5 5" ctrllimited="true"/></actuator></mujoco>"""
+WEIGHTLESS = """<robot name="r"><link name="base">{0}</link><link name="tip">{0}</link>
+<joint name="j" type="fixed"><parent link="base"/><child link="tip"/><origin xyz="1 0 0"/></joint>
+<gazebo reference="tip"><turnGravityOff>true</turnGravityOff></gazebo></robot>"""
 OVERLAPPING = """<mujoco><worldbody><body><joint type="slide"/><geom size="0.1"/></body>
 <body pos="0 0 0.17"><joint type="slide"/><geom size="0.1"/></body></worldbody></mujoco>"""
 
@@ -52,3 +64,25 @@ def test_only_broken_files_with_geometry_count(table, tmp_path, text, counted):
     (tmp_path / "broken.xml").write_text(text)
     found = table.measured(tmp_path / "broken.xml", tmp_path)
     assert "error" in found and table.counted(found) is counted
+
+
+@pytest.mark.parametrize(("limit", "needs"), [(1.0, 0.2 * 9.81), (3.0, None)])
+def test_a_joint_that_is_too_weak_reports_the_effort_that_it_needs(table, tmp_path, limit, needs):
+    (tmp_path / "pendulum.xml").write_text(PENDULUM.format(limit))
+    trial = table.attempt(tmp_path / "pendulum.xml", tmp_path)
+    assert trial.weak is bool(needs) and trial.needs == (needs and pytest.approx(needs, rel=1e-6))
+
+
+def test_overlapping_links_of_an_mjcf_pass_only_with_an_option(table, tmp_path):
+    (tmp_path / "crossed.xml").write_text(CROSSED)
+    plain = dataclasses.asdict(table.attempt(tmp_path / "crossed.xml", tmp_path))
+    assert plain["overlap"] > 0.01 and not table.holds(plain)
+    found = table.measured(tmp_path / "crossed.xml", tmp_path)
+    assert table.holds(found) and table.feels(found) and found["overlap"] == plain["overlap"]
+    assert "self_collision: apart" in table.row("crossed.xml", found)
+    assert " 1 (100.0%) | 0 (0.0%) |" in table.summary({"package": {"crossed.xml": found}})
+
+
+def test_links_without_gravity_do_not_count_as_weight(table, tmp_path):
+    (tmp_path / "two.urdf").write_text(WEIGHTLESS.format(SOUND + BALL))
+    assert table.attempt(tmp_path / "two.urdf", tmp_path).weight == pytest.approx(1.0, abs=0.01)

@@ -232,3 +232,48 @@ def test_spherical_joint_has_no_limits_and_no_servo(tmp_path):
 def test_a_zero_at_the_end_of_the_file_is_ignored(tmp_path):
     text = TWO_LINKS.format(base=SOUND, tip=SOUND, kind="fixed", offset=1, more="") + "\n\0"
     assert read_robot(tmp_path / "r.urdf", text, UrdfOptions()).modes == {}
+
+
+@pytest.mark.parametrize(("normal", "up"), [("0 0 1", "y"), ("0 0 -1", "-y"), ("0 3 4", "z")])
+def test_a_plane_is_infinite_and_has_its_normal(tmp_path, normal, up):
+    origin = '<origin xyz="0 0 0.5" rpy="-1.5707963267948966 0 0"/>'  # turns z to y
+    plane = f'<collision>{origin}<geometry><plane normal="{normal}"/></geometry></collision>'
+    model = load(tmp_path, base=SOUND + plane, kind="fixed")
+    assert model.geom_type[0] == mujoco.mjtGeom.mjGEOM_PLANE and not model.geom_size[0, :2].any()
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    expected = {"y": [0, 1, 0], "-y": [0, -1, 0], "z": [0, 0.8, -0.6]}[up]
+    assert data.geom_xmat[0].reshape(3, 3)[:, 2] == pytest.approx(expected, abs=1e-9)
+    assert data.geom_xpos[0] == pytest.approx([0, 0, 0.5])
+
+
+@pytest.mark.parametrize(
+    ("normal", "part", "facts"),
+    [("0 0 0", "base", ["'base'", "normal", "'0 0 0'"]), ("0 0 1", "tip", ["'tip'", "plane"])],
+)
+def test_a_plane_must_have_a_normal_and_be_fixed(tmp_path, normal, part, facts):
+    plane = f'{SOUND}<collision><geometry><plane normal="{normal}"/></geometry></collision>'
+    (tmp_path / "r.urdf").write_text(
+        TWO_LINKS.format(kind="continuous", offset=1, more="", **{"base": SOUND, "tip": SOUND, part: plane})
+    )
+    with raises(SceneError, "r.urdf", *facts):
+        scenes.load_model(tmp_path / "r.urdf")
+
+
+@pytest.mark.parametrize(
+    ("element", "weight"),
+    [
+        ("<turnGravityOff>true</turnGravityOff>", 0.0),
+        ('<turnGravityOff value="true"/>', 0.0),
+        ("<gravity>0</gravity>", 0.0),
+        ("<turnGravityOff>false</turnGravityOff>", 1.0),
+        ("<gravity>1</gravity>", 1.0),
+        ("<material>Gazebo/Blue</material>", 1.0),
+    ],
+)
+def test_links_without_gravity_in_gazebo_have_no_weight(tmp_path, element, weight):
+    more = f'<gazebo reference="tip">{element}</gazebo>'
+    model = load(tmp_path, kind="fixed", more=more, floating_base=True)
+    data = mujoco.MjData(model)
+    mujoco.mj_forward(model, data)
+    assert data.qfrc_bias[2] - data.qfrc_passive[2] == pytest.approx((1.0 + weight) * 9.81)  # 1 kg each

@@ -3,6 +3,7 @@
 import logging
 
 import mujoco
+import numpy as np
 import pytest
 from support.errors import raises
 from support.urdf import BALL, INERTIAL, SOUND, TWO_LINKS, load
@@ -46,6 +47,19 @@ def test_sound_inertias_stay_as_they_are(tmp_path, caplog):
     model = load(tmp_path, tip=massless + BALL, kind="fixed", strict=True)
     assert model.body_mass[2] == pytest.approx(0.0, abs=1e-8)
     assert not caplog.records
+
+
+@pytest.mark.parametrize(("inertial", "mass"), [(SOUND, 0.0), ("", 4 / 3 * np.pi * 0.1**3 * 1000)])
+@pytest.mark.parametrize("floating", [False, True])
+def test_a_link_without_inertial_is_massless_if_welded_to_one_with_mass(tmp_path, inertial, mass, floating):
+    arm = f'<link name="arm">{inertial}</link><joint name="k" type="revolute">'
+    arm += '<parent link="base"/><child link="arm"/></joint>'
+    shape = f'<link name="shape">{BALL}</link><joint name="w" type="fixed">'
+    shape += '<parent link="arm"/><child link="shape"/></joint>'
+    model = load(tmp_path, more=arm + shape, floating_base=floating, strict=True)
+    assert model.body("shape").mass == pytest.approx(mass, abs=1e-6)
+    model = load(tmp_path, base=BALL, tip=inertial, kind="fixed", floating_base=floating)
+    assert model.body("base").mass == pytest.approx(mass, abs=1e-6)
 
 
 @pytest.mark.parametrize(
