@@ -8,7 +8,9 @@ from __future__ import annotations
 import os
 import re
 import shutil
+import subprocess
 import time
+from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
 
@@ -23,6 +25,26 @@ WIDTH, HEIGHT, PANEL = 720, 440, 324
 """Size of the window and width of the panel [px], small because of software rendering."""
 PATIENCE = 90_000
 """Timeout of all waits [ms]."""
+
+
+@contextmanager
+def own_chromium(profile):
+    """Start Chromium with its own settings and yield the address at which Playwright can connect to it.
+
+    A browser that Playwright starts reports all tabs as visible and runs their timers without delay.
+
+    Args:
+        profile: Path of an empty folder for the browser's files.
+    """
+    options = ["--headless", "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"]
+    process = subprocess.Popen([CHROMIUM, *SOFTWARE, *options], stderr=subprocess.DEVNULL)
+    port = profile / "DevToolsActivePort"
+    try:
+        until(lambda: port.exists() and len(port.read_text().splitlines()) == 2)
+        yield f"http://127.0.0.1:{port.read_text().splitlines()[0]}"
+    finally:
+        process.terminate()
+        process.wait()
 
 
 def screenshot(page, name):

@@ -71,14 +71,20 @@ def running(tmp_path):
 
 
 @pytest.fixture(scope="module")
-def browser():
-    """Yield a Chromium that is started once for all tests in a file."""
+def playwright():
+    """Yield Playwright, which starts and operates browsers."""
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SOFTWARE, timeout=PAGE_PATIENCE)
-        yield browser
-        browser.close()
+        yield playwright
+
+
+@pytest.fixture(scope="module")
+def browser(playwright):
+    """Yield a Chromium that is started once for all tests in a file."""
+    browser = playwright.chromium.launch(executable_path=CHROMIUM, args=SOFTWARE, timeout=PAGE_PATIENCE)
+    yield browser
+    browser.close()
 
 
 @pytest.fixture
@@ -86,10 +92,8 @@ def visit(browser):
     """Return a function that opens a page in Chromium."""
     pages = []
 
-    def visit(address, focused=True, size=(WIDTH, HEIGHT)):
+    def visit(address, size=(WIDTH, HEIGHT)):
         page = browser.new_page(viewport={"width": size[0], "height": size[1]})
-        if not focused:
-            page.add_init_script("document.hasFocus = () => false")
         page.set_default_timeout(PAGE_PATIENCE)
         page.goto(address)
         pages.append(page)
