@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import logging
 import os
 import signal
 import sys
@@ -61,6 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
             raise CommandError("standard output is closed; redirect it to /dev/null to discard it")
         with warnings.catch_warnings():
             warnings.showwarning = _print_warning
+            if logging.lastResort:  # the handler of loggers without one
+                logging.lastResort.setFormatter(_LogFormatter())
             code = _run(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
         return code
@@ -108,6 +111,13 @@ def _run(argv: Sequence[str]) -> int:
             parser.error(f"--ros-args: not supported by {args.command}, which is not a ROS node")
         args.ros_args = ros_arguments
     return int(modules[args.command].main(args))
+
+
+class _LogFormatter(logging.Formatter):
+    """Formats a log record in the same way as errors and warnings of this command."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return f"tactile_sim: {record.levelname.lower()}: {readable(record.getMessage())}"
 
 
 def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:

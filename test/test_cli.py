@@ -68,6 +68,14 @@ def test_invalid_arguments_exit_with_2(arguments, capsys):
     assert "error:" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("arguments", ["plot", "bag export", "record"])
+def test_optional_arguments_are_not_called_required(arguments, capsys):
+    with pytest.raises(SystemExit):
+        main(arguments.split())
+    required = capsys.readouterr().err.rpartition("required: ")[2].split()
+    assert required == ["OUT" if arguments == "record" else "BAG"]
+
+
 @pytest.mark.parametrize("option", [["--web-out", "films"], ["--web-allow-other-port"]])
 def test_options_of_the_view_require_the_view(option, capsys):
     assert main(["run", "touch_cube", *option]) == 2

@@ -145,11 +145,13 @@ def test_the_scene_of_these_tests_is_valid(folder, capfd):
     assert main(["check", "my.yaml"]) == 0, capfd.readouterr().err
 
 
-def test_check_names_rates_above_the_steps_per_second(folder, capfd):
-    write(folder, parameters("rates: {tactile: 10000.0, tf: 500.0}"))
+def test_check_warns_of_excessive_rates_and_spacings(folder, capfd):
+    write(folder, parameters("rates: {tactile: 10000.0, tf: 500.0}", scales="{cube: 4, left.palm: 0.04}"))
     assert main(["check", "my.yaml"]) == 0
-    [line] = [line for line in capfd.readouterr().out.splitlines() if "rates." in line]
-    assert all(fact in line for fact in ("rates.tactile", " 500 Hz", "10000"))
+    lines = [line for line in capfd.readouterr().out.splitlines() if line.startswith("warning: ")]
+    facts = [("rates.tactile", " 500 Hz", "10000"), ("skin.scales", "'cube'", " 4 m", "600 cm²")]
+    for line, expected in zip(lines, facts, strict=True):
+        assert all(fact in line for fact in expected)
 
 
 @pytest.mark.parametrize(("text", "facts"), CASES.values(), ids=CASES)

@@ -35,7 +35,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     for action in (info, repair, export):
         action.add_argument("bag", metavar="BAG", type=Path, help="a bag's folder or .mcap file")
     export.intermixed = True
-    export.add_argument("topics", nargs="*", metavar="TOPIC", help="topics; all by default")
+    export.add_argument("topics", nargs="*", default=[], metavar="TOPIC", help="topics; all by default")
     export.add_argument(
         "--format", choices=("npz", "parquet", "lerobot"), default="npz", help="npz by default"
     )

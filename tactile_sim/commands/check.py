@@ -51,6 +51,13 @@ def main(args: argparse.Namespace) -> int:
         warnings += open_meshes(model)
     for line in warnings:
         print(f"warning: {line}")
+    for pad in skin.pads:
+        area = float(skin.areas[pad.start : pad.stop].sum())
+        if pad.is_whole and pad.spacing**2 > area:
+            print(
+                f"warning: skin.scales: a taxel with a spacing of {pad.spacing:g} m is larger than the"
+                f" surface of {pad.name!r}, {area * 1e4:.3g} cm²; spacings are in metres"
+            )
     if without := simulation.commander.without_position:
         reasons: dict[str, list[str]] = {}
         for joint, why in without.items():

@@ -45,7 +45,11 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.intermixed = True
     parser.add_argument("bag", metavar="BAG", type=Path, help="a bag's folder or .mcap file")
     parser.add_argument(
-        "figures", nargs="*", metavar="FIGURE", help="forces, raster, peak, contacts; all by default"
+        "figures",
+        nargs="*",
+        default=[],
+        metavar="FIGURE",
+        help="forces, raster, peak, contacts; all by default",
     )
     parser.add_argument(
         "-o", "--out", type=Path, metavar="FOLDER", help="output folder; BAG_plots by default"

@@ -65,11 +65,12 @@ def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, s
         stage, _, parameter = leaf.partition(".")
         stages.setdefault(stage, []).append(parameter)
     last = name.rpartition(".")[2]
-    needs = " and ".join(stages.get(last, []))
+    needs = stages.get(last, [])
     if not needs and name == f"{record}.{last}":
-        needs = " and ".join(stages) if len(stages) == 2 else "one of " + ", ".join(stages)
+        needs = list(stages)
     if needs:
-        raise ConfigError(f"{source}: {name}: must have {needs} below it, got {shown(value)}")
+        keys = " and ".join(needs) if len(needs) < 3 else f"keys such as {', '.join(needs)}"
+        raise ConfigError(f"{source}: {name}: must have {keys} below it, got {shown(value)}")
     stage, _, parameter = key.partition(".") if entry else (last, "", "")
     nearest = suggest(parameter, stages[stage]) if stage in stages else suggest(stage, stages)
     raise ConfigError(f"{source}: unknown key {name!r}{nearest}")

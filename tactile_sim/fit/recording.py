@@ -62,7 +62,10 @@ def read_table(path: Path) -> dict[str, np.ndarray]:
         raise CommandError(f"{path}: cannot be read: {error.strerror or error}") from None
     except UnicodeDecodeError:
         raise CommandError(f"{path}: must be a CSV file in UTF-8") from None
-    header = [name.strip() for name in next(csv.reader(io.StringIO(text)), [])]
+    try:
+        header = [name.strip() for name in next(csv.reader(io.StringIO(text)), [])]
+    except csv.Error as error:
+        raise CommandError(f"{path}: line 1: must name the columns: {error}") from None
     if (lines := sum(bool(line.strip()) for line in text.splitlines())) < 2:
         raise CommandError(f"{path}: must have a header and rows of numbers, got {lines} lines")
     try:
@@ -76,18 +79,17 @@ def read_table(path: Path) -> dict[str, np.ndarray]:
 
 def _fault_of_table(text: str, header: list[str]) -> str:
     """Describe the first row of a CSV file that does not consist of a number for each column."""
-    reader = csv.reader(io.StringIO(text))
-    next(reader)
-    for row in reader:
-        if not row or row[0].lstrip().startswith("#"):
+    rows = (line.split(",") for line in text.splitlines()[1:])
+    for number, row in enumerate(rows, 2):
+        if not row[0].strip() and len(row) == 1 or row[0].lstrip().startswith("#"):
             continue
         if len(row) != len(header):
-            return f"line {reader.line_num}: must have {len(header)} numbers, as the header, got {len(row)}"
+            return f"line {number}: must have {len(header)} numbers, as the header, got {len(row)}"
         for name, cell in zip(header, row, strict=True):
             try:
                 float(cell)
             except ValueError:
-                return f"line {reader.line_num}: column {name!r} must be a number, got {cell!r}"
+                return f"line {number}: column {name!r} must be a number, got {cell!r}"
     return "must have numbers below its header"
 
 

@@ -56,6 +56,12 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         """
         if not isinstance(task, Task):
             raise ConfigError(f"task: must be an instance of a subclass of Task, got {task!r}")
+        for name, given in (
+            ("config", hasattr(task, "config")),
+            ("reward", type(task).reward is not Task.reward),
+        ):
+            if not given:
+                raise ConfigError(f"task: {type(task).__name__} must define {name}, see Task")
         known("touch: unknown observation", touch, OBSERVATIONS, ConfigError)
         if render_mode is not None:
             known("render_mode: unknown mode", render_mode, ["rgb_array"], ConfigError)
@@ -102,6 +108,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 
         Raises:
             CommandError: The actions have the wrong shape or are not numbers.
+            ConfigError: A method of the task returns an array of the wrong shape.
         """
         actions, given = as_array(actions), actions
         if actions.shape != self.action_space.shape:
@@ -118,8 +125,9 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         self._restart(np.flatnonzero(restarted))
         seen = batch.observe()
         going_on = ~(restarted | fault)
-        reward = np.where(going_on, task.reward(batch, seen, actions), 0.0)
-        terminated = (task.terminated(batch, seen) & going_on) | (fault & ~restarted)
+        reward = np.where(going_on, self._checked("reward", task.reward(batch, seen, actions)), 0.0)
+        ends = self._checked("terminated", task.terminated(batch, seen)).astype(bool)
+        terminated = (ends & going_on) | (fault & ~restarted)
         truncated = (self._steps >= task.episode_steps) & ~terminated & ~restarted
         self._ended = terminated | truncated
         return self._observation(seen), reward, terminated, truncated, {"fault": fault}
@@ -142,8 +150,23 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
             self._steps[envs] = 0
         self._ended = np.zeros(self.num_envs, bool)
 
+    def _checked(self, method: str, values: Any) -> np.ndarray:
+        """Return what a method of the task has returned, which must be a number for each environment."""
+        array = np.asarray(values)
+        if array.shape not in ((), (self.num_envs,)):
+            raise ConfigError(
+                f"{type(self.task).__name__}.{method}: must return an array of shape ({self.num_envs},),"
+                f" got shape {array.shape}"
+            )
+        return array
+
     def _observation(self, seen: Observation) -> Any:
-        state = self.task.state(self.batch, seen)
+        state = np.asarray(self.task.state(self.batch, seen))
+        if state.ndim != 2 or len(state) != self.num_envs:
+            raise ConfigError(
+                f"{type(self.task).__name__}.state: must return an array of shape ({self.num_envs}, m),"
+                f" got shape {state.shape}"
+            )
         touch = self._touch(seen).reshape(self.num_envs, -1)
         flat = np.concatenate([state, touch], axis=1).astype(np.float32)
         return flat if self._images is None else {"state": flat, "image": self._images(seen)}

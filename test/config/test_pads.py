@@ -132,6 +132,24 @@ def test_invalid_pads_are_refused_with_their_key(pad, fact, tmp_path):
     assert "skin.pads.p" in line and fact in line
 
 
+@pytest.mark.parametrize(
+    ("orientation", "count"),
+    [
+        ([1.0, 0.0, 0.0, 0.0], 0),  # on the upper face, facing up
+        ([0.0, 1.0, 0.0, 0.0], 4),  # facing down, into the body
+        ([0.5**0.5, 0.5**0.5, 0.0, 0.0], 4),  # facing sideways
+        ([0.9, 0.43589, 0.0, 0.0], 0),  # 51.7 degrees
+    ],
+)
+def test_pads_that_do_not_face_out_of_the_surface_are_logged(orientation, count, tmp_path, caplog):
+    (tmp_path / "scene.xml").write_text(SCENE)
+    pads = {"p": {"body": "tip", "grid": GRID, "orientation": orientation}}
+    Simulation(config.from_mapping({"scene": "scene.xml", "skin": {"pads": pads}}, tmp_path, "my.yaml"))
+    lines = [record.getMessage() for record in caplog.records]
+    assert len(lines) == bool(count)
+    assert all(f"{count} of 4" in line and "skin.pads.p" in line for line in lines)
+
+
 def test_names_of_pads_must_differ_in_their_topics(tmp_path):
     pad = {"body": "tip", "grid": GRID}
     assert "'tactile/a_b'" in refused(tmp_path, {"a-b": pad, "a.b": pad})

@@ -125,6 +125,8 @@ INVALID = {
     "a gap": (GOOD.replace("reading_3", "reading_8") + ROWS, ["reading_8"]),
     "text": (GOOD + ROWS.replace("0.5", "half", 1), ["line 2", "'half'", "'reading_0'"]),
     "semicolons": ((GOOD + ROWS).replace(",", ";"), ["line 2", "commas"]),
+    "a long cell": (GOOD + ROWS + "1" * 200_000, ["line 42"]),
+    "a long header": ("t" * 200_000 + ROWS, ["line 1"]),
     "a short row": (GOOD + ROWS + "1,2\n", ["line 42", "11", "2"]),
     "nan": (GOOD + ROWS.replace("0.5", "nan", 1), ["finite"]),
     "short": (GOOD + "".join(ROWS.splitlines(True)[:5]), ["20", "5"]),

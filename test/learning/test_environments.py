@@ -96,6 +96,11 @@ def test_invalid_options_are_rejected():
         TaskEnv(Reach(), backend="warpp")
     with raises(ConfigError, "task", "Reach"):
         TaskEnv(Reach)
+    with raises(ConfigError, "task", "NoReward", "reward"):
+        TaskEnv(type("NoReward", (Reach,), {"reward": Task.reward})())
+    for method, value in (("reward", np.zeros((1, 16))), ("terminated", [False] * 3), ("state", np.zeros(4))):
+        with raises(ConfigError, f"Wrong.{method}", str(np.shape(value))):
+            TaskEnv(type("Wrong", (Reach,), {method: lambda *_, value=value: value})()).step([0.0, 0.0])
     for action in ("up", [[0.0], [0.0, 1.0]], None):
         with raises(CommandError, "actions", "(1, 2)"):
             TaskEnv(Reach()).step(action)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -19,10 +20,13 @@ from tactile_sim.skin.placement.merge import Placement, colliding_geoms, merge
 from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.placement.surface import BodySurface
 
+_LOG = logging.getLogger("tactile_sim.skin")
 FARTHEST = 0.01
 """Maximum distance of a layout's taxel from the surface of its body [m]."""
 LINK = 1.75
 """Maximum distance between neighbouring taxels that no mesh connects, as a multiple of the spacing."""
+STEP = 1e-4
+"""Distance from the surface at which the direction of normals is checked [m]."""
 ALIKE = 0.3
 """Minimum cosine between the normals of neighbouring taxels that no mesh connects."""
 
@@ -114,8 +118,16 @@ def _place_layout(model: mujoco.MjModel, plan: PadPlan, layout: Layout, names: N
     if distances[worst] > FARTHEST:
         raise ConfigError(
             f"{plan.where}: the taxel with id {layout.ids[worst]} is {distances[worst] * 1e3:.3g} mm from the"
-            f" surface of the body {body!r}, at most {FARTHEST * 1e3:g} mm; correct position and orientation"
+            f" surface of the body {body!r}, at most {FARTHEST * 1e3:g} mm; correct position and orientation,"
+            " and give all lengths in metres"
         )
+    sideways = _count_sideways(shapes, positions, layout.axes[:, 2], min(STEP, 0.1 * spacing))
+    if sideways > 0.5 * len(positions):
+        _LOG.warning(
+            "%s: the normals of %d of %d taxels are more than 60 degrees off those of the surface of the body"
+            " %r; check the orientation and the position of the pad",
+            plan.where, sideways, len(positions), body,
+        )  # fmt: skip
     triangles = _triangles(layout)
     surface = BodySurface(
         geoms,
@@ -130,6 +142,19 @@ def _place_layout(model: mujoco.MjModel, plan: PadPlan, layout: Layout, names: N
         plan.name, plan.body, spacing, surface, layout.positions, layout.axes, layout.ids, layout.rows,
         layout.columns, plan.ignores_outside, is_meshed=False,
     )  # fmt: skip
+
+
+def _count_sideways(shapes: Sequence[Shape], positions: np.ndarray, normals: np.ndarray, step: float) -> int:
+    """Count the taxels whose normal is more than 60 degrees off the outward normal of the surface.
+
+    Args:
+        shapes: The colliding geoms of the body.
+        positions: (n, 3) points on the surface [m].
+        normals: (n, 3) unit normals of the taxels.
+        step: Length of a step along the normals [m], much smaller than the body.
+    """
+    outside = -np.max([shape.depth(positions + step * normals) for shape in shapes], axis=0)
+    return int((outside < 0.5 * step).sum())
 
 
 def _triangles(layout: Layout) -> np.ndarray:
