@@ -12,11 +12,8 @@ from tactile_sim.trifinger.robot.spec import load_spec
 from tactile_sim.trifinger.settings import TrifingerSettings
 from tactile_sim.trifinger.workspace.objects import add_cube
 
-EYE, LOOKS_AT = (0.055, -0.182, 0.297), (0.0, 0.0, 0.055)
-"""Position of the scene's camera and the point it looks at, in the world frame [m].
-
-The camera looks over the transparent border of the TriFingerEdu, which would reduce the contrast of readings.
-"""
+EYE, LOOKS_AT = (0.05, -0.2, 0.2), (0.0, 0.0, 0.055)
+"""Position of the scene's camera and the point it looks at, in the world frame [m]."""
 
 
 def workspace_spec(settings: TrifingerSettings, where: str) -> mujoco.MjSpec:
