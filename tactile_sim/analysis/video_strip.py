@@ -63,9 +63,10 @@ class ForceStrip:
         end = full_scale(float(self._nets.max(initial=0.0)) / 1.2)
         for y in (self._top, self._bottom):
             pen.line([(self._left, y), (self._right, y)], DARK.grid)
-        x, y = self._x(self._times), self._bottom - (self._bottom - self._top) * self._nets / end
-        for values, color in zip(y.T, self._colors, strict=True):
-            pen.line(np.column_stack([x, values]).ravel().tolist(), color, LINE)
+        x = self._x(self._times)
+        for values, color in zip(self._nets.T, self._colors, strict=True):
+            y = self._bottom - (self._bottom - self._top) * values / end
+            pen.line(np.column_stack([x, y]).ravel().tolist(), color, LINE)
         pen.text((self._right, self._top + 4), f"{end:g} {unit}", TEXT, font(13), anchor="ra")
         return image
 
