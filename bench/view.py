@@ -40,6 +40,7 @@ ROUNDS = 8
 TAXELS = 20_000
 FINER = 1.02  # a margin, so that the skin has at least TAXELS taxels
 SETTLE = 5000.0  # time for the scene to load [ms]
+PATIENCE = 120_000.0  # maximum time for the page to appear on a busy machine [ms]
 CORES = sorted(os.sched_getaffinity(0))
 OWN, OTHERS = set(CORES[:1]), set(CORES[1:] or CORES)
 
@@ -83,6 +84,7 @@ def browse(address: str) -> None:
         window = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS)
         page = window.new_page(viewport={"width": 1200, "height": 800})
         page.on("websocket", lambda socket: socket.on("framereceived", count))
+        page.set_default_timeout(PATIENCE)
         page.goto(address)
         page.wait_for_selector("canvas")
         page.wait_for_timeout(SETTLE)

@@ -18,6 +18,7 @@ html_theme = "furo"
 html_title = f"tactile_sim {release}"
 html_static_path = ["site.css"]
 html_css_files = ["site.css"]
+html_show_search_summary = False  # browsers do not allow local files to read the pages found
 html_theme_options = {"navigation_with_keys": True}
 default_role = "code"  # `name` in docstrings
 myst_heading_anchors = 4

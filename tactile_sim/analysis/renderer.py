@@ -10,6 +10,7 @@ import numpy as np
 
 from tactile_sim.analysis.poses import Poses
 from tactile_sim.bag.marker_types import CUBE, CYLINDER, SPHERE, TRIANGLES
+from tactile_sim.drawing.colors import FRICTION, NORMAL_FORCE
 from tactile_sim.errors import BagError
 from tactile_sim.frames import to_wxyz
 
@@ -21,8 +22,8 @@ AZIMUTH, ELEVATION = 130.0, -22.0
 """Viewing direction of the camera [degrees]."""
 ROOM = 1.15
 """Margin factor: size of the image relative to the region to show."""
-ARROW_COLORS = np.array([[0.1, 0.8, 0.2, 1.0], [0.9, 0.15, 0.1, 1.0], [0.15, 0.35, 1.0, 1.0]], np.float32)
-"""RGBA colours of force components along the normal and the two tangents, as in the topic ``markers``."""
+ARROW_COLORS = np.array([(*NORMAL_FORCE, 255), (*FRICTION, 255)], np.float32) / 255.0
+"""RGBA colours of normal forces and friction, as in the view."""
 THROUGH = 0.6
 """Opacity of the arrows, which are drawn over the scene so that no object hides them."""
 SKY = (0.62, 0.68, 0.75), (0.2, 0.23, 0.28)

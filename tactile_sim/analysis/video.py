@@ -1,4 +1,4 @@
-"""Create a video from a bag, with the scene and contact forces on the left and readings on the right."""
+"""Create a video from a bag: the scene with contact forces, the readings, and a plot of the forces."""
 
 from __future__ import annotations
 
@@ -19,11 +19,13 @@ from tactile_sim.analysis.recording import Recording
 from tactile_sim.analysis.renderer import SceneRenderer
 from tactile_sim.analysis.skin_panel import MARGIN, SkinPanel, font, reach
 from tactile_sim.analysis.tactile_frames import finite, frames_of_skin
+from tactile_sim.analysis.video_strip import ForceStrip
 from tactile_sim.bag.messages import Message, Messages
 from tactile_sim.errors import BagError
 
-WIDTH, HEIGHT, SCENE = 1280, 720, 760
-"""Width and height of the video, and width of its left part, which shows the scene [pixels]."""
+WIDTH, HEIGHT, SCENE, STRIP = 1280, 720, 760, 120
+"""Width and height of the video, width of its left part, which shows the scene, and height of its force
+strip [pixels]."""
 SAMPLES = 40
 """Approximate number of times at which positions are sampled to compute the visible region."""
 LENGTH = 0.4
@@ -32,6 +34,8 @@ LONGEST = 1.2
 """Maximum length of an arrow, relative to the radius of the visible region."""
 SHORTEST = 0.01
 """Length below which arrows are not drawn, relative to the maximum length."""
+MIN_MOTION = 1e-3
+"""Distance that an object must move to be included in the visible region [m]."""
 MOST_IMAGES = 6
 """Maximum number of tactile images. If there are more, none is shown, as they would be too small."""
 INK = (52, 59, 70)
@@ -77,10 +81,13 @@ class Video:
         center, radius = (low + high) / 2, max(float(np.linalg.norm(high - low)) / 2, 1e-3)
         self._scale = self._arrow_scale(radius)
         self._longest = LONGEST * radius
-        self._renderer = SceneRenderer(recording.markers, center, radius, SCENE, HEIGHT)
+        self._renderer = SceneRenderer(recording.markers, center, radius, SCENE, HEIGHT - STRIP)
         norm = style.scale(np.array([row[self._taxels].max() for row in touch.raster.rows]))
         label = f"{style.words(touch.quantity)} per taxel [{touch.unit}]"
-        self._panel = SkinPanel(WIDTH - SCENE, HEIGHT, half, norm, label)
+        self._panel = SkinPanel(WIDTH - SCENE, HEIGHT - STRIP, half, norm, label)
+        pads = list(self._known)
+        names = [touch.bodies[pad] for pad in pads]
+        self._strip = ForceStrip(WIDTH, STRIP, touch.times, touch.nets[:, pads], names, touch.unit)
 
     def images(self) -> Iterator[np.ndarray]:
         """Yield images (HEIGHT, WIDTH, 3) uint8 at the times in ``stamps``, then close the renderer."""
@@ -99,16 +106,19 @@ class Video:
         skin = place(list(self._known.values()), state.poses)
         panel = self._panel.paint(skin, state.readings[self._taxels], state.images)
         image.paste(panel, (SCENE, 0))
+        image.paste(self._strip.paint(time), (0, HEIGHT - STRIP))
         pen = ImageDraw.Draw(image)
         pen.text(
             (MARGIN, MARGIN - 4), f"{time:.2f} s", (255, 255, 255), font(20), stroke_width=2, stroke_fill=INK
         )
-        legend = f"arrows: {self._scale:g} m/N, normal green, friction red and blue"
-        pen.text((MARGIN, HEIGHT - 26), legend, (255, 255, 255), font(14), stroke_width=2, stroke_fill=INK)
+        legend = f"arrows: {self._scale:g} m/N, normal blue, friction green"
+        pen.text(
+            (MARGIN, HEIGHT - STRIP - 26), legend, (255, 255, 255), font(14), stroke_width=2, stroke_fill=INK
+        )
         return image
 
     def _bounds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Compute the region that contains the skin and nearby moving shapes at the sampled times.
+        """Compute the region that contains the skin and nearby shapes that move, at the sampled times.
 
         Returns:
             The lower and the upper corner of the region, each (3,) [m], and the largest `reach` of the skin
@@ -124,7 +134,8 @@ class Video:
             reaches.append(reach(skin))
             centers.append(shapes.centers(state.poses))
         static = self._recording.static
-        moving = [frame in state.poses and frame not in static for frame in shapes.frames]
+        moving = np.array([frame in state.poses and frame not in static for frame in shapes.frames], bool)
+        moving &= np.linalg.norm(np.ptp(centers, axis=0), axis=1) > MIN_MOTION
         low, high = around(
             np.min(lows, axis=0),
             np.max(highs, axis=0),
@@ -146,7 +157,7 @@ class Video:
         return float(max(step * decade for step in (1.0, 2.0, 5.0) if step * decade <= wanted * 1.001))
 
     def _arrows(self, contacts: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the force arrows of all contacts: up to three components for each contact.
+        """Return the arrows of the normal force and the friction of all contacts.
 
         Returns:
             ends: Start and end point of each of the k arrows in the world (k, 2, 3) [m].
@@ -154,8 +165,9 @@ class Video:
         """
         if contacts is None or not len(contacts):
             return np.zeros((0, 2, 3)), np.zeros(0, int)
-        axes = np.stack([contacts.normal, contacts.tangent1, contacts.tangent2], axis=1)
-        vectors = self._scale * contacts.contact_force[:, :, None] * axes  # (contacts, 3 parts, 3)
+        normal, first, second = np.moveaxis(np.asarray(contacts.contact_force)[:, :, None], 1, 0)
+        friction = first * contacts.tangent1 + second * contacts.tangent2
+        vectors = self._scale * np.stack([normal * contacts.normal, friction], axis=1)  # (contacts, 2, 3)
         lengths = np.linalg.norm(vectors, axis=2, keepdims=True)
         vectors = vectors * np.minimum(1.0, self._longest / np.maximum(lengths, 1e-12))
         starts = np.broadcast_to(contacts.position[:, None], vectors.shape)

@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 from support.falling_bag import COUNT, LANDING, STEP, Cube
 
-from tactile_sim.analysis.video import HEIGHT, SCENE, WIDTH
+from tactile_sim.analysis.skin_panel import MARGIN
+from tactile_sim.analysis.video import HEIGHT, SCENE, STRIP, WIDTH
 from tactile_sim.cli import main
 
 pytestmark = pytest.mark.skipif(
@@ -51,11 +52,23 @@ def test_video_has_the_duration_of_the_bag_and_both_halves_change_at_landing(fal
 
     landed = LANDING * STEP / 1e9 * rate  # the frame at the impact
     before, after = int(landed) - 1, int(landed) + 1
-    assert differ(0, before, "scene") > 0.02, "the cube falls"
+    assert differ(0, before, "scene") > 0.01, "the cube falls"
     assert differ(after, after + 5, "scene") < 0.002, "the cube is at rest"
     assert differ(0, before, "skin") < 0.002, "no load"
     assert differ(before, after, "skin") > 0.01, "load on the lower face"
     assert differ(after, after + 5, "skin") < 0.002
+
+
+def test_strip_of_a_video_plots_the_force_and_the_time(fall, tmp_path):
+    assert render(fall, tmp_path / "fall.mp4", "--fps", "10").returncode == 0
+    frames, duration, rate = read_video(tmp_path / "fall.mp4")
+    for number, frame in enumerate(frames):
+        white = (frame[HEIGHT - STRIP // 3] > 180).all(axis=1)
+        share = (np.flatnonzero(white)[0] - MARGIN) / (WIDTH - 2 * MARGIN)
+        assert share == pytest.approx(number / rate / duration, abs=0.01)
+    colored = np.ptp(frames[0][HEIGHT - STRIP + 30 :], axis=2) > 60  # below the legend
+    before, after = (np.flatnonzero(colored[:, x]).mean() for x in (WIDTH // 8, WIDTH * 7 // 8))
+    assert before - after > 10  # pixels by which the line rises at the impact
 
 
 def test_video_shows_recorded_tactile_images(make_bag, tmp_path):
@@ -63,7 +76,7 @@ def test_video_shows_recorded_tactile_images(make_bag, tmp_path):
     assert done.returncode == 0, done.stderr
     frames, duration, _ = read_video(tmp_path / "fall.mp4")
     assert len(frames) == 5 and duration == pytest.approx(0.5, abs=1e-3)
-    middle = (HEIGHT - 70) // 6, (SCENE + WIDTH) // 2
+    middle = (HEIGHT - STRIP - 70) // 6, (SCENE + WIDTH) // 2
     assert frames[0][middle].max() < 40 and frames[-1][middle].min() > 220
 
 
