@@ -131,29 +131,15 @@ class Snapshot:
     @cached_property
     def taxel_positions_world(self) -> np.ndarray:
         """(taxels, 3) positions in the world frame [m]."""
-        engine = self.simulation.engine
-        positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations)
-        return self._with_flexes(positions)
+        return self.write_positions(np.empty((len(self.simulation.skin.positions), 3)))
 
-    @property
-    def cloud(self) -> tuple[np.ndarray, np.ndarray]:
-        """(taxels, 3) positions [m] and forces [N] in the world frame, float32 as in messages."""
-        engine = self.simulation.engine
-        positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations, np.float32)
-        return self._with_flexes(positions), self.sense("force_vector_global", np.float32)
-
-    def _with_flexes(self, positions: np.ndarray) -> np.ndarray:
-        """Move taxels on flexes to their current positions.
-
-        Args:
-            positions: (taxels, 3) positions of all taxels in the world [m], modified in place.
-
-        Returns:
-            The same array.
-        """
-        if self.simulation.flex_pads:
-            self.simulation.flex_pads.move(positions, self.simulation.engine)
-        return positions
+    def write_positions(self, out: np.ndarray) -> np.ndarray:
+        """Write the world positions of the taxels [m] to ``out`` (taxels, 3) and return it."""
+        engine, flexes = self.simulation.engine, self.simulation.flex_pads
+        self.simulation.skin.world(engine.body_positions, engine.body_rotations, out)
+        if flexes:
+            flexes.move(out, engine)
+        return out
 
     @cached_property
     def feelers(self) -> np.ndarray:
