@@ -46,6 +46,7 @@ class Stepper:
             self.output.publish_to_new(snapshot)
         else:
             self.output.publish(snapshot, streams)
+        self.output.dispatch()
         self._published_step = self.simulation.step_count
         self._publish_next = False
 
@@ -70,6 +71,9 @@ class Stepper:
         try:
             if streams:
                 simulation.advance(1, lambda snapshot: self.output.publish(snapshot, streams))
+                # The next call releases the interpreter lock for several steps. The thread that transmits
+                # the messages can use it then, without competing with this thread.
+                self.output.dispatch()
             if end > simulation.step_count:
                 simulation.advance(end - simulation.step_count)
         except PhysicsError:
