@@ -173,11 +173,11 @@ def _make_copy(typing_context: Any, target: Any, to: Any, source: Any, begin: An
     """Define a Numba intrinsic that copies bytes between two uint8 arrays, as in ``memcpy``."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        places = [
+        out, data = (
             builder.gep(make_array(kind)(context, builder, array).data, [start])
             for kind, array, start in ((target, *arguments[:2]), (source, *arguments[2:4]))
-        ]
-        cgutils.raw_memcpy(builder, *places, arguments[4], 1)
+        )
+        cgutils.raw_memcpy(builder, out, data, arguments[4], 1)
         return context.get_dummy_value()
 
     return types.none(target, types.intp, source, types.intp, types.intp), generate

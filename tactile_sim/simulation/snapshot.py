@@ -10,6 +10,7 @@ import numpy as np
 from tactile_sim.arguments import known
 from tactile_sim.engines import Contacts
 from tactile_sim.simulation.taxel_forces import TaxelForces
+from tactile_sim.skin.checks import require_contacts
 from tactile_sim.skin.state import CONTACT_PARTS, ContactQuantities, ContactState, contact_quantities
 from tactile_sim.skin.touch_functions import TouchFunction
 
@@ -44,10 +45,13 @@ class Snapshot:
         """Contacts from which readings are computed.
 
         These are `all_contacts`, plus a copy of each contact on a flex with pads. The copy is mapped to the
-        rest shape of the flex, where its taxels are defined.
+        rest shape of the flex, where its taxels are defined. They are checked, because an engine of another
+        package could report invalid ids.
         """
-        flexes = self.simulation.flex_pads
-        return flexes.on_skin(self.all_contacts, self.simulation.engine) if flexes else self.all_contacts
+        engine, flexes = self.simulation.engine, self.simulation.flex_pads
+        contacts = flexes.on_skin(self.all_contacts, engine) if flexes else self.all_contacts
+        require_contacts(self.simulation.skin, contacts, engine.body_positions, engine.body_rotations)
+        return contacts
 
     @cached_property
     def contacts(self) -> Contacts:
