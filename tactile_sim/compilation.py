@@ -169,6 +169,25 @@ def packing(kinds: Sequence[tuple[Any, int]]) -> tuple[Callable[[Sequence[np.nda
     return pack, intrinsic(make_arrays)
 
 
+def _make_copy(typing_context: Any, target: Any, to: Any, source: Any, begin: Any, size: Any) -> Any:
+    """Define a Numba intrinsic that copies bytes between two uint8 arrays, as in ``memcpy``."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        out, data = (
+            builder.gep(make_array(kind)(context, builder, array).data, [start])
+            for kind, array, start in ((target, *arguments[:2]), (source, *arguments[2:4]))
+        )
+        cgutils.raw_memcpy(builder, out, data, arguments[4], 1)
+        return context.get_dummy_value()
+
+    return types.none(target, types.intp, source, types.intp, types.intp), generate
+
+
+copy_bytes: Any = intrinsic(_make_copy)
+"""In kernels, ``copy_bytes(target, to, source, begin, size)`` copies ``source[begin:]`` to ``target[to:]``.
+
+The arrays are uint8. A loop over more than a few bytes takes several times as long.
+"""
 _pointer: Any = intrinsic(_make_pointer)
 _MOST = 1 << 59
 """Array length that exceeds any real memory."""

@@ -164,28 +164,6 @@ class Texts:
 
 
 @dataclass(frozen=True)
-class Ordered:
-    """Check for a list of one or more of ``words``, without repetition and in the order of ``words``."""
-
-    words: tuple[str, ...]
-
-    def __call__(self, value: Any) -> tuple[str, ...]:
-        example = f"[{', '.join(self.words[:2])}]"
-        listed = isinstance(value, list | tuple) and len(value) > 0
-        if not listed or not all(isinstance(entry, str) for entry in value):
-            raise ValueError(f"must be a list of words, such as {example}, got {shown(value)}")
-        for entry in value:
-            if entry not in self.words:
-                raise ValueError(f"must not contain {entry!r}{suggest(entry, self.words)}")
-        wanted = [word for word in self.words if word in value]
-        if list(value) != wanted:
-            raise ValueError(
-                f"must have each word once and in order, [{', '.join(wanted)}], got [{', '.join(value)}]"
-            )
-        return tuple(value)
-
-
-@dataclass(frozen=True)
 class Integers:
     """Check for a list of integers with a common lower bound."""
 

@@ -172,7 +172,7 @@ FRICTION = Contacts.FRICTION
 BODIES, GEOMS, INDEX = Contacts.BODIES, Contacts.GEOMS, Contacts.INDEX
 
 
-@kernel
+@kernel(counted=False)
 def _touching(sensing, values, ids, out_values, out_ids):
     count = 0
     for c in range(len(ids)):
@@ -180,8 +180,10 @@ def _touching(sensing, values, ids, out_values, out_ids):
         if not (first or second):
             continue
         out, out_id = out_values[count], out_ids[count]
-        out[:] = values[c]
-        out_id[:] = ids[c]
+        for i in range(len(out)):
+            out[i] = values[c, i]
+        for i in range(len(out_id)):
+            out_id[i] = ids[c, i]
         if first and not second:
             for column in (BODIES, GEOMS):
                 out_id[column], out_id[column + 1] = ids[c, column + 1], ids[c, column]
@@ -203,6 +205,7 @@ def _touching(sensing, values, ids, out_values, out_ids):
 @kernel(
     "int64(f8[:,:], f8[:,:], f8[:], i4[:,:], i4[:], i4[:], f8[:,:], f8[::1], b1,"
     " i4[::1], i4[::1], f8[:,::1], f8[:,::1], f8[:,::1], i4[:,::1])",
+    counted=False,
 )
 def read_arrays(
     pos,
@@ -243,11 +246,12 @@ def read_arrays(
         out_ids: (n, IDS) output array for `Contacts.ids`.
     """
     count = 0
-    wrench = np.empty(6)
     for c in range(len(dist)):
         start = address[c]
         if start < 0:
             continue
+        out, out_id = out_values[count], out_ids[count]
+        wrench = out[WRENCH : WRENCH + 6]
         wrench[:] = 0.0
         if dim[c] == 1 or elliptic:
             for k in range(dim[c]):
@@ -262,8 +266,6 @@ def read_arrays(
         if max(abs(wrench[0]), abs(wrench[1]), abs(wrench[2])) < FORCE_FLOOR:
             continue
 
-        out, out_id = out_values[count], out_ids[count]
-        out[WRENCH : WRENCH + 6] = wrench
         out[DISTANCE] = dist[c]
         out[FRICTION] = friction[c, 0] if dim[c] > 1 else 0.0
         out_id[INDEX] = c

@@ -66,7 +66,7 @@ def geom_table(model: mujoco.MjModel) -> np.ndarray:
     return table
 
 
-@kernel
+@kernel(counted=False)
 def effective_radius(geoms, first, second, frame, rotations):
     """Return the effective radius of curvature of two touching geoms [m].
 
@@ -89,7 +89,7 @@ def effective_radius(geoms, first, second, frame, rotations):
     return 1.0 / np.sqrt((k1 if k1 > STRAIGHT * least else least) * (k2 if k2 > STRAIGHT * least else least))
 
 
-@kernel
+@kernel(counted=False)
 def _curvature(geom, body_rotation, normal, tangent1, tangent2):
     """Return the curvature of a geom at the point where its surface has a specified normal.
 
@@ -132,7 +132,7 @@ def _curvature(geom, body_rotation, normal, tangent1, tangent2):
     return xx, xy, yy
 
 
-@kernel
+@kernel(counted=False)
 def _along_axis(geom, body_rotation, vector, axis):
     """Return the component of a vector (3,) in the world frame along an axis (0, 1 or 2) of a geom."""
     along = 0.0

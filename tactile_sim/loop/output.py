@@ -46,10 +46,13 @@ class Output(Protocol):
         """Return whether commands may arrive, in which case the loop checks for them at each step."""
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Publish a snapshot on the specified streams."""
+        """Encode the messages of a snapshot on the specified streams, for `dispatch`."""
 
     def publish_to_new(self, snapshot: Snapshot) -> None:
-        """Publish a snapshot on all topics that have gained a subscriber since their last message."""
+        """Encode a snapshot for all topics that have gained a subscriber since their last message."""
+
+    def dispatch(self) -> None:
+        """Start to transmit the encoded messages in the background."""
 
     def publish_while_stopped(self, stamp: int) -> None:
         """Publish messages that are due by wall time while simulation time is stopped.
@@ -59,7 +62,7 @@ class Output(Protocol):
         """
 
     def finish(self) -> None:
-        """Wait until all published messages have been handed over to the transport."""
+        """Wait until all encoded messages have been handed over to the transport."""
 
     def warn(self, message: str) -> None:
         """Report a rejected command to the user."""
@@ -90,6 +93,9 @@ class Terminal:
         """Do nothing."""
 
     def publish_to_new(self, snapshot: Snapshot) -> None:
+        """Do nothing."""
+
+    def dispatch(self) -> None:
         """Do nothing."""
 
     def publish_while_stopped(self, stamp: int) -> None:

@@ -8,11 +8,12 @@ from concurrent.futures import Future
 from typing import Any
 
 from tactile_sim.config import Settings
-from tactile_sim.errors import CommandError, PhysicsError, TactileSimError
+from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.loop.mailbox import Mailbox
 from tactile_sim.loop.output import Output, Status
 from tactile_sim.loop.pace import Pace
 from tactile_sim.loop.step_requests import StepRequests
+from tactile_sim.loop.stepper import Stepper
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.action import Recorder
 
@@ -20,7 +21,7 @@ IDLE = 0.05
 """Wall time between two checks for new subscribers while simulation time is stopped [s]."""
 
 
-class Runner:
+class Runner(Stepper):
     """Runs a simulation. Only the thread that calls ``run`` accesses the simulation.
 
     Other threads submit functions with ``post`` and ``call``. These functions run between two steps, so no
@@ -32,8 +33,7 @@ class Runner:
     """
 
     def __init__(self, simulation: Simulation, output: Output):
-        self.simulation = simulation
-        self.output = output
+        super().__init__(simulation, output)
         settings = simulation.settings
         self.paused = settings.start_paused
         self.lockstep = settings.lockstep
@@ -48,12 +48,7 @@ class Runner:
         """Commands that are waiting for their step in lock-step mode."""
         self._requested = StepRequests()
         self._pace = Pace(settings.real_time_factor)
-        self._published_step = -1
-        """Step count of the state that `_publish` published last; -1 before the first."""
-        self._publish_next = True
         self._stopping = False
-        self._fault: str | None = None
-        self._ends_at_fault = False
         self._refused = 0
         self._last_refusal = ""
         self._last_counts = (0, 0)
@@ -92,11 +87,6 @@ class Runner:
 
     # -- in the thread of the loop ---------------------------------------------------------------------------
 
-    @property
-    def fault(self) -> str | None:
-        """Description of the physics fault, or None; cleared by a reset."""
-        return self._fault
-
     def run(self, duration: float | None = None) -> None:
         """Run the simulation until ``stop`` is called or the duration is reached.
 
@@ -122,7 +112,7 @@ class Runner:
                 elif not self._time_stopped() and (wait := self._pace.ahead(self.simulation.time)) > 0.0:
                     self._mail.read(wait)
                 else:
-                    self._advance(last)
+                    self._run_batch(last)
         finally:
             # Resolve all futures that are still pending.
             self._mail.close()
@@ -250,85 +240,34 @@ class Runner:
         self.watch()
         self._mail.read(IDLE)
 
-    def _publish(self, streams: set[str]) -> None:
-        """Publish the current state without stepping.
-
-        A state that was already published is published again only on topics with new subscribers.
-        """
-        self.simulation.apply_commands()
-        snapshot = self.simulation.snapshot()
-        if self._check_physics():
-            return
-        self.simulation.keep_readings(snapshot)
-        if self.simulation.step_count == self._published_step:
-            self.output.publish_to_new(snapshot)
-        else:
-            self.output.publish(snapshot, streams)
-        self._published_step = self.simulation.step_count
-        self._publish_next = False
-
-    def _advance(self, last: int | None) -> None:
-        """Publish the current state on the streams that are due, then run the next batch of steps.
+    def _run_batch(self, last: int | None) -> None:
+        """Run the next batch of steps, and respond to a request that it completes.
 
         Args:
             last: Step at which the loop ends, or None.
         """
-        simulation = self.simulation
-        step = simulation.step_count
-        active = self.output.subscribed()
-        wanted = active | simulation.tactile_streams if simulation.has_memory else active
-        due = simulation.schedule.due(step, active)
-        streams = set() if step == self._published_step else active if self._publish_next else due & active
-        self._publish_next = False
-        steps = self._batch_size(wanted, last)
+        simulation, requested = self.simulation, self._requested
         simulation.apply_commands()
         self.watch()
-        publish = (lambda snapshot: self.output.publish(snapshot, streams)) if streams else None
-        try:
-            simulation.advance(steps, publish)
-        except PhysicsError:
-            self._check_physics()
-        if not self._fault and self._requested and simulation.step_count >= self._requested.end:
-            self._publish(active)
+        reaction = 1
+        if not self.output.expects_commands():
+            reaction = max(1, round(self._pace.reaction / simulation.engine.timestep))
+        end = simulation.step_count + reaction
+        if last is not None:
+            end = min(end, last)
+        if requested:
+            end = min(end, requested.end)
+        self._advance(end)
+        if not self._fault and requested and simulation.step_count >= requested.end:
+            self._publish(self.output.subscribed())
             if not self._fault:
                 self.output.finish()
-                self._requested.resolve(simulation.stamp)
-
-    def _batch_size(self, wanted: set[str], last: int | None) -> int:
-        """Return the number of steps until a stream is due or requests must be checked.
-
-        Args:
-            wanted: Names of the streams to consider.
-            last: Step at which the loop ends, or None.
-        """
-        simulation = self.simulation
-        if self.output.expects_commands():
-            return 1
-        step = simulation.step_count
-        reaction = max(1, round(self._pace.reaction / simulation.engine.timestep))
-        ends = [step + simulation.free_steps(), step + reaction]
-        if (due := simulation.schedule.next(step, wanted)) is not None:
-            ends.append(due)
-        if last is not None:
-            ends.append(last)
-        if self._requested:
-            ends.append(self._requested.end)
-        return max(1, min(ends) - step)
+                requested.resolve(simulation.stamp)
 
     def _check_physics(self) -> bool:
-        """Return whether there is a physics fault. A new fault stops time and is reported."""
-        if (fault := self.simulation.fault()) and not self._fault:
-            self._fault = fault
-            effect = "the run ends" if self._ends_at_fault else "time is stopped until ~/reset"
-            self.output.fail(
-                f"physics fault at {self.simulation.time:.6g} s: {fault}; {effect}."
-                " Try a smaller timestep or softer contacts",
-                self.simulation.stamp,
-            )
+        """Return whether there is a physics fault. A new one also cancels commands and requested steps."""
+        was_stable, unstable = self._fault is None, super()._check_physics()
+        if was_stable and unstable:
             self._commands.clear()
-            self._requested.cancel(f"physics fault: {fault}")
-        return fault is not None
-
-    def _check_fault(self) -> None:
-        if self._fault:
-            raise CommandError(f"physics fault: {self._fault}; call ~/reset first")
+            self._requested.cancel(f"physics fault: {self._fault}")
+        return unstable

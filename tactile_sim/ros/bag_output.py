@@ -151,23 +151,27 @@ class BagOutput(Output):
         return self._output.expects_commands()
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Publish a snapshot on the specified streams, and record it while a recording is active."""
+        """Encode a snapshot on the specified streams, and record it while a recording is active."""
         self._output.publish(snapshot, streams)
         if self._recording():
             self._write(snapshot, streams)
 
     def publish_to_new(self, snapshot: Snapshot) -> None:
-        """Publish a snapshot on topics with new subscribers, and record it if the bag is new."""
+        """Encode a snapshot for topics with new subscribers, and record it if the bag is new."""
         self._output.publish_to_new(snapshot)
         if self._recording() and self._is_new:
             self._write(snapshot, self._streams())
+
+    def dispatch(self) -> None:
+        """Start to transmit the encoded messages; see `Output`."""
+        self._output.dispatch()
 
     def publish_while_stopped(self, stamp: int) -> None:
         """Publish messages that are due by wall time, without recording them; see `Output`."""
         self._output.publish_while_stopped(stamp)
 
     def finish(self) -> None:
-        """Wait until all published messages have been handed over to the transport."""
+        """Wait until all encoded messages have been handed over to the transport."""
         self._output.finish()
 
     def warn(self, message: str) -> None:

@@ -44,6 +44,9 @@ class LazyPublisher:
 
     def __init__(self, topic: Topic, publisher: Publisher):
         self.topic, self.publisher = topic, publisher
+        # The same method of rclpy's publisher also locks the handle, which takes four times as long.
+        self.count_subscribers: Callable[[], int] = publisher.handle.get_subscription_count
+        """Returns the number of subscribers."""
         self._welcome_again: float | None = None
         """Time after which `welcomes` returns True once more [s of `time.monotonic`], or None."""
         self.listeners = 0
@@ -138,10 +141,10 @@ class Outlets:
 
     def all_heard(self) -> bool:
         """Return whether every topic that is not latched has a subscriber."""
-        return all(outlet.publisher.get_subscription_count() > 0 for outlet in self._all())
+        return all(outlet.count_subscribers() > 0 for outlet in self._all())
 
     def publish(self, stream: str, snapshot: Any) -> None:
-        """Publish all topics of a stream, even those without subscribers.
+        """Encode all topics of a stream, even those without subscribers; `dispatch` publishes them.
 
         Args:
             stream: Name of the stream.
@@ -150,7 +153,7 @@ class Outlets:
         self._send(self._outlets.get(stream, []), snapshot)
 
     def send(self, streams: Iterable[str], snapshot: Any) -> None:
-        """Publish the topics of the specified streams, except topics without subscribers.
+        """Encode the topics of the specified streams that have subscribers; `dispatch` publishes them.
 
         Args:
             streams: Names of the streams, in the order of publishing.
@@ -159,13 +162,17 @@ class Outlets:
         self._send([outlet for stream in streams for outlet in self._heard.get(stream, ())], snapshot)
 
     def send_to_new(self, wanted: Callable[[str], bool], snapshot: Snapshot) -> None:
-        """Publish the topics that have gained a subscriber since they were last published.
+        """Encode the topics that have gained a subscriber since their last message, for `dispatch`.
 
         Args:
             wanted: Receives the name of a stream and returns whether to publish its topics.
             snapshot: The snapshot to encode.
         """
         self._send([outlet for outlet in self.new_subscribers() if wanted(outlet.topic.stream)], snapshot)
+
+    def dispatch(self) -> None:
+        """Start to publish the encoded messages in another thread."""
+        self._sender.start()
 
     def flush(self, patience: float) -> None:
         """Wait until subscribers have acknowledged all messages.
@@ -209,7 +216,7 @@ class Outlets:
         self._refreshed = time.monotonic()
         self._heard = {}
         for outlet in self._all():
-            listeners = outlet.publisher.get_subscription_count()
+            listeners = outlet.count_subscribers()
             new_subscribers = outlet.has_newcomers or listeners > outlet.listeners
             outlet.has_newcomers = new_subscribers and listeners > 0
             outlet.listeners = listeners

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
@@ -66,14 +66,18 @@ class Publishers:
         return self._senders.any()
 
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
-        """Publish a snapshot on the streams in `FIRST`, and then on the specified streams."""
+        """Encode a snapshot on the streams in `FIRST`, and then on the specified streams."""
         self._quiet_since = time.monotonic()
         streams_in_order = (*FIRST, *sorted(streams.difference(FIRST)))
         self._outlets.send(filter(self._on, streams_in_order), snapshot)
 
     def publish_to_new(self, snapshot: Snapshot) -> None:
-        """Publish a snapshot on the topics that have gained a subscriber since they were last published."""
+        """Encode a snapshot for the topics that have gained a subscriber since their last message."""
         self._outlets.send_to_new(self._on, snapshot)
+
+    def dispatch(self) -> None:
+        """Start to publish the encoded messages in another thread."""
+        self._outlets.dispatch()
 
     def publish_while_stopped(self, stamp: int) -> None:
         """Publish diagnostics at their rate in wall time while all other topics are silent.
@@ -85,7 +89,7 @@ class Publishers:
         rate = self._simulation.settings.rates.diagnostics
         if (now - self._quiet_since) * rate >= 1.0 and "diagnostics" in self._outlets.subscribed():
             self._quiet_since = now
-            self._outlets.send(("diagnostics",), _Instant(stamp))
+            self._send_now(("diagnostics",), stamp)
 
     def _on(self, stream: str) -> bool:
         return self._simulation.schedule.runs(stream)
@@ -111,6 +115,7 @@ class Publishers:
         while not (all_heard := self._outlets.all_heard()) and time.monotonic() < end and not stopping():
             if starting:
                 self._outlets.publish("clock", _Instant(0))
+                self._outlets.dispatch()
             time.sleep(REFRESH)
         return all_heard
 
@@ -140,12 +145,12 @@ class Publishers:
 
     def report(self, stamp: int) -> None:
         """Publish the diagnostics immediately, with a stamp [ns]."""
-        self._outlets.send(filter(self._on, ("diagnostics",)), _Instant(stamp))
+        self._send_now(("diagnostics",), stamp)
 
     def fail(self, message: str, stamp: int) -> None:
         """Log a physics fault, and publish time and diagnostics with a stamp [ns]."""
         self._node.get_logger().error(message)
-        self._outlets.send(filter(self._on, ("clock", "diagnostics")), _Instant(stamp))
+        self._send_now(("clock", "diagnostics"), stamp)
 
     def lose_recorder(self, fault: str, stamp: int) -> None:
         """Log that the recorder ended before the node, and report it in the diagnostics from then on.
@@ -156,7 +161,12 @@ class Publishers:
         """
         self._recorder_fault = fault
         self._node.get_logger().error(f"{fault}; the simulation continues")
-        self._outlets.send(filter(self._on, ("diagnostics",)), _Instant(stamp))
+        self._send_now(("diagnostics",), stamp)
+
+    def _send_now(self, streams: Iterable[str], stamp: int) -> None:
+        """Publish messages without a snapshot on the streams that are on, with a stamp [ns]."""
+        self._outlets.send(filter(self._on, streams), _Instant(stamp))
+        self._outlets.dispatch()
 
     def _diagnostics(self, snapshot: Snapshot) -> bytes:
         scene = self._simulation.settings.title

@@ -1,14 +1,16 @@
 """Pass messages to the middleware in a separate thread, so that the simulation does not wait.
 
 Publishing takes about 25 µs of CPU time per message, most of it to wake up subscribers. rclpy holds the
-interpreter lock during this time, whereas a call to rcl through ctypes releases it.
+interpreter lock during this time, whereas a call to rcl through ctypes releases it. In between, the thread
+needs the lock, so `Sender.start` should be called just before the main thread releases it for longer.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections import deque
-from threading import Lock, Semaphore, Thread
+from queue import SimpleQueue
+from threading import Lock, Thread
 
 from rclpy.publisher import Publisher
 
@@ -40,14 +42,15 @@ class Sender:
     def __init__(self) -> None:
         self._batches: deque[list[tuple[Publisher, bytes]]] = deque()
         self._publishing = Lock()
-        self._submitted = Semaphore(0)
+        self._signals: SimpleQueue[None] = SimpleQueue()
+        """One entry for each call of `start`, which wakes up the thread."""
         self._error: Exception | None = None
         self._closed = False
         self._thread = Thread(target=self._run, name="publishing", daemon=True)
         self._thread.start()
 
     def submit(self, batch: list[tuple[Publisher, bytes]]) -> None:
-        """Queue messages for publishing. If more than `MAX_WAITING` batches are waiting, publish them here.
+        """Queue messages for `start`. If more than `MAX_WAITING` batches are waiting, publish them here.
 
         Args:
             batch: Publishers and encoded messages, in the order of publishing.
@@ -58,9 +61,12 @@ class Sender:
         self._batches.append(batch)
         if len(self._batches) > MAX_WAITING:
             self.finish()
-        else:
-            self._submitted.release()
-            self.check()
+        self.check()
+
+    def start(self) -> None:
+        """Wake up the thread, which publishes the waiting batches."""
+        if self._batches:
+            self._signals.put(None)
 
     def finish(self) -> None:
         """Wait until all submitted messages have been passed to the middleware.
@@ -84,12 +90,13 @@ class Sender:
         """Publish the waiting messages and end the thread."""
         self._publish_waiting()
         self._closed = True
-        self._submitted.release()
+        self._signals.put(None)
         self._thread.join()
 
     def _run(self) -> None:
-        while self._submitted.acquire() and not (self._closed or self._error):
+        while not (self._closed or self._error):
             self._publish_waiting()
+            self._signals.get()
 
     def _publish_waiting(self) -> None:
         with self._publishing:

@@ -20,9 +20,10 @@ from tactile_sim.scenes.sensor_schema import (
     MOST_SLOTS,
     REDUCTIONS,
     SECOND,
+    Ordered,
     sides,
 )
-from tactile_sim.schema import Check, Ordered
+from tactile_sim.schema import Check
 
 _CONTACT = getattr(mujoco.mjtSensor, "mjSENS_CONTACT", None)  # since MuJoCo 3.3.5
 _KINDS = {

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from tactile_sim.errors import ConfigError, suggest
-from tactile_sim.schema import Check, Choice, Integer, Ordered, Text, check_characters, shown
+from tactile_sim.schema import Check, Choice, Integer, Text, check_characters, shown
 
 FIELDS = ("found", "force", "torque", "dist", "pos", "normal", "tangent")
 """Fields of a contact in canonical order."""
@@ -17,6 +18,29 @@ FIRST = ("geom1", "body1", "subtree1", "site")
 SECOND = ("geom2", "body2", "subtree2")
 """Keys that specify object 2; at most one may be set."""
 MOST_SLOTS = 1000
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Check for a list of one or more of ``words``, without repetition and in the order of ``words``."""
+
+    words: tuple[str, ...]
+
+    def __call__(self, value: Any) -> tuple[str, ...]:
+        example = f"[{', '.join(self.words[:2])}]"
+        listed = isinstance(value, list | tuple) and len(value) > 0
+        if not listed or not all(isinstance(entry, str) for entry in value):
+            raise ValueError(f"must be a list of words, such as {example}, got {shown(value)}")
+        for entry in value:
+            if entry not in self.words:
+                raise ValueError(f"must not contain {entry!r}{suggest(entry, self.words)}")
+        wanted = [word for word in self.words if word in value]
+        if list(value) != wanted:
+            raise ValueError(
+                f"must have each word once and in order, [{', '.join(wanted)}], got [{', '.join(value)}]"
+            )
+        return tuple(value)
+
 
 _NAME = Text(filled=True)
 CONTACT_SENSOR: dict[str, Check] = {

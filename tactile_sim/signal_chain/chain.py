@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import copy
 import dataclasses
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from tactile_sim.arguments import valid
 from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.schema import SEED
-from tactile_sim.signal_chain.delay import Delay
+from tactile_sim.signal_chain.delay import Delay, with_room
 from tactile_sim.signal_chain.driver import History
-from tactile_sim.signal_chain.group import Sensed, Taxels
+from tactile_sim.signal_chain.group import Sensed, Taxels, normal_axes
 from tactile_sim.signal_chain.program import Program
 from tactile_sim.signal_chain.run import Workspace
-from tactile_sim.signal_chain.stage import SLACK, Stage
+from tactile_sim.signal_chain.stage import Stage
 from tactile_sim.signal_chain.stages import make_groups, make_stages
 from tactile_sim.signal_chain.tare import Tare
 
@@ -61,10 +61,7 @@ class SignalChain:
             ConfigError: A stage, parameter, value or pad name is invalid.
         """
         where = f"{source}: {KEY}"
-        try:
-            SEED(seed)
-        except ValueError as error:
-            raise ConfigError(f"{source}: seed: {error}") from None
+        valid(f"{source}: seed", seed, SEED, ConfigError)
         names = [body.name for body in skin.pads]
         chosen = make_stages(stages, names, where)
         self.staged = np.array([name in chosen for name in names], bool)
@@ -96,9 +93,7 @@ class SignalChain:
         """
         groups = {stage: group for stage, group in self._groups.items() if stage is not History}
         if Delay in groups:
-            late = groups[Delay].ends[1].sum(axis=1).max()  # time and jitter
-            room = max(2, 1 + math.ceil(late * rate - SLACK))
-            groups[Delay] = dataclasses.replace(groups[Delay], room=room)
+            groups[Delay] = with_room(groups[Delay], rate)
         return Program(groups, seeds, self._timestep, channels)
 
     def bytes_per_environment(self, channels: int, rate: float) -> int:
@@ -244,10 +239,7 @@ class SignalChain:
             CommandError: The seed is invalid.
         """
         if seed is not None:
-            try:
-                SEED(seed)
-            except ValueError as error:
-                raise CommandError(f"seed: {error}") from None
+            valid("seed", seed, SEED)
             self._seed, self._episode = seed, 0
         else:
             self._episode += 1
@@ -260,9 +252,7 @@ class SignalChain:
         Args:
             frame: Frame of the new touch function's vector readings, as in `SignalChain`.
         """
-        axes = {"body": self._skin.normals, "taxel": np.array([0.0, 0.0, 1.0]), "world": np.zeros(3)}
-        axis = np.broadcast_to(axes[frame], self._skin.normals.shape)
-        self._axes = np.ascontiguousarray(axis.T, np.float32)
+        self._axes = normal_axes(self._skin.normals, frame)
         self._program: Program | None = None
         self._workspace = self.workspace(0)
         self._zero = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -105,6 +105,17 @@ def _slot_words(runs, taxels, channels):
 def _arrivals(slot, runs):
     """Return the arrival steps (runs,) int64 in a slot."""
     return slot[: 2 * runs].view(np.int64)
+
+
+def with_room(group: Group, rate: float) -> Group:
+    """Return a copy of a group whose memory has room for all readings that are on their way.
+
+    Args:
+        group: Group of pads with the stage `Delay`.
+        rate: Expected rate of the readings [Hz].
+    """
+    late = group.ends[1].sum(axis=1).max()  # time and jitter
+    return replace(group, room=max(2, 1 + math.ceil(late * rate - SLACK)))
 
 
 @kernel

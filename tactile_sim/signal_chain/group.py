@@ -232,3 +232,17 @@ class Draw:
 
     def _keys(self, kind: int) -> np.ndarray:
         return make_keys(self._seed, self._group.names, np.uint64(kind), self._episodes)
+
+
+def normal_axes(normals: np.ndarray, frame: str) -> np.ndarray:
+    """Return the outward normal of each taxel in the frame of its readings, for `Now.axes`.
+
+    Args:
+        normals: (taxels, 3) outward unit normals in the frame of their body.
+        frame: Frame of vector readings, ``body``, ``taxel`` or ``world``.
+
+    Returns:
+        (3, taxels) float32 normals; 0 in the world frame, where they change with the pose of the body.
+    """
+    axes = {"body": normals, "taxel": np.array([0.0, 0.0, 1.0]), "world": np.zeros(3)}
+    return np.ascontiguousarray(np.broadcast_to(axes[frame], normals.shape).T, np.float32)

@@ -9,6 +9,7 @@ import numpy as np
 
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.pads import PadPlan
+from tactile_sim.skin.skin import Reader
 from tactile_sim.skin.taxels import choose
 from tactile_sim.skin.touch_functions import TouchFunction
 
@@ -38,6 +39,8 @@ class PadFunctions:
         self._simulation, skin = simulation, simulation.skin
         own = {plan.name: (plan.touch_function, plan.response_function) for plan in plans}
         self._quantities: dict[str, tuple[str, ...]] = {}
+        self._readers: dict[tuple, list[tuple[Reader, np.ndarray]]] = {}
+        """Results of `_make_readers` for names of touch functions; each message needs them."""
         self._pads: list[Functions] = [own.get(pad.name, (None, None)) for pad in skin.pads]
         self._rows = {
             functions: np.repeat(
@@ -128,19 +131,37 @@ class PadFunctions:
         Raises:
             ConfigError: The touch function is unknown.
         """
-        engine, skin, common = self._simulation.engine, self._simulation.skin, self._simulation.settings.skin
-        chosen = None if touch is None else choose("sense: touch_function", touch, TOUCH_FUNCTIONS)
-        parts: dict[tuple[str | TouchFunction, str], np.ndarray] = {}
-        for (own, response), rows in self._rows.items():
-            key = chosen or own or common.touch_function, response or common.response_function
-            parts[key] = parts[key] | rows if key in parts else rows
-        felt = [
-            skin.feel(snapshot.skin_contacts, engine.body_positions, engine.body_rotations, *functions, dtype)
-            for functions in parts
-        ]
+        common, engine = self._simulation.settings.skin, self._simulation.engine
+        if touch is None or isinstance(touch, str):
+            key = touch, dtype, common.touch_function, common.response_function
+            if key not in self._readers:
+                self._readers[key] = self._make_readers(touch, dtype)
+            readers = self._readers[key]
+        else:
+            readers = self._make_readers(touch, dtype)
+        state = snapshot.skin_contacts, engine.body_positions, engine.body_rotations
+        felt = [read(*state) for read, _ in readers]
         if len(felt) == 1:
             return felt[0]
-        out: np.ndarray = np.zeros((len(skin.positions), max(part.shape[1] for part in felt)), dtype)
-        for part, rows in zip(felt, parts.values(), strict=True):
+        channels = max(part.shape[1] for part in felt)
+        out: np.ndarray = np.zeros((len(felt[0]), channels), dtype)
+        for part, (_, rows) in zip(felt, readers, strict=True):
             out[rows, : part.shape[1]] = part[rows]
         return out
+
+    def _make_readers(
+        self, touch: str | TouchFunction | None, dtype: type
+    ) -> list[tuple[Reader, np.ndarray]]:
+        """Return functions that compute readings, each with the mask (taxels,) of the taxels it applies to.
+
+        Args:
+            touch: As in `sense`.
+            dtype: As in `sense`.
+        """
+        common = self._simulation.settings.skin
+        chosen = None if touch is None else choose("sense: touch_function", touch, TOUCH_FUNCTIONS)
+        masks: dict[tuple[str | TouchFunction, str], np.ndarray] = {}
+        for (own, response), rows in self._rows.items():
+            pair = chosen or own or common.touch_function, response or common.response_function
+            masks[pair] = masks[pair] | rows if pair in masks else rows
+        return [(self._simulation.skin.reader(*pair, dtype), rows) for pair, rows in masks.items()]

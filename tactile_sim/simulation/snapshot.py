@@ -10,6 +10,7 @@ import numpy as np
 from tactile_sim.arguments import known
 from tactile_sim.engines import Contacts
 from tactile_sim.simulation.taxel_forces import TaxelForces
+from tactile_sim.skin.checks import require_contacts
 from tactile_sim.skin.state import CONTACT_PARTS, ContactQuantities, ContactState, contact_quantities
 from tactile_sim.skin.touch_functions import TouchFunction
 
@@ -44,10 +45,13 @@ class Snapshot:
         """Contacts from which readings are computed.
 
         These are `all_contacts`, plus a copy of each contact on a flex with pads. The copy is mapped to the
-        rest shape of the flex, where its taxels are defined.
+        rest shape of the flex, where its taxels are defined. They are checked, because an engine of another
+        package could report invalid ids.
         """
-        flexes = self.simulation.flex_pads
-        return flexes.on_skin(self.all_contacts, self.simulation.engine) if flexes else self.all_contacts
+        engine, flexes = self.simulation.engine, self.simulation.flex_pads
+        contacts = flexes.on_skin(self.all_contacts, engine) if flexes else self.all_contacts
+        require_contacts(self.simulation.skin, contacts, engine.body_positions, engine.body_rotations)
+        return contacts
 
     @cached_property
     def contacts(self) -> Contacts:
@@ -136,32 +140,15 @@ class Snapshot:
     @cached_property
     def taxel_positions_world(self) -> np.ndarray:
         """(taxels, 3) current position of each taxel in the world frame [m]."""
-        engine = self.simulation.engine
-        positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations)
-        return self._with_flexes(positions)
+        return self.write_positions(np.empty((len(self.simulation.skin.positions), 3)))
 
-    @property
-    def cloud(self) -> tuple[np.ndarray, np.ndarray]:
-        """Positions [m] of the taxels and ideal forces [N] on them in the world frame, both (taxels, 3).
-
-        They are float32, as in messages.
-        """
-        engine = self.simulation.engine
-        positions = self.simulation.skin.world(engine.body_positions, engine.body_rotations, np.float32)
-        return self._with_flexes(positions), self.sense("force_vector_global", np.float32)
-
-    def _with_flexes(self, positions: np.ndarray) -> np.ndarray:
-        """Move taxels on flexes to their current positions.
-
-        Args:
-            positions: (taxels, 3) positions of all taxels in the world [m], modified in place.
-
-        Returns:
-            The same array.
-        """
-        if self.simulation.flex_pads:
-            self.simulation.flex_pads.move(positions, self.simulation.engine)
-        return positions
+    def write_positions(self, out: np.ndarray) -> np.ndarray:
+        """Write the world positions of the taxels [m] to ``out`` (taxels, 3) and return it."""
+        engine, flexes = self.simulation.engine, self.simulation.flex_pads
+        self.simulation.skin.world(engine.body_positions, engine.body_rotations, out)
+        if flexes:
+            flexes.move(out, engine)
+        return out
 
     @cached_property
     def feelers(self) -> np.ndarray:

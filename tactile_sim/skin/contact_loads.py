@@ -7,7 +7,7 @@ from tactile_sim.engines.contacts import DISTANCE, FRAME, FRICTION, GEOMS, POSIT
 from tactile_sim.geometry.curvature import effective_radius
 
 
-@kernel
+@kernel(counted=False)
 def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, out):
     """Convert contacts to loads on bodies with skin; return the number of loads.
 
@@ -43,10 +43,10 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
             load.body = patch_bodies[load.patch]
             load.other_patch = geoms[other].patch if other >= 0 else -1
             load.radius, load.friction = radius, values[c, FRICTION]
-            load.rotation[:] = body_rotations[body]
             for i in range(3):
                 point, force, normal, slip = 0.0, 0.0, 0.0, 0.0
                 for k in range(3):
+                    load.rotation[i, k] = body_rotations[body, i, k]
                     to_body = body_rotations[body, k, i]
                     world = position[c, k] + half * frame[c, k]
                     point += to_body * (world - body_positions[body, k])
@@ -61,18 +61,18 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
                 load.velocity[i] = -sign * slip
             place_other(load, geoms, other, body, body_positions, body_rotations)
             # The torque is about the point on the surface, not about the contact's position.
-            arm = -half * load.normal * sign
             for i in range(3):
                 torque = 0.0
                 for k in range(3):
                     torque += body_rotations[body, k, i] * wrench_world[c, 3 + k]
                 j, k = (i + 1) % 3, (i + 2) % 3
-                load.torque[i] = sign * torque + arm[j] * load.force[k] - arm[k] * load.force[j]
+                arm_j, arm_k = -half * load.normal[j] * sign, -half * load.normal[k] * sign
+                load.torque[i] = sign * torque + arm_j * load.force[k] - arm_k * load.force[j]
             m += 1
     return m
 
 
-@kernel
+@kernel(counted=False)
 def place_other(load, geoms, other, body, body_positions, body_rotations):
     """Write the id, body and pose of the other geom into a load; the pose is in the load's body frame.
 

@@ -8,7 +8,7 @@ from tactile_sim.compilation import kernel
 from tactile_sim.skin.materials import modulus_of
 
 
-@kernel
+@kernel(counted=False)
 def contact_radius(load, patches):
     """Return the radius of the contact area of a load [m].
 
@@ -22,7 +22,7 @@ def contact_radius(load, patches):
     return np.cbrt(0.75 * max(force, 0.0) * load.radius / modulus_of(load, patches))
 
 
-@kernel
+@kernel(counted=False)
 def pressure(distance, radius):
     """Return the pressure relative to that at the centre of the contact, from 0 to 1.
 

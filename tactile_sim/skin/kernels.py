@@ -12,7 +12,7 @@ from tactile_sim.skin.layer import unpack
 from tactile_sim.skin.loads import LOAD
 from tactile_sim.skin.pairs import group_loads
 from tactile_sim.skin.patches import TaxelIndex, is_outside
-from tactile_sim.skin.responses import LINEAR, spread
+from tactile_sim.skin.responses import ELASTIC, LINEAR, spread
 from tactile_sim.skin.shares import flush, gather
 from tactile_sim.skin.touch_functions import evaluate
 
@@ -24,8 +24,8 @@ def feel(
 ):  # fmt: skip
     """Compute readings from contacts, for touch and response functions that have compiled versions.
 
-    The arguments are those of `resolve_loads`, `evaluate`, `spread` and `gather`. ``room`` is the number of
-    taxels per load for which memory is allocated.
+    The arguments are those of `resolve_loads`, `evaluate`, `spread` and `gather`, but ``arrays`` is that of
+    `elastic.add_readings`. ``room`` is the number of taxels per load for which memory is allocated.
 
     Returns:
         False if there are more taxels around the loads than fit into the allocated memory. In this case,
@@ -33,45 +33,30 @@ def feel(
     """
     table = np.empty(2 * len(ids), LOAD)
     loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
-    patches, limited = TaxelIndex(*arrays).patches, 0
+    if law == ELASTIC:
+        enough, _ = press_loads(loads, quantity, mean, extents, arrays, room, sums, out)
+        return enough
+    index, _, _, _ = unpack(arrays)
+    patches, limited = TaxelIndex(*index).patches, 0
     for m in range(len(loads)):
         limited |= patches[loads[m].patch].limited
     if limited:
         group, inside = np.full(len(loads), -1), np.empty(len(loads), np.bool_)
-        mark_inside(loads, group, 0, extents, arrays, inside)
+        mark_inside(loads, group, 0, extents, index, inside)
         loads = loads[inside]
     begin, reach = np.empty(len(loads) + 1, np.int64), np.empty(0)
     taxel, weight = np.empty(room * len(loads), np.int64), np.empty(room * len(loads))
-    if spread(loads, law, reach, extents, arrays, begin, taxel, weight) < 0:
+    if spread(loads, law, reach, extents, index, begin, taxel, weight) < 0:
         return False
     gather(loads, begin, taxel, weight, evaluate(loads, quantity), mean, sums, out)
     return True
 
 
 @kernel
-def feel_elastic(
-    values, ids, geoms, patch_bodies, body_positions, body_rotations,
-    quantity, mean, extents, arrays, room, sums, out,
-):  # fmt: skip
-    """Compute readings from contacts with `elastic_foundation`.
-
-    The argument ``arrays`` is as in `elastic.add_readings`, the others are as in `feel`.
-
-    Returns:
-        Whether ``room`` was sufficient, as in `feel`.
-    """
-    table = np.empty(2 * len(ids), LOAD)
-    loads = table[: resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotations, table)]
-    enough, _ = press_loads(loads, quantity, mean, extents, arrays, room, sums, out)
-    return enough
-
-
-@kernel
 def press_loads(loads, quantity, mean, extents, arrays, room, sums, out):
     """Compute readings from loads with `elastic_foundation`.
 
-    Loads that cannot be spread over an area are distributed with LINEAR. The arguments are as in
-    `feel_elastic`.
+    Loads that cannot be spread over an area are distributed with LINEAR. The arguments are as in `feel`.
 
     Returns:
         Whether ``room`` was sufficient, as in `feel`, and the indices of the taxels that were written to
@@ -141,7 +126,7 @@ def mark_inside(loads, group, count, extents, arrays, inside):
         inside[group == number] = not is_outside(center[0], extents, index)
 
 
-@kernel
+@kernel(counted=False)
 def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
     """Add the net contact wrench of each body with skin to ``out``.
 
@@ -173,7 +158,7 @@ def net_wrenches(values, ids, slot, body_positions, body_rotations, out):
                 out[slot[body], 3 + i] += rotation[0, i] * tx + rotation[1, i] * ty + rotation[2, i] * tz
 
 
-@kernel
+@kernel(counted=False)
 def to_taxel_axes(values, axes):
     """Convert vectors from body frames to components along two tangents and the inward normal, in place.
 
@@ -189,7 +174,7 @@ def to_taxel_axes(values, axes):
                 values[n, i] = along if i < 2 else -along
 
 
-@kernel
+@kernel(counted=False)
 def place_in_world(points, offsets, body_ids, positions, rotations, out):
     """Transform points from body frames to the world.
 
@@ -203,8 +188,12 @@ def place_in_world(points, offsets, body_ids, positions, rotations, out):
     """
     for b in range(len(body_ids)):
         r, t = rotations[body_ids[b]], positions[body_ids[b]]
+        # Local variables, because the compiler would read arrays again after each write to the output.
+        xx, xy, xz, tx = r[0, 0], r[0, 1], r[0, 2], t[0]
+        yx, yy, yz, ty = r[1, 0], r[1, 1], r[1, 2], t[1]
+        zx, zy, zz, tz = r[2, 0], r[2, 1], r[2, 2], t[2]
         for q in range(offsets[b], offsets[b + 1]):
             x, y, z = points[q, 0], points[q, 1], points[q, 2]
-            out[q, 0] = r[0, 0] * x + r[0, 1] * y + r[0, 2] * z + t[0]
-            out[q, 1] = r[1, 0] * x + r[1, 1] * y + r[1, 2] * z + t[1]
-            out[q, 2] = r[2, 0] * x + r[2, 1] * y + r[2, 2] * z + t[2]
+            out[q, 0] = xx * x + xy * y + xz * z + tx
+            out[q, 1] = yx * x + yy * y + yz * z + ty
+            out[q, 2] = zx * x + zy * y + zz * z + tz

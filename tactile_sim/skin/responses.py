@@ -100,7 +100,7 @@ PER_LOAD = [name for name in RESPONSE_FUNCTIONS if name != "elastic_foundation"]
 """Names of the response functions that distribute each load independently of the others."""
 
 
-@kernel
+@kernel(counted=False)
 def spread(loads, law, reach, extents, arrays, begin, taxel, weight):
     """Write the taxels around each load and their weights, load by load; return the number of entries.
 

@@ -88,7 +88,7 @@ def _consistent(begin, taxel, taxels):
     return True
 
 
-@kernel
+@kernel(counted=False)
 def gather(loads, begin, taxel, weight, values, mean, sums, out):
     """Add up the readings of taxels. The cost depends only on the number of touched taxels.
 
@@ -129,7 +129,7 @@ def gather(loads, begin, taxel, weight, values, mean, sums, out):
     flush(taxel[: begin[len(loads)]], mean, sums, out)
 
 
-@kernel
+@kernel(counted=False)
 def flush(taxels, mean, sums, out):
     """Write the sums of touched taxels to the readings, and reset the sums to zero.
 

@@ -9,7 +9,7 @@ from typing import TypeVar
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import described, float_type, is_index, known, require_arrays, valid
+from tactile_sim.arguments import described, is_index, known, require_arrays, valid
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.geometry.curvature import geom_table
 from tactile_sim.names import Names
@@ -227,23 +227,25 @@ class Taxels:
         self.neighbours = neighbours(len(self.positions), np.concatenate(edges))
 
     def world(
-        self, body_positions: np.ndarray, body_rotations: np.ndarray, dtype: type = np.float64
+        self, body_positions: np.ndarray, body_rotations: np.ndarray, out: np.ndarray | None = None
     ) -> np.ndarray:
         """Return the world positions (n, 3) of all taxels [m].
 
         Args:
             body_positions: (nbody, 3) positions of the bodies in the world [m].
             body_rotations: (nbody, 3, 3) rotations from body frames to the world.
-            dtype: Type of the result, float32 or float64.
+            out: Array (n, 3) for the result, float32 or float64; by default, a new float64 array.
 
         Raises:
             CommandError: An argument has the wrong type or shape.
         """
+        if out is None:
+            out = np.empty((len(self.positions), 3))
         require_arrays(
             body_positions=(body_positions, (self._nbody, 3)),
             body_rotations=(body_rotations, (self._nbody, 3, 3)),
+            out=(out, (len(self.positions), 3)),
         )
-        out: np.ndarray = np.empty((len(self.positions), 3), float_type("dtype", dtype))
         kernels.place_in_world(
             self.positions, self.offsets, self.pad_bodies, body_positions, body_rotations, out
         )

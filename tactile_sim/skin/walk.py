@@ -18,7 +18,7 @@ from tactile_sim.compilation import kernel
 from tactile_sim.skin.patches import SPACING, faces, find_nearest
 
 
-@kernel
+@kernel(counted=False)
 def walk(load, reach, spacings, extents, index, out):
     """Find the taxels around a load by walking over the skin.
 
@@ -45,7 +45,7 @@ def walk(load, reach, spacings, extents, index, out):
     return _walk_straight(load, start, reach, index, out)
 
 
-@kernel
+@kernel(counted=False)
 def _walk_straight(load, start, reach, index, queue):
     """Find the taxels for `walk` by a breadth-first search, with straight distances.
 
@@ -146,7 +146,7 @@ def _walk_along(load, start, reach, index, queue):
     return tail
 
 
-@kernel
+@kernel(counted=False)
 def _turned(x, y, z, a, b):
     """Rotate a vector (x, y, z), normal to the unit vector a, by the shortest rotation from a to b."""
     cosine = a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
@@ -156,7 +156,7 @@ def _turned(x, y, z, a, b):
     return x - k * (a[0] + b[0]), y - k * (a[1] + b[1]), z - k * (a[2] + b[2])
 
 
-@kernel
+@kernel(counted=False)
 def _push(heap, size, key, value):
     """Push an entry onto a binary heap, smallest key first; return the new size.
 
@@ -175,7 +175,7 @@ def _push(heap, size, key, value):
     return size + 1
 
 
-@kernel
+@kernel(counted=False)
 def _pop(heap, size):
     """Remove the entry with the smallest key from a heap as in `_push`, in place; return the new size."""
     last = size - 1

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
+from tactile_sim.compilation import copy_bytes, kernel
 from tactile_sim.wire.types import NANOSECONDS
 
 CHECK, PIECE, STAMP, INT, DOUBLES, SINGLES, ROWS, PAYLOAD, REPEAT, NEXT, RESERVE = range(11)
@@ -26,7 +26,7 @@ CHECK, PIECE, STAMP, INT, DOUBLES, SINGLES, ROWS, PAYLOAD, REPEAT, NEXT, RESERVE
 """
 
 
-@kernel
+@kernel(counted=False)
 def run(program, pieces, spans, stamp, keys, values, points, payload, out):
     """Write a message into ``out``.
 
@@ -65,9 +65,9 @@ def run(program, pieces, spans, stamp, keys, values, points, payload, out):
             if choice < 0 or choice >= c:
                 return row, -op
             span = b + 8 * choice + (p & 7)
-            for i in range(spans[span, 0], spans[span, 1]):
-                octets[p] = pieces[i]
-                p += 1
+            size = spans[span, 1] - spans[span, 0]
+            copy_bytes(octets, p, pieces, spans[span, 0], size)
+            p += size
         elif code == DOUBLES:
             p = _align(octets, p, 8)
             for i in range(b):
@@ -136,7 +136,7 @@ def run(program, pieces, spans, stamp, keys, values, points, payload, out):
     return split, p
 
 
-@kernel
+@kernel(counted=False)
 def _align(octets, p, size):
     while p & (size - 1):
         octets[p] = 0

@@ -30,6 +30,7 @@ class FakeOutput(Terminal):
         self.sent: list[tuple[int, set[str], float]] = []
         self.warnings: list[str] = []
         self.reports: list[int] = []
+        self.dispatched: list[int] = []
 
     def subscribed(self):
         return self.streams
@@ -44,6 +45,10 @@ class FakeOutput(Terminal):
     def publish(self, snapshot, streams):
         height = float(snapshot.simulation.engine.body_positions[1, 2])
         self.sent.append((snapshot.stamp, set(streams), height))
+        self.simulation = snapshot.simulation
+
+    def dispatch(self):
+        self.dispatched.append(self.simulation.stamp)
 
     def warn(self, message):
         self.warnings.append(message)
@@ -95,6 +100,11 @@ def test_streams_with_subscribers_are_published_at_their_rates(running):
     assert output.stamps("tactile") == [k * 10_000_000 for k in range(200)]
     assert abs(len(output.stamps("points")) - 60) <= 1
     assert output.stamps("contacts") == []
+
+
+def test_messages_are_dispatched_after_their_step_and_before_the_next(running):
+    _, output = running("tactile", duration=0.1)
+    assert output.dispatched == [stamp + 2_000_000 for stamp in output.stamps("tactile")]
 
 
 def test_nothing_is_published_without_subscribers(running):

@@ -40,6 +40,7 @@ def test_messages_arrive_complete_and_in_order(ros, outlets):
     wait_for(lambda: outlets.all_heard() and outlets.new_subscribers(), "the subscribers")
     for k in range(BATCHES):
         outlets.send(["stream"], SimpleNamespace(stamp=k))
+        outlets.dispatch()
     outlets.finish()
     wait_for(lambda: all(len(stamps) == BATCHES for stamps in received.values()), "all messages")
     assert all(stamps == list(range(BATCHES)) for stamps in received.values())
@@ -54,6 +55,7 @@ def test_finish_returns_after_every_message_is_handed_over(outlets, monkeypatch)
 
     monkeypatch.setattr(sender, "_publish", slow)
     outlets.publish("stream", SimpleNamespace(stamp=1))
+    outlets.dispatch()
     assert not handed
     release.set()
     outlets.finish()

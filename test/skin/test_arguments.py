@@ -60,7 +60,11 @@ def test_invalid_state_is_rejected(skin, state, method):
             call(*first, bad, rotations)
         with raises(CommandError, "body_rotations", "(2, 3, 3)"):
             call(*first, positions, bad)
-    if first:
+    if method == "world":
+        for bad in [*BAD[1:], positions, np.empty((len(skin.positions), 3), int)]:
+            with raises(CommandError, "out"):
+                call(positions, rotations, bad)
+    else:
         values, ids = contacts.values, contacts.ids
         wrong = [(values[1:], ids), (values[:, 1:], ids), (values, ids[:, 1:]), (values, ids.astype(float)),
                  (None, ids), (values, "x"), (values.astype(int), ids)]  # fmt: skip
@@ -94,8 +98,7 @@ def test_invalid_loads_are_rejected(skin, state, method):
 @pytest.mark.parametrize("dtype", [int, np.float16, "x", object, 3, {}, []])
 def test_invalid_type_of_readings_is_rejected(skin, state, dtype):
     loads = skin.loads(*state)
-    for call in (lambda: skin.feel(*state, dtype=dtype), lambda: skin.sense(loads, dtype=dtype),
-                 lambda: skin.world(*state[1:], dtype=dtype)):  # fmt: skip
+    for call in (lambda: skin.feel(*state, dtype=dtype), lambda: skin.sense(loads, dtype=dtype)):
         with raises(CommandError, "dtype", "float32"):
             call()
 

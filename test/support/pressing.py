@@ -47,6 +47,11 @@ def block(pos: str = "0 0 .01", euler: str = "0 0 0", weight_at: str = "0 0 0") 
         <geom size=".001" pos="{weight_at}" mass="1" contype="0" conaffinity="0"/></body>"""
 
 
+def sense(skin: Skin, loads: Loads, touch: str = "normal") -> np.ndarray:
+    """Return the first channel (taxels,) of the readings with `elastic_foundation`."""
+    return skin.sense(loads, touch, "elastic_foundation")[:, 0]
+
+
 def overlap(simulation: Simulation, pressure) -> float:
     """Return how well the readings match a pressure p(x, y) on the plate; see `overlap_with`."""
     return overlap_of(simulation.skin, simulation.observe().taxels[:, 0], pressure)

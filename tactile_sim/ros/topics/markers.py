@@ -8,9 +8,11 @@ from functools import lru_cache
 import numpy as np
 from visualization_msgs.msg import Marker, MarkerArray
 
+from tactile_sim.compilation import kernel
 from tactile_sim.drawing import colors
 from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.drawing.colors import unit_rgba
+from tactile_sim.engines.contacts import POSITION
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, header
 from tactile_sim.simulation import Simulation, Snapshot
@@ -59,9 +61,9 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
 
     def make(snapshot: Snapshot) -> bytes:
         settings = simulation.settings.markers  # can change at run time
-        positions = snapshot.contacts.position
+        contacts = snapshot.contacts.values
         ends, parts, _ = force_arrows(
-            snapshot.contacts.values,
+            contacts,
             engine.body_positions,
             engine.body_rotations,
             simulation.skin_bodies,
@@ -69,22 +71,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
             settings.force_scale,
             True,
         )
-        directions = ends[:, 1] - ends[:, 0]
-        longest = np.sqrt((directions**2).sum(axis=1).max(initial=0.0))
-        if longest > reach:  # scale all arrows by the same factor
-            ends[:, 1] = ends[:, 0] + directions * (reach / longest)
-        # Delete all earlier markers in the same message, so that no marker outlives its contact.
-        first = 2 if len(positions) else 1
-        keys = np.empty((first + len(ends), 4), np.int32)
-        """For each marker: index into `_LOOKS`, id, index of its first point and number of its points."""
-        keys[0] = _CLEAR, 0, 0, 0
-        keys[1:first] = _POINTS, 0, 0, len(positions)
-        arrows = keys[first:]
-        arrows[:, 0] = parts
-        arrows[:, 1] = np.arange(len(ends))
-        arrows[:, 2] = len(positions) + 2 * arrows[:, 1]
-        arrows[:, 3] = 2
-        points = np.concatenate([positions, ends.reshape(-1, 3)])
+        keys, points = _contact_markers(contacts, ends, parts, reach)
         if len(simulation.feelers.positions):
             keys, points = _with_feelers(keys, points, *snapshot.feeler_segments)
         return template(settings.contact_radius).fill(snapshot.stamp, keys, points=points)
@@ -111,15 +98,56 @@ def _template(world: str, radius: float) -> cdr.MessageTemplate:
     return cdr.template(MarkerArray, {"markers": cdr.Repeat(marker)})
 
 
+@kernel
+def _contact_markers(
+    contacts: np.ndarray, ends: np.ndarray, kinds: np.ndarray, reach: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Return the markers of contact points and arrows, after one that deletes all earlier markers.
+
+    Earlier markers are deleted in the same message, so that no marker outlives its contact.
+
+    Args:
+        contacts: (n, WIDTH) quantities of the contacts, as in ``Contacts.values``.
+        ends: (a, 2, 3) start and end of the arrows [m].
+        kinds: (a,) kinds of the arrows, indices into `_LOOKS`.
+        reach: Length [m] to which the longest arrow is shortened, and all others by the same factor.
+
+    Returns:
+        Keys (m, 4) int32 with one row per marker: index into `_LOOKS`, id, index of its first point, and
+        number of its points; and the points (p, 3) of all markers [m].
+    """
+    first = 2 if len(contacts) else 1
+    keys = np.zeros((first + len(ends), 4), np.int32)
+    points = np.empty((len(contacts) + 2 * len(ends), 3))
+    keys[0, 0] = _CLEAR
+    if len(contacts):
+        keys[1, 0], keys[1, 3] = _POINTS, len(contacts)
+    for n in range(len(contacts)):
+        for i in range(3):
+            points[n, i] = contacts[n, POSITION + i]
+    longest = 0.0
+    for n in range(len(ends)):
+        x, y, z = ends[n, 1, 0] - ends[n, 0, 0], ends[n, 1, 1] - ends[n, 0, 1], ends[n, 1, 2] - ends[n, 0, 2]
+        longest = max(longest, x * x + y * y + z * z)
+    longest = np.sqrt(longest)
+    for n in range(len(ends)):
+        key, row = keys[first + n], len(contacts) + 2 * n
+        key[0], key[1], key[2], key[3] = kinds[n], n, row, 2
+        for i in range(3):
+            start, end = ends[n, 0, i], ends[n, 1, i]
+            points[row, i] = start
+            points[row + 1, i] = start + (end - start) * (reach / longest) if longest > reach else end
+    return keys, points
+
+
 def _with_feelers(
     keys: np.ndarray, points: np.ndarray, lines: np.ndarray, cover: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
     """Append one marker for each feeler colour in use.
 
     Args:
-        keys: (m, 4) int32 with one row per marker: index into `_LOOKS`, id, index of its first point, and
-            number of its points.
-        points: (p, 3) points of all markers, world frame [m].
+        keys: Keys (m, 4) int32 of the other markers, as from `_contact_markers`.
+        points: (p, 3) points of these markers, world frame [m].
         lines: (f, 2, 3) roots and tips of the feelers, world frame [m].
         cover: (f,) covered fraction of each feeler, 0 (free) to 1.
 

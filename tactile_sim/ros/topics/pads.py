@@ -200,7 +200,7 @@ def _readings(
 
     def make(snapshot: Snapshot) -> bytes:
         data, valid = read(snapshot)
-        all_valid = bool(valid.all())
+        all_valid = not len(valid) or bool(valid.all())
         form = template(simulation.functions.quantities[pads], all_valid)
         return form.fill(snapshot.stamp, data=data if all_valid else (valid, data))
 
@@ -221,7 +221,8 @@ def _points(simulation: Simulation) -> Topic:
     rows = points.view("<f4").reshape(len(points), POINT.itemsize // 4)
 
     def parts(snapshot: Snapshot) -> dict[str, np.ndarray]:
-        _fill_points(rows, *snapshot.cloud)
+        snapshot.write_positions(rows[:, :3])
+        _write_forces(rows, snapshot.sense("force_vector_global", np.float32))
         return {"data": points.view(np.uint8)}
 
     fields = {
@@ -240,12 +241,12 @@ def _points(simulation: Simulation) -> Topic:
     return filled("points", PointCloud2, "tactile/points", fields, parts)
 
 
-@kernel
-def _fill_points(rows: np.ndarray, positions: np.ndarray, forces: np.ndarray) -> None:
+@kernel(counted=False)
+def _write_forces(rows: np.ndarray, forces: np.ndarray) -> None:
+    """Write forces (n, 3) and their magnitudes to the columns of ``rows`` after the positions."""
     for n in range(len(rows)):
         square = 0.0
         for i in range(3):
-            rows[n, i] = positions[n, i]
             rows[n, 4 + i] = forces[n, i]
             square += forces[n, i] ** 2
-        rows[n, 3] = np.sqrt(square)
+        rows[n, 3] = square if square == 0.0 else np.sqrt(square)  # most forces are 0
