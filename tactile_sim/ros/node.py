@@ -41,6 +41,8 @@ from tactile_sim.view.web.address import Endpoint, announcement
 NAME = "tactile_sim"
 RECORDED_DEPTH = 500
 """Queue depth of each topic while a recorder runs, enough for several seconds."""
+ROSBAG2_NODE = "rosbag2_recorder"
+"""Default name of the node of ``ros2 bag record``."""
 MATCHING_PATIENCE = 30.0
 """Maximum time for the recorder to subscribe to all topics [s of wall time]."""
 FLUSH, FLUSH_RECORDED = 1.0, 10.0
@@ -217,7 +219,8 @@ def _await_recorder(
         return stop.requested
 
     node.get_logger().info("waiting until the recorder has subscribed to every topic")
-    if not (publishers.await_subscribers(MATCHING_PATIENCE, ended, start_clock) or stop.requested):
+    name = recorder.node_name if recorder else ROSBAG2_NODE
+    if not (publishers.await_recorder(name, MATCHING_PATIENCE, ended, start_clock) or stop.requested):
         node.get_logger().warning(
             "some topics are not recorded from the start:"
             f" the recorder did not subscribe to all within {MATCHING_PATIENCE:g} s"
@@ -271,6 +274,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument(
         "--recorded",
         action="store_true",
-        help="wait until `ros2 bag record --all --use-sim-time` has subscribed to every topic",
+        help=f"wait until `ros2 bag record --all --use-sim-time` (node {ROSBAG2_NODE}) has subscribed to "
+        "every topic",
     )
     return parser

@@ -139,9 +139,20 @@ class Outlets:
         self._refresh()
         return [outlet for outlet in self._all() if outlet.has_newcomers]
 
-    def all_heard(self) -> bool:
-        """Return whether every topic that is not latched has a subscriber."""
-        return all(outlet.count_subscribers() > 0 for outlet in self._all())
+    def all_heard_by(self, node: str) -> bool:
+        """Return whether a node subscribes to every topic that is not latched.
+
+        Args:
+            node: Name of the node without its namespace. Subscribers in other nodes do not count.
+        """
+        return all(
+            outlet.count_subscribers() > 0
+            and any(
+                subscriber.node_name == node
+                for subscriber in self._node.get_subscriptions_info_by_topic(outlet.topic.name)
+            )
+            for outlet in self._all()
+        )
 
     def publish(self, stream: str, snapshot: Any) -> None:
         """Encode all topics of a stream, even those without subscribers; `dispatch` publishes them.

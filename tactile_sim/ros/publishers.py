@@ -94,12 +94,13 @@ class Publishers:
     def _on(self, stream: str) -> bool:
         return self._simulation.schedule.runs(stream)
 
-    def await_subscribers(
-        self, patience: float, stopping: Callable[[], bool], start_clock: bool = False
+    def await_recorder(
+        self, recorder: str, patience: float, stopping: Callable[[], bool], start_clock: bool = False
     ) -> bool:
-        """Wait until every topic has a subscriber.
+        """Wait until a recorder has subscribed to every topic.
 
         Args:
+            recorder: Name of the recorder's node.
             patience: Maximum time to wait [s of wall time].
             stopping: Returns whether to stop waiting.
             start_clock: Whether to publish 1 ns on ``/clock`` while waiting, and instead of 0 afterwards. ROS
@@ -107,17 +108,19 @@ class Publishers:
                 after the clock has started.
 
         Returns:
-            Whether every topic has a subscriber.
+            Whether the recorder has subscribed to every topic.
         """
         starting = start_clock and self._on("clock")
         self._first_clock = 1 if starting else 0
         end = time.monotonic() + patience
-        while not (all_heard := self._outlets.all_heard()) and time.monotonic() < end and not stopping():
+        while not (ready := self._outlets.all_heard_by(recorder)):
+            if time.monotonic() > end or stopping():
+                break
             if starting:
                 self._outlets.publish("clock", _Instant(0))
                 self._outlets.dispatch()
             time.sleep(REFRESH)
-        return all_heard
+        return ready
 
     def flush(self, patience: float) -> None:
         """Wait until subscribers have acknowledged all messages.

@@ -25,6 +25,7 @@ from tactile_sim.bag.contents import LOGS
 from tactile_sim.bag.writer import BagWriter
 from tactile_sim.errors import BagError, CommandError
 from tactile_sim.ros.definitions import definition, message_class
+from tactile_sim.ros.recorder_process import node_name
 from tactile_sim.ros.transport import clear_dead_ports
 from tactile_sim.signals import StopRequest
 from tactile_sim.text import counted
@@ -70,7 +71,7 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
             rclpy.init(context=context, signal_handler_options=SignalHandlerOptions.NO)
             stack.callback(rclpy.shutdown, context=context)
             node = Node(
-                f"tactile_sim_recorder_{os.getpid()}",
+                node_name(os.getpid()),
                 context=context,
                 start_parameter_services=False,
                 enable_rosout=False,

@@ -15,6 +15,15 @@ START_PATIENCE = 60.0
 """Maximum wall time for the recorder to start [s]."""
 
 
+def node_name(pid: int) -> str:
+    """Return the name of the node of ``tactile_sim record``.
+
+    Args:
+        pid: Id of its process.
+    """
+    return f"tactile_sim_recorder_{pid}"
+
+
 class RecorderProcess:
     """Context manager that runs ``tactile_sim record`` in a child process.
 
@@ -51,6 +60,11 @@ class RecorderProcess:
         if fault:
             raise BagError(fault)
         print(self._last_line(), file=sys.stderr)
+
+    @property
+    def node_name(self) -> str:
+        """Name of the recorder's node."""
+        return node_name(self._child.pid)
 
     @property
     def fault(self) -> str:

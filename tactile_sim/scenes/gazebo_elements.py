@@ -9,6 +9,10 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from tactile_sim.errors import suggest
+
+_TRUE, _FALSE = ("true", "1"), ("false", "0")
+
 
 class Plane(NamedTuple):
     """An infinite plane that collides."""
@@ -69,6 +73,24 @@ def add_planes(spec: mujoco.MjSpec, planes: list[Plane]) -> None:
         )
 
 
+def ignored_switches(robot: ElementTree.Element) -> list[str]:
+    """Return one line for each gravity switch in ``<gazebo reference="LINK">`` that has no effect.
+
+    Its value is neither true nor false, or it turns gravity off for a link that does not exist.
+    """
+    links, lines = [link.get("name", "") for link in robot.findall("link")], []
+    for extension in robot.iterfind("gazebo"):
+        name = extension.get("reference", "")
+        for tag in ("turnGravityOff", "gravity"):
+            if extension.find(tag) is not None and _value(extension, tag) not in _TRUE + _FALSE:
+                lines.append(
+                    f"gazebo {name!r}: {tag} must be true or false, got {_value(extension, tag)!r}; ignored"
+                )
+        if name and name not in links and _turns_gravity_off(extension):
+            lines.append(f"gazebo {name!r}: turns gravity off for an unknown link{suggest(name, links)}; ignored")
+    return lines
+
+
 def weightless_links(robot: ElementTree.Element) -> set[str]:
     """Return the names of the links for which ``<gazebo reference="LINK">`` turns gravity off.
 
@@ -77,9 +99,12 @@ def weightless_links(robot: ElementTree.Element) -> set[str]:
     return {
         extension.get("reference", "")
         for extension in robot.iterfind("gazebo")
-        if _value(extension, "turnGravityOff") in ("true", "1")
-        or _value(extension, "gravity") in ("false", "0")
+        if _turns_gravity_off(extension)
     }
+
+
+def _turns_gravity_off(extension: ElementTree.Element) -> bool:
+    return _value(extension, "turnGravityOff") in _TRUE or _value(extension, "gravity") in _FALSE
 
 
 def _value(extension: ElementTree.Element, tag: str) -> str:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import mujoco
 
-from tactile_sim.errors import SceneError
+from tactile_sim.errors import SceneError, readable
 from tactile_sim.files import MOST_ASSET, MOST_TEXT, check_file, read_file
 from tactile_sim.scenes.faults import NOT_CONTENT
 from tactile_sim.scenes.sizes import check_sizes
@@ -61,7 +61,10 @@ def drop_unknown_materials(spec: mujoco.MjSpec, path: Path) -> None:
             unknown.add(element.material)
             element.material = ""
     if unknown:
-        _LOG.warning("%s: no materials %s; ignored", path, shortened(sorted(map(repr, unknown))))
+        names = shortened(sorted(map(repr, unknown)))
+        _LOG.warning(
+            "%s", readable(f"{path}: material: the scene has no {names}; ignored")
+        )
 
 
 def _values(attribute: re.Pattern[str], text: str) -> list[str]:

@@ -15,6 +15,7 @@ from tactile_sim import share
 from tactile_sim.addresses import of_address
 from tactile_sim.errors import SceneError, suggest
 from tactile_sim.scenes import xacro_files
+from tactile_sim.scenes.gazebo_elements import ignored_switches
 from tactile_sim.scenes.inertias import repair_inertias
 from tactile_sim.scenes.meshes import mujoco_mesh
 from tactile_sim.scenes.urdf_repairs import repair_elements
@@ -83,6 +84,7 @@ def urdf_for_mujoco(path: Path, text: str, options: UrdfOptions | None = None) -
     try:
         _check_tree(robot)
         repairs = repair_elements(robot) + repair_inertias(robot, options.floating_base)
+        repairs += ignored_switches(robot)
     except ValueError as error:
         raise SceneError(f"{path}: {error}") from None
     if repairs and options.strict:

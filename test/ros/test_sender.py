@@ -37,7 +37,10 @@ def test_messages_arrive_complete_and_in_order(ros, outlets):
         ros.node.create_subscription(
             Clock, name, lambda message, stamps=stamps: stamps.append(message.clock.nanosec), BATCHES
         )
-    wait_for(lambda: outlets.all_heard() and outlets.new_subscribers(), "the subscribers")
+    wait_for(
+        lambda: outlets.all_heard_by(ros.node.get_name()) and outlets.new_subscribers(), "the subscribers"
+    )
+    assert not outlets.all_heard_by("rosbag2_recorder")  # other subscribers do not replace a recorder
     for k in range(BATCHES):
         outlets.send(["stream"], SimpleNamespace(stamp=k))
         outlets.dispatch()

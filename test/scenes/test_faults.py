@@ -83,7 +83,7 @@ def test_faults_in_attached_models_name_file_and_line(refused):
 
 def test_an_unknown_material_is_ignored_with_a_warning(tmp_path, caplog):
     scene = SCENE.replace(
-        "<mujoco>", '<mujoco><default><geom material="felt"/><site material="silk"/></default>'
+        "<mujoco>", f'<mujoco><default><geom material="felt"/><site material="silk{"k" * 5000}"/></default>'
     )
     (tmp_path / "scene.xml").write_text(scene)
     (tmp_path / "parts").mkdir()
@@ -93,6 +93,7 @@ def test_an_unknown_material_is_ignored_with_a_warning(tmp_path, caplog):
     (record,) = caplog.records
     assert record.levelno == logging.WARNING
     assert "scene.xml" in record.getMessage() and "'felt'" in record.getMessage()
+    assert len(record.getMessage()) < 1000
 
 
 MODEL = '<mujoco>\n<asset>\n<model file="{}.xml"/></asset></mujoco>'

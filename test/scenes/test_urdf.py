@@ -277,3 +277,16 @@ def test_links_without_gravity_in_gazebo_have_no_weight(tmp_path, element, weigh
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
     assert data.qfrc_bias[2] - data.qfrc_passive[2] == pytest.approx((1.0 + weight) * 9.81)  # 1 kg each
+
+
+@pytest.mark.parametrize(
+    ("link", "element", "fact"),
+    [
+        ("tip", "<gravity>maybe</gravity>", "'maybe'"),
+        ("tipp", "<turnGravityOff>true</turnGravityOff>", "'tipp'"),
+        ("tipp", "<gravity>true</gravity>", None),
+    ],
+)
+def test_gravity_switches_without_effect_are_logged(tmp_path, caplog, link, element, fact):
+    load(tmp_path, kind="fixed", more=f'<gazebo reference="{link}">{element}</gazebo>')
+    assert [fact in record.getMessage() for record in caplog.records] == [True] * (fact is not None)
