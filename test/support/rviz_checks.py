@@ -42,7 +42,7 @@ def marker_complaints(array) -> list[str]:
     markers = each(array)
     added = [marker for marker in markers if marker.action == Marker.ADD]
     complaints = []
-    if len({(marker.ns, marker.id) for marker in added}) < len(added):
+    if len({(marker.ns, marker.id) for marker in markers}) < len(markers):  # of any action
         complaints.append("Multiple Markers in the same MarkerArray message had the same ns and id")
     if any(marker.action not in (Marker.ADD, Marker.DELETE, Marker.DELETEALL) for marker in markers):
         complaints.append("Unknown marker action")

@@ -24,8 +24,9 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     """
     engine, world = simulation.engine, simulation.settings.world_frame
     find_lit, largest = LitTriangles(simulation.skin, LIFT), taxel_scale(engine.model)
-    # Delete the previous triangles in the same message. RViz warns about a list without points.
-    clear = _marker(world, action=Marker.DELETEALL)
+    # Delete the previous triangles in the same message. RViz warns about a list without points, and about
+    # two markers with the same ns and id, even if the first one deletes.
+    clear = _marker(world, ns="", action=Marker.DELETEALL)
     lit = _marker(world, points=cdr.Payload(), colors=cdr.Payload())
     without, with_triangles = (
         cdr.template(MarkerArray, {"markers": markers}) for markers in ([clear], [clear, lit])
