@@ -157,6 +157,7 @@ def marker(kind: int, points: int, **changes) -> Marker:
         ([marker(Marker.CUBE, 0, x=float("nan"))], "floating point"),
         ([marker(Marker.SPHERE_LIST, 3, colors=2)], "number of colors"),
         ([marker(Marker.CUBE, 0), marker(Marker.SPHERE, 0)], "same ns and id"),
+        ([Marker(ns="test", action=Marker.DELETEALL), marker(Marker.CUBE, 0)], "same ns and id"),
     ],
 )
 def test_checks_detect_what_rviz_rejects(markers, expected):
