@@ -56,7 +56,7 @@ def greatest_change(simulation: Simulation, response: str) -> float:
         moved = Loads(loads.table.copy())
         for place in (moved.point, moved.other_position):
             place[:, :2] += step * 0.1 * SPACING * np.array([0.8, 0.6])
-        readings.append(skin.sense(moved, "normal", response)[:, 0])
+        readings.append(skin.readings_from_loads(moved, "normal", response)[:, 0])
     return float(np.abs(np.diff(readings, axis=0)).max() / np.sum(readings[0]))
 
 

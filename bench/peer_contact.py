@@ -148,7 +148,7 @@ def _ours(
     loads.point[:], loads.force[:], loads.normal[:] = (*center, 0.0), (0.0, 0.0, -force), (0.0, 0.0, -1.0)
     loads.rotation[:], loads.other[:], loads.other_body[:] = np.eye(3), 1, 2
     loads.other_position[:], loads.other_rotation[:] = position, rotation.as_matrix()
-    return skin, skin.sense(loads, "normal", "elastic_foundation")[:, 0]
+    return skin, skin.readings_from_loads(loads, "normal", "elastic_foundation")[:, 0]
 
 
 def with_tactile_sensor() -> Table:

@@ -99,7 +99,9 @@ def _spend(simulation: Simulation, skin: Skin, response: str, least: dict[str, n
         between = clock()
         contacts = engine.contacts()
         read = clock()
-        skin.feel(contacts, engine.body_positions, engine.body_rotations, response=response, dtype=np.float32)
+        skin.readings_from_contacts(
+            contacts, engine.body_positions, engine.body_rotations, response=response, dtype=np.float32
+        )
         felt = clock()
         skin.body_wrenches(contacts, engine.body_positions, engine.body_rotations)
         wrenches = clock()
@@ -147,7 +149,7 @@ def _parts(skin: Skin, contacts: Contacts, poses: tuple[np.ndarray, np.ndarray])
         parts[f"{touch} of shares, float32"] = partial(skin.sense, loads, touch, shares, dtype=np.float32)
     for response in RESPONSE_FUNCTIONS:
         parts[f"contacts to taxels at once: {response}"] = partial(
-            skin.feel, contacts, *poses, response=response, dtype=np.float32
+            skin.readings_from_contacts, contacts, *poses, response=response, dtype=np.float32
         )
     parts["empty output"] = lambda: np.zeros((len(skin.positions), 3), np.float32)
     return {name: _time(part) for name, part in parts.items()}
@@ -169,8 +171,8 @@ def _flat_box() -> None:
     engine.forward()
     state = engine.contacts(), engine.body_positions, engine.body_rotations
     for response in RESPONSE_FUNCTIONS:
-        parts[response] = partial(skin.feel, *state, response=response, dtype=np.float32)
-    pressed = skin.feel(*state, response="elastic_foundation").any(axis=1).sum()
+        parts[response] = partial(skin.readings_from_contacts, *state, response=response, dtype=np.float32)
+    pressed = skin.readings_from_contacts(*state, response="elastic_foundation").any(axis=1).sum()
     table = Table(title=f"box at rest on {pressed} taxels, µs")
     for column in ("part", "µs"):
         table.add_column(column, justify="left" if column == "part" else "right")

@@ -13,4 +13,9 @@ for _ in range(1000):
     t = finger.append_desired_action(action)  # 1 ms
 observation = finger.get_observation(t)
 print("largest error of a joint", round(float(abs(observation.position - action.position).max()), 3), "rad")
-print(finger.feel().shape, "readings,", np.linalg.norm(finger.tip_forces(), axis=1).round(3), "N at the tips")
+print(
+    finger.readings().shape,
+    "readings,",
+    np.linalg.norm(finger.tip_forces(), axis=1).round(3),
+    "N at the tips",
+)

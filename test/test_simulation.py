@@ -177,7 +177,7 @@ def test_sampling_covers_the_interval_between_two_messages(simulate, mode):
     readings = []
     for _ in range(50):
         snapshot = simulation.observe()
-        readings.append(snapshot.sense())
+        readings.append(snapshot.ideal_readings())
         value = snapshot.taxels
         simulation.step()
     stack = np.array(readings[1:])  # the first state was the end of an interval

@@ -78,7 +78,7 @@ def test_forces_along_taxel_axes_have_two_tangents_and_the_inward_normal(sliding
     forces = TaxelForces(simulation)
     np.testing.assert_allclose(forces.on_pads(snapshot), snapshot.taxels, atol=1e-6)
     np.testing.assert_allclose(forces.pressing(snapshot), snapshot.taxels[:, 2], atol=1e-6)
-    np.testing.assert_allclose(forces.on_bodies(snapshot), snapshot.sense("force_vector"), atol=1e-6)
+    np.testing.assert_allclose(forces.on_bodies(snapshot), snapshot.ideal_readings("force_vector"), atol=1e-6)
 
 
 def test_centre_of_touch_is_the_weighted_mean_of_contacts():

@@ -109,7 +109,7 @@ def responses() -> Figure:
     load = skin.loads(read_contacts(model, data), data.xpos, data.xmat.reshape(-1, 3, 3))
     top = skin.normals[:, 2] > 0.9
     positions = 1e3 * skin.positions[top, :2]
-    readings = {name: skin.sense(load, "normal", name)[top, 0] for name in PER_LOAD}
+    readings = {name: skin.readings_from_loads(load, "normal", name)[top, 0] for name in PER_LOAD}
     reach = {
         "spread_linear": (2 * PATCH_SPACING, "two spacings"),
         "hertz": ((0.75 * FORCE * BALL / STIFFNESS) ** (1 / 3), "contact radius"),

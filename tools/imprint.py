@@ -88,7 +88,7 @@ def picture() -> None:
     with plt.rc_context(axes.STYLE):
         fig, all_axes = plt.subplots(2, 2, figsize=(11.0, 8.0), facecolor="white", layout="constrained")
         for ax, name in zip(all_axes.ravel(), RESPONSE_FUNCTIONS, strict=True):
-            pressure = 1e-3 * skin.sense(loads, "pressure", name)[top, 0]
+            pressure = 1e-3 * skin.readings_from_loads(loads, "pressure", name)[top, 0]
             x, y = 1e3 * skin.positions[top, :2].T
             on = pressure > 0
             ax.scatter(x[~on], y[~on], s=22, color="#e3e7ed", marker="s", linewidths=0)

@@ -178,7 +178,7 @@ class Batch:
         if faults := self._invalid_states():
             self._reset_faulty(faults)
         self.worlds.record()
-        self._readings.feel()
+        self._readings.update()
         return Observation(self, self._readings, self.steps_since_reset, pads, reduce)
 
     def reset(self, envs: Sequence[int] | np.ndarray | None = None, keyframe: str | None = None) -> None:
@@ -270,7 +270,7 @@ class Batch:
             self.worlds.step(steps)
         faults = self.worlds.faults()
         if reads:
-            self._readings.feel()
+            self._readings.update()
             self._readings.keep(self.steps_since_reset, due, faults)
         self.step_count += steps
         self.steps_since_reset += steps

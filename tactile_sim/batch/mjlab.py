@@ -90,5 +90,5 @@ class TactileSensor(Sensor[TactileData]):
             self._contacts.read(self._model, self._data)
             if self._contacts.fit():
                 break
-        self._felt.feel(self._data.xpos, self._data.xmat)
+        self._felt.update(self._data.xpos, self._data.xmat)
         return TactileData(wp.to_torch(self._felt.readings), wp.to_torch(self._felt.wrenches))

@@ -14,7 +14,7 @@ from tactile_sim.signal_chain.stage import Stage
 from tactile_sim.signal_chain.tare import Tare
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin import TOUCH_FUNCTIONS
-from tactile_sim.skin.many import ManyContacts, ManyReadings, feel_many
+from tactile_sim.skin.many import ManyContacts, ManyReadings, read_environments
 
 if TYPE_CHECKING:
     from tactile_sim.batch.warp_backend.worlds import WarpWorlds
@@ -79,7 +79,7 @@ class Readings:
     def _make_readings(self, channels: int) -> ManyReadings:
         return ManyReadings.zeros(self._worlds.num_envs, self._simulation.skin, channels)
 
-    def feel(self) -> None:
+    def update(self) -> None:
         """Compute the readings of the recorded states and store them in ``ideal``."""
         worlds = cast("Worlds | MotrixWorlds", self._worlds)
         contacts = ManyContacts(
@@ -87,13 +87,13 @@ class Readings:
             worlds.xmat.reshape(worlds.num_envs, -1, 3, 3),
         )  # fmt: skip
         self.in_threads(
-            lambda thread, first, last: feel_many(
+            lambda thread, first, last: read_environments(
                 self._skins[thread], contacts, first, last, *self._functions, self._felt
             )
         )
 
     def keep(self, steps: np.ndarray, due: set[str], faulty: Collection[int]) -> None:
-        """Update the state of sampling and signal chains after `feel`.
+        """Update the state of sampling and signal chains after `update`.
 
         Args:
             steps: (n,) number of steps since the last reset of each environment.

@@ -93,7 +93,7 @@ class Patch:
             for level, quotient in enumerate(quotients):
                 force = quotient * foundation
                 load.force[:] = load.force_world[:] = -normal * force
-                felt = skin.sense(load, "force_vector", "elastic_foundation")[taxels]
+                felt = skin.readings_from_loads(load, "force_vector", "elastic_foundation")[taxels]
                 shares[k, level] = -np.einsum("mc,mc->m", felt, skin.normals[taxels]) / force
         return cls(quotients, shares, foundation, thickness, simulation.names.bodies[found.body_id])
 

@@ -64,7 +64,7 @@ class Reference:
             loads.point[0], loads.normal[0] = skin.positions[taxel], -skin.normals[taxel]
             loads.patch[:] = np.searchsorted(skin.patch_offsets, taxel, side="right") - 1
             loads.force[0] = loads.force_world[0] = -skin.normals[taxel]
-            felt = skin.sense(loads, "force_vector", response)[taxels]
+            felt = skin.readings_from_loads(loads, "force_vector", response)[taxels]
             spread[k] = -np.einsum("mc,mc->m", felt, skin.normals[taxels])
         table = simulation.stages  # including those of presets
         configured = match(table, names, settings.source, "pad").get(pad)

@@ -31,7 +31,7 @@ class SignalChain:
     """Signal chain that turns the ideal readings of a skin into realistic ones.
 
     >>> chain = SignalChain(skin, {"palm": {"noise": {"std": 0.01}, "delay": {"time": 0.02}}}, timestep=0.002)
-    >>> reading = chain.read(step, skin.sense(loads))
+    >>> reading = chain.read(step, skin.readings_from_loads(loads))
 
     Readings are arrays (taxels, channels) of all taxels of the skin, in the units of its touch function. Pads
     without stages keep their ideal readings.

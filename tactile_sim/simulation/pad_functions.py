@@ -118,7 +118,7 @@ class PadFunctions:
         for (_, response), rows in self._rows.items():
             yield response or common, rows
 
-    def sense(
+    def ideal_readings(
         self, snapshot: Snapshot, touch: str | TouchFunction | None, dtype: type = np.float64
     ) -> np.ndarray:
         """Return the readings (taxels, channels) of a snapshot, before sampling and the signal chain.
@@ -155,11 +155,11 @@ class PadFunctions:
         """Return functions that compute readings, each with the mask (taxels,) of the taxels it applies to.
 
         Args:
-            touch: As in `sense`.
-            dtype: As in `sense`.
+            touch: As in `ideal_readings`.
+            dtype: As in `ideal_readings`.
         """
         common = self._simulation.settings.skin
-        chosen = None if touch is None else choose("sense: touch_function", touch, TOUCH_FUNCTIONS)
+        chosen = None if touch is None else choose("ideal_readings: touch_function", touch, TOUCH_FUNCTIONS)
         masks: dict[tuple[str | TouchFunction, str], np.ndarray] = {}
         for (own, response), rows in self._rows.items():
             pair = chosen or own or common.touch_function, response or common.response_function

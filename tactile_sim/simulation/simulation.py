@@ -221,7 +221,7 @@ class Simulation(InteractiveScene):
             self.pad_states.keep(snapshot)
         if self.sampling:
             pads_due = [self.stream_of(pad.name) in due for pad in self.skin.pads]
-            self.sampling.add(snapshot.sense(), np.array(pads_due, bool)[self.skin.pad_index])
+            self.sampling.add(snapshot.ideal_readings(), np.array(pads_due, bool)[self.skin.pad_index])
 
     def _check_physics(self) -> None:
         if fault := self.fault():
@@ -284,7 +284,7 @@ class Simulation(InteractiveScene):
         """Compile or load all kernels before the simulation starts."""
         snapshot = Snapshot(self)
         for touch_function in TOUCH_FUNCTIONS:
-            snapshot.sense(touch_function)
+            snapshot.ideal_readings(touch_function)
         _ = snapshot.taxels
         self.signal_chain.warm_up()
         for name in self.engine.contact_sensor_names[:1]:

@@ -63,7 +63,7 @@ class Snapshot:
             return self.all_contacts
         return self.all_contacts.touching(self.simulation.sensing)
 
-    def sense(
+    def ideal_readings(
         self, touch_function: str | TouchFunction | None = None, dtype: type = np.float64
     ) -> np.ndarray:
         """Return the ideal readings of this step, without sampling and signal chain.
@@ -75,13 +75,13 @@ class Snapshot:
         Returns:
             (taxels, channels) readings. Channels that a pad does not have are 0.
         """
-        return self.simulation.functions.sense(self, touch_function, dtype)
+        return self.simulation.functions.ideal_readings(self, touch_function, dtype)
 
     @cached_property
     def truth(self) -> np.ndarray:
         """(taxels, channels) readings after sampling and before the signal chain."""
         sampling = self.simulation.sampling
-        return sampling.value(self.sense()) if sampling else self.sense()
+        return sampling.value(self.ideal_readings()) if sampling else self.ideal_readings()
 
     @cached_property
     def taxels(self) -> np.ndarray:
@@ -121,7 +121,7 @@ class Snapshot:
     def taxels32(self) -> np.ndarray:
         """(taxels, channels) `taxels` as float32, the type used in messages."""
         if self.simulation.signal_chain.idle and not self.simulation.sampling:
-            return self.sense(dtype=np.float32)
+            return self.ideal_readings(dtype=np.float32)
         return self.taxels.astype(np.float32)
 
     @property
@@ -135,7 +135,7 @@ class Snapshot:
     @cached_property
     def forces_world(self) -> np.ndarray:
         """(taxels, 3) ideal force on each taxel in the world frame, without the signal chain [N]."""
-        return self.sense("force_vector_global")
+        return self.ideal_readings("force_vector_global")
 
     @cached_property
     def taxel_positions_world(self) -> np.ndarray:
@@ -184,7 +184,7 @@ class Snapshot:
     def contact_quantities(self) -> ContactQuantities:
         """Centre of pressure, area, friction utilization and other quantities, with one row per pad."""
         skin = self.simulation.skin
-        parts = self.sense(CONTACT_PARTS)
+        parts = self.ideal_readings(CONTACT_PARTS)
         return contact_quantities(parts, skin.surface_positions, skin.areas, skin.offsets)
 
     @cached_property

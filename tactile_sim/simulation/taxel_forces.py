@@ -48,7 +48,7 @@ class TaxelForces:
             (taxels, 3) forces [N].
         """
         if function.unit != "N" or function.channels not in (1, 3):
-            return snapshot.sense("force_vector")
+            return snapshot.ideal_readings("force_vector")
         readings = snapshot.taxels32[:, : function.channels].astype(float)
         if function.channels == 1:
             return -readings * self._normals

@@ -35,7 +35,7 @@ class FlexPads:
         self._near = {flex: _triangles_of_vertices(surface) for flex, surface in self._surfaces.items()}
 
     def on_skin(self, contacts: Contacts, engine: Engine) -> Contacts:
-        """Return the contacts for `Skin.feel`: all contacts, followed by copies of the contacts on flexes.
+        """Return all contacts, followed by copies of those on flexes, for `Skin.readings_from_contacts`.
 
         A copy is at the position of the contact in the flex's rest shape. In the copy, the flex is a virtual
         geom with the id ``ngeom + flex``, and the other side has neither geom nor body. The original contacts

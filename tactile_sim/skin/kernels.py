@@ -18,7 +18,7 @@ from tactile_sim.skin.touch_functions import evaluate
 
 
 @kernel
-def feel(
+def read_contacts(
     values, ids, geoms, patch_bodies, body_positions, body_rotations,
     quantity, mean, law, extents, arrays, room, sums, out,
 ):  # fmt: skip
@@ -56,11 +56,12 @@ def feel(
 def press_loads(loads, quantity, mean, extents, arrays, room, sums, out):
     """Compute readings from loads with `elastic_foundation`.
 
-    Loads that cannot be spread over an area are distributed with LINEAR. The arguments are as in `feel`.
+    Loads that cannot be spread over an area are distributed with LINEAR. The arguments are as in
+    `read_contacts`.
 
     Returns:
-        Whether ``room`` was sufficient, as in `feel`, and the indices of the taxels that were written to
-        ``out``, possibly with duplicates.
+        Whether ``room`` was sufficient, as in `read_contacts`, and the indices of the taxels that were
+        written to ``out``, possibly with duplicates.
     """
     index, _, _, layer = unpack(arrays)
     group, patches, limited = np.empty(len(loads), np.int64), TaxelIndex(*index).patches, 0

@@ -68,7 +68,7 @@ class ManyReadings(NamedTuple):
         )
 
 
-def feel_many(
+def read_environments(
     skin: Skin,
     contacts: ManyContacts,
     first: int,
@@ -79,15 +79,15 @@ def feel_many(
 ) -> None:
     """Write the readings and wrenches of environments [first, last).
 
-    They are bit-identical to the results of `Skin.feel` and `Skin.body_wrenches`.
+    They are bit-identical to the results of `Skin.readings_from_contacts` and `Skin.body_wrenches`.
 
     Args:
         skin: The skin; each thread needs a separate one, see `Skin.twin`.
         contacts: Contacts and poses.
         first: First environment.
         last: One past the last environment.
-        touch: As in `Skin.sense`; a user-defined function runs in Python for each environment.
-        response: As in `Skin.sense`; a user-defined function runs in Python for each environment.
+        touch: As in `Skin.readings_from_loads`; a user-defined function runs in Python for each environment.
+        response: As ``touch``.
         out: Output; must contain zeros or the previous readings.
     """
     touch, quantity = find_touch(touch)
@@ -98,7 +98,7 @@ def feel_many(
         for env in range(first, last):
             count = contacts.counts[env]
             here = Contacts(contacts.values[env, :count], contacts.ids[env, :count])
-            out.taxels[env] = skin.feel(
+            out.taxels[env] = skin.readings_from_contacts(
                 here, contacts.positions[env], contacts.rotations[env], touch, response
             )
             touched = np.flatnonzero((out.taxels[env] != 0.0).any(axis=1))
@@ -126,7 +126,7 @@ def _feel(
     extents, index, arrays, room, sums, limited, in_taxel_axes, axes, factor, mark,
     out, touched, touched_counts, wrenches,
 ):  # fmt: skip
-    """Write the readings of environments [first, last), see `feel_many`.
+    """Write the readings of environments [first, last), see `read_environments`.
 
     Returns:
         ``last``, or the first environment that was not written because a search found more taxels than fit

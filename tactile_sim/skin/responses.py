@@ -6,8 +6,8 @@ into the body, is below 0.3. If there is no facing taxel within two spacings, th
 receives the load, so no load is lost. A load is only spread over facing taxels that are connected to the
 receiving taxel by a path over the surface.
 
-A user-defined response function finds the taxels around each load with `Skin.near` and returns their weights
-as `Shares`; the weights need not be normalized. See docs/skin.md.
+A user-defined response function finds the taxels around each load with `Skin.taxels_near_loads` and returns
+their weights as `Shares`; the weights need not be normalized. See docs/skin.md.
 """
 
 from __future__ import annotations

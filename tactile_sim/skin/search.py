@@ -27,9 +27,9 @@ NO_REACH = np.empty(0)
 class TaxelSearch(Taxels):
     """Taxels with a spatial index.
 
-    `nearest`, `near` and `spread` find taxels around loads, for response functions. `nearest_taxels`,
-    `k_nearest_taxels` and `taxels_within` find taxels around arbitrary points. The class is not thread-safe,
-    because its methods share scratch memory.
+    `nearest`, `taxels_near_loads` and `spread` find taxels around loads, for response functions.
+    `nearest_taxels`, `k_nearest_taxels` and `taxels_within` find taxels around arbitrary points. The class is
+    not thread-safe, because its methods share scratch memory.
     """
 
     def __init__(
@@ -104,7 +104,7 @@ class TaxelSearch(Taxels):
         """Return the taxel (m,) that receives each load, by the rule in `tactile_sim.skin.responses`."""
         return self.spread(loads, NEAREST)[1]
 
-    def near(self, loads: Loads, reach: float | np.ndarray) -> Near:
+    def taxels_near_loads(self, loads: Loads, reach: float | np.ndarray) -> Near:
         """Return the taxel that receives each load and the taxels within reach that face the load.
 
         Taxels are only included if a path over such taxels connects them to the receiving taxel.
@@ -151,8 +151,8 @@ class TaxelSearch(Taxels):
             self._make_room()
 
     # -- queries: taxels of one patch near points (m, 3), or one (3,), in the frame of its body [m].
-    # -- Indices of taxels start at 0 in each patch; distances are measured as in `near`. All raise SceneError
-    # -- if the patch does not exist, and CommandError if another argument is invalid.
+    # -- Indices of taxels start at 0 in each patch; distances are as in `taxels_near_loads`. All raise
+    # -- SceneError if the patch does not exist, and CommandError if another argument is invalid.
 
     def nearest_taxels(self, patch: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Find the taxel of a patch that is nearest to each point.
@@ -230,7 +230,7 @@ class TaxelSearch(Taxels):
         loads = Loads.empty(len(points))
         loads.patch[:], loads.point[:] = patch, points
         limits = distance_array("limit", limit, len(points))
-        near = self.near(loads, limits)
+        near = self.taxels_near_loads(loads, limits)
         found = []
         for m in range(len(points)):
             these = slice(near.begin[m], near.begin[m + 1])

@@ -39,8 +39,8 @@ Reader = Callable[[Contacts, np.ndarray, np.ndarray], np.ndarray]
 class Skin(LoadedTaxels):
     """The skin of a model, which computes the readings of its taxels.
 
-    `feel` computes readings from contacts. Its three steps can also be called separately: `loads` converts
-    contacts to loads on patches, `shares` distributes them over taxels, and `sense` adds up the readings.
+    The three steps of `readings_from_contacts` can also be called separately: `loads` converts contacts to
+    loads on patches, `shares` distributes them over taxels, and `readings_from_loads` adds up the readings.
 
     A skin is not thread-safe, because its methods share scratch memory.
     """
@@ -81,7 +81,7 @@ class Skin(LoadedTaxels):
         self._factors: dict[Callable[[Skin], np.ndarray], np.ndarray] = {}
         self._compile(model.nbody)
 
-    def feel(
+    def readings_from_contacts(
         self,
         contacts: Contacts,
         body_positions: np.ndarray,
@@ -92,19 +92,19 @@ class Skin(LoadedTaxels):
     ) -> np.ndarray:
         """Return the readings (n, channels) due to contacts.
 
-        The result is the same as that of `sense` for the `loads` of the contacts. Built-in touch and response
-        functions run in a single kernel, which is twice as fast.
+        The result is the same as that of `readings_from_loads` for the `loads` of the contacts. Built-in
+        touch and response functions run in a single kernel, which is twice as fast.
 
         Args:
             contacts: The contacts.
             body_positions: (nbody, 3) positions of the bodies in the world [m].
             body_rotations: (nbody, 3, 3) rotations from body frames to the world.
-            touch: As in `sense`.
-            response: As in `sense`.
-            dtype: As in `sense`.
+            touch: As in `readings_from_loads`.
+            response: As in `readings_from_loads`.
+            dtype: As in `readings_from_loads`.
 
         Raises:
-            ConfigError: As in `sense`.
+            ConfigError: As in `readings_from_loads`.
             CommandError: Another argument is invalid, or the contacts are not those of this model.
         """
         read = self.reader(touch, response, dtype)
@@ -112,31 +112,31 @@ class Skin(LoadedTaxels):
         return read(contacts, body_positions, body_rotations)
 
     def reader(self, touch: str | TouchFunction, response: str | Response, dtype: type) -> Reader:
-        """Return a function that computes readings like `feel`, but does not check contacts and poses.
+        """Return a function that computes readings from contacts and poses without checking them.
 
         Args:
-            touch: As in `sense`.
-            response: As in `sense`, but not shares.
-            dtype: As in `sense`.
+            touch: As in `readings_from_loads`.
+            response: As in `readings_from_loads`, but not shares.
+            dtype: As in `readings_from_loads`.
 
         Returns:
-            A function of the first three arguments of `feel`. It is faster than `feel`, because the arguments
-            of this method are checked only once.
+            A function with the first three arguments and the result of `readings_from_contacts`. It is
+            faster, because the arguments of this method are checked only once.
 
         Raises:
-            ConfigError: As in `sense`.
+            ConfigError: As in `readings_from_loads`.
             CommandError: ``dtype`` is invalid.
         """
         touch, quantity = find_touch(touch)
         response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
         law, number = number_of(response, LAWS), float_type("dtype", dtype)
         if quantity is None or law is None:
-            return lambda *state: self.sense(self.loads(*state), touch, response, dtype=dtype)
+            return lambda *state: self.readings_from_loads(self.loads(*state), touch, response, dtype=dtype)
         shape, sums = (len(self.positions), touch.channels), self._sums_of(touch.channels)
 
         def read(contacts: Contacts, positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
             out: np.ndarray = np.zeros(shape, number)
-            while not kernels.feel(
+            while not kernels.read_contacts(
                 contacts.values, contacts.ids, self._geoms, self.patch_bodies, positions, rotations,
                 quantity, touch.mean, law, self._extents, self.elastic_table, self._room, sums, out,
             ):  # fmt: skip
@@ -157,7 +157,7 @@ class Skin(LoadedTaxels):
         twin._sums = {}
         return twin
 
-    def sense(
+    def readings_from_loads(
         self,
         loads: Loads,
         touch: str | TouchFunction = "force_vector",
@@ -249,14 +249,14 @@ class Skin(LoadedTaxels):
         loads = self.loads(contacts, *poses)
         for dtype in (np.float32, np.float64):
             for response in ("spread_linear", "elastic_foundation"):
-                self.sense(loads, response=response, dtype=dtype)
-                self.feel(contacts, *poses, "force_vector_taxel", response, dtype)
+                self.readings_from_loads(loads, response=response, dtype=dtype)
+                self.readings_from_contacts(contacts, *poses, "force_vector_taxel", response, dtype)
         if self._ngeom and len(self.positions):  # the load below is from geom 0
             loads = Loads.empty(1)
             loads.point[:], loads.normal[:], loads.force[:] = self.surface_positions[0], (0, 0, 1), (0, 0, 1)
             loads.other[:], loads.other_body[:] = 0, 0
-            self.sense(loads)
-            self.feel(contacts, *poses)
+            self.readings_from_loads(loads)
+            self.readings_from_contacts(contacts, *poses)
             self.inside(loads)
         self.body_wrenches(contacts, *poses)
         self.world(*poses)

@@ -169,7 +169,7 @@ class ContactTouch(Touch, ABC):
         this = np.zeros((len(loads), 1))
         this[row] = 1
         share = TouchFunction(1, "", lambda _: this)
-        shares = self.skin.sense(loads, share, response)[self._slices[part_id]]
+        shares = self.skin.readings_from_loads(loads, share, response)[self._slices[part_id]]
         output, value = self.sensor_outputs[part_id], np.atleast_1d(arguments.as_array(force))
         if value.shape != output.shape[1:] or not (self._touch.mean or np.isfinite(value).all()):
             raise CommandError(

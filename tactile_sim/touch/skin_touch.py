@@ -165,7 +165,7 @@ class SkinTouch(ContactTouch):
         self._outputs = self._tuples = None
 
     def _compute_readings(self) -> np.ndarray:
-        return self.skin.feel(*self._seen, self._touch, self._response, dtype=np.float32)
+        return self.skin.readings_from_contacts(*self._seen, self._touch, self._response, dtype=np.float32)
 
     def _touch_types(self) -> Mapping[str, int]:
         return {**_touch_types(), **self.VALID_TOUCH_TYPES}

@@ -52,7 +52,7 @@ class TactileFinger:
             self._skin = make_skin(self.physics.model, len(self.physics.tips), self._spacings)
         return self._skin
 
-    def feel(
+    def readings(
         self, touch_function: str = "force_vector", response_function: str = "elastic_foundation"
     ) -> np.ndarray:
         """Return the readings of the skin in the last step.
@@ -71,7 +71,9 @@ class TactileFinger:
         response = choose("response_function", response_function, RESPONSE_FUNCTIONS)
         data = self.physics.data
         with self.stepping:  # the skin is not thread-safe
-            return self.skin.feel(self.contacts(), data.xpos, data.xmat.reshape(-1, 3, 3), touch, response)
+            return self.skin.readings_from_contacts(
+                self.contacts(), data.xpos, data.xmat.reshape(-1, 3, 3), touch, response
+            )
 
     def forget_skin(self) -> None:
         """Discard the skin after a scene edit; it is created again at its next use."""

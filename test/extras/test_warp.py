@@ -72,7 +72,10 @@ def test_readings_equal_those_of_mujoco_in_equal_states(moved, response, touch):
     assert_close(seen.readings, expected.readings)
     worlds, skin = batch.worlds, batch.simulation.skin
     poses = worlds.xpos.astype(float), worlds.xmat.reshape(4, -1, 3, 3).astype(float)
-    same = [skin.feel(seen.contacts(k), *(part[k] for part in poses), touch, response) for k in range(4)]
+    same = [
+        skin.readings_from_contacts(seen.contacts(k), *(part[k] for part in poses), touch, response)
+        for k in range(4)
+    ]
     np.testing.assert_allclose(seen.readings, same, rtol=0, atol=2e-6 * np.abs(expected.readings).max())
 
 

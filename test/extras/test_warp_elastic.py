@@ -77,13 +77,15 @@ class Felt:
             )
             skin = WarpSkin(self.skin, touch, self.response, contacts, "test")
             poses = self.positions[envs], self.rotations[envs]
-            skin.feel(*(wp.array(a, dtype=t) for a, t in zip(poses, (wp.vec3, wp.mat33), strict=True)))
+            skin.readings_from_contacts(
+                *(wp.array(a, dtype=t) for a, t in zip(poses, (wp.vec3, wp.mat33), strict=True))
+            )
         return skin.readings.numpy()
 
     def on_cpu(self, touch: str = "force_vector") -> np.ndarray:
         return np.stack(
             [
-                self.skin.feel(
+                self.skin.readings_from_contacts(
                     Contacts(self.values[env, :count].astype(float), self.ids[env, :count]),
                     self.positions[env].astype(float),
                     self.rotations[env].astype(float),

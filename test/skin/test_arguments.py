@@ -50,7 +50,7 @@ def altered(loads, field, value):
     return copy
 
 
-@pytest.mark.parametrize("method", ["feel", "loads", "outside", "body_wrenches", "world"])
+@pytest.mark.parametrize("method", ["readings_from_contacts", "loads", "outside", "body_wrenches", "world"])
 def test_invalid_state_is_rejected(skin, state, method):
     contacts, positions, rotations = state
     call = getattr(skin, method)
@@ -77,7 +77,7 @@ def test_invalid_state_is_rejected(skin, state, method):
 @pytest.mark.parametrize("value", [2, -2, 2**30])
 def test_contacts_of_another_model_are_rejected(skin, state, column, value):
     contacts, *poses = state
-    for method in (skin.feel, skin.loads, skin.body_wrenches):
+    for method in (skin.readings_from_contacts, skin.loads, skin.body_wrenches):
         with raises(CommandError, "contacts", "another model"):
             method(changed(contacts, -1, column, value), *poses)
 
@@ -98,14 +98,20 @@ def test_invalid_loads_are_rejected(skin, state, method):
 @pytest.mark.parametrize("dtype", [int, np.float16, "x", object, 3, {}, []])
 def test_invalid_type_of_readings_is_rejected(skin, state, dtype):
     loads = skin.loads(*state)
-    for call in (lambda: skin.feel(*state, dtype=dtype), lambda: skin.sense(loads, dtype=dtype)):
+    for call in (
+        lambda: skin.readings_from_contacts(*state, dtype=dtype),
+        lambda: skin.readings_from_loads(loads, dtype=dtype),
+    ):
         with raises(CommandError, "dtype", "float32"):
             call()
 
 
 def test_invalid_functions_are_rejected(skin, state):
     loads, force = skin.loads(*state), TOUCH_FUNCTIONS["force_vector"]
-    for call in (lambda touch: skin.feel(*state, touch), lambda touch: skin.sense(loads, touch)):
+    for call in (
+        lambda touch: skin.readings_from_contacts(*state, touch),
+        lambda touch: skin.readings_from_loads(loads, touch),
+    ):
         for bad in BAD:
             with raises(ConfigError, "skin.touch_function"):
                 call(bad)
@@ -116,8 +122,8 @@ def test_invalid_functions_are_rejected(skin, state):
                        {"evaluate": lambda loads: "x"}):  # fmt: skip
             with pytest.raises(ConfigError):
                 call(force._replace(**change))
-    for call in (lambda response: skin.feel(*state, "normal", response),
-                 lambda response: skin.sense(loads, "normal", response),
+    for call in (lambda response: skin.readings_from_contacts(*state, "normal", response),
+                 lambda response: skin.readings_from_loads(loads, "normal", response),
                  lambda response: skin.shares(loads, response), lambda response: skin.inside(loads, response),
                  lambda response: skin.outside(*state, response)):  # fmt: skip
         for bad in BAD[:-1]:
@@ -134,7 +140,8 @@ def test_unhashable_functions_are_valid(skin, state):
 
     touch = TouchFunction(3, "N", Function())
     np.testing.assert_array_equal(
-        skin.feel(*state, touch, Function()), skin.feel(*state, "force_vector", "nearest")
+        skin.readings_from_contacts(*state, touch, Function()),
+        skin.readings_from_contacts(*state, "force_vector", "nearest"),
     )
 
 
@@ -147,23 +154,25 @@ def test_invalid_shares_as_argument_are_rejected(skin, state):
                 Shares(begin, taxel[1:], weight[1:]), Shares(begin, taxel, weight[1:]), Shares(None, 1, "x"),
                 (loads, None), (loads, {}), (1, 2, 3), ()):  # fmt: skip
         with raises(ConfigError, "response"):
-            skin.sense(loads, "normal", bad)
+            skin.readings_from_loads(loads, "normal", bad)
     with raises(CommandError, "loads"):
-        skin.sense(loads, "normal", (None, shares))
+        skin.readings_from_loads(loads, "normal", (None, shares))
 
 
 def test_invalid_reach_and_law_are_rejected(skin, state):
     loads = skin.loads(*state)
     for bad in [*BAD, [0.1], np.full(len(loads), np.nan), np.full(len(loads), -1.0)]:
         with raises(CommandError, "reach"):
-            skin.near(loads, bad)
+            skin.taxels_near_loads(loads, bad)
         with raises(CommandError, "limit"):
             skin.taxels_within(0, np.zeros((2, 3)), bad)
         with raises(CommandError, "law"):
             skin.spread(loads, bad)
     with raises(CommandError, "law", "4"):
         skin.spread(loads, 4)
-    np.testing.assert_array_equal(skin.near(loads, [0.1] * len(loads)).taxel, skin.near(loads, 0.1).taxel)
+    np.testing.assert_array_equal(
+        skin.taxels_near_loads(loads, [0.1] * len(loads)).taxel, skin.taxels_near_loads(loads, 0.1).taxel
+    )
 
 
 def test_invalid_queries_are_rejected(skin):

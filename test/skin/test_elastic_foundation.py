@@ -125,7 +125,7 @@ def test_two_skins_read_the_same_pressure_with_opposite_forces(spacing, least):
     scales = {"plate": spacing, "block": spacing}
     simulation = on_plate(body.replace("<body ", '<body name="block" '), scales=scales)
     snapshot, skin = simulation.observe(), simulation.skin
-    forces = snapshot.sense("force_vector_global")
+    forces = snapshot.ideal_readings("force_vector_global")
     plate, bottom = (forces[part.start : part.stop].sum(axis=0) for part in skin.pads)
     np.testing.assert_allclose(plate, [0, 0, -G], atol=0.01)
     np.testing.assert_allclose(bottom, -plate, atol=1e-9)
@@ -177,7 +177,7 @@ def test_reading_changes_little_while_a_box_slides():
             moved = Loads(loads.table.copy())
             moved.point[:, 0] += k * 0.0004  # a tenth of the spacing
             moved.other_position[:, 0] += k * 0.0004
-            reading = skin.sense(moved, "normal", response)[:, 0] / G
+            reading = skin.readings_from_loads(moved, "normal", response)[:, 0] / G
             if before is not None:
                 worst[response] = max(worst.get(response, 0.0), np.abs(reading - before).max())
             before = reading

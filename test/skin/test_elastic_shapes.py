@@ -207,5 +207,5 @@ def test_contacts_that_pull_together_lose_nothing(pull):
     s, c = np.sin(0.35), np.cos(0.35)
     both.normal[:] = [[s, 0, -c], [-s, 0, -c]]
     both.force[:] = 0.01 * both.normal + pull * np.array([[c, 0, s], [-c, 0, s]])
-    reading = skin.sense(both, "force_vector", "elastic_foundation")
+    reading = skin.readings_from_loads(both, "force_vector", "elastic_foundation")
     np.testing.assert_allclose(reading.sum(axis=0), both.force.sum(axis=0), atol=1e-9)

@@ -41,7 +41,7 @@ def test_spread_linear_falls_linearly_to_nothing_at_two_spacings():
     rng = np.random.default_rng(5)
     for direction in rng.normal(size=(20, 3)):
         direction /= np.linalg.norm(direction)
-        felt = skin.sense(loads_at(0.2 * direction, -direction), "normal")[:, 0]
+        felt = skin.readings_from_loads(loads_at(0.2 * direction, -direction), "normal")[:, 0]
         distance = np.linalg.norm(skin.positions - 0.2 * direction, axis=1)
         law = np.maximum(1 - distance / (2 * spacing), 0)
         np.testing.assert_allclose(felt, law / law.sum(), atol=1e-12)
@@ -50,7 +50,9 @@ def test_spread_linear_falls_linearly_to_nothing_at_two_spacings():
 def test_a_load_far_from_all_taxels_goes_to_the_nearest():
     skin = one_geom('size=".02"', 0.005)
     for response in RESPONSE_FUNCTIONS:
-        felt = skin.sense(loads_at([1.0, 0, 0], [-1, 0, 0], [3, 4, 0]), "force_vector", response)
+        felt = skin.readings_from_loads(
+            loads_at([1.0, 0, 0], [-1, 0, 0], [3, 4, 0]), "force_vector", response
+        )
         taxel = np.argmin(np.linalg.norm(skin.positions - [1, 0, 0], axis=1))
         np.testing.assert_array_equal(felt[taxel], [3, 4, 0])
         assert np.count_nonzero(felt.any(axis=1)) == 1
@@ -60,7 +62,7 @@ def test_a_load_from_a_state_that_blew_up_still_ends_on_its_body():
     skin = one_geom('size=".02"', 0.005)
     for point in ([np.nan, 0, 0], [np.inf, 0, 0], [1e300, 0, 0]):
         for response in RESPONSE_FUNCTIONS:
-            felt = skin.sense(loads_at(point, [-1, 0, 0]), "normal", response)
+            felt = skin.readings_from_loads(loads_at(point, [-1, 0, 0]), "normal", response)
             assert felt.sum() == 1
 
 
@@ -72,7 +74,7 @@ def test_a_touch_and_a_response_of_ones_own_are_taken():
         return Shares(np.array([0, 1]), np.array([0]), np.ones(1))
 
     friction = TouchFunction(1, "N", lambda loads: np.linalg.norm(loads.force[:, :2], axis=1)[:, None])
-    felt = skin.sense(loads, friction, to_first)
+    felt = skin.readings_from_loads(loads, friction, to_first)
     assert felt.shape == (len(skin.positions), 1)
     assert felt[0, 0] == felt.sum() == 5
 
@@ -94,20 +96,20 @@ def test_invalid_shares_of_a_users_response_are_rejected(shares, facts):
         return shares
 
     with raises(ConfigError, *facts):
-        skin.sense(loads, response=to_nowhere)
+        skin.readings_from_loads(loads, response=to_nowhere)
     with raises(ConfigError, "begin", "0 loads", "(2,)"):
-        skin.sense(loads[:0], response=skin.shares(loads, "nearest"))
+        skin.readings_from_loads(loads[:0], response=skin.shares(loads, "nearest"))
 
 
 def test_weights_of_ones_own_that_are_negative_take_nothing_from_the_sum():
     skin, loads = one_geom('size=".1"', 0.01), loads_at([0, 0, 0.1], [0, 0, -1])
 
     def narrow(skin, loads):
-        near = skin.near(loads, 0.03)
+        near = skin.taxels_near_loads(loads, 0.03)
         return near.shares(0.015 - near.distance)
 
-    near = skin.near(loads, 0.03)
-    felt = skin.sense(loads, "normal", narrow)[:, 0]
+    near = skin.taxels_near_loads(loads, 0.03)
+    felt = skin.readings_from_loads(loads, "normal", narrow)[:, 0]
     assert felt.sum() == pytest.approx(1, rel=1e-12)
     assert set(np.flatnonzero(felt)) == set(near.taxel[near.distance < 0.015])
 
@@ -116,6 +118,6 @@ def test_errors_name_the_nearest_function():
     skin = one_geom('size=".1"', 0.02)
     loads = loads_at([0, 0, 0.1], [0, 0, -1])
     with pytest.raises(ConfigError, match="did you mean 'force_vector'"):
-        skin.sense(loads, "force_vectr")
+        skin.readings_from_loads(loads, "force_vectr")
     with pytest.raises(ConfigError, match="did you mean 'nearest'"):
-        skin.sense(loads, response="nearst")
+        skin.readings_from_loads(loads, response="nearst")

@@ -41,7 +41,7 @@ def test_each_body_has_its_own_patch_and_depth_under_a_sphere():
     loads.normal[:], loads.rotation[:], loads.other_rotation[:] = [0, 0, -1], np.eye(3), np.eye(3)
     loads.force[:] = loads.force_world[:] = [0, 0, -FORCE]
     loads.other[:], loads.other_body[:], loads.other_position[:] = 2, 3, [0, 0, RADIUS]
-    force, depth = (skin.sense(loads, name) for name in ("normal", "depth"))
+    force, depth = (skin.readings_from_loads(loads, name) for name in ("normal", "depth"))
     for pad, body in enumerate((1, 2)):
         expected = depth_under_sphere(STIFFNESS[body] / THICKNESS[body])
         assert pressed_radius(skin, pad, force) == pytest.approx(np.sqrt(2 * RADIUS * expected), rel=0.05)

@@ -58,7 +58,7 @@ def test_peak_of_one_pad_leaves_the_last_reading_of_others():
         made.set_body_state(name, np.array([k, 0, 0.012]), np.eye(4)[0], np.zeros(3), np.zeros(3))
     for step in range(1, 31):
         made.step()
-        felt.append(made.observe().sense()[:, 0].reshape(2, 16))
+        felt.append(made.observe().ideal_readings()[:, 0].reshape(2, 16))
         if step % 5 == 0:  # a message every 10 ms
             last, peak = made.observe().truth[:, 0].reshape(2, 16)
             np.testing.assert_array_equal(last, felt[-1][0])

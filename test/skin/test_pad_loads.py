@@ -48,7 +48,7 @@ def test_shear_along_a_pads_x_axis_reads_plus_x_in_any_orientation(seed):
         [place + turn.apply([0.002, -0.001, 0])], [turn.apply([0.5, 0, -2.0])], [turn.apply([0, 0, -1.0])]
     )
     for response in ("spread_linear", "nearest", "hertz"):
-        felt = made.skin.feel(contacts, *poses(made), "force_vector_taxel", response)
+        felt = made.skin.readings_from_contacts(contacts, *poses(made), "force_vector_taxel", response)
         touched = felt.any(axis=1)
         assert touched.any()
         np.testing.assert_allclose(felt[touched, 0] / felt[touched, 2], 0.25, atol=1e-9)
@@ -106,7 +106,7 @@ def test_taxels_and_what_falls_outside_sum_to_the_contact_force(seed, response):
     made = simulation(xml, pads, response_function=response)
     made.step(250)
     snapshot = made.observe()
-    felt = snapshot.sense("force_vector")
+    felt = snapshot.ideal_readings("force_vector")
     counts, lost = snapshot.outside
     assert len(snapshot.all_contacts) >= 4
     for slot, body in enumerate(made.skin.body_ids):
@@ -120,7 +120,9 @@ def test_taxels_and_what_falls_outside_sum_to_the_contact_force(seed, response):
         )
         assert (counts[slot] > 0) == lost[slot].any()
     np.testing.assert_allclose(
-        made.skin.sense(made.skin.loads(snapshot.all_contacts, *poses(made)), "force_vector", response),
+        made.skin.readings_from_loads(
+            made.skin.loads(snapshot.all_contacts, *poses(made)), "force_vector", response
+        ),
         felt,
         atol=1e-12,
     )

@@ -117,7 +117,7 @@ def test_the_taxels_of_a_contact_sum_to_its_force_and_no_others_feel_it(seed, pl
         shares = skin.shares(loads[m : m + 1], response)
         for touch in SUMS:
             for dtype, exactness in ((np.float64, 1e-9), (np.float32, 1e-6)):
-                felt = skin.sense(loads[m : m + 1], touch, shares, dtype=dtype)
+                felt = skin.readings_from_loads(loads[m : m + 1], touch, shares, dtype=dtype)
                 assert felt.dtype == dtype
                 total = felt[there].sum(axis=0, dtype=float)
                 np.testing.assert_allclose(total, expected[touch], rtol=0, atol=exactness * strength)
@@ -130,8 +130,10 @@ def test_the_taxels_of_a_contact_sum_to_its_force_and_no_others_feel_it(seed, pl
 def test_all_contacts_together_are_the_sum_of_each(seed, response):
     engine, skin = scene(seed), skin_of(seed, "even", "mesh")
     loads = skin.loads(engine.contacts(), *poses(engine))
-    each = sum(skin.sense(loads[m : m + 1], "force_vector", response) for m in range(len(loads)))
-    together = skin.sense(loads, "force_vector", response)
+    each = sum(
+        skin.readings_from_loads(loads[m : m + 1], "force_vector", response) for m in range(len(loads))
+    )
+    together = skin.readings_from_loads(loads, "force_vector", response)
     np.testing.assert_allclose(together, each, rtol=0, atol=1e-12 * np.abs(each).max())
 
 
@@ -141,9 +143,9 @@ def test_from_contacts_to_taxels_at_once_is_the_same_as_step_by_step(seed):
     loads = skin.loads(engine.contacts(), *poses(engine))
     for touch, response in itertools.product(TOUCH_FUNCTIONS, RESPONSE_FUNCTIONS):
         for dtype in (np.float32, np.float64):
-            at_once = skin.feel(engine.contacts(), *poses(engine), touch, response, dtype)
+            at_once = skin.readings_from_contacts(engine.contacts(), *poses(engine), touch, response, dtype)
             assert at_once.dtype == dtype
-            step_by_step = skin.sense(loads, touch, response, dtype=dtype)
+            step_by_step = skin.readings_from_loads(loads, touch, response, dtype=dtype)
             rounding = 0 if response in PER_LOAD else 1e-6 * np.abs(step_by_step).max(initial=0)
             np.testing.assert_allclose(at_once, step_by_step, rtol=0, atol=rounding)
 
@@ -159,7 +161,8 @@ def test_two_bodies_in_contact_feel_the_opposite(seed, response):
         one, other = np.flatnonzero(loads.contact == c)
         assert loads.body[one] != loads.body[other]
         felt = [
-            skin.sense(loads[m : m + 1], "force_vector_global", response).sum(axis=0) for m in (one, other)
+            skin.readings_from_loads(loads[m : m + 1], "force_vector_global", response).sum(axis=0)
+            for m in (one, other)
         ]
         np.testing.assert_allclose(felt[0], -felt[1], rtol=1e-9, atol=1e-9 * np.abs(felt[0]).max())
 
@@ -177,10 +180,10 @@ def test_rotating_the_scene_rotates_only_world_frame_readings(seed, placement, k
     loads = skin.loads(contacts, *poses(engine))
     after = skin.loads(turned, engine.body_positions @ turn.T, turn @ engine.body_rotations)
     for touch, response in itertools.product(TOUCH_FUNCTIONS, RESPONSE_FUNCTIONS):
-        expected = skin.sense(loads, touch, response)
+        expected = skin.readings_from_loads(loads, touch, response)
         if touch == "force_vector_global":
             expected = expected @ turn.T
-        felt = skin.sense(after, touch, response)
+        felt = skin.readings_from_loads(after, touch, response)
         # If pressing cannot balance a moment, the closest tilts are ill-conditioned.
         exactness = 1e-7 if response in PER_LOAD else 1e-4
         np.testing.assert_allclose(felt, expected, rtol=0, atol=exactness * np.abs(expected).max())
@@ -210,7 +213,7 @@ def test_loads_fall_where_brute_force_says(seed, placement, kind):
             law[ball] = (1 - distance[near] / (2 * SPACING)) * (part == part[ball == taker])
         if not law.any():
             law[taker] = 1
-        felt = skin.sense(loads[m : m + 1], "normal", "spread_linear")[:, 0]
+        felt = skin.readings_from_loads(loads[m : m + 1], "normal", "spread_linear")[:, 0]
         np.testing.assert_allclose(felt, felt.sum() * law / law.sum(), rtol=0, atol=1e-12 * felt.sum())
         assert straight.taxel[straight.begin[m]] == taker
 
@@ -223,7 +226,7 @@ def test_spreading_along_the_surface_keeps_every_force_too(seed, distance):
     skin = Skin(model, dict.fromkeys(range(1, model.nbody), SPACING), distance=distance)
     loads = skin.loads(engine.contacts(), *poses(engine))
     for response in RESPONSE_FUNCTIONS:
-        felt = np.add.reduceat(skin.sense(loads, "force_vector", response), skin.offsets[:-1])
+        felt = np.add.reduceat(skin.readings_from_loads(loads, "force_vector", response), skin.offsets[:-1])
         for b in range(len(skin.pads)):
             expected = loads.force[loads.body == b].sum(axis=0)
             np.testing.assert_allclose(felt[b], expected, rtol=1e-9, atol=1e-9 * np.abs(loads.force).max())
@@ -246,8 +249,8 @@ def test_slip_of_one_contact_is_its_tangential_velocity_on_every_taxel_it_touche
         over = speeds[0] - speeds[1] if contacts.bodies[c, 1] == body else speeds[1] - speeds[0]
         into = contacts.frame[c, 0]
         expected = engine.body_rotations[body].T @ (over - over @ into * into)
-        felt = skin.sense(loads[m : m + 1], "slip", response)
-        touched = skin.sense(loads[m : m + 1], "normal", response)[:, 0] > 0
+        felt = skin.readings_from_loads(loads[m : m + 1], "slip", response)
+        touched = skin.readings_from_loads(loads[m : m + 1], "normal", response)[:, 0] > 0
         assert touched.any()
         np.testing.assert_allclose(felt[touched], np.tile(expected, (touched.sum(), 1)), atol=1e-9)
         assert not felt[~touched].any()

@@ -51,7 +51,7 @@ class TestHertz:
         """
         skin, force, radius = skin_of(PLATE, stiffness=3e5), 4.0, 0.03
         at = np.array([0.0023, -0.0011])
-        felt = skin.sense(pressed(at, [0, 0, -force], radius), "normal", "hertz")[:, 0]
+        felt = skin.readings_from_loads(pressed(at, [0, 0, -force], radius), "normal", "hertz")[:, 0]
         a = (3 * force * radius / (4 * 3e5)) ** (1 / 3)
         r = np.linalg.norm(skin.positions - [*at, TOP], axis=1)
         inside = (r < a) & (skin.positions[:, 2] == TOP)
@@ -67,7 +67,9 @@ class TestHertz:
         skin = skin_of(PLATE, 0.0004)
 
         def reach(force, radius=0.03, other_patch=-1):
-            felt = skin.sense(pressed([0, 0], [0, 0, -force], radius, other_patch), "normal", "hertz")[:, 0]
+            felt = skin.readings_from_loads(
+                pressed([0, 0], [0, 0, -force], radius, other_patch), "normal", "hertz"
+            )[:, 0]
             return np.linalg.norm(skin.positions[felt > 0, :2], axis=1).max()
 
         a = (3 * 1 * 0.03 / (4 * STIFFNESS)) ** (1 / 3)
@@ -81,14 +83,14 @@ class TestHertz:
 
     def test_on_a_hard_skin_the_nearest_taxel_takes_it_all(self):
         skin = skin_of(PLATE, stiffness=1e12)
-        felt = skin.sense(pressed([0.0003, 0.0002], [1, 2, -3]), "force_vector", "hertz")
+        felt = skin.readings_from_loads(pressed([0.0003, 0.0002], [1, 2, -3]), "force_vector", "hertz")
         nearest = np.argmin(np.linalg.norm(skin.positions - [0.0003, 0.0002, TOP], axis=1))
         np.testing.assert_array_equal(felt[nearest], [1, 2, -3])
         assert np.count_nonzero(felt.any(axis=1)) == 1
 
     def test_what_pulls_makes_no_area(self):
         skin = skin_of(PLATE)
-        felt = skin.sense(pressed([0.0003, 0.0002], [0, 0, 3]), "force_vector", "hertz")
+        felt = skin.readings_from_loads(pressed([0.0003, 0.0002], [0, 0, 3]), "force_vector", "hertz")
         assert np.count_nonzero(felt[:, 2]) == 1
         assert felt[:, 2].sum() == 3
 
@@ -165,25 +167,29 @@ class TestSlip:
         skin = skin_of(PLATE)
         # Friction and approach velocity have no effect.
         loads = self.loads([[5, 0, -1], [0, 0, -3]], [[0.4, 0, -9], [0, 0.8, 2]])
-        weak, strong = (skin.sense(loads[m : m + 1], "normal", response)[:, 0] for m in (0, 1))
+        weak, strong = (skin.readings_from_loads(loads[m : m + 1], "normal", response)[:, 0] for m in (0, 1))
         touched = weak + strong > 0
         expected = np.outer(weak, [0.4, 0, 0]) + np.outer(strong, [0, 0.8, 0])
         expected[touched] /= (weak + strong)[touched, None]
-        np.testing.assert_allclose(skin.sense(loads, "slip", response), expected, atol=1e-15)
+        np.testing.assert_allclose(skin.readings_from_loads(loads, "slip", response), expected, atol=1e-15)
 
     def test_twice_the_contacts_slip_no_faster(self):
         skin = skin_of(PLATE)
         one = self.loads([[0, 0, -1]], [[0.3, 0.1, 0]])
         four = self.loads([[0, 0, -1]] * 4, [[0.3, 0.1, 0]] * 4)
-        np.testing.assert_allclose(skin.sense(four, "slip"), skin.sense(one, "slip"), atol=1e-15)
+        np.testing.assert_allclose(
+            skin.readings_from_loads(four, "slip"), skin.readings_from_loads(one, "slip"), atol=1e-15
+        )
 
     def test_a_flex_with_no_known_velocity_does_not_count(self):
         skin = skin_of(PLATE)
         loads = self.loads([[0, 0, -1], [0, 0, -3]], [[0.4, 0.2, 0], [np.nan] * 3])
-        np.testing.assert_array_equal(skin.sense(loads, "slip"), skin.sense(loads[:1], "slip"))
-        assert not skin.sense(loads[1:], "slip").any()
+        np.testing.assert_array_equal(
+            skin.readings_from_loads(loads, "slip"), skin.readings_from_loads(loads[:1], "slip")
+        )
+        assert not skin.readings_from_loads(loads[1:], "slip").any()
         # The force is measured nevertheless.
-        assert skin.sense(loads, "normal").sum() == pytest.approx(4)
+        assert skin.readings_from_loads(loads, "normal").sum() == pytest.approx(4)
 
     def test_a_box_that_slides_feels_the_floor_go_the_other_way(self):
         model = mujoco.MjModel.from_xml_string(
@@ -195,7 +201,7 @@ class TestSlip:
         engine.data.qvel[0] = 0.5
         engine.forward()
         loads = skin.loads(engine.contacts(), engine.body_positions, engine.body_rotations)
-        slip, friction = skin.sense(loads, "slip"), skin.sense(loads, "friction")
+        slip, friction = skin.readings_from_loads(loads, "slip"), skin.readings_from_loads(loads, "friction")
         touched = slip.any(axis=1)
         np.testing.assert_allclose(slip[touched], np.tile([-0.5, 0, 0], (touched.sum(), 1)), atol=1e-9)
         assert (friction[touched, 0] < 0).all()
@@ -210,17 +216,17 @@ class TestOnesOwn:
 
         loads = pressed([0, 0], [3, 0, -1])
         loads.velocity[:] = [2, 5, 7]
-        felt = skin_of(PLATE).sense(loads, TouchFunction(1, "W", power))
+        felt = skin_of(PLATE).readings_from_loads(loads, TouchFunction(1, "W", power))
         assert felt.sum() == pytest.approx(6)
 
     def test_a_response_gives_weights_to_the_taxels_near_a_load(self, monkeypatch):
         def gaussian(skin, loads):
-            near = skin.near(loads, 0.004)
+            near = skin.taxels_near_loads(loads, 0.004)
             return near.shares(np.exp(-0.5 * (near.distance / 0.001) ** 2))
 
         monkeypatch.setitem(RESPONSE_FUNCTIONS, "gaussian", gaussian)
         skin, at = skin_of(PLATE), [0.0003, 0.0004]
-        felt = skin.sense(pressed(at, [0, 0, -2]), "normal", "gaussian")[:, 0]
+        felt = skin.readings_from_loads(pressed(at, [0, 0, -2]), "normal", "gaussian")[:, 0]
         distance = np.linalg.norm(skin.positions - [*at, TOP], axis=1)
         law = np.exp(-0.5 * (distance / 0.001) ** 2) * (distance < 0.004)
         np.testing.assert_allclose(felt, 2 * law / law.sum(), atol=1e-15)
@@ -240,7 +246,7 @@ class TestOnesOwn:
             return Shares(np.arange(len(loads) + 1), np.zeros(len(loads), np.int64), np.ones(len(loads)))
 
         (force,) = skin.loads(engine.contacts(), *poses).force
-        felt = skin.feel(engine.contacts(), *poses, TouchFunction(3, "N", twice), to_first)
+        felt = skin.readings_from_contacts(engine.contacts(), *poses, TouchFunction(3, "N", twice), to_first)
         np.testing.assert_array_equal(felt[0], 2 * force)
         assert not felt[1:].any()
 
@@ -249,14 +255,14 @@ class TestOnesOwn:
         soft, wider = (skin_of(PLATE, 0.0004, stiffness=stiffness) for stiffness in (3e4, 2e4))
         loads = pressed([0, 0], [0, 0, -2])
         for skin in (soft, wider):
-            felt = skin.sense(loads, "normal", "hertz")
+            felt = skin.readings_from_loads(loads, "normal", "hertz")
             a = (3 * 2 * 0.03 / (4 * skin.patch_stiffness[0])) ** (1 / 3)
             assert np.count_nonzero(felt) == pytest.approx(np.pi * (a / 0.0004) ** 2, rel=0.1)
-            np.testing.assert_array_equal(skin.sense(loads, "normal", "hertz"), felt)
+            np.testing.assert_array_equal(skin.readings_from_loads(loads, "normal", "hertz"), felt)
 
     def test_a_value_for_each_load_is_at_hand_for_each_taxel_near_it(self):
         skin, loads = skin_of(PLATE), pressed([[0, 0], [0.01, 0]], [[0, 0, -1], [0, 0, -2]])
-        near = skin.near(loads, np.array([0.002, 0.003]))
+        near = skin.taxels_near_loads(loads, np.array([0.002, 0.003]))
         assert (near.distance <= np.array([0.002, 0.003])[near.load]).all()
         assert (np.bincount(near.load) > [8, 20]).all()
 
@@ -265,7 +271,7 @@ class TestOnesOwn:
         def bad(skin, loads):
             return Shares(np.array([0, 2]), np.array([5, 6]), np.array(weights, float))
 
-        felt = skin_of(PLATE).sense(pressed([0, 0], [0, 0, -2]), "normal", bad)[:, 0]
+        felt = skin_of(PLATE).readings_from_loads(pressed([0, 0], [0, 0, -2]), "normal", bad)[:, 0]
         assert felt[5] == felt.sum() == 2
 
     def test_values_of_the_wrong_shape_are_rejected(self):
@@ -274,21 +280,21 @@ class TestOnesOwn:
             def too_flat(loads):
                 return loads.radius
 
-            skin_of(PLATE).sense(pressed([0, 0], [0, 0, -2]), TouchFunction(3, "m", too_flat))
+            skin_of(PLATE).readings_from_loads(pressed([0, 0], [0, 0, -2]), TouchFunction(3, "m", too_flat))
 
 
 @pytest.mark.parametrize("distance", ["euclidean", "surface"])
 @pytest.mark.parametrize("response", RESPONSE_FUNCTIONS)
 def test_physics_that_blew_up_does_not_spoil_what_follows(response, distance):
     skin, good = skin_of(PLATE, distance=distance), pressed([0, 0], [0, 0, -2])
-    expected = skin.sense(good, "force_vector", response)
+    expected = skin.readings_from_loads(good, "force_vector", response)
     for field in ("point", "normal", "force", "velocity", "radius"):
         for bad in (np.nan, np.inf, -np.inf, 1e300):
             loads = pressed([0, 0], [0, 0, -2])
             getattr(loads, field)[:] = bad
             for touch in ("force_vector", "slip"):
-                skin.sense(loads, touch, response)
-            np.testing.assert_array_equal(skin.sense(good, "force_vector", response), expected)
+                skin.readings_from_loads(loads, touch, response)
+            np.testing.assert_array_equal(skin.readings_from_loads(good, "force_vector", response), expected)
 
 
 def test_the_spread_along_the_surface_is_that_of_the_unfolded_edge():
@@ -296,7 +302,7 @@ def test_the_spread_along_the_surface_is_that_of_the_unfolded_edge():
     skin = skin_of('<geom type="box" size=".02 .02 .02"/>', distance="surface")
     loads = pressed([0, 0.0196], [0, 0, -1])
     loads.point[:, 2] = 0.02
-    felt = skin.sense(loads, "normal", "spread_linear")[:, 0]
+    felt = skin.readings_from_loads(loads, "normal", "spread_linear")[:, 0]
     below = skin.positions[:, 2] < 0.02 - 1e-9
     across = np.where(below, 0.0004 + 0.02 - skin.positions[:, 2], skin.positions[:, 1] - 0.0196)
     law = np.maximum(1 - np.hypot(skin.positions[:, 0], across) / 0.002, 0) * (skin.positions[:, 1] > 0.017)

@@ -65,7 +65,7 @@ def test_the_taxels_of_a_body_sum_to_its_loads(touch, response):
     engine, skin = settled(PILE, 300, dict.fromkeys(range(1, 6), 0.01))
     contacts = engine.contacts()
     assert len(contacts) >= 6
-    sensed = skin.sense(loads_of(engine, skin), touch, response)
+    sensed = skin.readings_from_loads(loads_of(engine, skin), touch, response)
     assert sensed.shape == (len(skin.positions), TOUCH_FUNCTIONS[touch].channels)
 
     expected = np.zeros((len(skin.pads), sensed.shape[1]))
@@ -100,7 +100,7 @@ def test_the_point_of_a_load_is_on_the_surface_of_the_body_that_feels_it(first):
     np.testing.assert_allclose(loads.point, [[0, 0, -0.1]], atol=1e-15)
     np.testing.assert_allclose(loads.force, [5 * up])
     np.testing.assert_allclose(loads.normal, [up])
-    assert skin.sense(loads, "normal", "nearest").max() == pytest.approx(5)
+    assert skin.readings_from_loads(loads, "normal", "nearest").max() == pytest.approx(5)
 
 
 def test_points_of_mujoco_contacts_lie_on_spheres_whichever_geom_is_first():
@@ -138,11 +138,13 @@ def test_turning_the_whole_scene_changes_nothing_in_body_frames():
     for response in RESPONSE_FUNCTIONS:
         for touch in ("force_vector", "normal_force", "normal"):
             np.testing.assert_allclose(
-                skin.sense(other, touch, response), skin.sense(straight, touch, response), atol=1e-9
+                skin.readings_from_loads(other, touch, response),
+                skin.readings_from_loads(straight, touch, response),
+                atol=1e-9,
             )
         np.testing.assert_allclose(
-            skin.sense(other, "force_vector_global", response),
-            skin.sense(straight, "force_vector_global", response) @ turn.T,
+            skin.readings_from_loads(other, "force_vector_global", response),
+            skin.readings_from_loads(straight, "force_vector_global", response) @ turn.T,
             atol=1e-9,
         )
 
@@ -153,7 +155,7 @@ def test_a_resting_box_spreads_its_weight_equally_over_four_corners(response):
       <body pos="0 0 .1"><freejoint/><geom type="box" size=".1 .1 .1" mass="1"/></body>
       </worldbody></mujoco>"""
     engine, skin = settled(xml, 2000, {1: 0.02})
-    felt = skin.sense(loads_of(engine, skin), "normal_force", response)
+    felt = skin.readings_from_loads(loads_of(engine, skin), "normal_force", response)
     assert felt[:, 2].sum() == pytest.approx(WEIGHT, rel=1e-6)
     for x, y in ((-1, -1), (-1, 1), (1, -1), (1, 1)):
         corner = np.linalg.norm(skin.positions - np.array([x, y, -1]) * 0.1, axis=1) < 0.05
@@ -168,7 +170,7 @@ def test_a_load_on_one_face_of_a_thin_plate_is_not_felt_on_the_other(thickness, 
     skin = one_geom(f'type="box" size=".1 .1 {half}"', 0.01)
     rng = np.random.default_rng(2)
     points = np.c_[rng.uniform(-0.1, 0.1, (200, 2)), np.full(200, -half)]
-    felt = skin.sense(loads_at(points, np.tile([0, 0, 1], (200, 1))), "normal", response)
+    felt = skin.readings_from_loads(loads_at(points, np.tile([0, 0, 1], (200, 1))), "normal", response)
     assert felt[skin.positions[:, 2] > half / 2].sum() == 0
     assert felt[skin.positions[:, 2] == -half].sum() > 190
 
@@ -177,7 +179,9 @@ def test_a_load_on_one_face_of_a_thin_plate_is_not_felt_on_the_other(thickness, 
 def test_a_body_smaller_than_the_spacing_feels_all(size):
     skin = one_geom(f'size="{size}"', 0.01)
     for response in RESPONSE_FUNCTIONS:
-        felt = skin.sense(loads_at([0, 0, -size], [0, 0, 1], [0.5, 0, 2]), "force_vector", response)
+        felt = skin.readings_from_loads(
+            loads_at([0, 0, -size], [0, 0, 1], [0.5, 0, 2]), "force_vector", response
+        )
         np.testing.assert_allclose(felt.sum(axis=0), [0.5, 0, 2], rtol=1e-12)
 
 
@@ -189,9 +193,9 @@ def test_a_contact_on_a_geom_hidden_in_another_is_still_felt():
     contacts = contacts_of([0, 0, -0.02], np.array([0, 0, 1.0]), 0.0, (0, 1), np.array([0, 0, 7.0, 0, 0, 0]))
     poses = np.zeros((2, 3)), np.tile(np.eye(3), (2, 1, 1))
     for response in RESPONSE_FUNCTIONS:
-        assert skin.sense(skin.loads(contacts, *poses), "normal", response).sum() == pytest.approx(
-            7, rel=1e-12
-        )
+        assert skin.readings_from_loads(
+            skin.loads(contacts, *poses), "normal", response
+        ).sum() == pytest.approx(7, rel=1e-12)
 
 
 def test_the_side_of_a_flex_is_passed_over():
@@ -202,7 +206,7 @@ def test_the_side_of_a_flex_is_passed_over():
     assert list(skin.loads(on_body, *poses).body) == [0]
     on_world = contacts_of([0, 0, -0.1], np.array([0, 0, 1.0]), 0.0, (0, -1), wrench)
     assert len(skin.loads(on_world, *poses)) == 0
-    assert not skin.sense(skin.loads(on_world, *poses)).any()
+    assert not skin.readings_from_loads(skin.loads(on_world, *poses)).any()
 
 
 def test_a_mesh_at_rest_feels_its_weight():
@@ -211,7 +215,7 @@ def test_a_mesh_at_rest_feels_its_weight():
       <geom type="plane" size="1 1 .1"/>
       <body pos="0 0 .06"><freejoint/><geom type="mesh" mesh="brick" mass="1"/></body></worldbody></mujoco>"""
     engine, skin = settled(xml, 2000, {1: 0.02})
-    felt = skin.sense(loads_of(engine, skin), "force_vector_global")
+    felt = skin.readings_from_loads(loads_of(engine, skin), "force_vector_global")
     np.testing.assert_allclose(felt.sum(axis=0), [0, 0, WEIGHT], atol=1e-3)
     world = skin.world(engine.body_positions, engine.body_rotations)
     assert world[felt[:, 2] > 0.1, 2].max() < 0.03

@@ -21,7 +21,7 @@ def test_the_functions_of_ones_own_and_the_queries_work_as_shown(monkeypatch):
     loads = Loads.empty(1)
     loads.point[:], loads.normal[:] = [0, 0, 0.01], [0, 0, -1]
     loads.force[:], loads.velocity[:] = [2, 0, -5], [0.5, 0, 0]
-    felt = names["skin"].sense(loads, tables["power"], responses["gaussian"])
+    felt = names["skin"].readings_from_loads(loads, tables["power"], responses["gaussian"])
     # 2 N of friction at 0.5 m/s; the largest reading is directly below.
     np.testing.assert_allclose(felt.sum(), 1.0)
     assert names["skin"].nearest_taxels(0, loads.point)[0] == np.argmax(felt)

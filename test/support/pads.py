@@ -22,7 +22,7 @@ def readings(made: Simulation, points, forces, touch="force_vector_taxel", respo
 
     Points and forces are in the world frame.
     """
-    return made.skin.feel(contacts_at(points, forces), *poses(made), touch, response)
+    return made.skin.readings_from_contacts(contacts_at(points, forces), *poses(made), touch, response)
 
 
 def poses(made: Simulation):

@@ -49,7 +49,7 @@ def block(pos: str = "0 0 .01", euler: str = "0 0 0", weight_at: str = "0 0 0") 
 
 def sense(skin: Skin, loads: Loads, touch: str = "normal") -> np.ndarray:
     """Return the first channel (taxels,) of the readings with `elastic_foundation`."""
-    return skin.sense(loads, touch, "elastic_foundation")[:, 0]
+    return skin.readings_from_loads(loads, touch, "elastic_foundation")[:, 0]
 
 
 def overlap(simulation: Simulation, pressure) -> float:

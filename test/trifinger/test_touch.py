@@ -62,7 +62,7 @@ def test_skin_of_tip_sums_to_same_force(finger_type):
     assert sorted(names) == ["finger_lower_link", "finger_tip_link"]
     start, stop = finger.skin.offsets[names.index("finger_tip_link") :][:2]
     for response in ("spread_linear", "elastic_foundation"):
-        taxels = finger.feel("force_vector_global", response)
+        taxels = finger.readings("force_vector_global", response)
         assert taxels[start:stop].sum(axis=0) == pytest.approx(finger.tip_forces()[0], abs=1e-9)
         assert not np.delete(taxels, np.s_[start:stop], axis=0).any()
 

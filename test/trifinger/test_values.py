@@ -105,9 +105,9 @@ def test_invalid_reset_is_rejected(finger):
 
 def test_unknown_touch_function_is_named(finger):
     with raises(TactileSimError, "touch_function", "'forc'"):
-        finger.feel("forc")
+        finger.readings("forc")
     with raises(TactileSimError, "response_function", "'nearst'"):
-        finger.feel(response_function="nearst")
+        finger.readings(response_function="nearst")
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,9 @@ class WarpReadings(Readings):
         arrays = {"wrenches": self.skin.wrenches}
         return arrays | {"readings": self.skin.readings} if self.exact else arrays
 
-    def feel(self) -> None:
+    def update(self) -> None:
         """Compute the ideal readings of the recorded states."""
-        self.skin.feel(self._environments.recorded["xpos"], self._environments.recorded["xmat"])
+        self.skin.update(self._environments.recorded["xpos"], self._environments.recorded["xmat"])
         self._stale = True
 
     def _make_readings(self, channels: int = 0) -> ManyReadings:

@@ -13,7 +13,7 @@ from tactile_sim.batch.warp_backend.contacts import WarpContacts
 from tactile_sim.batch.warp_backend.curvature import Geom
 from tactile_sim.batch.warp_backend.device import structs
 from tactile_sim.batch.warp_backend.elastic.arrays import fit_loads, layer_of
-from tactile_sim.batch.warp_backend.elastic.kernels import feel_areas, list_patches
+from tactile_sim.batch.warp_backend.elastic.kernels import list_patches, read_areas
 from tactile_sim.errors import ConfigError
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.patches import TaxelIndex
@@ -66,7 +66,7 @@ class WarpSkin:
                 self._threads = self._layer.gap.shape[1]
         self._make_room(_ROOM)
 
-    def feel(self, xpos: Any, xmat: Any) -> None:
+    def update(self, xpos: Any, xmat: Any) -> None:
         """Compute readings and wrenches from the contacts.
 
         Args:
@@ -79,24 +79,24 @@ class WarpSkin:
             net_wrenches, self.wrenches.shape[:2], [*contacts, self._bodies], [self.wrenches],
             device=own.device,
         )  # fmt: skip
-        feel = self._feel_areas if self._law == ELASTIC else self._feel_loads
+        read = self._read_areas if self._law == ELASTIC else self._read_loads
         while True:
             self.readings.zero_()
             self._full.zero_()
-            feel([*contacts, self._geoms, self._taxels, self._quantity])
+            read([*contacts, self._geoms, self._taxels, self._quantity])
             if not self._full.numpy()[0]:
                 return
             self._make_room(4 * self._queue.shape[1])
 
-    def _feel_loads(self, inputs: list) -> None:
+    def _read_loads(self, inputs: list) -> None:
         own = self._contacts
         wp.launch(
-            kernels.feel, (own.num_envs, self._taxels.patches.shape[0]),
+            kernels.read_contacts, (own.num_envs, self._taxels.patches.shape[0]),
             [*inputs, self._law, self._in_taxel_axes, self._queue, self._distances],
             [self.readings, self._full], device=own.device,
         )  # fmt: skip
 
-    def _feel_areas(self, inputs: list) -> None:
+    def _read_areas(self, inputs: list) -> None:
         own, patches = self._contacts, self._taxels.patches.shape[0]
         fit_loads(self._layer, own.values.shape[1])
         self._number.zero_()
@@ -105,7 +105,7 @@ class WarpSkin:
             [self._listed, self._number], device=own.device,
         )  # fmt: skip
         wp.launch(
-            feel_areas, self._threads,
+            read_areas, self._threads,
             [self._listed, self._number, *inputs, self._in_taxel_axes, self._layer, self._queue,
              self._distances],
             [self.readings, self._full], device=own.device,

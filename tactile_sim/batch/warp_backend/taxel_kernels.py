@@ -262,7 +262,7 @@ def add_load(
 
 
 @wp.kernel(enable_backward=False)
-def feel(
+def read_contacts(
     counts: wp.array[int],
     values: wp.array3d[float],
     ids: wp.array3d[int],

@@ -222,7 +222,7 @@ def _points(simulation: Simulation) -> Topic:
 
     def parts(snapshot: Snapshot) -> dict[str, np.ndarray]:
         snapshot.write_positions(rows[:, :3])
-        _write_forces(rows, snapshot.sense("force_vector_global", np.float32))
+        _write_forces(rows, snapshot.ideal_readings("force_vector_global", np.float32))
         return {"data": points.view(np.uint8)}
 
     fields = {

@@ -86,7 +86,7 @@ def _write(finger: SimFinger, process: ViewProcess) -> None:
         positions=data.xpos,
         quaternions=data.xquat,
         unit=b"N",
-        readings=finger.feel(),
+        readings=finger.readings(),
         wrenches=finger.skin.body_wrenches(contacts, data.xpos, rotations),
         contacts=contacts,
         force_scale=FORCE_SCALE,

@@ -126,7 +126,7 @@ def felt(skin, point, normal, response):
     """Return the readings (n,) of the only patch for a force of 1 N at a point along an inward normal."""
     loads = Loads.empty(1)
     loads.point[:], loads.normal[:], loads.force[:] = point, normal, normal
-    return skin.sense(loads, "normal", response)[:, 0]
+    return skin.readings_from_loads(loads, "normal", response)[:, 0]
 
 
 def test_load_is_distributed_over_all_taxels_in_range_across_geoms():

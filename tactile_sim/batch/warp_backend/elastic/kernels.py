@@ -146,7 +146,7 @@ def add_pair(
 
 
 @wp.kernel(enable_backward=False)
-def feel_areas(
+def read_areas(
     listed: wp.array[int],
     number: wp.array[int],
     counts: wp.array[int],
@@ -167,7 +167,7 @@ def feel_areas(
     """Spread the loads on each listed patch over the contact area, and add them to the taxels' readings.
 
     The readings must be zero at the start. One thread handles a patch, one pair after another. Loads that
-    cannot be spread over an area are spread linearly. ``full`` is set as in `taxel_kernels.feel`.
+    cannot be spread over an area are spread linearly. ``full`` is set as in `taxel_kernels.read_contacts`.
     """
     lane = wp.tid()
     patches = taxels.patches.shape[0]
