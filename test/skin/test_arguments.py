@@ -82,9 +82,11 @@ def test_contacts_of_another_model_are_rejected(skin, state, column, value):
             method(changed(contacts, -1, column, value), *poses)
 
 
-@pytest.mark.parametrize("method", ["sense", "shares", "inside", "spread", "nearest", "near"])
+@pytest.mark.parametrize(
+    "method", ["readings_from_loads", "shares", "inside", "spread", "nearest", "taxels_near_loads"]
+)
 def test_invalid_loads_are_rejected(skin, state, method):
-    more = {"spread": (1,), "near": (0.1,)}.get(method, ())
+    more = {"spread": (1,), "taxels_near_loads": (0.1,)}.get(method, ())
     loads = skin.loads(*state)
     others = [
         *(altered(loads, name, value) for name in ("patch", "body") for value in (-1, 1, 2**40)),
