@@ -120,16 +120,17 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
         points[1, k] -= lean_y * points[2, k]
     tilt = (start, 0.0, 0.0)
     u, v = -moment[1] / f, moment[0] / f
-    pressed, scale, twist, x, y, miss = 0, 0.0, 0.0, 0.0, 0.0, 0.0
+    pressed, scale, twist, x, y, miss, highest = 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     last, b00, b01, b10, b11 = (tilt, u, v, 0.0, 0.0), 1.0, 0.0, 0.0, 1.0
     for number in range(MOST_ROUNDS):
         tilt, mean_u, mean_v = balance(points, count, stiffness, f, spacing, u, v, tilt)
-        pressed, scale = _sum_up(points, count, u, v, tilt, layer, f)
+        pressed, scale, highest = _sum_up(points, count, u, v, tilt, layer, f)
         torsion, zx, zy = moment[2] - mean_u * force[1] + mean_v * force[0], 0.0, 0.0
         if abs(torsion) > SMALL * f * spacing:
             twist, x, y, zx, zy = _twist(pressed, layer, scale, lean_x, lean_y, torsion, f)
         else:
             twist = 0.0
+        highest += BEYOND * spacing * np.sqrt(tilt[1] * tilt[1] + tilt[2] * tilt[2])
         du, dv = -(moment[1] + twist * zy) / f - mean_u, (moment[0] + twist * zx) / f - mean_v
         miss = abs(du) + abs(dv)
         outside = abs(mean_u - u) + abs(mean_v - v) > OUT_OF_REACH * spacing
@@ -150,21 +151,7 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
         tilt = (tilt[0] + tilt[1] * su + tilt[2] * sv, tilt[1], tilt[2])
         last = (tilt, u, v, du, dv)
         u, v = u + su, v + sv
-    return (pressed, scale, twist, x, y), miss, _highest(points, count, u, v, tilt, BEYOND * spacing)
-
-
-@kernel(error_model="numpy", counted=False)
-def _highest(points, count, u, v, tilt, distance):
-    """Return the largest indentation of the tilted layer at the pressed points [m].
-
-    It is extrapolated beyond these points by ``distance`` [m] along the tilt.
-    """
-    (c0, c1, c2), highest = tilt, -np.inf
-    for k in range(count):
-        level = c0 + c1 * (points[0, k] - u) + c2 * (points[1, k] - v)
-        if level > points[3, k]:
-            highest = max(highest, level)
-    return highest + distance * np.sqrt(c1 * c1 + c2 * c2)
+    return (pressed, scale, twist, x, y), miss, highest
 
 
 @kernel(error_model="numpy", counted=False)
@@ -183,18 +170,20 @@ def _sum_up(points, count, u, v, tilt, layer, force):
         force: Normal force [N].
 
     Returns:
-        The number of pressed taxels, and the ratio of the force to the sum of area times depth over all
-        points [N/m3].
+        The number of pressed taxels, the ratio of the force to the sum of area times depth over all points
+        [N/m3], and the largest indentation of the tilted layer at a pressed point [m].
     """
     total, pressed, sums, taxel, owner = 0.0, 0, layer.sums, layer.pressed, layer.owner
-    (c0, c1, c2), last = tilt, -1
+    (c0, c1, c2), last, highest = tilt, -1, -np.inf
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for k in range(count):
         x, y = points[0, k], points[1, k]
-        depth = c0 + c1 * (x - u) + c2 * (y - v) - points[3, k]
+        level = c0 + c1 * (x - u) + c2 * (y - v)
+        depth = level - points[3, k]
         if depth > 0.0:
             part, t = points[4, k] * depth, owner[k]
             total += part
+            highest = max(highest, level)
             if t != last:
                 taxel[pressed], last = t, t
                 s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
@@ -202,7 +191,7 @@ def _sum_up(points, count, u, v, tilt, layer, force):
             s0, s1, s2, s3 = s0 + part, s1 + part * x, s2 + part * y, s3 + part * points[2, k]
             sums[0, pressed - 1], sums[1, pressed - 1] = s0, s1
             sums[2, pressed - 1], sums[3, pressed - 1] = s2, s3
-    return pressed, force / total
+    return pressed, force / total, highest
 
 
 @kernel(error_model="numpy", counted=False)
