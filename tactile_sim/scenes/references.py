@@ -62,9 +62,7 @@ def drop_unknown_materials(spec: mujoco.MjSpec, path: Path) -> None:
             element.material = ""
     if unknown:
         names = shortened(sorted(map(repr, unknown)))
-        _LOG.warning(
-            "%s", readable(f"{path}: material: the scene has no {names}; ignored")
-        )
+        _LOG.warning("%s", readable(f"{path}: material: the scene has no {names}; ignored"))
 
 
 def _values(attribute: re.Pattern[str], text: str) -> list[str]:

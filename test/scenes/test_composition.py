@@ -142,6 +142,8 @@ SKIN = {"scales": {"a": 0.02}}
         ({"objects": {"b": BOX, "a": BOX | {"mass": 1e-300}}}, ["objects.a.mass", "1e-300"]),
         ({"objects": {"a": BOX | {"size": [1e-9] * 3, "mass": 0.1}}}, ["objects.a.size", "1e-09"]),
         ({"objects": {"a": {"file": "flat.obj"}}}, ["objects.a.file", "flat.obj"]),
+        ({"objects": {n: {"file": f"{n}.obj"} for n in "pq"}}, ["objects.p.file", "objects.q.file"]),
+        ({"objects": {n: {"file": "flat.obj"} for n in "pq"}}, ["objects.p.file", "objects.q.file"]),
         ({"objects": {"a": {"file": "flat.obj", "scale": 1e-9}}}, ["objects.a.file", "flat.obj"]),
         ({"objects": {"a": {"file": "huge.obj"}}, "skin": SKIN}, ["objects.a.file", "huge.obj", "1e+06"]),
         ({"objects": {"a": {"file": "."}}}, ["objects.a.file", "folder"]),
