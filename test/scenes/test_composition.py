@@ -8,7 +8,8 @@ import pytest
 import trimesh
 from support.errors import raises
 
-from tactile_sim import ConfigError, ConfigErrors, SceneError, Simulation, TactileSimError
+from tactile_sim import ConfigError, SceneError, Simulation, TactileSimError
+from tactile_sim.errors import ConfigErrors
 
 ARM = """<robot name="arm">
 <link name="base"><inertial><mass value="2"/>
