@@ -13,7 +13,7 @@ from scipy.spatial.transform import Rotation
 
 from tactile_sim import share
 from tactile_sim.addresses import of_address
-from tactile_sim.errors import ConfigError, SceneError
+from tactile_sim.errors import ConfigError, ErrorList, SceneError
 from tactile_sim.mujoco_log import without_prefix_warning
 from tactile_sim.scenes.decomposition import convex_parts
 from tactile_sim.scenes.faults import reason_of, refusal, without_qhull_report
@@ -78,14 +78,16 @@ def _add_objects(spec: mujoco.MjSpec, settings: Settings) -> None:
     """Add the configured objects and the ground. The scene's default classes do not apply to them."""
     if not (settings.objects or settings.ground):
         return
-    added = mujoco.MjSpec()
+    added, errors = mujoco.MjSpec(), ErrorList()
     for name in settings.objects:
-        if spec.body(name) is not None:
-            raise ConfigError(
-                f"{settings.source}: objects.{name}: the scene has a body of that name already;"
-                " choose another"
-            )
-        _add_object(added, name, settings)
+        with errors.collect():
+            if spec.body(name) is not None:
+                raise ConfigError(
+                    f"{settings.source}: objects.{name}: the scene has a body of that name already;"
+                    " choose another"
+                )
+            _add_object(added, name, settings)
+    errors.check()
     if settings.ground:
         if spec.geom(GROUND) is not None:
             raise ConfigError(
@@ -167,21 +169,29 @@ def check_objects(settings: Settings) -> None:
 
     Raises:
         SceneError: An object is invalid. The message names its key, which the error of the scene does not.
+        ConfigErrors: Several objects are invalid.
     """
-    for name, entry in settings.objects.items():
-        spec = empty_scene()
-        _add_object(spec, name, settings)
-        where = f"{settings.source}: objects.{name}"
-        file = _mesh_path(entry["file"], settings, where) if "file" in entry else None
-        try:
-            with without_qhull_report():
-                reason = huge_mesh(spec.compile())
-        except (ValueError, RuntimeError, mujoco.FatalError) as error:
-            reason = reason_of(error)
-            if "mjMINVAL" in reason:
-                raise SceneError(_too_light(entry, file, where)) from None
-        if reason:
-            raise SceneError(f"{where}.file: {file}: {reason}" if file else f"{where}: {reason}")
+    errors = ErrorList()
+    for name in settings.objects:
+        with errors.collect():
+            _check_object(name, settings)
+    errors.check()
+
+
+def _check_object(name: str, settings: Settings) -> None:
+    entry, spec = settings.objects[name], empty_scene()
+    _add_object(spec, name, settings)
+    where = f"{settings.source}: objects.{name}"
+    file = _mesh_path(entry["file"], settings, where) if "file" in entry else None
+    try:
+        with without_qhull_report():
+            reason = huge_mesh(spec.compile())
+    except (ValueError, RuntimeError, mujoco.FatalError) as error:
+        reason = reason_of(error)
+        if "mjMINVAL" in reason:
+            raise SceneError(_too_light(entry, file, where)) from None
+    if reason:
+        raise SceneError(f"{where}.file: {file}: {reason}" if file else f"{where}: {reason}")
 
 
 def _too_light(entry: dict[str, Any], file: Path | None, where: str) -> str:

@@ -87,9 +87,8 @@ def ignored_switches(robot: ElementTree.Element) -> list[str]:
                     f"gazebo {name!r}: {tag} must be true or false, got {_value(extension, tag)!r}; ignored"
                 )
         if name and name not in links and _turns_gravity_off(extension):
-            lines.append(
-                f"gazebo {name!r}: turns gravity off for an unknown link{suggest(name, links)}; ignored"
-            )
+            near = suggest(name, links)
+            lines.append(f"gazebo {name!r}: turns gravity off for an unknown link{near}; ignored")
     return lines
 
 

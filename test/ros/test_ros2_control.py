@@ -101,6 +101,12 @@ def launch(ros, prefix):
         process.wait(PATIENCE)
 
 
+def set_grip_parameter(ros, name, value):
+    """Set a parameter that the grip controller reads at the next call of ``~/close``."""
+    parameter = Parameter(name=name, value=ParameterValue(type=3, double_value=value))
+    ros.call(SetParameters, "/grip_controller/set_parameters", parameters=[parameter])
+
+
 def test_fingers_stop_in_the_cycle_of_contact_and_lift_the_block(ros, launch):
     pads = {side: ros.listen(TactileState, f"tactile/{side}_pad/state") for side in SIDES}
     commands = ros.listen(JointState, "joint_commands")
@@ -121,8 +127,7 @@ def test_fingers_stop_in_the_cycle_of_contact_and_lift_the_block(ros, launch):
         assert np.allclose(speeds[1:], 0.02, atol=1e-6)  # [m/s], up to the previous cycle
         assert all(targets[time] == targets[contact] for time in targets if time > contact)
 
-    force = Parameter(name="force", value=ParameterValue(type=3, double_value=5.0))
-    ros.call(SetParameters, "/grip_controller/set_parameters", parameters=[force])
+    set_grip_parameter(ros, "force", 5.0)
     ros.call(SetBool, "/grip_controller/close", data=True)
     wait_for(lambda: all(abs(states[-1].force[1]) > 4.9 for states in pads.values()), "the force")
     lift = ros.node.create_publisher(Float64MultiArray, "/lift_controller/commands", 1)
@@ -146,15 +151,20 @@ def test_fingers_stop_on_contact_in_real_time(ros, launch):
     pads = [ros.listen(TactileState, f"tactile/{side}_pad/state") for side in SIDES]
     commands = ros.listen(JointState, "joint_commands")
     launch()
+    # The commands advance with wall time even while a busy machine delays the physics or the states. At this
+    # speed, delays of less than 3 s do not close the gripper completely.
+    set_grip_parameter(ros, "velocity", 0.005)
     ros.call(SetBool, "/grip_controller/close", data=True)
     wait_for(lambda: all(states and states[-1].contact for states in pads), "contact of both pads")
-    since = len(pads[0])
-    wait_for(lambda: len(pads[0]) > since + 100, "rest")
-    count = len(commands)
-    wait_for(lambda: len(commands) > count + 100)
-    targets = [dict(zip(each.name, each.position, strict=True)) for each in commands[count:]]
-    assert all(each[side] == targets[0][side] for each in targets for side in SIDES)
-    assert all(targets[0][side] < 0.044 for side in SIDES)  # an empty gripper stops there
+
+    def targets():
+        return {
+            tuple(each.position[list(each.name).index(side)] for side in SIDES) for each in commands[-100:]
+        }
+
+    wait_for(lambda: len(targets()) == 1, "rest for 100 cycles")
+    [rest] = targets()
+    assert max(rest) < 0.044  # an empty gripper stops there
     assert all(states[-1].contact for states in pads)
 
 

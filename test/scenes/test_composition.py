@@ -9,6 +9,7 @@ import trimesh
 from support.errors import raises
 
 from tactile_sim import ConfigError, SceneError, Simulation, TactileSimError
+from tactile_sim.errors import ConfigErrors
 
 ARM = """<robot name="arm">
 <link name="base"><inertial><mass value="2"/>
@@ -161,6 +162,14 @@ def test_wrong_parts_are_refused_with_their_key(folder, keys, facts):
     with raises(TactileSimError, *facts) as error:
         Simulation(keys)
     assert isinstance(error.value, ConfigError | SceneError)
+
+
+@pytest.mark.parametrize("file", ["no.obj", "flat.obj"])
+def test_errors_of_all_objects_are_reported(folder, file):
+    with pytest.raises(ConfigErrors) as raised:
+        Simulation({"objects": {name: {"file": file} for name in ("p", "q")}})
+    assert ["objects.p.file" in str(error) for error in raised.value.errors] == [True, False]
+    assert "objects.q.file" in str(raised.value.errors[1])
 
 
 def test_a_scene_made_in_python_takes_objects_and_a_compiled_one_none(folder):

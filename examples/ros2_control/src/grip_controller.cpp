@@ -33,7 +33,7 @@ public:
   {
     auto_declare<std::vector<std::string>>("joints", {});
     auto_declare<std::vector<std::string>>("pads", {});  // one for each joint
-    auto_declare<double>("velocity", 0.02);              // [m/s or rad/s]
+    auto_declare<double>("velocity", 0.02);              // [m/s or rad/s]; read by ~/close
     auto_declare<double>("force", 0.0);                  // [N]; read by ~/close
     auto_declare<double>("open_position", 0.0);          // [m or rad]
     auto_declare<double>("closed_position", 0.04);       // where a gripper without an object stops
@@ -50,12 +50,12 @@ public:
         joints_.size(), pads_.size());
       return CallbackReturn::ERROR;
     }
-    velocity_ = get_node()->get_parameter("velocity").as_double();
     open_ = get_node()->get_parameter("open_position").as_double();
     closed_ = get_node()->get_parameter("closed_position").as_double();
     service_ = get_node()->create_service<SetBool>(
       "~/close", [this](SetBool::Request::ConstSharedPtr request, SetBool::Response::SharedPtr response) {
         force_ = std::max(0.0, get_node()->get_parameter("force").as_double());
+        velocity_ = get_node()->get_parameter("velocity").as_double();
         motion_ = request->data ? Motion::CLOSE : Motion::OPEN;
         response->success = true;
       });
@@ -140,7 +140,7 @@ private:
 
   std::vector<std::string> joints_;
   std::vector<std::string> pads_;
-  double velocity_ = 0.0;
+  std::atomic<double> velocity_ = 0.0;
   double open_ = 0.0;
   double closed_ = 0.0;
   std::atomic<double> force_ = 0.0;
