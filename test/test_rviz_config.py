@@ -27,6 +27,8 @@ FIELD_OF_VIEW = np.radians(45.0)
 """Vertical field of view of RViz's camera [rad]."""
 ASPECT = 1.1
 """Minimum aspect ratio of the image beside the panel."""
+PANEL, INDENT, LETTER = 342, 46, 7.0
+"""Width of RViz's panel, of the symbols before a name in it, and mean width of its bold letters [pixels]."""
 AXIS = 0.2
 """Length of the axes of a frame at a marker scale of 1 [m] (rviz_default_plugins, tf_display.cpp)."""
 
@@ -68,15 +70,32 @@ def test_scene_taxels_contacts_and_images_are_displayed(shown):
     image = {f"/{topic}": "Volatile" for topic in shown.chosen}
     assert {name: topic["Durability Policy"] for name, topic in topics.items()} == TOPICS | image
     assert {topic["Reliability Policy"] for topic in topics.values()} == {"Reliable"}
-    assert shown.chosen == shown.images[:1]
+    assert len(shown.chosen) == bool(shown.images) and set(shown.chosen) <= set(shown.images)
     assert [name for name, each in displays.items() if not each["Enabled"]] == ["TF"]
     taxels = displays["Taxels"]
     assert taxels["Channel Name"] == "intensity"
     assert not taxels["Autocompute Intensity Bounds"]  # with a fixed scale, colours do not flicker
     assert f"{taxels['Max Intensity']:g} N" in taxels["Name"]
     ends = [taxels[key] for key in ("Min Color", "Max Color")]
-    assert ends == ["; ".join(map(str, color)) for color in colors.table()[[0, -1]].tolist()]
+    assert ends == ["; ".join(map(str, color)) for color in (colors.NO_CONTACT, colors.table()[-1])]
     assert shown.manager["Global Options"]["Fixed Frame"] == "world"
+
+
+def test_legend_fits_into_the_panel(shown):
+    [panel] = yaml.safe_load(shown.text)["Panels"]
+    tree = panel["Property Tree Widget"]
+    room = tree["Splitter Ratio"] * PANEL - INDENT
+    assert room >= LETTER * max(len(each["Name"]) for each in shown.manager["Displays"])
+    # The namespaces of this display name the colours of the arrows.
+    assert tree["Expanded"] == ["/Contacts1", "/Contacts1/Namespaces1"]
+
+
+@pytest.mark.parametrize(
+    ("name", "image"),
+    [("hand", "thumb_tip"), ("trifinger", "finger_tip_link_0"), ("infant", "hips"), ("worm", "worm_lower")],
+)
+def test_image_shows_a_body_that_touches(name, image):
+    assert rviz_display(config.load(name)).images == [f"tactile/{image}/image"]
 
 
 def test_every_skin_fills_the_window(shown):

@@ -69,7 +69,7 @@ def rviz_display(settings: Settings) -> Display:
     if spacings := [*scales.values(), *spacings]:
         displays["Taxels"]["Size (m)"] = _rounded(TAXEL * min(spacings))
     largest = _rounded(settings.markers.taxel_scale or taxel_scale(model))
-    displays["Taxels"] |= {"Max Intensity": largest, "Name": f"Taxels: dark 0 N, bright {largest:g} N"}
+    displays["Taxels"] |= {"Max Intensity": largest, "Name": f"Taxels: dark 0, bright {largest:g} N"}
     images = _images(settings, model, names, scales)
     manager["Displays"] += [_image(topic) for topic in images]
     return Display(yaml.safe_dump(content, sort_keys=False), images)
@@ -118,21 +118,40 @@ def _view(model: mujoco.MjModel, skin_bodies: list[int]) -> dict[str, Any]:
 
 
 def _images(settings: Settings, model: mujoco.MjModel, names: Names, scales: dict[int, float]) -> list[str]:
-    """Return the topics of the images to display: the first tactile image of the scene, if it has any."""
+    """Return a list with the topic of one tactile image; empty if the scene has no such image.
+
+    Bodies with feelers come first. Among the other bodies, those with one geom are preferred, because an
+    image of several is a tall stack, then those in contact in most of the scene's keyframes, then those with
+    the closest taxels.
+    """
     bodies = list(resolve_feelers(settings, names, scales))
-    for body in scales if settings.skin.kind == "mesh" else ():
-        geoms = np.flatnonzero(model.geom_bodyid == body)
-        if not bodies and mappable(
-            model, geoms[model.geom_contype[geoms] | model.geom_conaffinity[geoms] != 0]
-        ):
-            bodies = [body]
+    if not bodies and settings.skin.kind == "mesh":
+        collides = (model.geom_contype | model.geom_conaffinity) != 0
+        geoms = {body: np.flatnonzero((model.geom_bodyid == body) & collides) for body in scales}
+        touching = _contacts_in_keyframes(model)
+        bodies = sorted(
+            (body for body in scales if mappable(model, geoms[body])),
+            key=lambda body: (len(geoms[body]) > 1, -touching[body], scales[body]),
+        )
     return [f"tactile/{topic_token(names.bodies[body])}/image" for body in bodies[:1]]
+
+
+def _contacts_in_keyframes(model: mujoco.MjModel) -> np.ndarray:
+    """Return in how many of the initial state and the keyframes each body (nbody,) is in contact."""
+    data = mujoco.MjData(model)
+    counts = np.zeros(model.nbody, int)
+    for key in range(-1, model.nkey):
+        mujoco.mj_resetDataKeyframe(model, data, key)  # -1: the initial state
+        mujoco.mj_fwdPosition(model, data)
+        touched = data.contact.geom[data.contact.geom >= 0]
+        counts[np.unique(model.geom_bodyid[touched])] += 1
+    return counts
 
 
 def _image(topic: str) -> dict[str, Any]:
     return {
         "Class": "rviz_default_plugins/Image",
-        "Name": f"Image: {topic}",
+        "Name": f"Image: {topic.split('/')[1]}",
         "Enabled": True,
         "Value": True,
         "Max Value": 1,

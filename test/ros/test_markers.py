@@ -98,7 +98,7 @@ def test_markers_are_at_contacts_of_same_stamp(shown):
         spheres = [m.points for m in each(array) if m.type == Marker.SPHERE_LIST]
         assert len(spheres) == int(len(where) > 0)
         if len(where) == 0:
-            assert [m.action for m in each(array) if m.ns not in ("forces", "feelers")] == [Marker.DELETEALL]
+            assert [m.action for m in each(array) if not m.ns] == [Marker.DELETEALL]
             continue
         np.testing.assert_array_equal(spheres[0], where)
         axes = (found.normal, found.tangent1, found.tangent2)
@@ -110,6 +110,17 @@ def test_markers_are_at_contacts_of_same_stamp(shown):
             np.testing.assert_allclose(arrows(array, color), expected, rtol=0, atol=1e-12)
             compared += len(expected)
     assert compared > 200
+
+
+def test_namespaces_are_a_legend_of_arrows(shown):
+    names = {(0, 1): set(), (1, 0): set(), (0, 0): set(), (1, 1): set()}
+    for array in shown[0].values():
+        for marker in each(array):
+            if marker.type == Marker.ARROW and len(marker.points):
+                names[round(marker.color[0]), round(marker.color[1])].add(marker.ns)
+    green, red, blue, yellow = names.values()
+    assert all("green" in name for name in green) and all("yellow" in name for name in yellow)
+    assert all("red" in name and "blue" in name for name in red | blue)
 
 
 @pytest.fixture(scope="module")

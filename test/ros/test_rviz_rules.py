@@ -132,6 +132,13 @@ def test_readings_and_markers_agree_at_same_stamp(shown):
     assert all((Marker.LINE_LIST in types) == has_feelers for types in drawn.values())
 
 
+def test_contact_points_do_not_hide_the_contact(shown):
+    # The shapes of `imprint` are a few millimetres wide.
+    largest = {"imprint": 0.0016}.get(shown.config, 0.004)
+    found = [m for array in shown.markers for m in each(array) if m.type == Marker.SPHERE_LIST]
+    assert all(marker.scale[0] <= 2 * largest for marker in found)
+
+
 def marker(kind: int, points: int, **changes) -> Marker:
     """Return a marker that is valid except for the specified changes."""
     made = Marker(ns="test", type=kind, points=[Point(x=float(k)) for k in range(points)])

@@ -17,26 +17,29 @@ from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, header
 from tactile_sim.simulation import Simulation, Snapshot
 
+POINT, POINT_SHARE = 0.004, 0.008
+"""Default radius of a contact point [m], and its largest share of the scene's extent."""
 LONGEST = 0.5
 """Maximum length of an arrow, as a fraction of the scene's extent, so that it stays in the window."""
 _LEVELS = 9
 """Number of colours in which feelers are drawn. All feelers of one colour form one marker."""
 _FREE, _COVERED = np.array(unit_rgba(colors.FREE_FEELER)), np.array(unit_rgba(colors.COVERED_FEELER))
 _LOOKS = (
-    ("forces", Marker.ARROW, Marker.ADD, unit_rgba(colors.MARKER_NORMAL)),
-    ("forces", Marker.ARROW, Marker.ADD, unit_rgba(colors.MARKER_TANGENT1)),
-    ("forces", Marker.ARROW, Marker.ADD, unit_rgba(colors.MARKER_TANGENT2)),
-    ("forces", Marker.ARROW, Marker.ADD, unit_rgba(colors.MARKER_NET)),
-    ("contact_points", Marker.SPHERE_LIST, Marker.ADD, unit_rgba(colors.CONTACT_POINT)),
+    ("normal force (green)", Marker.ARROW, Marker.ADD, unit_rgba(colors.MARKER_NORMAL)),
+    ("friction (red, blue)", Marker.ARROW, Marker.ADD, unit_rgba(colors.MARKER_TANGENT1)),
+    ("friction (red, blue)", Marker.ARROW, Marker.ADD, unit_rgba(colors.MARKER_TANGENT2)),
+    ("net force (yellow)", Marker.ARROW, Marker.ADD, unit_rgba(colors.MARKER_NET)),
+    ("contact points (white)", Marker.SPHERE_LIST, Marker.ADD, unit_rgba(colors.CONTACT_POINT)),
     ("", Marker.ARROW, Marker.DELETEALL, (1.0, 1.0, 1.0, 1.0)),
     *(
-        ("feelers", Marker.LINE_LIST, Marker.ADD, tuple(_FREE + share * (_COVERED - _FREE)))
+        ("feelers (yellow: covered)", Marker.LINE_LIST, Marker.ADD, tuple(_FREE + share * (_COVERED - _FREE)))
         for share in np.linspace(0.0, 1.0, _LEVELS)
     ),
 )
 """Namespace, type, action and RGBA colour of each kind of marker.
 
-The first four kinds are the arrows of `tactile_sim.drawing.arrows`, in the same order.
+RViz lists the namespaces below its display, where they are the legend. The first four kinds are the arrows of
+`tactile_sim.drawing.arrows`, in the same order.
 """
 _POINTS, _CLEAR, _FEELERS = 4, 5, 6
 _BALL = (2.0, 2.0, 2.0)
@@ -57,6 +60,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     engine, world = simulation.engine, simulation.settings.world_frame
     first_pads = np.unique(simulation.skin.pad_bodies, return_index=True)[1]  # of each body with skin
     reach = LONGEST * engine.model.stat.extent
+    usual_radius = min(POINT, POINT_SHARE * engine.model.stat.extent)
     template = lru_cache(1)(lambda radius: _template(world, radius))
 
     def make(snapshot: Snapshot) -> bytes:
@@ -74,7 +78,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
         keys, points = _contact_markers(contacts, ends, parts, reach)
         if len(simulation.feelers.positions):
             keys, points = _with_feelers(keys, points, *snapshot.feeler_segments)
-        return template(settings.contact_radius).fill(snapshot.stamp, keys, points=points)
+        return template(settings.contact_radius or usual_radius).fill(snapshot.stamp, keys, points=points)
 
     yield Topic("markers", MarkerArray, "markers", make)
 
