@@ -91,6 +91,7 @@ def _spend(simulation: Simulation, skin: Skin, response: str, least: dict[str, n
         least: Minimum times (steps,) [s] so far, by part; "loads" counts loads instead.
     """
     engine, clock = simulation.engine, time.perf_counter
+    read_taxels = skin.reader("force_vector", response, np.float32)
     simulation.reset()
     for step in range(WARM_UP + STEPS):
         began = clock()
@@ -99,9 +100,7 @@ def _spend(simulation: Simulation, skin: Skin, response: str, least: dict[str, n
         between = clock()
         contacts = engine.contacts()
         read = clock()
-        skin.readings_from_contacts(
-            contacts, engine.body_positions, engine.body_rotations, response=response, dtype=np.float32
-        )
+        read_taxels(contacts, engine.body_positions, engine.body_rotations)
         felt = clock()
         skin.body_wrenches(contacts, engine.body_positions, engine.body_rotations)
         wrenches = clock()
@@ -146,11 +145,12 @@ def _parts(skin: Skin, contacts: Contacts, poses: tuple[np.ndarray, np.ndarray])
     for response in RESPONSE_FUNCTIONS:
         parts[f"shares: {response}"] = partial(skin.shares, loads, response)
     for touch in TOUCH_FUNCTIONS:
-        parts[f"{touch} of shares, float32"] = partial(skin.sense, loads, touch, shares, dtype=np.float32)
-    for response in RESPONSE_FUNCTIONS:
-        parts[f"contacts to taxels at once: {response}"] = partial(
-            skin.readings_from_contacts, contacts, *poses, response=response, dtype=np.float32
+        parts[f"{touch} of shares, float32"] = partial(
+            skin.readings_from_loads, loads, touch, shares, dtype=np.float32
         )
+    for response in RESPONSE_FUNCTIONS:
+        read = skin.reader("force_vector", response, np.float32)
+        parts[f"contacts to taxels at once: {response}"] = partial(read, contacts, *poses)
     parts["empty output"] = lambda: np.zeros((len(skin.positions), 3), np.float32)
     return {name: _time(part) for name, part in parts.items()}
 
@@ -171,7 +171,7 @@ def _flat_box() -> None:
     engine.forward()
     state = engine.contacts(), engine.body_positions, engine.body_rotations
     for response in RESPONSE_FUNCTIONS:
-        parts[response] = partial(skin.readings_from_contacts, *state, response=response, dtype=np.float32)
+        parts[response] = partial(skin.reader("force_vector", response, np.float32), *state)
     pressed = skin.readings_from_contacts(*state, response="elastic_foundation").any(axis=1).sum()
     table = Table(title=f"box at rest on {pressed} taxels, µs")
     for column in ("part", "µs"):
