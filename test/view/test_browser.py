@@ -204,10 +204,10 @@ def test_bag_plays_and_seeks(serve, visit, tmp_path):
         area, line = plot.bounding_box(), cursor.bounding_box()
         return (line["x"] - area["x"]) / area["width"]
 
-    for share, expected in ((0.3, WEIGHT), (0.1, 0.0)):
-        page.mouse.click(*place(share))
-        until(lambda share=share: abs(seconds(page) - share) < 0.01)
-        until(lambda share=share: abs(cursor_share() - share) < 0.01)
+    for at, expected in ((0.3, WEIGHT), (0.1, 0.0)):
+        page.mouse.click(*place(at))
+        until(lambda at=at: abs(seconds(page) - at) < 0.01)
+        until(lambda at=at: abs(cursor_share() - at) < 0.01)
         until(lambda expected=expected: float(force.inner_text()) == pytest.approx(expected, rel=0.01))
     page.mouse.move(*place(0.1))
     page.mouse.down()

@@ -127,7 +127,7 @@ def _series(index: BagIndex, content: BagScene) -> Iterator[ForceSeries]:
 
 
 def _table(topics: list[TopicSamples], names: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Return the first topic's sample times (n,) [ns], and all topics' samples (n, names, 4) at these times."""
+    """Return the first topic's sample times (n,) [ns], and the samples of all topics then (n, names, 4)."""
     times = topics[0].times
     found = [[each.at(name, times) for each in topics if name in each.names] for name in names]
     return times, np.stack([parts[0] if parts else np.zeros((len(times), 4)) for parts in found], axis=1)

@@ -21,9 +21,8 @@ FORCE, PEAK = slice(0, 3), 3
 class TopicSamples:
     """Samples of the forces in the messages on a topic, evenly spaced in time.
 
-    The time between two samples is initially `MIN_INTERVAL`. It doubles whenever there are `LIMIT` samples, of
-    which every second one is then discarded. Thus, memory is bounded, and few messages of a long bag are
-    decoded.
+    The time between two samples is initially `MIN_INTERVAL`. It doubles whenever there are `LIMIT` samples,
+    and every second sample is discarded. Thus, memory is bounded, and few messages of a long bag are decoded.
     """
 
     def __init__(self) -> None:
@@ -55,7 +54,7 @@ class TopicSamples:
         if len(self._times) == LIMIT:
             self._interval = (time - self._times[0]) / (LIMIT // 2)
             del self._times[1::2], self._rows[1::2]
-        self._due = time + self._interval
+        self._due = self._times[-1] + self._interval
 
     @property
     def times(self) -> np.ndarray:
