@@ -13,10 +13,12 @@ from support.falling_bag import COUNT, GRID, HALF, IMPACT, LANDING, STEP, TYPES,
 from tactile_sim import BagError, bag
 from tactile_sim.drawing.arrows import NET, NORMAL
 from tactile_sim.signals import StopRequest
+from tactile_sim.view.bag.force_bar import force_series
 from tactile_sim.view.bag.frames import BagFrames
 from tactile_sim.view.bag.index import BagIndex
 from tactile_sim.view.bag.player import Player
 from tactile_sim.view.bag.points import PointBodies
+from tactile_sim.view.bag.samples import LIMIT
 from tactile_sim.view.bag.scene import read_scene
 from tactile_sim.view.web.address import Endpoint
 
@@ -169,6 +171,33 @@ def test_bag_without_content_is_an_error(tmp_path):
     making.bag.close()
     with pytest.raises(BagError, match=making.bag.folder.name):
         read_scene(BagIndex(making.bag.folder))
+
+
+@pytest.mark.parametrize("without", [("/contacts",), ("/contacts", "/tactile/frame")])
+def test_force_series_sums_the_pads_of_each_body(make_bag, without):
+    """The second pad has half of the load on the first one."""
+    index = BagIndex(make_bag(Cube(bodies=("cube", "back"), carrier="cube", without=without)))
+    series = force_series(index, read_scene(index))
+    assert series.times.tolist() == [STEP * k for k in range(COUNT)] and series.is_force
+    expected = [[1.5 * Cube.force(k)] for k in range(COUNT)]
+    assert series.values == pytest.approx(np.array(expected), rel=1e-5)
+
+
+def test_force_series_of_a_long_bag_is_thinned_evenly(make_bag):
+    index = BagIndex(make_bag(Cube(count=1200, without=("/tf", "/tactile"))))
+    samples = index.samples["/contacts"]
+    assert LIMIT / 2 <= len(samples.times) < LIMIT and samples.times[-1] > 1195 * STEP
+    assert np.unique(np.diff(samples.times)).tolist() == [4 * STEP]
+    forces = np.linalg.norm(samples.at("cube", samples.times)[:, :3], axis=1)
+    assert forces == pytest.approx(np.array([Cube.force(t // STEP) for t in samples.times]), rel=1e-5)
+
+
+@pytest.mark.parametrize("cube", [Cube(count=3), Cube(without=("/tactile/frame", "/array", "/contacts"))])
+def test_bag_without_loads_has_no_force_series(make_bag, cube):
+    path = make_bag(cube)
+    index = BagIndex(path)
+    assert force_series(index, read_scene(index)) is None
+    Player(path, Endpoint(port=0)).close()
 
 
 def cloud(positions, bodies, intensity):

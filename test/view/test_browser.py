@@ -18,6 +18,7 @@ from support.chromium import (
     contrast,
     drawn,
     enter,
+    field,
     own_chromium,
     paused_frame,
     press,
@@ -26,7 +27,7 @@ from support.chromium import (
     until,
     wait_for_text,
 )
-from support.falling_bag import Cube, Making
+from support.falling_bag import WEIGHT, Cube, Making
 
 from tactile_sim import config, share
 from tactile_sim.simulation import Simulation
@@ -191,8 +192,33 @@ def test_bag_plays_and_seeks(serve, visit, tmp_path):
     page.get_by_text("previous", exact=True).click()
     page.get_by_text("previous", exact=True).click()
     until(lambda: seconds(page) == pytest.approx(0.08))
+    plot, cursor = page.locator("#force-strip .plot"), page.locator("#force-strip .cursor")
+    force = page.locator("#force-strip output")
+    plot.scroll_into_view_if_needed()
+
+    def place(share):
+        area = plot.bounding_box()
+        return area["x"] + share * area["width"], area["y"] + area["height"] / 2
+
+    def cursor_share():
+        area, line = plot.bounding_box(), cursor.bounding_box()
+        return (line["x"] - area["x"]) / area["width"]
+
+    for at, expected in ((0.3, WEIGHT), (0.1, 0.0)):
+        page.mouse.click(*place(at))
+        until(lambda at=at: abs(seconds(page) - at) < 0.01)
+        until(lambda at=at: abs(cursor_share() - at) < 0.01)
+        until(lambda expected=expected: float(force.inner_text()) == pytest.approx(expected, rel=0.01))
+    page.mouse.move(*place(0.1))
+    page.mouse.down()
+    page.mouse.move(*place(0.2), steps=3)
+    until(lambda: abs(seconds(page) - 0.2) < 0.01)
+    page.mouse.up()
+    until(lambda: float(field(page, "time [s]").input_value()) == pytest.approx(seconds(page)))
+    screenshot(page, "bag_strip")
     press(page, "Play")
     until(lambda: seconds(page) > 0.5)
+    until(lambda: abs(cursor_share() - 1.0) < 0.01)  # it follows to the end
 
 
 def test_two_browsers_show_the_same_and_one_may_disconnect(box_view, visit):

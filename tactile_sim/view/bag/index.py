@@ -12,16 +12,14 @@ from typing import NamedTuple
 import numpy as np
 
 from tactile_sim.analysis.poses import Poses
-from tactile_sim.analysis.tactile_frames import readings_of
 from tactile_sim.bag.mcap_file import McapScan, Progress
 from tactile_sim.bag.mcap_file import Message as Stored
 from tactile_sim.bag.messages import Message, TopicDecoder, decoder_of
 from tactile_sim.bag.metadata import files_of
+from tactile_sim.view.bag.samples import TopicSamples
 
 LOOK_BACK = 1_000_000_000
 """Length of the period before a frame from which messages are read after a jump in time [ns]."""
-PEAK_INTERVAL = 100_000_000
-"""Time between two samples of the largest reading [ns]. The samples determine the colour scale."""
 STEP_TYPES = {
     "tactile_sim/msg/TactileFrame": 0,
     "tactile_sim/msg/TactileArray": 1,
@@ -33,6 +31,11 @@ STEP_TYPES = {
 
 The buttons use a topic whose type has the lowest rank in the bag.
 """
+_SAMPLED_TYPES = {
+    "tactile_sim/msg/TactileFrame",
+    "tactile_sim/msg/TactileArray",
+    "tactile_sim/msg/ContactWrenchArray",
+}
 _LATCHED_TYPES = {"tactile_sim/msg/TactileLayout"}
 _LATCHED_TOPICS = ("/tf_static", "/scene_markers")
 _SHOWN_TYPES = {
@@ -59,7 +62,7 @@ class BagIndex:
         types: Message types, keyed by topic.
         first: First message on each displayed topic, keyed by topic.
         latched: Messages on latched topics, such as layouts.
-        peaks: Samples of the largest reading, keyed by tactile topic.
+        samples: Samples of the forces and largest readings, keyed by topic.
         step_times: Log times (n,) that users can step through [ns].
         start: First log time of the displayed messages [ns].
         stop: Last log time of the displayed messages [ns].
@@ -80,10 +83,9 @@ class BagIndex:
         self.types: dict[str, str] = {}
         self.first: dict[str, Message] = {}
         self.latched: list[Message] = []
-        self.peaks: dict[str, list[float]] = {}
+        self.samples: dict[str, TopicSamples] = {}
         self.damage: str | None = None
         self._decoders: dict[str, TopicDecoder] = {}
-        self._peak_due: dict[str, int] = {}
         self._positions: list[FilePosition] = []
         self._times: dict[str, array[int]] = {}
         self._scans = [McapScan(file, progress) for file in files_of(path)]
@@ -113,17 +115,10 @@ class BagIndex:
             self.latched.append(self._copy(message))
         if topic in self._times:
             self._times[topic].append(time)
-            if STEP_TYPES[kind] < 2:
-                self._sample_peak(topic, message)
-
-    def _sample_peak(self, topic: str, message: Stored) -> None:
-        """Store the largest reading in a message if a sample is due."""
-        if message.log_time < self._peak_due.get(topic, 0):
-            return
-        self._peak_due[topic] = message.log_time + PEAK_INTERVAL
-        readings = readings_of(self.decode(message).value)
-        if len(readings):
-            self.peaks.setdefault(topic, []).append(float(np.linalg.norm(readings, axis=1).max()))
+        if kind in _SAMPLED_TYPES:
+            samples = self.samples.setdefault(topic, TopicSamples())
+            if samples.is_due(time):
+                samples.add(time, self.decode(message).value)
 
     def _find_step_times(self) -> np.ndarray:
         best = min(self._times, key=lambda topic: STEP_TYPES[self.types[topic]], default=None)

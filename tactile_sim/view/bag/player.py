@@ -11,6 +11,7 @@ import numpy as np
 
 from tactile_sim.bag.mcap_file import Progress
 from tactile_sim.signals import StopRequest
+from tactile_sim.view.bag.force_bar import ForceBar
 from tactile_sim.view.bag.frames import BagFrames
 from tactile_sim.view.bag.index import BagIndex
 from tactile_sim.view.bag.scene import read_scene
@@ -58,7 +59,7 @@ class Player:
         index = BagIndex(path, progress)
         content = read_scene(index, namespace)
         self.notes = content.notes
-        self._start = index.start
+        self._start, self._duration = index.start, index.stop - index.start
         self._frames = BagFrames(index, content)
         times = np.linspace(index.start, index.stop, CAMERA_SAMPLES)
         viewpoint = Viewpoint.of(content.scene, [self._frames.at(round(time)) for time in times])
@@ -71,7 +72,10 @@ class Player:
             bag=str(path),
         )
         self.viewer = Viewer(scene, endpoint, None)
-        self.bar = TimeBar(self.viewer.server.gui, index.step_times - index.start, index.stop - index.start)
+        gui = self.viewer.server.gui
+        self.bar = TimeBar(gui, index.step_times - index.start, self._duration)
+        unit = self._frames.at(index.start).unit
+        self._forces = ForceBar(gui, index, content, unit, self.bar.seek)
         self.viewer.notify("; ".join(self.notes))
         self._show()
 
@@ -101,6 +105,7 @@ class Player:
         self.viewer.show(
             replace(frame, paused=not bar.playing, real_time_factor=bar.speed, discontinuous=bar.jumped)
         )
+        self._forces.draw(bar.time / max(self._duration, 1), frame)
 
 
 def play(

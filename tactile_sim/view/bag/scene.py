@@ -227,7 +227,7 @@ def _scale(index: BagIndex, robot: Robot) -> float:
     It is 1, 2 or 5 times a power of ten, above the percentile `SCALE_PERCENTILE` of the sampled peaks.
     """
     topics = [robot.frame] if robot.frame else sorted(robot.arrays)
-    peaks = np.array([peak for topic in topics for peak in index.peaks.get(topic, ())])
+    peaks = np.concatenate([index.samples[topic].peaks for topic in topics] or [np.zeros(0)])
     positive = peaks[peaks > 0.0]
     return full_scale(float(np.percentile(positive, SCALE_PERCENTILE))) if len(positive) else 1.0
 

@@ -26,7 +26,7 @@ class TimeBar:
         time: Current time [ns].
         playing: Whether the bag is playing.
         speed: Ratio of bag time to wall time.
-        jumped: Whether the last call of ``advance`` moved the time because a user had dragged the slider.
+        jumped: Whether the last call of ``advance`` moved the time because a user had moved it.
     """
 
     def __init__(self, gui: GuiApi, step_times: np.ndarray, duration: int):
@@ -71,6 +71,10 @@ class TimeBar:
                 break
         self._refresh(elapsed)
         return (self.time, self.playing) != before
+
+    def seek(self, share: float) -> None:
+        """Move to a fraction of the duration when ``advance`` is called next."""
+        self._inputs.put(lambda: self._jump(share * self._duration))
 
     def _refresh(self, elapsed: float) -> None:
         self._since_refresh += elapsed

@@ -45,7 +45,7 @@ class Panel:
         images: Folder with the tactile images.
         probe: Display of the readings of individual taxels, or None if there are no taxels.
         outputs: Buttons that record bags and save images, films and replays.
-        plot: The force plot as HTML, or None if there is no skin.
+        plot: The force plot as HTML, or None if there is no skin or the view shows a bag.
         pointer: Handler for clicks and drags.
     """
 
@@ -91,7 +91,8 @@ class Panel:
             self._add_controls(controls)
         self.probe = Probe(server, scene) if len(scene.taxel_positions) else None
         self.pointer = Pointer(gui, scene, controls, self.probe, self.notify)
-        self._plot = ForcePlot(gui, scene) if len(scene.skin_bodies) else None
+        # The view of a bag has a force strip instead, see `tactile_sim.view.bag.force_bar`.
+        self._plot = ForcePlot(gui, scene) if len(scene.skin_bodies) and not scene.bag else None
         self.plot = self._plot and self._plot.html
         self._actuators = (
             ActuatorInputs(gui, scene, controls, self.notify) if controls and scene.actuators else None

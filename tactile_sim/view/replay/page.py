@@ -16,26 +16,12 @@ import viser
 from tactile_sim.drawing.colors import DECADES, table
 from tactile_sim.drawing.themes import DARK
 from tactile_sim.drawing.units import number, prefixed
+from tactile_sim.view.panel.force_strip import ForceStrip
 from tactile_sim.view.panel.legend import READINGS
-from tactile_sim.view.replay.force_strip import ForceStrip
 from tactile_sim.view.web.scene_script import scene_script
+from tactile_sim.view.web.strip_script import STRIP_SCRIPT
 
 _STYLE = """<style>
-  #force-strip { background: @DATA@; color: @INK@; font: 13px sans-serif; padding: 6px 12px 4px;
-                 flex-shrink: 0; user-select: none }
-  #force-strip .legend { display: flex; flex-wrap: wrap; gap: 2px 16px; padding-bottom: 4px }
-  #force-strip output { display: inline-block; min-width: 3.2em; text-align: right;
-                        font-variant-numeric: tabular-nums }
-  #force-strip i { display: inline-block; width: 14px; height: 3px; margin-right: 6px;
-                   vertical-align: middle }
-  #force-strip .plot { position: relative; height: 84px; cursor: crosshair;
-                       border-top: 1px solid @GRID@; border-bottom: 1px solid @GRID@ }
-  #force-strip svg { width: 100%; height: 100% }
-  #force-strip polyline { fill: none; stroke-width: 1.5; vector-effect: non-scaling-stroke }
-  #force-strip em + em { left: auto; right: 2px }
-  #force-strip em { position: absolute; left: 2px; top: 2px; font-style: normal; opacity: 0.8 }
-  #force-strip .cursor { position: absolute; top: 0; bottom: 0; width: 2px; background: #fff;
-                         pointer-events: none }
   #color-scale { position: fixed; right: 16px; top: 16px; z-index: 10; width: 210px; color: @INK@;
                  font: 13px sans-serif; padding: 8px 10px; border-radius: 6px; background: @DATA@cc }
   #color-scale .bar { height: 10px; margin: 4px 0; background: linear-gradient(to right, @COLORS@) }
@@ -51,8 +37,7 @@ document.addEventListener("DOMContentLoaded", () => {
     template.innerHTML = html.trim();
     return template.content.firstChild;
   };
-  const strip = parse(`@STRIP@`), plot = strip.querySelector(".plot");
-  const cursor = strip.querySelector(".cursor");
+  const strip = parse(`@STRIP@`);
   document.body.append(parse(`@SCALE@`));
 
   let fitted = false, shown = -1;
@@ -66,11 +51,10 @@ document.addEventListener("DOMContentLoaded", () => {
   }
 
   const lines = [...strip.querySelectorAll("polyline")].map((line) => [...line.points]);
-  const values = [...strip.querySelectorAll("output")];
-  function showValues(share) {
-    lines.forEach((points, k) => {
+  function values(share) {
+    return lines.map((points) => {
       const at = points.findLast((point) => point.x <= 1000 * share + 0.05) ?? points[0];
-      values[k].textContent = (@END@ * (1 - at.y / 100)).toPrecision(3);
+      return (@END@ * (1 - at.y / 100)).toPrecision(3);
     });
   }
 
@@ -89,8 +73,7 @@ document.addEventListener("DOMContentLoaded", () => {
     }
     if (share === shown) return;
     shown = share;
-    cursor.style.left = `${100 * share}%`;
-    showValues(share);
+    forceStrip.show(strip, share, values(share));
   }
   setInterval(update, 50);
 
@@ -102,15 +85,11 @@ document.addEventListener("DOMContentLoaded", () => {
     document.dispatchEvent(new MouseEvent("mouseup", place));
   }
 
-  function seek(event) {
-    const area = plot.getBoundingClientRect();
-    const share = Math.min(0.9999, Math.max(0, (event.clientX - area.left) / area.width));
-    [wanted, checks] = [share, 0];
-    press(share);
-  }
+  forceStrip.onSeek = (_, share) => {
+    [wanted, checks] = [Math.min(0.9999, share), 0];
+    press(wanted);
+  };
   for (const kind of ["pointerdown", "keydown"]) addEventListener(kind, () => { wanted = null; }, true);
-  plot.addEventListener("pointerdown", (event) => { plot.setPointerCapture(event.pointerId); seek(event); });
-  plot.addEventListener("pointermove", (event) => { if (event.buttons) seek(event); });
 });
 </script>
 """
@@ -141,7 +120,7 @@ def replay_page(
         logarithmic: Whether the colour scale is logarithmic.
     """
     colors = ", ".join("#{:02x}{:02x}{:02x}".format(*color) for color in table()[::15])
-    values = {"@DATA@": DARK.data, "@INK@": DARK.ink, "@GRID@": DARK.grid, "@COLORS@": colors}
+    values = {"@DATA@": DARK.data, "@INK@": DARK.ink, "@COLORS@": colors}
     values |= {
         "@STRIP@": strip.html,
         "@END@": f"{strip.end:g}",
@@ -155,4 +134,4 @@ def replay_page(
     page = (Path(viser.__file__).parent / "client" / "build" / "index.html").read_text()
     head, tag, rest = page.partition("</head>")
     head = head.replace("<title>Viser</title>", f"<title>{escape(title)}</title>")
-    return f"{head}{scene_script()}{added}<script>{embedded}</script>{tag}{rest}"
+    return f"{head}{scene_script()}{STRIP_SCRIPT}{added}<script>{embedded}</script>{tag}{rest}"

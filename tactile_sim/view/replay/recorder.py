@@ -8,7 +8,7 @@ import numpy as np
 from viser.infra import StateSerializer
 
 from tactile_sim.view.content import ViewFrame
-from tactile_sim.view.replay.force_strip import force_strip
+from tactile_sim.view.panel.force_strip import force_strip
 from tactile_sim.view.replay.page import replay_page
 from tactile_sim.view.viewer import Viewer
 
@@ -68,7 +68,7 @@ class ReplayRecorder:
         return replay_page(
             self._scene.title,
             self._serializer.serialize(),
-            force_strip(times, forces, names, unit),
+            force_strip(times, forces, names, unit, times[-1]),
             self._end,
             self._unit,
             self._viewer.scale.logarithmic,

@@ -17,6 +17,7 @@ import viser
 
 from tactile_sim.view.web.panel_script import PANEL_SCRIPT
 from tactile_sim.view.web.scene_script import scene_script
+from tactile_sim.view.web.strip_script import STRIP_IN_VIEW_SCRIPT, STRIP_SCRIPT
 from tactile_sim.view.web.tree_script import TREE_SCRIPT
 
 PROTOCOL = f"viser-v{viser.__version__}"
@@ -122,5 +123,8 @@ def with_script(page: bytes, gzipped: bool) -> bytes:
     """
     text = gzip.decompress(page) if gzipped else page
     head, tag, rest = text.partition(b"<head>")
-    changed = head + tag + (_SCRIPT + scene_script() + TREE_SCRIPT + PANEL_SCRIPT).encode() + rest
+    scripts = (
+        _SCRIPT, scene_script(), TREE_SCRIPT, PANEL_SCRIPT, STRIP_SCRIPT, STRIP_IN_VIEW_SCRIPT,
+    )  # fmt: skip
+    changed = head + tag + "".join(scripts).encode() + rest
     return gzip.compress(changed) if gzipped else changed

@@ -1,4 +1,7 @@
-"""Draw the force strip of a replay, an SVG plot of the net force on each pad's body over time."""
+"""Draw a force strip, an SVG plot of the force on each body over an entire recording.
+
+`tactile_sim.view.web.strip_script` styles it, moves its cursor and reports where users click.
+"""
 
 from __future__ import annotations
 
@@ -18,23 +21,34 @@ WIDTH, HEIGHT = 1000.0, 100.0
 
 
 class ForceStrip(NamedTuple):
-    """A force strip as HTML, and the scale of its vertical axis."""
+    """A force strip as HTML, and what it shows."""
 
     html: str
     end: float
     """Value at the top of the strip, in the unit of the forces."""
+    shown: list[int]
+    """Indices of the plotted bodies, in the order of the legend."""
 
 
-def force_strip(times: Sequence[float], forces: np.ndarray, names: Sequence[str], unit: str) -> ForceStrip:
+def force_strip(
+    times: Sequence[float] | np.ndarray,
+    forces: np.ndarray,
+    names: Sequence[str],
+    unit: str,
+    duration: float,
+    channel: str = "",
+) -> ForceStrip:
     """Draw a force strip.
 
     Args:
-        times: Times since the start of the replay (n,) [s].
+        times: Times since the start of the recording (n,) [s].
         forces: Magnitude of the force on each body or largest reading on each body (n, b), in ``unit``.
         names: Names of the bodies (b,).
         unit: Unit of the forces; empty if unknown.
+        duration: Length of the recording [s].
+        channel: Id of the panel input that receives the times at which users click, if any.
     """
-    duration = max(times[-1], 1e-9)
+    duration = max(duration, 1e-9)
     peaks = forces.max(axis=0)
     order = np.argsort(-peaks, kind="stable")
     shown = [int(body) for body in order[:NAMED] if peaks[body] > 0.0]
@@ -53,9 +67,10 @@ def force_strip(times: Sequence[float], forces: np.ndarray, names: Sequence[str]
         legend.append(f"<span>{others} weaker not shown</span>")
     label = f"force [{escape(unit)}]" if unit else "reading"
     html = (
-        f'<div id="force-strip"><div class="legend"><b>{label}</b>{"".join(legend)}</div>'
+        f'<div id="force-strip" data-channel="{channel}">'
+        f'<div class="legend"><b>{label}</b>{"".join(legend)}</div>'
         f'<div class="plot"><svg viewBox="0 0 {WIDTH:g} {HEIGHT:g}" preserveAspectRatio="none">'
-        f"{''.join(lines)}</svg><em>{end:g}</em><em>{duration:.2f} s</em>"
+        f"{''.join(lines)}</svg><em>{end:g}</em><em>{duration:.2f}&nbsp;s</em>"
         '<div class="cursor"></div></div></div>'
     )
-    return ForceStrip(html, end)
+    return ForceStrip(html, end, shown)
