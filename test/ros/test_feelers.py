@@ -92,11 +92,7 @@ def test_feeler_markers_change_colour_with_cover(received):
     [layout] = received["layout"]
     colours = set()
     for message in received["markers"]:
-        lines = [
-            k
-            for k in range(len(message.markers.id))
-            if message.markers.type[k] == Marker.LINE_LIST and message.markers.ns[k] == "feelers"
-        ]
+        lines = [k for k in range(len(message.markers.id)) if message.markers.type[k] == Marker.LINE_LIST]
         points = np.concatenate([message.markers.points[k] for k in lines]).reshape(-1, 2, 3)
         assert len(points) == len(layout.lengths)
         assert np.linalg.norm(points[:, 1] - points[:, 0], axis=1) == pytest.approx(layout.lengths, rel=1e-6)

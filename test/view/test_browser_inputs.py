@@ -76,9 +76,9 @@ def test_panel_of_a_phone_starts_closed_and_opens_with_a_tap(box_view, visit):
     viewer.show(paused_frame(0.0))
     page = visit(viewer.url, size=PHONE)
     run = page.get_by_role("button", name="Run", exact=True)
-    until(lambda: not run.is_visible())
-    assert page.get_by_text(viewer.content.title, exact=True).bounding_box()["y"] > 0.9 * PHONE[1]
-    page.get_by_text(viewer.content.title, exact=True).click()
+    title = page.get_by_text(viewer.content.title, exact=True)
+    until(lambda: not run.is_visible() and title.bounding_box()["y"] > 0.9 * PHONE[1])  # the panel slides
+    title.click()
     run.wait_for()
 
 
