@@ -36,7 +36,8 @@ def own_chromium(profile):
     Args:
         profile: Path of an empty folder for the browser's files.
     """
-    options = ["--headless", "--remote-debugging-port=0", f"--user-data-dir={profile}", "about:blank"]
+    size = f"--window-size={WIDTH},{HEIGHT // 2}"  # it draws without pause, beside other tests
+    options = ["--headless", "--remote-debugging-port=0", f"--user-data-dir={profile}", size, "about:blank"]
     process = subprocess.Popen([CHROMIUM, *SOFTWARE, *options], stderr=subprocess.DEVNULL)
     port = profile / "DevToolsActivePort"
     try:
