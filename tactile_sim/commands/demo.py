@@ -52,7 +52,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "Without ROS_DOMAIN_ID a free domain is used. Discovery is limited to this machine.",
     )
     add_config(parser)
-    parser.add_argument("--duration", type=positive, metavar="S", help="end after S seconds of wall time")
+    parser.add_argument(
+        "--duration",
+        type=positive,
+        metavar="S",
+        help="end after S seconds of wall time; after a physics fault, end at once with exit code 2",
+    )
     parser.add_argument(
         "--web",
         action=argparse.BooleanOptionalAction,
@@ -66,7 +71,8 @@ def main(args: argparse.Namespace) -> int:
     """Run the demo until the user quits, the duration has passed, or the node or its controller ends.
 
     Returns:
-        0, or a nonzero exit code if the node or its controller ended.
+        0, 2 if a physics fault ended the demo before the duration, or a nonzero exit code if the node or its
+            controller ended.
     """
     settings = config.load(args.config)
     if args.controller and not (args.controller.endswith(".py") and Path(args.controller).is_file()):
@@ -189,6 +195,10 @@ def _watch(
                 show(monitor, True)
                 return 0
             show(monitor, False)
+            if duration is not None and monitor.state.fault:
+                remedy = "the demo ends; try a smaller timestep or softer contacts"
+                print(f"tactile_sim: error: {monitor.state.fault}; {remedy}", file=sys.stderr)
+                return 2
     name, ended = "node", node
     if controller is not None and node.returncode is None:
         name, ended = "controller", controller
