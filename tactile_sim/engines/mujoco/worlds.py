@@ -16,6 +16,7 @@ from tactile_sim.engines.mujoco.recording import IDS, ROOM, STEPS, VALUES, compi
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.engines.state_arrays import StateArrays
 from tactile_sim.errors import EngineError
+from tactile_sim.mujoco_log import ignore_instability
 
 _STATE = {
     "time": mujoco.mjtState.mjSTATE_TIME,
@@ -78,6 +79,7 @@ class Worlds(StateArrays, MujocoSensors):
         Raises:
             EngineError: MuJoCo rejects the model or runs out of memory.
         """
+        ignore_instability()
         self.model, self.num_envs = model, num_envs
         self._lib = library()
         error = ctypes.create_string_buffer(1000)
