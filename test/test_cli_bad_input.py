@@ -195,6 +195,41 @@ SEVERAL = {
         ),
         ["skin.stiffness.cub", "skin.thickness.left", "feelers.cup"],
     ),
+    "names of bodies and pads": (
+        parameters(
+            "skin.pads: {a: {body: cub, spacing: 0.01}}",
+            "skin.sensor: {cbe: {gain: {value: 2.0}}, a: {gain: {value: 2.0}}}",
+            "skin.state: {aa: {on: 0.1}, cube: {on: 0.1}}",
+            "control: {hnge: {kp: 1.0}}",
+            "contact_sensors: {touch: {geom1: cubby}}",
+            "motion.keyframes: [hom, heme]",
+            "grippers: {hand: {joints: [hnge, heng]}}",
+            scales="{cub: 0.02}",
+        ),
+        [
+            "skin.scales.cub:",
+            "skin.pads.a.body",
+            "skin.sensor.cbe:",
+            "skin.state.aa:",
+            "control.hnge:",
+            "contact_sensors.touch.geom1",
+            "'hom'",
+            "'heme'",
+            "'hnge'; ",
+            "'heng'",
+        ],
+    ),
+    "names of stages": (
+        parameters(
+            "skin.sensor: {cub: {gain: {value: 2.0}}, box: {gain: {value: 2.0}}}",
+            "skin.state: {cub: {on: 0.1}}",
+        ),
+        ["skin.sensor.cub:", "skin.sensor.box:", "skin.state.cub:"],
+    ),
+    "robots": (
+        parameters("robots: {a: {file: one.urdf}, b: {file: two.urdf}}"),
+        ["robots.a.file", "robots.b.file"],
+    ),
     "an unreadable scene": (parameters("seed: -1", scene="broken.xml"), ["seed", "broken.xml: line 2"]),
     "a missing scene": (parameters("rates: {tf: fast}", scene="scen.xml"), ["rates.tf", "'scen.xml'"]),
     # consequences of an invalid value are not errors

@@ -7,6 +7,7 @@ import argparse
 from tactile_sim import config
 from tactile_sim.commands import add_config, new_parser
 from tactile_sim.config.hardware import HardwareSettings
+from tactile_sim.errors import TactileSimError
 from tactile_sim.text import counted, shortened
 
 
@@ -32,7 +33,10 @@ def main(args: argparse.Namespace) -> int:
     from tactile_sim.simulation import Simulation  # imported late because it takes a second
     from tactile_sim.skin.warnings import inward_pads, open_meshes
 
-    simulation = Simulation(settings)
+    try:
+        simulation = Simulation(settings)
+    except TactileSimError as error:
+        config.raise_all(settings, error)
     skin, model = simulation.skin, simulation.engine.model
     if settings.hardware != HardwareSettings():
         from tactile_sim.hardware import pad_inputs

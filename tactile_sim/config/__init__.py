@@ -18,6 +18,7 @@ from tactile_sim.config.pad_settings import PadSettings
 from tactile_sim.config.pads import resolve_pads
 from tactile_sim.config.scales import match_scales, resolve_scales
 from tactile_sim.config.scene import configured_scene, robot_description
+from tactile_sim.config.scene_errors import add_scene_errors, raise_all
 from tactile_sim.config.settings import (
     KEYS,
     MarkerSettings,
@@ -26,7 +27,7 @@ from tactile_sim.config.settings import (
     Settings,
     WebSettings,
 )
-from tactile_sim.config.skin_plan import add_scene_errors, skin_plan
+from tactile_sim.config.skin_plan import skin_plan
 from tactile_sim.config.skin_settings import SkinSettings
 from tactile_sim.errors import ConfigError, ErrorList
 from tactile_sim.patterns import match
@@ -49,6 +50,7 @@ __all__ = [
     "load",
     "match",
     "match_scales",
+    "raise_all",
     "resolve_feelers",
     "resolve_pads",
     "resolve_scales",
