@@ -89,6 +89,10 @@ CASES = {
     "a negative scale": (parameters(scales="{cube: -1}"), ["skin.scales.cube", "[m]", "-1"]),
     "scale NaN": (parameters(scales="{cube: .nan}"), ["skin.scales.cube", "[m]", "nan"]),
     "scale 1e-6": (parameters(scales="{cube: 1e-6}"), ["6.0e+10"]),
+    "a switch without value": (
+        parameters("skin.sensor: {cube: {gain: {enabled: null}}}"),
+        ["skin.sensor.cube.gain.enabled", "null"],
+    ),
     "an empty skin": (parameters(scales="{cube: null}"), ["skin.scales"]),
     "an unknown body": (parameters(scales="{cub: 0.02}"), ["skin.scales.cub", "'cub'", "'cube'"]),
     "a pattern without bodies": (parameters(scales='{"finger_*": 0.02}'), ["skin.scales.finger_*"]),

@@ -96,7 +96,7 @@ def run(
         endpoint = Endpoint(settings.web.host, settings.web.port, settings.web.token, allow_other_port)
         if web:
             endpoint.check()
-        folder = endpoint.output_folder(out) if web else None
+        folder = endpoint.output_folder(out, "--web-out") if web else None
         if node.get_parameter("use_sim_time").value:
             node.get_logger().warning("use_sim_time is ignored: this node publishes the simulation time")
             node.set_parameters([Parameter("use_sim_time", value=False)])
