@@ -7,6 +7,7 @@ import argparse
 from tactile_sim import config
 from tactile_sim.commands import add_config, new_parser
 from tactile_sim.config.hardware import HardwareSettings
+from tactile_sim.config.quaternion_order import swapped_quaternions
 from tactile_sim.errors import TactileSimError
 from tactile_sim.text import counted, shortened
 
@@ -51,6 +52,7 @@ def main(args: argparse.Namespace) -> int:
         f"{counted(model.nu, 'actuator')}, {counted(len(simulation.engine.sensor_ids), 'sensor')}."
     )
     warnings = [*settings.rates_above(1 / simulation.engine.timestep), *inward_pads(model, skin)]
+    warnings += swapped_quaternions(settings)
     if "elastic_foundation" in simulation.functions.responses:
         warnings += open_meshes(model)
     for line in warnings:
