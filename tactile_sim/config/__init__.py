@@ -68,8 +68,10 @@ def find(name: str | Path) -> Path:
         name: Path of a file, or the name of a shipped configuration such as ``touch_cube``.
 
     Raises:
-        ConfigError: The name is empty, or it is not a shipped configuration and does not look like a path.
+        ConfigError: The name is not text, or it is neither a shipped configuration nor looks like a path.
     """
+    if not isinstance(name, str | os.PathLike):
+        raise ConfigError(f"configuration: must be a name such as 'touch_cube' or a path, got {name!r}")
     if not str(name):
         raise ConfigError("the configuration's name is empty; give a shipped name or the path of a YAML file")
     path = share.expand_home(name)
@@ -102,6 +104,10 @@ def load(
         ConfigErrors: There are several errors.
     """
     path = find(name)
+    if not isinstance(node, str):
+        raise ConfigError(f"node: must be a full name such as '/tactile_sim', got {node!r}")
+    if not isinstance(changes, Mapping):
+        raise ConfigError(f"changes: must be a mapping of full keys to values, got {changes!r}")
     values = parameter_file.read(path, str(path), node) | dict(changes)
     settings, invalid = checked_mapping(values, path.absolute().parent, str(path))
     errors = ErrorList(error for _, error in invalid)

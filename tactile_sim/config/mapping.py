@@ -76,6 +76,8 @@ def checked_mapping(
     Raises:
         ConfigError: The structure of the mapping or the engine is invalid.
     """
+    if not isinstance(base, Path | None):
+        raise ConfigError(f"base: must be a pathlib.Path or None, got {base!r}")
     _check_levels(mapping, source)
     pairs = list(_flatten(mapping, source))
     named, _ = _checked([pair for pair in pairs if pair[0] == "engine"], source)

@@ -8,7 +8,7 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import indices, known, numbers, orientation, whole
+from tactile_sim.arguments import described, indices, known, numbers, orientation, whole
 from tactile_sim.engines.contacts import Contacts, FlexContacts, read_contacts
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.engines.state_arrays import StateArrays
@@ -80,12 +80,29 @@ class MjDataEngine(StateArrays, MujocoSensors):
 
         Args:
             out: (state_size,) array to fill.
+
+        Raises:
+            EngineError: ``out`` has another size or type.
         """
-        mujoco.mj_getState(self.model, self.data, out, _STATE)
+        try:
+            mujoco.mj_getState(self.model, self.data, out, _STATE)
+        except TypeError:
+            raise self._state_error("get_state: out", out) from None
 
     def set_state(self, values: np.ndarray) -> None:
-        """Restore the state and inputs that `get_state` wrote; call `forward` to update everything else."""
-        mujoco.mj_setState(self.model, self.data, values, _STATE)
+        """Restore the state and inputs that `get_state` wrote; call `forward` to update everything else.
+
+        Raises:
+            EngineError: ``values`` has another size or type.
+        """
+        try:
+            mujoco.mj_setState(self.model, self.data, values, _STATE)
+        except TypeError:
+            raise self._state_error("set_state: values", values) from None
+
+    def _state_error(self, argument: str, value: object) -> EngineError:
+        size = self.state_size
+        return EngineError(f"{argument}: must be an array of floats ({size},), got {described(value)}")
 
     @property
     def time(self) -> float:
