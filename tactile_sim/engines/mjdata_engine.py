@@ -8,28 +8,13 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import described, indices, known, numbers, orientation, whole
-from tactile_sim.engines.contacts import Contacts, FlexContacts, read_contacts
+from tactile_sim.arguments import described, indices, numbers, orientation, whole
+from tactile_sim.engines.contact_reader import read_contacts
+from tactile_sim.engines.contacts import Contacts, FlexContacts
+from tactile_sim.engines.keyframes import keyframe_id
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.engines.state_arrays import StateArrays
 from tactile_sim.errors import CommandError, EngineError
-
-
-def keyframe_id(model: mujoco.MjModel, keyframe: str | None) -> int:
-    """Return the id of a keyframe, or -1 for the initial state.
-
-    Args:
-        model: The model.
-        keyframe: Name of the keyframe; None or an empty name for the initial state.
-
-    Raises:
-        EngineError: The keyframe does not exist; the message suggests the nearest name.
-    """
-    if keyframe is None or (isinstance(keyframe, str) and not keyframe):
-        return -1
-    names = [model.key(k).name for k in range(model.nkey)]
-    return names.index(known("reset: no keyframe", keyframe, names, EngineError))
-
 
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 """Components of MuJoCo's state that together determine all later states."""

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.engines.mjdata_engine import keyframe_id
+from tactile_sim.engines.keyframes import keyframe_id
 from tactile_sim.engines.mujoco.engine import STABILITY_WARNINGS
 from tactile_sim.engines.mujoco.layout import field_offset
 from tactile_sim.engines.mujoco.library import BatchConfig, BatchOwner, library
