@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.live import Live
 
-from tactile_sim import config
+from tactile_sim import config, share
 from tactile_sim.child import Child
 from tactile_sim.commands import add_config, new_parser
 from tactile_sim.commands.option_types import positive
@@ -75,8 +75,12 @@ def main(args: argparse.Namespace) -> int:
             controller ended.
     """
     settings = config.load(args.config)
-    if args.controller and not (args.controller.endswith(".py") and Path(args.controller).is_file()):
+    if args.controller and not args.controller.endswith(".py"):
         raise ConfigError(f"--controller: must be a Python program (.py), got {args.controller!r}")
+    if args.controller and not Path(args.controller).is_file():
+        raise ConfigError(
+            f"--controller: no such file: {args.controller}{share.similar_file(Path(args.controller))}"
+        )
     _, model = config.configured_scene(settings)
     require_ros("tactile_sim demo")
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")

@@ -27,8 +27,8 @@ from tactile_sim.signal_chain.stages import make_stages
 
 _SCENE = ("scene", "engine", "robots", "objects", "ground", "scene_options", "package_paths", "xacro")
 """Keys that determine which elements a scene has."""
-_ADDED = ({"contact_sensors": {}}, {"contact_sensors": {}, "control": {}})
-"""Changes that leave out elements to add to a scene, without which it may compile."""
+_ADDED: tuple[dict[str, Any], ...] = ({}, {"contact_sensors": {}}, {"contact_sensors": {}, "control": {}})
+"""Changes that leave out the elements that are added to a scene, without which it may compile."""
 
 
 def add_scene_errors(settings: Settings, wrong: Collection[str], errors: ErrorList) -> None:
@@ -96,7 +96,7 @@ def _model(settings: Settings, errors: ErrorList) -> mujoco.MjModel | None:
 
     Errors are added to the list.
     """
-    for change in ({}, *_ADDED):
+    for change in _ADDED:
         try:
             return configured_scene(dataclasses.replace(settings, **change))[1]
         except TactileSimError as error:
