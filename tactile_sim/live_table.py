@@ -57,6 +57,8 @@ class State:
     """Number of skin messages received."""
     problem: str = ""
     """Warnings and errors from the diagnostics messages."""
+    fault: str = ""
+    """Description of the physics fault that stopped time; empty if there is none."""
     _sums_by_time: deque[tuple[float, np.ndarray]] = field(default_factory=deque)
     _history: deque[tuple[float, float, int]] = field(default_factory=deque)
 

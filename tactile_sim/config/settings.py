@@ -202,6 +202,8 @@ class Settings:
         Raises:
             ConfigError: The key does not exist or cannot be set at run time, or the value is invalid.
         """
+        if not isinstance(key, str):
+            raise ConfigError(f"key: must be a full name such as 'rates.tactile', got {key!r}")
         keys = self.keys
         if key not in keys and key.startswith("skin.sensor.") and key.endswith(".enabled"):
             known = switches(self.skin.sensor)

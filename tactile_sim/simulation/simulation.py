@@ -259,7 +259,12 @@ class Simulation(InteractiveScene):
         """Apply settings that differ from the current ones only in live keys.
 
         A new touch function restarts the signal chain.
+
+        Raises:
+            ConfigError: ``settings`` are not Settings.
         """
+        if not isinstance(settings, Settings):
+            raise ConfigError(f"settings: must be Settings, as settings.replace returns, got {settings!r}")
         before, stages, self.settings = self.functions.quantities, self.stages, settings
         self.schedule = self._make_schedule()
         if settings.skin.sensor != stages:
