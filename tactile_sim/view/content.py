@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from tactile_sim.bag.live_view import LiveView
+
 
 def _empty(*shape: int) -> np.ndarray:
     return field(default_factory=lambda: np.zeros(shape))
@@ -125,6 +127,8 @@ class ViewScene:
     """Names of the actions for which the panel has buttons."""
     output_folder: str = ""
     """Folder on this machine for bags, films and replays; empty if the panel creates no files."""
+    live_view: LiveView | None = None
+    """Camera and colour scale with which the view opens, or None for the default."""
     bag: str = ""
     """Path of the bag that the view shows, or empty for a simulation."""
 

@@ -115,14 +115,14 @@ class Panel:
             NumberField(
                 self._gui,
                 "end of scale",
-                0.0,
+                scale.chosen,
                 lambda end: 0.0 <= end < MAX_SCALE,
                 f"from 0 to {MAX_SCALE:g}",
                 self.notify,
                 on_end,
                 hint="0: follows the largest reading and falls slowly.",
             )
-            on_user(self._gui.add_checkbox("logarithmic", True), on_logarithmic)
+            on_user(self._gui.add_checkbox("logarithmic", scale.logarithmic), on_logarithmic)
 
     def _add_controls(self, controls: Controls) -> None:
         gui = self._gui
