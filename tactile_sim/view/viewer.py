@@ -35,7 +35,7 @@ warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarn
 FIELD_OF_VIEW = np.radians(45.0)
 TOP_COLOR, BOTTOM_COLOR = (30, 34, 42), (12, 14, 18)
 """Background colours, which are dark for contrast with bright taxels."""
-AMBIENT_INTENSITY = 2.0
+AMBIENT_INTENSITY = 2.4
 """Intensity of the light from all directions, which makes colours visible on all sides."""
 
 

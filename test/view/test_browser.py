@@ -19,6 +19,7 @@ from support.chromium import (
     drawn,
     enter,
     field,
+    luminance,
     own_chromium,
     paused_frame,
     press,
@@ -50,6 +51,11 @@ MIN_CONTRAST = 3.5
 """Minimum contrast ratio between pixels with and without contact.
 
 Without the glow, taxels would be darker with contact, with a ratio of 0.3.
+"""
+MIN_LUMINANCE = 0.05
+"""Minimum mean relative luminance of the first screen of a TriFinger, on which shapes cover everything.
+
+A grey of 63 of 255 has this luminance.
 """
 FIRST_SCREEN = 3.0
 """Simulation time by which the view is open in the browser [s]."""
@@ -165,6 +171,8 @@ def test_first_screen_shows_touch(visit, name):
         page = visit(viewer.url)
         until(lambda: viewer.clients == 1)
         unlit = drawn(page, f"{name}_without_touch")
+        if name.startswith("trifinger"):
+            assert luminance(unlit).mean() > MIN_LUMINANCE
         viewer.show(frame)
 
         def visible():
