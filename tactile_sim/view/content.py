@@ -127,6 +127,8 @@ class ViewScene:
     """Names of the actions for which the panel has buttons."""
     output_folder: str = ""
     """Folder on this machine for bags, films and replays; empty if the panel creates no files."""
+    start_hints: tuple[str, ...] = ()
+    """Sentences that explain why time does not advance, and how to start it."""
     live_view: LiveView | None = None
     """Camera and colour scale with which the view opens, or None for the default."""
     bag: str = ""

@@ -151,6 +151,16 @@ def test_cube_is_active_after_landing_and_buttons_work(serve, visit):
     wait_for_text(page, re.compile("'ball_1'"))
 
 
+def test_paused_scene_says_what_it_waits_for_until_it_runs(serve, visit):
+    page = visit(serve("balance"))
+    wait_for_text(page, "paused")
+    text = page.get_by_role("note").inner_text()
+    assert "Run" in text and config.load("balance").web.note in text
+    screenshot(page, "balance_waits")
+    press(page, "Run")
+    page.get_by_role("note").wait_for(state="hidden")
+
+
 @pytest.mark.parametrize("name", share.names("config"))
 def test_first_screen_shows_touch(visit, name):
     simulation = Simulation(config.load(name))
