@@ -119,6 +119,16 @@ class Viewer:
             if first or self.clients:
                 self.draw(frame)
 
+    def set_bodies(self, scene: ViewScene) -> None:
+        """Show other bodies without skin. Cameras and inputs keep their state.
+
+        Args:
+            scene: The new content, whose skin must be that of the current content; see `has_same_skin`.
+        """
+        with self._lock, self.server.atomic():
+            self.content, self._latest = scene, None
+            self._scene.set_bodies(scene)
+
     def show_pending(self) -> None:
         """Draw the remaining content of the last frame. The panel is updated less often than the scene."""
         with self._lock:

@@ -57,6 +57,13 @@ def serve(connection: Connection, shared: SharedFrame, viewer: Viewer, builder: 
     """
     reported, due = None, 0.0
     while (message := connection.receive(FRAME_INTERVAL if shared.clients else COUNT_INTERVAL)) is not None:
+        if "files" in message:
+            arguments_file, memory_file = message["files"]
+            with os.fdopen(arguments_file, "rb") as file:
+                scene = pickle.load(file)
+            shared.close()
+            shared, builder = SharedFrame(scene, memory_file), FrameBuilder(scene, None, None, viewer.scale)
+            viewer.set_bodies(scene)
         shared.clients = viewer.clients
         if "notice" in message:
             viewer.notify(message["notice"])
