@@ -62,7 +62,7 @@ class BrowserScene:
     """
 
     def __init__(self, server: ViserServer, scene: ViewScene, pointer: PointerHandler | None):
-        self._api = server.scene
+        self._api, self._scene = server.scene, scene
         self._pointer = pointer
         self._is_dark, self._is_transparent = True, False
         self.frames: dict[int, FrameHandle] = {}
