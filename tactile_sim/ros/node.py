@@ -26,6 +26,7 @@ from tactile_sim.loop.runner import Runner
 from tactile_sim.ros import bridges, parameters
 from tactile_sim.ros.bag_output import BagOutput
 from tactile_sim.ros.commands import Commands
+from tactile_sim.ros.live_view import publish_live_view
 from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.publishers import Publishers
 from tactile_sim.ros.recorder_process import RecorderProcess
@@ -117,6 +118,7 @@ def run(
         _serve(node, runner, stack)
         _log_summary(node, simulation)
         if view:
+            publish_live_view(node, runner)
             view.serve(runner)
             node.get_logger().info(announcement(endpoint.host, view.url))
         if recording:
