@@ -78,7 +78,7 @@ class FastAdaptation(LowPass):
             _filter(values, own.ranges, b, 0.0, -1.0, constant, memory, now.interval, now.keep)
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", counted=False)
 def _filter(values, ranges, b, own, late, constant, memory, interval, keep):
     begin, end, first = ranges[b, 0], ranges[b, 1], ranges[b, 2]
     gain, own, late = np.float32(-np.expm1(-interval / constant)), np.float32(own), np.float32(late)

@@ -113,7 +113,7 @@ class Saturation(Stage):
                 _limit(values, begin, end, level, now.valid)
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", counted=False)
 def _limit(values, begin, end, most, valid):
     for t in range(begin, end):
         square = ZERO
@@ -126,7 +126,7 @@ def _limit(values, begin, end, most, valid):
                 values[c, t] *= ratio
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", counted=False)
 def _limit_parts(values, begin, end, axes, normal, shear, valid):
     for t in range(begin, end):
         split = len(values) == 3 and (axes[0, t] != ZERO or axes[1, t] != ZERO or axes[2, t] != ZERO)

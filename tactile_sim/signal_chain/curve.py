@@ -174,7 +174,7 @@ def _table(curve: Curve, where: str) -> tuple[np.ndarray, np.ndarray]:
     return np.array(curve.inputs), np.array(curve.outputs)
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", counted=False)
 def _interpolate(values, begin, end, index, entries, b, before, after, valid, work):
     """Apply the curve of one run to its readings, in place.
 

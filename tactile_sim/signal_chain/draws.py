@@ -26,19 +26,19 @@ _COS = tuple(np.float32(1 / math.factorial(k)) for k in (2, 4, 6, 8))
 """``_LN``, ``_SIN`` and ``_COS`` are magnitudes of the Taylor coefficients of 4 artanh, sine and cosine."""
 
 
-@kernel
+@kernel(counted=False)
 def stream(seed, step):
     """Derive a key from another key and a number, such as a step."""
     return mix(mix(seed + _GOLDEN) + np.uint64(step) * _GOLDEN)
 
 
-@kernel
+@kernel(counted=False)
 def entry(key, counter):
     """Return the 64 random bits for a key and a counter."""
     return mix(key + np.uint64(counter) * _GOLDEN)
 
 
-@kernel
+@kernel(counted=False)
 def mix(bits):
     """Return a hash of 64 bits: the finalizer of SplitMix64 (Steele et al. 2014)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -46,13 +46,13 @@ def mix(bits):
     return bits ^ (bits >> np.uint64(31))
 
 
-@kernel
+@kernel(counted=False)
 def upper(bits):
     """Convert the upper 32 bits to a number in (0, 1)."""
     return (np.float64(np.int64(bits >> np.uint64(32))) + 0.5) * 2.0**-32
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", counted=False)
 def fill_normal(key, first, pair, one, other):
     """Fill two arrays with standard normal numbers (Box-Muller method), at most 6.7 in magnitude.
 

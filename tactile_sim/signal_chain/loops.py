@@ -10,7 +10,7 @@ ZERO, ONE = np.float32(0.0), np.float32(1.0)
 """Float32 constants. Literals in a kernel are float64 and would halve the speed of a loop over float32."""
 
 
-@kernel
+@kernel(counted=False)
 def span(own, b):
     """Return where the taxels of run b begin and end in the skin, and where they begin in the group.
 
@@ -19,14 +19,14 @@ def span(own, b):
     return own.ranges[b, 0], own.ranges[b, 1], own.ranges[b, 2]
 
 
-@kernel
+@kernel(counted=False)
 def copy(source, target):
     """Copy numbers (n,) to another array (n,) in a loop, several times faster than a slice assignment."""
     for i in range(len(target)):
         target[i] = source[i]
 
 
-@kernel
+@kernel(counted=False)
 def squares(values, begin, end, out):
     """Compute the squared magnitudes of readings over all channels.
 

@@ -32,7 +32,7 @@ class Workspace:
         self.arrays = axes, np.empty(sizes[0], np.float32), self.valid, np.empty(sizes[1], np.float32)
 
 
-@kernel
+@kernel(counted=False)
 def _store(values, valid, limits, stored):
     """Save the readings of a pad and their validity before a stage that is bypassed for this pad.
 
@@ -50,7 +50,7 @@ def _store(values, valid, limits, stored):
             stored[1 + c, i] = values[c, i]
 
 
-@kernel
+@kernel(counted=False)
 def _restore(values, valid, limits, stored):
     """Restore the readings and validity that `_store` saved, with the same arguments."""
     for i in range(limits[0], limits[1]):
@@ -59,7 +59,7 @@ def _restore(values, valid, limits, stored):
             values[c, i] = stored[1 + c, i]
 
 
-@kernel(nogil=True)
+@kernel(nogil=True, counted=False)
 def run(
     envs, steps, truth, output, keep, until, seeds, kept, timestep, staged, tared_at, stages, index, integers,
     fixed_parameters, parameters, fixed_constants, constants, bypassed, memory, axes, values, valid, work,

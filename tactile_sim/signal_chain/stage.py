@@ -80,7 +80,7 @@ COMPUTATION = (
 """Types of the arguments of `Stage.compute`."""
 call_stage = make_caller(COMPUTATION)
 """Kernel that calls a compiled computation by address: ``call_stage(address, values, own, memory, now)``."""
-computation = kernel(error_model="numpy")
+computation = kernel(error_model="numpy", counted=False)
 """Decorator that compiles a `Stage.compute`."""
 
 
