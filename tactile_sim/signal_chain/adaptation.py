@@ -9,6 +9,7 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.schema import SHARE, TIME_CONSTANT
 from tactile_sim.signal_chain.group import Group
+from tactile_sim.signal_chain.loops import awake_span
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 
@@ -23,6 +24,7 @@ class LowPass(Stage):
     """
 
     has_memory = True
+    rests = True
 
     @classmethod
     def words(cls, group: Group) -> int:
@@ -46,7 +48,7 @@ class Viscoelasticity(LowPass):
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
             late, constant = own.parameters[b, 0], own.parameters[b, 1]
-            _filter(values, own.ranges, b, 1.0, late, constant, memory, now.interval, now.keep)
+            _filter(values, own.ranges, b, 1.0, late, constant, memory, now)
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class SlowAdaptation(LowPass):
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
             rest, constant = own.parameters[b, 0], own.parameters[b, 1]
-            _filter(values, own.ranges, b, rest, rest - 1.0, constant, memory, now.interval, now.keep)
+            _filter(values, own.ranges, b, rest, rest - 1.0, constant, memory, now)
 
 
 @dataclass(frozen=True)
@@ -75,24 +77,26 @@ class FastAdaptation(LowPass):
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
             constant = own.parameters[b, 0]
-            _filter(values, own.ranges, b, 0.0, -1.0, constant, memory, now.interval, now.keep)
+            _filter(values, own.ranges, b, 0.0, -1.0, constant, memory, now)
 
 
 @kernel(error_model="numpy", counted=False)
-def _filter(values, ranges, b, own, late, constant, memory, interval, keep):
+def _filter(values, ranges, b, own, late, constant, memory, now):
     begin, end, first = ranges[b, 0], ranges[b, 1], ranges[b, 2]
-    gain, own, late = np.float32(-np.expm1(-interval / constant)), np.float32(own), np.float32(late)
-    size, half = end - begin, len(memory) // 2
-    for c in range(len(values)):
-        row, place = values[c, begin:end], c * (half // len(values)) + first
-        load, lags = memory[place : place + size], memory[half + place : half + place + size]
-        if keep:
-            for i in range(size):
-                lag = lags[i] - gain * lags[i] + (row[i] - load[i])
-                lags[i] = lag
-                load[i] = row[i]
-                row[i] = own * row[i] - late * lag
-        else:
-            for i in range(size):
-                lag = lags[i] - gain * lags[i] + (row[i] - load[i])
-                row[i] = own * row[i] - late * lag
+    gain, own, late = np.float32(-np.expm1(-now.interval / constant)), np.float32(own), np.float32(late)
+    half, at = len(memory) // 2, begin
+    while at < end:
+        start, at = awake_span(now.awake, at, end)
+        for c in range(len(values)):
+            row, place = values[c, start:at], c * (half // len(values)) + first + start - begin
+            load, lags = memory[place : place + len(row)], memory[half + place : half + place + len(row)]
+            if now.keep:
+                for i in range(len(row)):
+                    lag = lags[i] - gain * lags[i] + (row[i] - load[i])
+                    lags[i] = lag
+                    load[i] = row[i]
+                    row[i] = own * row[i] - late * lag
+            else:
+                for i in range(len(row)):
+                    lag = lags[i] - gain * lags[i] + (row[i] - load[i])
+                    row[i] = own * row[i] - late * lag

@@ -9,6 +9,9 @@ from tactile_sim.compilation import kernel
 ZERO, ONE = np.float32(0.0), np.float32(1.0)
 """Float32 constants. Literals in a kernel are float64 and would halve the speed of a loop over float32."""
 
+REST = 16
+"""Number of taxels in a block, whose readings are 0 together or not: one cache line of float32 values."""
+
 
 @kernel(counted=False)
 def span(own, b):
@@ -17,6 +20,25 @@ def span(own, b):
     These are the three numbers in a row of `Own.ranges`.
     """
     return own.ranges[b, 0], own.ranges[b, 1], own.ranges[b, 2]
+
+
+@kernel(counted=False)
+def awake_span(awake, begin, end):
+    """Return where the next taxels that are awake begin and end, from ``begin`` to ``end``.
+
+    Args:
+        awake: Which blocks of `REST` taxels are awake, see `Now`.
+        begin: First taxel to consider.
+        end: End of the taxels (exclusive). Both results are ``end`` if no taxels are awake.
+    """
+    last = (end + REST - 1) // REST
+    block = begin // REST
+    while block < last and not awake[block]:
+        block += 1
+    start = min(max(begin, block * REST), end)
+    while block < last and awake[block]:
+        block += 1
+    return start, min(max(start, block * REST), end)
 
 
 @kernel(counted=False)

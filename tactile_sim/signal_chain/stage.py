@@ -60,6 +60,11 @@ class Now(NamedTuple):
     """(3, taxels) float32 normals in the frame of the readings; zeros in the world frame."""
     valid: np.ndarray
     """(taxels,) uint8, 1 if the current reading is valid. Stages with ``marks`` can change it."""
+    awake: np.ndarray
+    """(blocks,) uint8, 0 if the readings of a block of `loops.REST` taxels have been 0 since the last reset.
+    Stages that pass loads on to other blocks set it to 1."""
+    normals: np.ndarray
+    """Table from which normally distributed numbers are drawn, see `draws.normal_table`."""
     work: np.ndarray
     """(>= 4 + channels, taxels) float32 scratch memory."""
 
@@ -72,7 +77,8 @@ COMPUTATION = (
     types.NamedTuple(
         (
             types.int64, types.float64, types.boolean, types.boolean, types.boolean, types.uint64,
-            types.float64, _TABLE, types.uint8[::1], _TABLE,
+            types.float64, _TABLE, types.uint8[::1], types.uint8[::1], _FLOATS,
+            _TABLE,
         ),
         Now,
     ),
@@ -120,6 +126,8 @@ class Stage(ABC):
     compute: ClassVar[Any]
     has_memory: ClassVar[bool] = False
     """True if a reading depends on earlier ones."""
+    rests: ClassVar[bool] = False
+    """True if the stage skips taxels that are not `Now.awake`, because their readings and memory are 0."""
     marks: ClassVar[bool] = False
     """True if the stage can mark readings as invalid."""
 
