@@ -12,12 +12,13 @@ import numpy as np
 from tactile_sim.compilation import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-LOWER = np.uint64(0xFFFFFFFF)
-"""Mask of the lower half of 64 bits."""
+_LOWER = np.uint64(0xFFFFFFFF)
 _HALF = np.float32(0.5)
 BLOCK = 64
 """Number of consecutive taxels whose normally distributed numbers are drawn together."""
 _PERIOD = 4096
+_SEED = 935
+"""Seed of the table. Of 3000 seeds, its fourth and sixth moments are closest to those of a normal distribution."""
 _MASK = np.uint64(_PERIOD - 1)
 
 
@@ -39,6 +40,26 @@ def mix(bits):
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = (bits ^ (bits >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return bits ^ (bits >> np.uint64(31))
+
+
+@kernel(counted=False)
+def hash32(bits):
+    """Return a hash of 32 bits, as in Wellons' ``lowbias32``."""
+    bits = (bits ^ (bits >> np.uint32(16))) * np.uint32(0x7FEB352D)
+    bits = np.uint32(bits)
+    bits = np.uint32((bits ^ (bits >> np.uint32(15))) * np.uint32(0x846CA68B))
+    return np.uint32(bits ^ (bits >> np.uint32(16)))
+
+
+@kernel(counted=False)
+def fill_bits(key, first, out):
+    """Fill an array (n,) of uint32 with 32 random bits for each counter from ``first`` on.
+
+    The numbers are hashed in half of the bits of `entry`, which takes a third of the time.
+    """
+    one, other = np.uint32(key & _LOWER), np.uint32(key >> np.uint64(32))
+    for i in range(len(out)):
+        out[i] = hash32(np.uint32(hash32(np.uint32(np.uint32(first + i) ^ one)) + other))
 
 
 @kernel(counted=False)
@@ -91,8 +112,8 @@ def normal_table() -> np.ndarray:
     the distribution is symmetric.
     """
     spectrum = np.zeros(_PERIOD // 2 + 1, complex)
-    phases = np.random.Generator(np.random.PCG64(0)).random(_PERIOD // 4)
-    spectrum[1::2] = np.exp(2j * np.pi * phases) * _PERIOD / np.sqrt(_PERIOD)
+    phases = np.random.Generator(np.random.PCG64(_SEED)).random(_PERIOD // 4)
+    spectrum[1::2] = np.exp(2j * np.pi * phases)
     numbers = np.fft.irfft(spectrum)
     return np.resize(numbers / numbers.std(), _PERIOD + BLOCK).astype(np.float32)
 
