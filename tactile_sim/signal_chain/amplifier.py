@@ -105,9 +105,9 @@ class Saturation(Stage):
             shear = np.float32(own.parameters[b, 2])
             magnitudes = now.work[0, : end - begin]
             squares(values, begin, end, magnitudes)
-            least, beyond = min(level, normal, shear), 0
+            least, beyond = min(level, normal, shear), np.int32(0)
             for i in range(len(magnitudes)):
-                beyond |= magnitudes[i] > least * least
+                beyond = np.int32(beyond | np.int32(magnitudes[i] > least * least))
             if beyond:
                 _limit_parts(values, begin, end, now.axes, normal, shear, now.valid)
                 _limit(values, begin, end, level, now.valid)

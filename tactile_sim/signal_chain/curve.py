@@ -17,6 +17,7 @@ _POINTS = 2049
 """Number of points at which a polynomial is tabulated."""
 _CELLS = 8192
 """Number of equal cells into which a curve's input range is divided to find segments quickly."""
+_LAST_CELL = np.float32(_CELLS - 1)
 
 
 @dataclass(frozen=True)
@@ -198,13 +199,15 @@ def _interpolate(values, begin, end, index, entries, b, before, after, valid, wo
     scale, limit, before, after = np.float32(_CELLS) / x[last], x[last], np.float32(before), np.float32(after)
     sizes, cells = work[1, : end - begin], work[2].view(np.int32)[: end - begin]
     for c in range(len(values)):
-        row, beyond = values[c, begin:end], 0
+        row, beyond = values[c, begin:end], np.int32(0)
         # Only the search cannot be vectorized, so it has a separate loop.
         for i in range(len(row)):
             size = abs(row[i] - before)
-            beyond |= size > limit
-            sizes[i] = min(size, limit)
-            cells[i] = min(np.int32(sizes[i] * scale), np.int32(_CELLS - 1))
+            beyond = np.int32(beyond | np.int32(size > limit))
+            size = size if size < limit else limit
+            cell = size * scale
+            sizes[i] = size
+            cells[i] = np.int32(cell if cell < _LAST_CELL else _LAST_CELL)
         if beyond:
             for i in range(len(row)):
                 if abs(row[i] - before) > limit:

@@ -11,6 +11,8 @@ ZERO, ONE = np.float32(0.0), np.float32(1.0)
 
 REST = 16
 """Number of taxels in a block, whose readings are 0 together or not: one cache line of float32 values."""
+AWAKE, LOADED = 1, 2
+"""States of a block of taxels, see `Now.awake`."""
 
 
 @kernel(counted=False)
@@ -23,20 +25,21 @@ def span(own, b):
 
 
 @kernel(counted=False)
-def awake_span(awake, begin, end):
+def awake_span(awake, begin, end, least=AWAKE):
     """Return where the next taxels that are awake begin and end, from ``begin`` to ``end``.
 
     Args:
         awake: Which blocks of `REST` taxels are awake, see `Now`.
         begin: First taxel to consider.
         end: End of the taxels (exclusive). Both results are ``end`` if no taxels are awake.
+        least: `AWAKE`, or `LOADED` for blocks whose ideal readings are not 0 now.
     """
     last = (end + REST - 1) // REST
     block = begin // REST
-    while block < last and not awake[block]:
+    while block < last and awake[block] < least:
         block += 1
     start = min(max(begin, block * REST), end)
-    while block < last and awake[block]:
+    while block < last and awake[block] >= least:
         block += 1
     return start, min(max(start, block * REST), end)
 

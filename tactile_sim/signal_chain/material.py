@@ -10,7 +10,7 @@ import numpy as np
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Number, Numbers, parameter
 from tactile_sim.signal_chain.group import Draw, Group
-from tactile_sim.signal_chain.loops import ONE, REST, ZERO, awake_span, copy, span, squares
+from tactile_sim.signal_chain.loops import AWAKE, LOADED, ONE, REST, ZERO, awake_span, copy, span, squares
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 _REACH = 4.0
@@ -131,7 +131,7 @@ class CrossTalk(Stage):
             begin, end, first = span(own, b)
             at = begin
             while at < end:
-                start, at = awake_span(now.awake, at, end)
+                start, at = awake_span(now.awake, at, end, LOADED)
                 for t in range(start, at):
                     has_load = False
                     for c in range(len(values)):
@@ -148,7 +148,8 @@ class CrossTalk(Stage):
                 for e in range(begins[k], begins[k + 1]):
                     row[others[e]] += weights[e] * load
             for e in range(begins[k], begins[k + 1]):
-                now.awake[others[e] // REST] = 1
+                block = others[e] // REST
+                now.awake[block] = max(now.awake[block], AWAKE)
 
 
 def _pairs(group: Group, k: int) -> Pairs:

@@ -6,7 +6,7 @@ import numpy as np
 
 from tactile_sim.compilation import kernel, packing
 from tactile_sim.signal_chain.draws import stream
-from tactile_sim.signal_chain.loops import REST, ZERO
+from tactile_sim.signal_chain.loops import AWAKE, LOADED, REST, ZERO
 from tactile_sim.signal_chain.stage import Now, Own, call_stage
 
 (ADDRESS, KEY, PADS, PADS_AT, RUNS, RUNS_AT, INTEGERS, INTEGERS_END, VARIES, PARAMETERS, PARAMETERS_END,
@@ -62,7 +62,7 @@ def _load(reading, values, awake):
         part, loads = reading[begin * channels : end * channels], 0
         for i in range(len(part)):
             loads |= part[i] != 0.0
-        awake[k] = loads
+        awake[k] = LOADED if loads else 0
         for c in range(channels):
             row = values[c, begin:end]
             for i in range(len(row)):
@@ -159,7 +159,7 @@ def run(envs, steps, truth, output, keep, until, timestep, awake_words, tared_at
         stored_awake = memory[env, :awake_words].view(np.uint8)
         if awake_words:
             for k in range(len(awake)):
-                awake[k] |= stored_awake[k]
+                awake[k] = max(awake[k], stored_awake[k])
         for t in range(len(valid)):
             valid[t] = 1
         step, first = steps[env], kept[env] < 0
@@ -194,7 +194,7 @@ def run(envs, steps, truth, output, keep, until, timestep, awake_words, tared_at
             kept[env] = step
             if awake_words:
                 for k in range(len(awake)):
-                    stored_awake[k] = awake[k]
+                    stored_awake[k] = min(awake[k], AWAKE)
         if len(output):
             written, tared = output[env].reshape(-1), memory[env, tared_at] != ZERO
             _write(values, written)

@@ -61,8 +61,9 @@ class Now(NamedTuple):
     valid: np.ndarray
     """(taxels,) uint8, 1 if the current reading is valid. Stages with ``marks`` can change it."""
     awake: np.ndarray
-    """(blocks,) uint8, 0 if the readings of a block of `loops.REST` taxels have been 0 since the last reset.
-    Stages that pass loads on to other blocks set it to 1."""
+    """(blocks,) uint8 state of each block of `loops.REST` taxels: 0 if its readings have been 0 since the last
+    reset, `loops.LOADED` if its ideal readings are not 0 now, `loops.AWAKE` otherwise. A stage that passes
+    loads on to a block that is not awake must wake it."""
     normals: np.ndarray
     """Table from which normally distributed numbers are drawn, see `draws.normal_table`."""
     work: np.ndarray

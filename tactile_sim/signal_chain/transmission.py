@@ -14,6 +14,9 @@ from tactile_sim.signal_chain.group import Draw, Group
 from tactile_sim.signal_chain.loops import ZERO, copy, span
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
+_BLOCK = 64
+"""Number of taxels among which lost readings are searched at once."""
+
 
 @dataclass(frozen=True)
 class DeadTaxels(Stage):
@@ -97,24 +100,27 @@ class Dropout(Stage):
             hold, zero = 0.0 if now.first else own.parameters[b, 0], own.parameters[b, 1]
             bits = now.work[0].view(np.uint32)[: end - begin]
             fill_bits(now.key, begin, bits)
-            _replace(bits, hold, values, begin, last, first)
+            if hold > 0.0:
+                _replace(bits, hold, values, begin, last, first)
             if now.keep:
                 for c in range(len(values)):
                     copy(values[c, begin:end], last[c, first : first + end - begin])
-            for i in range(len(bits)):
-                bits[i] = hash32(bits[i])
-            _replace(bits, zero, values, begin, last[:, :0], 0)
+            if zero > 0.0:
+                for i in range(len(bits)):
+                    bits[i] = hash32(bits[i])
+                _replace(bits, zero, values, begin, last[:, :0], 0)
 
 
 @kernel(counted=False)
 def _replace(bits, share, values, begin, others, first):
     """Replace the readings of a random share of taxels by other readings, or by 0 if there are none."""
-    below = np.int64(share * 2.0**32)
-    chosen = 0
-    for i in range(len(bits)):
-        chosen |= np.int64(bits[i]) < below
-    if chosen:
-        for i in range(len(bits)):
-            if np.int64(bits[i]) < below:
-                for c in range(len(values)):
-                    values[c, begin + i] = others[c, first + i] if others.shape[1] else ZERO
+    most = np.uint32(max(share * 2.0**32 - 1.0, 0.0))
+    for start in range(0, len(bits), _BLOCK):
+        own, chosen = bits[start : start + _BLOCK], np.int32(0)
+        for i in range(len(own)):
+            chosen = np.int32(chosen | np.int32(own[i] <= most))
+        if chosen:
+            for i in range(start, start + len(own)):
+                if bits[i] <= most:
+                    for c in range(len(values)):
+                        values[c, begin + i] = others[c, first + i] if others.shape[1] else ZERO
