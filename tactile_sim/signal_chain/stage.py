@@ -87,8 +87,10 @@ COMPUTATION = (
 """Types of the arguments of `Stage.compute`."""
 call_stage = make_caller(COMPUTATION)
 """Kernel that calls a compiled computation by address: ``call_stage(address, values, own, memory, now)``."""
-computation = kernel(error_model="numpy", counted=False)
-"""Decorator that compiles a `Stage.compute`."""
+computation = kernel(
+    error_model="numpy", counted=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
+)
+"""Decorator that compiles a `Stage.compute`, which only kernels can call."""
 
 
 def ranged(check: Number, doc: str, default: float | Any = MISSING) -> Any:
