@@ -1,6 +1,7 @@
 """Random numbers computed from a key and a counter, regardless of order, thread and environment.
 
-Only hashes, additions and multiplications are used, which all processors round identically. Normally distributed numbers are float32, like the readings to which they are added.
+Only hashes, additions and multiplications are used, which all processors round identically. Normally
+distributed numbers are float32, like the readings to which they are added.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ BLOCK = 64
 """Number of consecutive taxels whose normally distributed numbers are drawn together."""
 _PERIOD = 4096
 _SEED = 935
-"""Seed of the table. Of 3000 seeds, its fourth and sixth moments are closest to those of a normal distribution."""
+"""Seed of the table. Of 3000 seeds, its fourth moment is closest to that of a normal distribution."""
 _MASK = np.uint64(_PERIOD - 1)
 
 

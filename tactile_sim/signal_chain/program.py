@@ -141,8 +141,8 @@ class Program:
         """
         count = len(self._rows) if until is None else list(self._rows).index(until)
         run(
-            envs, steps, truth, output, keep, count, self._timestep, self._awake_words,
-            self.columns(Tare).start, self._table, workspace.table,
+            envs, steps, truth, output, keep, count, self._timestep, self._awake_words, self._tared_at,
+            self._table, workspace.table,
         )  # fmt: skip
 
     def make_room(self, steps: np.ndarray) -> None:
@@ -154,9 +154,10 @@ class Program:
         Args:
             steps: (n,) int64 step of each environment since its last reset.
         """
-        if Delay not in self.groups:
+        own = self._slots
+        if not own:
             return
-        own, group = self.columns(Delay), self.groups[Delay]
+        group = self.groups[Delay]
         room, before, runs = group.room, self.memory, len(group.runs)
         if not is_full(before, own.start, own.stop, room, runs, self.kept, steps):
             return
@@ -195,6 +196,8 @@ class Program:
             self.seeds, self.kept, self._staged, *self._constants.arrays, self.memory, normal_table()
         )  # fmt: skip
         self._table = pack_program(self._arrays)
+        self._tared_at = self.columns(Tare).start
+        self._slots = self.columns(Delay) if Delay in self.groups else None
 
     def _lay_out(self) -> int:
         """Assign memory to the flags of awake blocks and to all stages, the tare last; return the size."""

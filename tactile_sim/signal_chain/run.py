@@ -178,8 +178,9 @@ def run(envs, steps, truth, output, keep, until, timestep, awake_words, tared_at
             )  # fmt: skip
             key = stream(stream(seeds[env], np.uint64(row[KEY])), np.uint64(step))
             now = Now(
-                step, interval, first, step == kept[env], keep, key, timestep, axes, valid, awake, normals, work
-            )
+                step, interval, first, step == kept[env], keep, key, timestep, axes, valid, awake, normals,
+                work,
+            )  # fmt: skip
             switches = bypassed[row[SWITCHES] : row[SWITCHES] + pads]
             ranges = index[row[PADS_AT] : row[PADS_AT] + 3 * pads].reshape((pads, 3))
             stored = work[4 + len(values) :]

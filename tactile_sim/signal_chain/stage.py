@@ -61,9 +61,9 @@ class Now(NamedTuple):
     valid: np.ndarray
     """(taxels,) uint8, 1 if the current reading is valid. Stages with ``marks`` can change it."""
     awake: np.ndarray
-    """(blocks,) uint8 state of each block of `loops.REST` taxels: 0 if its readings have been 0 since the last
-    reset, `loops.LOADED` if its ideal readings are not 0 now, `loops.AWAKE` otherwise. A stage that passes
-    loads on to a block that is not awake must wake it."""
+    """(blocks,) uint8 state of each block of `loops.REST` taxels: 0 if its readings have been 0 since the
+    last reset, `loops.LOADED` if its ideal readings are not 0 now, `loops.AWAKE` otherwise. A stage that
+    passes loads on to a block that is not awake must wake it."""
     normals: np.ndarray
     """Table from which normally distributed numbers are drawn, see `draws.normal_table`."""
     work: np.ndarray
@@ -87,9 +87,7 @@ COMPUTATION = (
 """Types of the arguments of `Stage.compute`."""
 call_stage = make_caller(COMPUTATION)
 """Kernel that calls a compiled computation by address: ``call_stage(address, values, own, memory, now)``."""
-computation = kernel(
-    error_model="numpy", counted=False, no_cpython_wrapper=True, no_cfunc_wrapper=True
-)
+computation = kernel(error_model="numpy", counted=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
 """Decorator that compiles a `Stage.compute`, which only kernels can call."""
 
 
