@@ -142,14 +142,18 @@ class CrossTalk(Stage):
                         number += 1
         for n in range(number):
             k = places[n]
+            # Unsigned, because Numba otherwise checks for negative indices.
+            receivers = others[begins[k] : begins[k + 1]].view(np.uint32)
+            shares = weights[begins[k] : begins[k + 1]]
             for c in range(len(values)):
                 row, load = values[c], now.work[2 + c, n]
                 row[loaded[n]] += (stays[k] - ONE) * load
-                for e in range(begins[k], begins[k + 1]):
-                    row[others[e]] += weights[e] * load
-            for e in range(begins[k], begins[k + 1]):
-                block = others[e] // REST
-                now.awake[block] = max(now.awake[block], AWAKE)
+                for e in range(len(receivers)):
+                    row[receivers[e]] += shares[e] * load
+            for e in range(len(receivers)):
+                block = receivers[e] // np.uint32(REST)
+                if not now.awake[block]:
+                    now.awake[block] = AWAKE
 
 
 def _pairs(group: Group, k: int) -> Pairs:
