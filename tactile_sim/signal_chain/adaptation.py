@@ -37,14 +37,14 @@ class LowPass(Stage):
 
     @classmethod
     @abstractmethod
-    def coefficients(cls, *parameters: np.ndarray) -> tuple:
-        """Return own, late and T of r runs, as arrays (r,) or numbers, from the parameters (r,)."""
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        """Return own, late and T of r runs, as arrays (r,) or numbers, from the parameters (p, r)."""
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
         """Return the coefficients as one array (3 r,): own, late and T of each run."""
         runs = draw.parameters[group.runs]
-        return np.column_stack(np.broadcast_arrays(*cls.coefficients(*runs.T))).ravel()
+        return np.column_stack(np.broadcast_arrays(*cls.coefficients(runs.T))).ravel()
 
     @staticmethod
     @computation
@@ -76,7 +76,8 @@ class Viscoelasticity(LowPass):
     time_constant: float = ranged(TIME_CONSTANT, "Time constant of the late part [s].")
 
     @classmethod
-    def coefficients(cls, strength: np.ndarray, time_constant: np.ndarray) -> tuple:
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        strength, time_constant = parameters
         return 1.0, strength, time_constant
 
 
@@ -88,7 +89,8 @@ class SlowAdaptation(LowPass):
     time_constant: float = ranged(TIME_CONSTANT, "Time constant of the decay [s].")
 
     @classmethod
-    def coefficients(cls, fraction: np.ndarray, time_constant: np.ndarray) -> tuple:
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        fraction, time_constant = parameters
         return fraction, fraction - 1.0, time_constant
 
 
@@ -99,5 +101,5 @@ class FastAdaptation(LowPass):
     time_constant: float = ranged(TIME_CONSTANT, "Time constant with which a held load fades [s].")
 
     @classmethod
-    def coefficients(cls, time_constant: np.ndarray) -> tuple:
-        return 0.0, -1.0, time_constant
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        return 0.0, -1.0, parameters[0]

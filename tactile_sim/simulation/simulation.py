@@ -283,7 +283,7 @@ class Simulation(InteractiveScene):
         return self.schedule.due(step, self.tactile_streams)
 
     def _make_schedule(self) -> Schedule:
-        self._quiet = 0, 0
+        self._quiet: tuple[int, int] = (0, 0)
         """Range of steps in which no tactile stream is due."""
         return Schedule(self.engine.timestep, vars(self.settings.rates) | self.pad_rates)
 
