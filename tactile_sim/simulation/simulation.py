@@ -111,6 +111,8 @@ class Simulation(InteractiveScene):
         """Names of the streams in which pads are published: ``tactile`` and those in `pad_rates`."""
         self.schedule = self._make_schedule()
         """The steps at which each kind of message is due."""
+        self._quiet: tuple[int, int] = (0, 0)
+        """Range of steps in which no tactile stream is due."""
         self.published_readings: np.ndarray | None = None
         """(taxels, channels) `Snapshot.viewed` at the last tactile message; None before the first one and
         if `has_memory` is False."""
@@ -258,7 +260,7 @@ class Simulation(InteractiveScene):
         A new touch function restarts the signal chain.
         """
         before, stages, self.settings = self.functions.quantities, self.stages, settings
-        self.schedule = self._make_schedule()
+        self.schedule, self._quiet = self._make_schedule(), (0, 0)
         if settings.skin.sensor != stages:
             self.stages = settings.skin.sensor
             self.signal_chain.switch(switches_of_pads(self.stages, self.stage_entries))
@@ -283,8 +285,6 @@ class Simulation(InteractiveScene):
         return self.schedule.due(step, self.tactile_streams)
 
     def _make_schedule(self) -> Schedule:
-        self._quiet: tuple[int, int] = (0, 0)
-        """Range of steps in which no tactile stream is due."""
         return Schedule(self.engine.timestep, vars(self.settings.rates) | self.pad_rates)
 
     def _warm_up(self) -> None:
