@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
 from tactile_sim.schema import SHARE, TIME_CONSTANT
-from tactile_sim.signal_chain.group import Group
+from tactile_sim.signal_chain.group import Draw, Group
+from tactile_sim.signal_chain.loops import awake_span, span
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 
@@ -23,6 +24,7 @@ class LowPass(Stage):
     """
 
     has_memory = True
+    rests = True
 
     @classmethod
     def words(cls, group: Group) -> int:
@@ -33,6 +35,38 @@ class LowPass(Stage):
         """
         return 2 * group.channels * group.number
 
+    @classmethod
+    @abstractmethod
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        """Return own, late and T of r runs, as arrays (r,) or numbers, from the parameters (p, r)."""
+
+    @classmethod
+    def constants(cls, group: Group, draw: Draw) -> np.ndarray:
+        """Return the coefficients as one array (3 r,): own, late and T of each run."""
+        runs = draw.parameters[group.runs]
+        return np.column_stack(np.broadcast_arrays(*cls.coefficients(runs.T))).ravel()
+
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        half = len(memory) // 2
+        for b in range(len(own.ranges)):
+            begin, end, first = span(own, b)
+            rest, late = own.constants[3 * b], own.constants[3 * b + 1]
+            gain, at = np.float32(-np.expm1(-now.interval / own.constants[3 * b + 2])), begin
+            while at < end:
+                start, at = awake_span(now.awake, at, end)
+                for c in range(len(values)):
+                    row, place = values[c, start:at], c * (half // len(values)) + first + start - begin
+                    load = memory[place : place + len(row)]
+                    lags = memory[half + place : half + place + len(row)]
+                    for i in range(len(row)):
+                        x = row[i]
+                        lag = lags[i] - gain * lags[i] + (x - load[i])
+                        row[i] = rest * x - late * lag
+                        if now.keep:
+                            load[i], lags[i] = x, lag
+
 
 @dataclass(frozen=True)
 class Viscoelasticity(LowPass):
@@ -41,12 +75,10 @@ class Viscoelasticity(LowPass):
     strength: float = ranged(SHARE, "Fraction of the load that arrives late, 0 to 1.")
     time_constant: float = ranged(TIME_CONSTANT, "Time constant of the late part [s].")
 
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        for b in range(len(own.ranges)):
-            late, constant = own.parameters[b, 0], own.parameters[b, 1]
-            _filter(values, own.ranges, b, 1.0, late, constant, memory, now.interval, now.keep)
+    @classmethod
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        strength, time_constant = parameters
+        return 1.0, strength, time_constant
 
 
 @dataclass(frozen=True)
@@ -56,12 +88,10 @@ class SlowAdaptation(LowPass):
     fraction: float = ranged(SHARE, "Fraction of the initial reading that remains in the end, 0 to 1.")
     time_constant: float = ranged(TIME_CONSTANT, "Time constant of the decay [s].")
 
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        for b in range(len(own.ranges)):
-            rest, constant = own.parameters[b, 0], own.parameters[b, 1]
-            _filter(values, own.ranges, b, rest, rest - 1.0, constant, memory, now.interval, now.keep)
+    @classmethod
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        fraction, time_constant = parameters
+        return fraction, fraction - 1.0, time_constant
 
 
 @dataclass(frozen=True)
@@ -70,29 +100,6 @@ class FastAdaptation(LowPass):
 
     time_constant: float = ranged(TIME_CONSTANT, "Time constant with which a held load fades [s].")
 
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        for b in range(len(own.ranges)):
-            constant = own.parameters[b, 0]
-            _filter(values, own.ranges, b, 0.0, -1.0, constant, memory, now.interval, now.keep)
-
-
-@kernel(error_model="numpy")
-def _filter(values, ranges, b, own, late, constant, memory, interval, keep):
-    begin, end, first = ranges[b, 0], ranges[b, 1], ranges[b, 2]
-    gain, own, late = np.float32(-np.expm1(-interval / constant)), np.float32(own), np.float32(late)
-    size, half = end - begin, len(memory) // 2
-    for c in range(len(values)):
-        row, place = values[c, begin:end], c * (half // len(values)) + first
-        load, lags = memory[place : place + size], memory[half + place : half + place + size]
-        if keep:
-            for i in range(size):
-                lag = lags[i] - gain * lags[i] + (row[i] - load[i])
-                lags[i] = lag
-                load[i] = row[i]
-                row[i] = own * row[i] - late * lag
-        else:
-            for i in range(size):
-                lag = lags[i] - gain * lags[i] + (row[i] - load[i])
-                row[i] = own * row[i] - late * lag
+    @classmethod
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        return 0.0, -1.0, parameters[0]

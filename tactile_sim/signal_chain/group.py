@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 
 from tactile_sim.errors import ConfigError
-from tactile_sim.signal_chain.draws import draw_normal, draw_uniform, make_keys
+from tactile_sim.signal_chain.draws import draw_normal, draw_uniform, make_keys, normal_table
 
 if TYPE_CHECKING:
     from tactile_sim.skin import Pad
@@ -211,7 +211,7 @@ class Draw:
         out = np.zeros((columns, self._group.number), np.float32)
         sizes = self._group.column(self, scatter).copy()
         if sizes.any():
-            draw_normal(self._keys(_TAXELS), self._group.pads, sizes, out)
+            draw_normal(normal_table(), self._keys(_TAXELS), self._group.pads, sizes, out)
         return out
 
     def chosen(self, k: int, count: int) -> np.ndarray:
