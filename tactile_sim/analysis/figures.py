@@ -87,7 +87,7 @@ def _map(recording: Recording, bodies: Sequence[str]) -> Figure:
     known = {body: layout for body in chosen if (layout := found[body]) and len(layout.positions)}
     if not known or touch.peak is None:
         raise MissingTopics("requires the layout of this skin (tactile/BODY/layout)")
-    poses = recording.poses_at(round(1e9 * recording.times[0]))
+    poses = recording.first_poses()
     if not poses and len(known) > 1:
         raise MissingTopics("requires the poses of the bodies (/tf)")
     return skin_map(touch, list(known), list(known.values()), poses)

@@ -40,7 +40,7 @@ def skin_map(touch: Touch, pads: Sequence[int], layouts: Sequence[Layout], poses
     readings = touch.peak.magnitudes[np.concatenate([touch.taxels_of([pad]) for pad in pads])]
     norm, chart = style.scale(readings), SkinMap(pose)
     image = chart.image(readings, norm.vmax or 1.0)
-    fig = Figure(figsize=(WIDTH, WIDTH * chart.height / chart.width + 1.1), layout="constrained")
+    fig = Figure(figsize=(WIDTH, WIDTH * chart.height / chart.width + 0.95), layout="constrained")
     ax = fig.subplots()
     ax.imshow(image, interpolation="antialiased")
     ax.set_axis_off()

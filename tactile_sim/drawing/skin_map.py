@@ -196,7 +196,9 @@ class SkinMap:
             (height, width, 3) uint8 RGB image. Taxels without contact have the colour of dark bodies.
         """
         level = colors.levels(values, scale, logarithmic)
-        shades = np.where(level[:, None] > 0.0, colors.level_colors(level), np.array(colors.DARK_BODY, np.uint8))
+        shades = np.where(
+            level[:, None] > 0.0, colors.level_colors(level), np.array(colors.DARK_BODY, np.uint8)
+        )
         out = self._base.copy()
         out[self.pixels] = shades[self.taxels]
         return out.reshape(self.height, self.width, 3)

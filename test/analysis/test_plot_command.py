@@ -120,7 +120,7 @@ def invalid_arguments(make_bag):
         ([empty.folder], str(empty.folder), "tactile/frame"),
         ([fall.parent / "absent"], "absent"),
         ([fall, "--body", "cub"], "'cub'", "'cube'"),
-        ([fall, "force"], "'force'", "forces, raster, peak, contacts"),
+        ([fall, "force"], "'force'", "forces, raster, peak, map, contacts"),
         ([fall, "--from", "2"], str(fall), "2 s"),
         ([fall, "--from", "2", "--to", "1"], "--from", "2", "--to", "1"),
         ([two], "--namespace", "/left", "/right"),
