@@ -68,12 +68,13 @@ class SkinMap:
         height: Height of the image [pixels].
     """
 
-    def __init__(self, pose: RestPose, largest: int = 900) -> None:
+    def __init__(self, pose: RestPose, largest: int = 900, stacked: bool = False) -> None:
         """Arrange the pads and assign a taxel to each pixel.
 
         Args:
             pose: The taxels in the pose to show. At least one pad must have taxels.
             largest: Maximum width and height of one side of the map [pixels].
+            stacked: Whether the back is below the front instead of beside it, for narrow panels.
         """
         starts = pose.starts
         spacings = np.where(pose.spacings > 0.0, pose.spacings, UNKNOWN_SPACING)
@@ -95,13 +96,14 @@ class SkinMap:
         centers, sizes = (low + high) / 2, high - low + 2 * MARGIN * spacings[:, None]
         self._arrange(centers, sizes, spacings, pose.parents, largest)
         sides = 1 if self._front.all() else 2
-        self.height, self._side_width = (int(x) for x in np.ceil(self._extent[::-1]))
-        self.width = sides * self._side_width
+        side = np.ceil(self._extent).astype(int)
+        self._titles = ("front", "back")[:sides]
+        self._back = (sides - 1) * np.array([0, side[1]] if stacked else [side[0], 0])
+        self.width, self.height = (side + self._back).tolist()
+        self._side_width = int(side[0])
         local = (flat - centers[pad_of]) * self.zooms[pad_of, None] * [1.0, -1.0]
-        front = self._front[:, None]
-        places = self.centers[pad_of] + np.where(front, local, local * [-1.0, 1.0])
-        mirrored = self.width - self.centers[pad_of, 0] - local[:, 0]
-        places[~self._front, 0] = mirrored[~self._front]
+        places = self.centers[pad_of] + local
+        places[~self._front] = self._in_back(places[~self._front])
         places[:, 1] -= LABEL / 2
         body = self._assign(places, (spacings * self.zooms)[pad_of])
         present = np.stack(
@@ -134,6 +136,10 @@ class SkinMap:
         corner = (placed - halves).min(axis=0) - [GAP / 2, TITLE]
         self.centers, self.halves = placed - corner, halves
         self._extent = (self.centers + halves).max(axis=0) + GAP / 2
+
+    def _in_back(self, points: np.ndarray) -> np.ndarray:
+        """Mirror points (k, 2) of the front view into the back view [pixels]."""
+        return np.asarray(points * [-1.0, 1.0] + [self._side_width, 0.0] + self._back)
 
     def _assign(self, places: np.ndarray, spacings: np.ndarray) -> np.ndarray:
         """Assign to each pixel the nearest taxel, and to each taxel at least one pixel.
@@ -174,14 +180,13 @@ class SkinMap:
         """
         image = Image.new("RGB", (self.width, self.height), BACKGROUND)
         pen, small = ImageDraw.Draw(image), ImageFont.load_default(LABEL - 3)
-        sides = self.width // self._side_width
-        for side, title in zip(range(sides), ("front", "back"), strict=False):
-            pen.text((side * self._side_width + GAP, 2), title, TEXT, ImageFont.load_default(TITLE - 6))
+        for side, title in enumerate(self._titles):
+            pen.text(tuple(side * self._back + [GAP, 2]), title, TEXT, ImageFont.load_default(TITLE - 6))
+            bottoms = self.centers + self.halves * [0, 1] - [0, GAP / 2]
+            bottoms = bottoms if side == 0 else self._in_back(bottoms)
             for k, name in enumerate(names):
-                (x, y), (across, down) = self.centers[k], self.halves[k]
-                if present[side, k] and pen.textlength(name, small) <= 2 * across:
-                    place = (x if side == 0 else self.width - x, y + down - GAP / 2)
-                    pen.text(place, name, TEXT, small, anchor="mb")
+                if present[side, k] and pen.textlength(name, small) <= 2 * self.halves[k, 0]:
+                    pen.text(tuple(bottoms[k]), name, TEXT, small, anchor="mb")
         return np.array(image).reshape(-1, 3)
 
     def image(self, values: np.ndarray, scale: float, logarithmic: bool = True) -> np.ndarray:

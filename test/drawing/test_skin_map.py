@@ -125,6 +125,16 @@ def test_front_and_back_show_the_taxels_that_face_them():
     assert (facing[in_back] < 0.0).all() and (facing[~in_back] > -0.1).all()
 
 
+def test_stacked_map_has_the_back_below_the_front():
+    pose = hand()
+    beside, stacked = SkinMap(pose), SkinMap(pose, stacked=True)
+    assert (stacked.width, stacked.height) == (beside.width // 2, 2 * beside.height)
+    facing = (pose.normals @ stacked.axes[2])[stacked.taxels]
+    in_back = stacked.pixels // stacked.width >= beside.height
+    assert (facing[in_back] < 0.0).all() and (facing[~in_back] > -0.1).all()
+    assert len(np.unique(stacked.taxels)) == len(pose.positions)
+
+
 def test_only_touched_taxels_glow():
     pose = hand()
     chart = SkinMap(pose)

@@ -10,7 +10,7 @@ from tactile_sim.drawing.map_layout import pad_parents
 from tactile_sim.drawing.skin_map import RestPose, SkinMap
 from tactile_sim.view.content import ViewFrame, ViewScene
 
-LARGEST = 480
+LARGEST = 520
 """Maximum width and height of one side of the map [px]."""
 
 
@@ -45,7 +45,7 @@ class PanelMap:
         if not len(frame.readings):
             return
         if self._map is None:
-            self._map = SkinMap(rest_pose(self._scene, frame), LARGEST)
+            self._map = SkinMap(rest_pose(self._scene, frame), LARGEST, stacked=True)
         pixels = self._map.image(frame.readings, frame.taxel_scale or self._scene.taxel_scale, logarithmic)
         if self.handle is None:
             with self._folder:
