@@ -294,3 +294,17 @@ def test_nan_and_infinity_are_drawn_as_zero(make_bag):
     assert recording.touch.nets[-1] == pytest.approx([6 * GRID**2])
     for name in FIGURES:
         figure(name, recording).canvas.draw()
+
+
+def test_map_has_the_size_and_the_colours_of_the_skin(fall):
+    fig = figure("map", recorded(fall))
+    image = fig.axes[0].images[0].get_array()
+    bright = (image.max(axis=2) > 150).mean()
+    assert 0.0 < bright < 0.5  # one of six faces is loaded
+    assert "25 of 150" in fig.axes[0].get_title(loc="left")
+
+
+def test_map_requires_layouts(make_bag):
+    recording = recorded(make_bag(Cube(without=["/layout"])))
+    with raises(MissingTopics, "tactile/BODY/layout"):
+        figure("map", recording)

@@ -21,6 +21,7 @@ from tactile_sim.view.panel.outputs import FAULT, Outputs
 from tactile_sim.view.panel.pointer import Pointer
 from tactile_sim.view.panel.probe import Probe
 from tactile_sim.view.panel.run_controls import RunControls
+from tactile_sim.view.panel.skin_map import PanelMap
 from tactile_sim.view.panel.stage_switches import StageSwitches
 from tactile_sim.view.panel.start_hint import StartHint
 from tactile_sim.view.panel.tactile_images import TactileImages
@@ -45,6 +46,7 @@ class Panel:
 
     Attributes:
         images: Folder with the tactile images.
+        map: Map of the whole skin, or None if there are not several pads.
         probe: Display of the readings of individual taxels, or None if there are no taxels.
         outputs: Buttons that record bags and save images, films and replays.
         plot: The force plot as HTML, or None if there is no skin or the view shows a bag.
@@ -101,6 +103,8 @@ class Panel:
             ActuatorInputs(gui, scene, controls, self.notify) if controls and scene.actuators else None
         )
         self.outputs = Outputs(server, scene, controls)
+        several = len(scene.taxel_counts) > 1 and scene.taxel_counts.all()
+        self.map = PanelMap(gui, scene) if several else None
         self.images = TactileImages(gui, scene)
 
     def _add_scale_inputs(self, redraw: Callable[[], None]) -> None:
@@ -174,6 +178,8 @@ class Panel:
             self.probe.refresh()
         if self._plot:
             self._plot.draw()
+        if self.map:
+            self.map.draw(frame, self._scale.logarithmic)
         if self.images.draw(frame.images, np.inf if at_once else ENCODING_TIME):
             self._pending = None
 
