@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 from tactile_sim.errors import CommandError, PhysicsError
 from tactile_sim.loop.output import Output
 from tactile_sim.simulation import Simulation
@@ -33,7 +35,7 @@ class Stepper:
         """Description of the physics fault, or None; cleared by a reset."""
         return self._fault
 
-    def _publish(self, streams: set[str]) -> None:
+    def _publish(self, streams: Set[str]) -> None:
         """Publish the current state without stepping.
 
         A state that was already published is published again only on topics with new subscribers.
@@ -61,13 +63,14 @@ class Stepper:
         """
         simulation, step = self.simulation, self.simulation.step_count
         active = self.output.subscribed()
+        wanted = active | simulation.tactile_streams if simulation.has_memory else active
+        now, due = simulation.schedule.due_and_next(step, wanted)
+        streams: Set[str] = now & active
         if step == self._published_step:
             streams = set()
-        else:
-            streams = active if self._publish_next else simulation.schedule.due(step, active)
+        elif self._publish_next:
+            streams = active
         self._publish_next = False
-        wanted = active | simulation.tactile_streams if simulation.has_memory else active
-        due = simulation.schedule.next(step, wanted)
         end = max(step + 1, min(end, step + simulation.free_steps(), end if due is None else due))
         try:
             if streams:

@@ -7,6 +7,8 @@ from collections.abc import Iterable, Mapping
 
 _SLACK = 1e-9
 """Tolerance for rounding errors in products of time step and rate: 0.002 s × 100 Hz must count as 0.2."""
+_NO_SPAN = (0, 0, -1)
+"""Interval without steps."""
 
 
 class Schedule:
@@ -22,6 +24,9 @@ class Schedule:
 
     def __init__(self, timestep: float, rates: Mapping[str, float]):
         self._per_step = {name: min(rate * timestep, 1.0) for name, rate in rates.items() if rate > 0.0}
+        self._spans: dict[str, tuple[int, int, int]] = {}
+        """Last result of `_span` for each stream. It applies to all steps from its first to before its second
+        number, of which only the third one is due."""
 
     def runs(self, name: str) -> bool:
         """Return whether a stream is ever due."""
@@ -34,12 +39,7 @@ class Schedule:
             step: Number of steps since the start.
             names: The streams to consider.
         """
-        return {
-            name
-            for name in names
-            if (per_step := self._per_step.get(name))
-            and math.floor(step * per_step + _SLACK) > math.floor((step - 1) * per_step + _SLACK)
-        }
+        return self.due_and_next(step, names)[0]
 
     def next(self, step: int, names: Iterable[str]) -> int | None:
         """Return the first step after ``step`` at which any of the streams is due; None if none ever is.
@@ -48,9 +48,31 @@ class Schedule:
             step: Number of steps since the start.
             names: The streams to consider.
         """
-        steps = [
-            math.ceil((math.floor(step * per_step + _SLACK) + 1) / per_step - _SLACK)
-            for name in names
-            if (per_step := self._per_step.get(name))
-        ]
-        return max(step + 1, min(steps)) if steps else None
+        return self.due_and_next(step, names)[1]
+
+    def due_and_next(self, step: int, names: Iterable[str]) -> tuple[set[str], int | None]:
+        """Return the results of `due` and `next`."""
+        due, soonest, spans = set[str](), None, self._spans
+        for name in names:
+            begin, following, due_at = spans.get(name, _NO_SPAN)
+            if not begin <= step < following:
+                if name not in self._per_step:
+                    continue
+                begin, following, due_at = spans[name] = self._span(step, self._per_step[name])
+            if step == due_at:
+                due.add(name)
+            if soonest is None or following < soonest:
+                soonest = following
+        return due, soonest
+
+    def _span(self, step: int, per_step: float) -> tuple[int, int, int]:
+        """Return ``step``, the next step at which a stream is due, and ``step`` if it is due then, or -1.
+
+        Args:
+            step: Number of steps since the start.
+            per_step: Number of messages per step, at most 1.
+        """
+        count = math.floor(step * per_step + _SLACK)
+        is_due = count > math.floor((step - 1) * per_step + _SLACK)
+        following = max(step + 1, math.ceil((count + 1) / per_step - _SLACK))
+        return step, following, step if is_due else -1

@@ -140,6 +140,19 @@ def test_point_clouds_equal_encoder_output(size):
     same(PointCloud2, made, cloud | {"header": header("world", NOW), "data": data})
 
 
+@pytest.mark.parametrize("size", [*range(10), 250_092])
+@pytest.mark.parametrize("text", TEXTS[:5])
+def test_reserved_payload_makes_the_same_bytes(size, text):
+    template = cdr.template(PointCloud2, {"header": header(text), "data": Payload(), "is_dense": True})
+    data = np.random.default_rng(size).integers(0, 256, size, np.uint8)
+    message, content = template.reserve(NOW, size)
+    content[:] = data
+    assert message == template.fill(NOW, data=data)
+    assert content.ctypes.data % 4 == 0
+    other, _ = template.reserve(NOW + 1, size)
+    assert other[:12] != message[:12] and bytes(content) == data.tobytes()  # messages share no memory
+
+
 @EVERY_COUNT
 @pytest.mark.parametrize("text", TEXTS)
 def test_tactile_messages_equal_encoder_output(count, text):

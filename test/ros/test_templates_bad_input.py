@@ -70,6 +70,13 @@ def test_number_of_contents_must_equal_number_of_payloads(data):
         template.fill(0, data=data)
 
 
+def test_reserve_requires_one_payload_and_nothing_else():
+    fields = {"header": {"stamp": STAMP}}
+    for more in ({}, {"data": Payload(), "valid": Payload()}, {"data": Payload(), "channels": IntColumn(0)}):
+        with raises(cdr.WireError, "TactileArray", "reserve"):
+            cdr.template(TactileArray, fields | more).reserve(0, 8)
+
+
 def test_placeholders_outside_repeat_require_a_row():
     for fields in ({"wrench": Value(0)}, {"header": {"frame_id": Lookup(0, "ab")}}):
         with raises(TactileSimError, "WrenchStamped", "(0, 1)"):

@@ -214,39 +214,52 @@ def _points(simulation: Simulation) -> Topic:
     magnitude [N]. ``body`` is the index of the pad, and ``taxel`` is the index of the taxel within the pad.
     """
     skin = simulation.skin
-    points = np.zeros(len(skin.positions), POINT)
-    points["body"] = skin.pad_index
-    points["taxel"] = np.arange(len(points)) - skin.offsets[skin.pad_index]
+    number = len(skin.positions)
+    size = number * POINT.itemsize
     # All fields are four bytes wide or padded to it.
-    rows = points.view("<f4").reshape(len(points), POINT.itemsize // 4)
+    shape = number, POINT.itemsize // 4
 
-    def parts(snapshot: Snapshot) -> dict[str, np.ndarray]:
+    def make(snapshot: Snapshot) -> bytes:
+        forces = snapshot.ideal_readings("force_vector_global", np.float32)
+        message, content = template.reserve(snapshot.stamp, size)
+        rows, words = content.view(np.float32).reshape(shape), content.view(np.uint32).reshape(shape)
         snapshot.write_positions(rows[:, :3])
-        _write_forces(rows, snapshot.ideal_readings("force_vector_global", np.float32))
-        return {"data": points.view(np.uint8)}
+        _write_forces(rows, words, forces, skin.offsets)
+        return message
 
     fields = {
         "header": header(simulation.settings.world_frame),
         "height": 1,
-        "width": len(points),
+        "width": number,
         "fields": [
             {"name": name, "offset": offset, "datatype": kind, "count": 1}
             for name, offset, _, kind in _POINT_FIELDS
         ],
         "point_step": POINT.itemsize,
-        "row_step": points.nbytes,
+        "row_step": size,
         "data": cdr.Payload(),
         "is_dense": True,
     }
-    return filled("points", PointCloud2, "tactile/points", fields, parts)
+    template = cdr.template(PointCloud2, fields)
+    return Topic("points", PointCloud2, "tactile/points", make)
 
 
 @kernel(counted=False)
-def _write_forces(rows: np.ndarray, forces: np.ndarray) -> None:
-    """Write forces (n, 3) and their magnitudes to the columns of ``rows`` after the positions."""
-    for n in range(len(rows)):
-        square = 0.0
-        for i in range(3):
-            rows[n, 4 + i] = forces[n, i]
-            square += forces[n, i] ** 2
-        rows[n, 3] = square if square == 0.0 else np.sqrt(square)  # most forces are 0
+def _write_forces(rows: np.ndarray, words: np.ndarray, forces: np.ndarray, offsets: np.ndarray) -> None:
+    """Write the columns after the positions: forces and their magnitudes, pads and taxels.
+
+    Args:
+        rows: (n, 9) output, as float32.
+        words: The same memory as uint32, for the last two columns.
+        forces: (n, 3) force on each taxel in the world frame [N].
+        offsets: (p + 1,) first taxel of each pad; the last entry is n.
+    """
+    for pad in range(len(offsets) - 1):
+        for n in range(offsets[pad], offsets[pad + 1]):
+            square = 0.0
+            for i in range(3):
+                rows[n, 4 + i] = forces[n, i]
+                square += forces[n, i] ** 2
+            rows[n, 3] = square if square == 0.0 else np.sqrt(square)  # most forces are 0
+            words[n, 7] = pad
+            words[n, 8] = n - offsets[pad]
