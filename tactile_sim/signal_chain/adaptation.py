@@ -9,6 +9,7 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.schema import SHARE, TIME_CONSTANT
 from tactile_sim.signal_chain.group import Group
+from tactile_sim.signal_chain.loops import copy
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 
@@ -23,15 +24,16 @@ class LowPass(Stage):
     """
 
     has_memory = True
+    recalls = True
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the number of values in memory: two for each channel and taxel in the group.
+        """Return the number of values in memory: one or two for each channel and taxel in the group.
 
-        They are the last load x, and the lag x - y. Under a constant load, the lag decays to zero without
-        loss of precision, however short the interval is compared to T.
+        They are the lag x - y and, unless ``group.linked``, the last load x. Under a constant load, the lag
+        decays to zero without loss of precision, however short the interval is compared to T.
         """
-        return 2 * group.channels * group.number
+        return (2 - group.linked) * group.channels * group.number
 
 
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ class Viscoelasticity(LowPass):
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
             late, constant = own.parameters[b, 0], own.parameters[b, 1]
-            _filter(values, own.ranges, b, 1.0, late, constant, memory, now.interval, now.keep)
+            _filter(values, own.ranges, b, 1.0, late, constant, memory, now)
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,7 @@ class SlowAdaptation(LowPass):
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
             rest, constant = own.parameters[b, 0], own.parameters[b, 1]
-            _filter(values, own.ranges, b, rest, rest - 1.0, constant, memory, now.interval, now.keep)
+            _filter(values, own.ranges, b, rest, rest - 1.0, constant, memory, now)
 
 
 @dataclass(frozen=True)
@@ -75,24 +77,30 @@ class FastAdaptation(LowPass):
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
             constant = own.parameters[b, 0]
-            _filter(values, own.ranges, b, 0.0, -1.0, constant, memory, now.interval, now.keep)
+            _filter(values, own.ranges, b, 0.0, -1.0, constant, memory, now)
 
 
 @kernel(error_model="numpy")
-def _filter(values, ranges, b, own, late, constant, memory, interval, keep):
+def _filter(values, ranges, b, own, late, constant, memory, now):
     begin, end, first = ranges[b, 0], ranges[b, 1], ranges[b, 2]
-    gain, own, late = np.float32(-np.expm1(-interval / constant)), np.float32(own), np.float32(late)
-    size, half = end - begin, len(memory) // 2
+    gain, own, late = np.float32(-np.expm1(-now.interval / constant)), np.float32(own), np.float32(late)
+    size, taxels = end - begin, ranges[-1, 2] + ranges[-1, 1] - ranges[-1, 0]
     for c in range(len(values)):
-        row, place = values[c, begin:end], c * (half // len(values)) + first
-        load, lags = memory[place : place + size], memory[half + place : half + place + size]
-        if keep:
+        row, last, place = values[c, begin:end], now.last[c, begin:end], c * taxels + first
+        lags = memory[place : place + size]
+        if len(memory) > len(values) * taxels:  # the group is not linked
+            load = memory[len(values) * taxels + place :][:size]
+            copy(load, last)
+            if now.keep:
+                copy(row, load)
+        if now.keep:
             for i in range(size):
-                lag = lags[i] - gain * lags[i] + (row[i] - load[i])
+                lag = lags[i] - gain * lags[i] + (row[i] - last[i])
+                last[i] = own * last[i] - late * lags[i]
                 lags[i] = lag
-                load[i] = row[i]
                 row[i] = own * row[i] - late * lag
         else:
             for i in range(size):
-                lag = lags[i] - gain * lags[i] + (row[i] - load[i])
+                lag = lags[i] - gain * lags[i] + (row[i] - last[i])
+                last[i] = own * last[i] - late * lags[i]
                 row[i] = own * row[i] - late * lag

@@ -8,6 +8,7 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Flag, Integer, Number, Numbers, parameter
+from tactile_sim.signal_chain.codes import Codes
 from tactile_sim.signal_chain.group import Draw, Group
 from tactile_sim.signal_chain.loops import ZERO, copy, span, squares
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
@@ -141,6 +142,12 @@ class Quantisation(Stage):
     )
     marks = True
 
+    def output_codes(self, codes: Codes | None) -> Codes | None:
+        if type(self.step) is tuple or not 0 < self.bits <= 16:
+            return None
+        return Codes(self.step, -(2 ** (self.bits - 1)) if self.signed else 0)
+
+    # Adding 0.0 makes a negative zero positive, because codes have only one zero.
     @staticmethod
     @computation
     def compute(values, own, memory, now):
@@ -157,10 +164,10 @@ class Quantisation(Stage):
                 for i in range(len(row)):
                     count = np.rint(row[i] / step)
                     beyond |= not low <= count <= high
-                    row[i] = np.float64(count) * width
+                    row[i] = np.float64(count) * width + 0.0
                 if beyond:
                     for i in range(len(row)):
                         count = np.rint(row[i] / step)
                         if not low <= count <= high:
                             now.valid[begin + i] = 0
-                            row[i] = min(max(count, least), most) * width
+                            row[i] = min(max(count, least), most) * width + 0.0

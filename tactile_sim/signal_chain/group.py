@@ -14,6 +14,7 @@ from tactile_sim.errors import ConfigError
 from tactile_sim.signal_chain.draws import draw_normal, draw_uniform, make_keys
 
 if TYPE_CHECKING:
+    from tactile_sim.signal_chain.codes import Codes
     from tactile_sim.skin import Pad
 
 _RANGES, _TAXELS = range(2)
@@ -66,6 +67,10 @@ class Group:
     channels: int = 3
     room: int = 2
     """Number of readings that a delay or a tare can store."""
+    linked: bool = False
+    """Whether the stages before this one recall its last input on all its pads, see `Stage.recalls`."""
+    codes: Codes | None = None
+    """Codes of all inputs of the stage, if it can store them as such, see `Stage.output_codes`."""
     cache: dict[str, Any] = field(default_factory=dict)
     """Results that the stage computes only once for this group, such as pairs of taxels, by name."""
 

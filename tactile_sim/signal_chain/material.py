@@ -185,6 +185,7 @@ class Hysteresis(Stage):
         SHARE, "Maximum lag of the reading behind the load, as a fraction of the load, 0 to 1."
     )
     has_memory = True
+    recalls = True
 
     # Play operator with dry friction proportional to the load, as in Coulomb's law. The reading is constant
     # while it is within fraction * |x| of the load x; otherwise it moves to the nearest such point.
@@ -209,7 +210,9 @@ class Hysteresis(Stage):
                 apart[i] = ZERO
             for c in range(len(values)):
                 row, before = values[c, begin:end], last[c, first : first + end - begin]
+                recalled = now.last[c, begin:end]
                 for i in range(len(row)):
+                    recalled[i] = before[i]
                     distance = before[i] - row[i]
                     apart[i] += distance * distance
             for i in range(len(ratios)):

@@ -29,7 +29,8 @@ class Workspace:
         """(taxels,) 1 where the last reading is valid."""
         # The rows of ``work`` after those of `Now` store what a bypassed stage must not change.
         sizes = (channels, taxels), (5 + 2 * channels, taxels)
-        self.arrays = axes, np.empty(sizes[0], np.float32), self.valid, np.empty(sizes[1], np.float32)
+        values, last, work = (np.empty(size, np.float32) for size in (sizes[0], *sizes))
+        self.arrays = axes, values, self.valid, last, work
 
 
 @kernel
@@ -61,8 +62,9 @@ def _restore(values, valid, limits, stored):
 
 @kernel(nogil=True)
 def run(
-    envs, steps, truth, output, keep, until, seeds, kept, timestep, staged, tared_at, stages, index, integers,
-    fixed_parameters, parameters, fixed_constants, constants, bypassed, memory, axes, values, valid, work,
+    envs, steps, truth, output, keep, until, seeds, kept, timestep, staged, tared_at,
+    stages, index, integers, fixed_parameters, parameters, fixed_constants, constants, bypassed, memory,
+    axes, values, valid, last, work,
 ):  # fmt: skip
     """Compute the readings of some environments, see `Program.run`.
 
@@ -90,6 +92,7 @@ def run(
         axes: (3, taxels) float32 Normals, see `Now`.
         values: (channels, taxels) float32 Scratch memory.
         valid: (taxels,) uint8 Validity of the readings of the last environment.
+        last: (channels, taxels) float32 Scratch memory, see `Now`.
         work: Scratch memory.
     """
     for env in envs:
@@ -113,7 +116,7 @@ def run(
                 integers[row[INTEGERS] : row[INTEGERS_END]],
             )  # fmt: skip
             key = stream(stream(seeds[env], np.uint64(row[KEY])), np.uint64(step))
-            now = Now(step, interval, first, step == kept[env], keep, key, timestep, axes, valid, work)
+            now = Now(step, interval, first, step == kept[env], keep, key, timestep, axes, valid, last, work)
             switches = bypassed[row[SWITCHES] : row[SWITCHES] + pads]
             ranges = index[row[PADS_AT] : row[PADS_AT] + 3 * pads].reshape((pads, 3))
             stored = work[4 + len(values) :]

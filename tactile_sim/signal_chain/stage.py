@@ -14,6 +14,7 @@ from tactile_sim.compilation import kernel, make_caller
 from tactile_sim.schema import Flag, Integer, Number, Ranged, checks, parameter
 
 if TYPE_CHECKING:
+    from tactile_sim.signal_chain.codes import Codes
     from tactile_sim.signal_chain.group import Draw, Group
 
 SLACK = 1e-9
@@ -60,6 +61,8 @@ class Now(NamedTuple):
     """(3, taxels) float32 normals in the frame of the readings; zeros in the world frame."""
     valid: np.ndarray
     """(taxels,) uint8, 1 if the current reading is valid. Stages with ``marks`` can change it."""
+    last: np.ndarray
+    """(channels, taxels) float32 last stored output of the previous stage, see `Stage.recalls`."""
     work: np.ndarray
     """(>= 4 + channels, taxels) float32 scratch memory."""
 
@@ -72,7 +75,7 @@ COMPUTATION = (
     types.NamedTuple(
         (
             types.int64, types.float64, types.boolean, types.boolean, types.boolean, types.uint64,
-            types.float64, _TABLE, types.uint8[::1], _TABLE,
+            types.float64, _TABLE, types.uint8[::1], _TABLE, _TABLE,
         ),
         Now,
     ),
@@ -122,6 +125,8 @@ class Stage(ABC):
     """True if a reading depends on earlier ones."""
     marks: ClassVar[bool] = False
     """True if the stage can mark readings as invalid."""
+    recalls: ClassVar[bool] = False
+    """True if `compute` writes the stage's last stored output to ``now.last``, for the stages after it."""
 
     @classmethod
     def key(cls) -> str:
@@ -157,6 +162,14 @@ class Stage(ABC):
             ConfigError: A parameter is invalid; the message starts with the pad and the key.
         """
         return
+
+    def output_codes(self, codes: Codes | None) -> Codes | None:
+        """Return the codes of all outputs on a pad, or None if there are other outputs.
+
+        Args:
+            codes: Codes of all inputs, or None.
+        """
+        return None
 
     @classmethod
     def words(cls, group: Group) -> int:

@@ -8,9 +8,10 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Integers, Number, parameter
+from tactile_sim.signal_chain.codes import Codes, load, save, stored_words
 from tactile_sim.signal_chain.draws import LOWER, entry
 from tactile_sim.signal_chain.group import Draw, Group
-from tactile_sim.signal_chain.loops import ONE, ZERO, copy, span
+from tactile_sim.signal_chain.loops import ONE, ZERO, span
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 
@@ -24,6 +25,10 @@ class DeadTaxels(Stage):
     )
     value: float = ranged(Number(), "Reading of each channel of a dead taxel [units].", default=0.0)
     marks = True
+
+    def output_codes(self, codes: Codes | None) -> Codes | None:
+        fixed = type(self.value) is not tuple
+        return codes if codes and fixed and codes.contain(self.value) else None
 
     @property
     def scattered(self) -> bool:
@@ -79,32 +84,41 @@ class Dropout(Stage):
     zero: float = ranged(SHARE, "Probability that a reading of a taxel is zero.", default=0.0)
     has_memory = True
 
+    def output_codes(self, codes: Codes | None) -> Codes | None:
+        return codes if codes and codes.contain(0.0) else None
+
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the number of values in memory: the last reading of all taxels in the group.
+        """Return the size of the last reading of all taxels in the group.
 
         It includes all channels, and is stored before readings are set to zero.
         """
-        return group.channels * group.number
+        return stored_words(group.channels * group.number, group.codes is not None)
+
+    @classmethod
+    def integers(cls, group: Group) -> np.ndarray:
+        return group.codes.integers if group.codes else super().integers(group)
 
     @staticmethod
     @computation
     def compute(values, own, memory, now):
-        last = memory.reshape((len(values), -1))
+        taxels = own.ranges[-1, 2] + own.ranges[-1, 1] - own.ranges[-1, 0]
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
             hold, zero = 0.0 if now.first else own.parameters[b, 0], own.parameters[b, 1]
             held, cleared = now.work[0, : end - begin], now.work[1, : end - begin]
+            before = now.work[2, : end - begin]
             held_below, cleared_below = np.int64(hold * 2.0**32), np.int64(zero * 2.0**32)
             for i in range(len(held)):
                 bits = entry(now.key, begin + i)
                 held[i] = ONE if np.int64(bits >> np.uint64(32)) < held_below else ZERO
                 cleared[i] = ONE if np.int64(bits & LOWER) < cleared_below else ZERO
             for c in range(len(values)):
-                row, before = values[c, begin:end], last[c, first : first + end - begin]
+                row, place = values[c, begin:end], c * taxels + first
+                load(memory, place, own.integers, before)
                 for i in range(len(row)):
                     row[i] = before[i] if held[i] > ZERO else row[i]
                 if now.keep:
-                    copy(row, before)
+                    save(row, memory, place, own.integers)
                 for i in range(len(row)):
                     row[i] = ZERO if cleared[i] > ZERO else row[i]
