@@ -15,6 +15,8 @@ from tactile_sim.compilation import kernel
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 LOWER = np.uint64(0xFFFFFFFF)
 """Mask of the lower half of 64 bits."""
+RESOLUTION = 2.0**-12
+"""Resolution of `draw_normal`, with which int16 stores numbers up to 8 in magnitude."""
 _ONE, _HALF, _LAST = np.float32(1.0), np.float32(0.5), np.float32(2.0**-31)
 _LN4 = np.float32(2.0 * math.log(2.0))
 _ANGLE = np.float32(0.5 * np.pi * 2.0**-30)
@@ -118,23 +120,22 @@ def draw_uniform(keys, low, high, out):
 
 
 @kernel
-def draw_normal(keys, ranges, sizes, out):
-    """Draw normally distributed numbers for the taxels of b pads.
+def draw_normal(keys, ranges, out):
+    """Draw standard normal numbers for the taxels of b pads, as multiples of `RESOLUTION`.
 
     Args:
         keys: (b,) uint64 key for each pad, see `make_keys`.
         ranges: (b, 3) as in `Own.ranges`.
-        sizes: (b,) Standard deviation for each pad.
-        out: (columns, taxels of all b pads) float32 Output.
+        out: (columns, taxels of all b pads) int16 Output.
     """
-    other = np.empty(out.shape[1], np.float32)
+    one, other = np.empty(out.shape[1], np.float32), np.empty(out.shape[1], np.float32)
     begin = 0
     for b in range(len(keys)):
         end = begin + ranges[b, 1] - ranges[b, 0]
         for c in range(0, len(out), 2):
-            second = out[c + 1] if c + 1 < len(out) else other
-            fill_normal(keys[b], 0, c >> 1, out[c, begin:end], second[begin:end])
-        for c in range(len(out)):
+            fill_normal(keys[b], 0, c >> 1, one[begin:end], other[begin:end])
             for k in range(begin, end):
-                out[c, k] *= np.float32(sizes[b])
+                out[c, k] = np.int16(np.rint(one[k] / RESOLUTION))
+                if c + 1 < len(out):
+                    out[c + 1, k] = np.int16(np.rint(other[k] / RESOLUTION))
         begin = end

@@ -203,21 +203,19 @@ class Draw:
         """(b, p) parameters, drawn from their ranges."""
         draw_uniform(self._keys(_RANGES), low, high, self.parameters)
 
-    def normal(self, scatter: str = "scatter", columns: int = 1) -> np.ndarray:
-        """Draw normally distributed numbers for all taxels in the group.
+    def normal(self, columns: int) -> np.ndarray:
+        """Draw standard normal numbers for all taxels in the group, see `draw_normal`.
 
         Args:
-            scatter: Parameter that contains the standard deviation.
             columns: Number of values for each taxel.
 
         Returns:
-            (columns, taxels) float32 numbers, pad by pad.
+            (columns * taxels,) int16 numbers, pad by pad for each column, two in each float32.
         """
-        out = np.zeros((columns, self._group.number), np.float32)
-        sizes = self._group.column(self, scatter).copy()
-        if sizes.any():
-            draw_normal(self._keys(_TAXELS), self._group.pads, sizes, out)
-        return out
+        size = columns * self._group.number
+        out = np.zeros(size + size % 2, np.int16)
+        draw_normal(self._keys(_TAXELS), self._group.pads, out[:size].reshape(columns, -1))
+        return out.view(np.float32)
 
     def chosen(self, k: int, count: int) -> np.ndarray:
         """Choose random taxels of a pad.
