@@ -19,7 +19,8 @@ class Codes(NamedTuple):
 
     def contain(self, value: float) -> bool:
         """Return whether a value, rounded to float32, is stored exactly."""
-        values, codes, stored = np.float32([value]), np.empty(1, np.uint16), np.empty(1, np.float32)
+        values = np.array([value], np.float32)
+        codes, stored = np.empty(1, np.uint16), np.empty(1, np.float32)
         if not 0 <= np.rint(values[0] / np.float32(self.step)) - self.least <= np.iinfo(np.uint16).max:
             return False
         encode(values, self.step, self.least, codes)
