@@ -6,10 +6,8 @@ does not detect changes in called functions and raises errors if a file is damag
 
 from __future__ import annotations
 
-import sys
-import time
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack
 from typing import Any
 
 import numpy as np
@@ -21,10 +19,8 @@ from numba.np.arrayobj import make_array, populate_array
 from numba.np.numpy_support import from_dtype
 
 from tactile_sim import signals
+from tactile_sim.compilation_progress import Progress, warn
 from tactile_sim.kernel_cache import KernelCache
-
-INTERVAL = 5.0
-"""Interval between progress messages if standard error is not a terminal [s]."""
 
 
 def kernel(function: Callable | str | None = None, counted: bool = True, **options: Any) -> Any:
@@ -52,7 +48,7 @@ def _compiled(function: Callable, signature: str | None, options: dict[str, Any]
     dispatcher = njit(**options)(function)
     if dispatcher is function:  # NUMBA_DISABLE_JIT is set
         return function
-    dispatcher._cache = KernelCache(dispatcher, warn=_warn)
+    dispatcher._cache = KernelCache(dispatcher, warn=warn)
     if signature:
         dispatcher.compile(signature)
         dispatcher.disable_compile()
@@ -211,67 +207,6 @@ def longs_from_zero() -> Any:
     return carray(_pointer(0), (_MOST,), np.int64)
 
 
-def _warn(text: str) -> None:
-    report(text)  # looked up at call time, because the node replaces it
-
-
-def _write(text: str) -> None:
-    with suppress(OSError, AttributeError):  # the terminal or standard error is closed
-        sys.stderr.write(text)
-        sys.stderr.flush()
-
-
-def _print(text: str) -> None:
-    _write(f"tactile_sim: {text}\n")
-
-
-report: Callable[[str], None] = _print
-"""Function that reports progress and warnings. The default prints to standard error; the node logs them."""
-
-
-class _Progress(numba_event.Listener):
-    """Numba event listener that reports compilation progress.
-
-    In a terminal, the report is updated continuously. In a log, it is repeated at intervals.
-    """
-
-    def __init__(self) -> None:
-        self._count = self._depth = 0
-        self._start = self._due = 0.0
-
-    def on_start(self, event: numba_event.Event) -> None:
-        if not _is_ours(event):
-            return
-        now = time.monotonic()
-        if not self._count:
-            self._start = now
-            report("compiling kernels, once after an installation or an update")
-            self._due = now + INTERVAL
-        self._count += 1
-        self._depth += 1
-        text = f"compiling kernels: {self._count} in {now - self._start:.0f} s"
-        if _on_terminal():
-            _write(f"\r\x1b[K{text} ...")
-        elif now >= self._due:
-            self._due = now + INTERVAL
-            report(text)
-
-    def on_end(self, event: numba_event.Event) -> None:
-        if not _is_ours(event):
-            return
-        self._depth -= 1
-        if not self._depth and _on_terminal():
-            _write("\r\x1b[K")  # clear the line for other output
-
-
-def _is_ours(event: numba_event.Event) -> bool:
-    return isinstance(getattr(event.data["dispatcher"], "_cache", None), KernelCache)
-
-
-def _on_terminal() -> bool:
-    return report is _print and sys.stderr is not None and sys.stderr.isatty()
-
-
 class _Uninterrupted(numba_event.Listener):
     """Numba event listener that defers signal handlers during compilation.
 
@@ -298,5 +233,5 @@ class _Uninterrupted(numba_event.Listener):
             self._signals.close()
 
 
-numba_event.register("numba:compile", _Progress())
+numba_event.register("numba:compile", Progress())
 numba_event.register("numba:compiler_lock", _Uninterrupted())

@@ -120,8 +120,10 @@ class ErrorList:
             self.add(error)
 
     def add(self, error: TactileSimError) -> None:
-        """Store an error, or all errors of a ConfigErrors."""
-        self.errors += error.errors if isinstance(error, ConfigErrors) else [error]
+        """Store an error, or all errors of a ConfigErrors, except those with the message of another one."""
+        stored = {str(other) for other in self.errors}
+        errors = error.errors if isinstance(error, ConfigErrors) else [error]
+        self.errors += [each for each in errors if str(each) not in stored]
 
     def check(self) -> None:
         """Raise the error if there is one, or ConfigErrors if there are several."""

@@ -17,6 +17,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tactile_sim.drawing.colors import DECADES, levels
 from tactile_sim.text import counted
 
 HISTORY = 3.0
@@ -57,6 +58,8 @@ class State:
     """Number of skin messages received."""
     problem: str = ""
     """Warnings and errors from the diagnostics messages."""
+    fault: str = ""
+    """Description of the physics fault that stopped time; empty if there is none."""
     _sums_by_time: deque[tuple[float, np.ndarray]] = field(default_factory=deque)
     _history: deque[tuple[float, float, int]] = field(default_factory=deque)
 
@@ -163,7 +166,7 @@ class View:
     weights: Mapping[str, float]
     """Weight of each free body [N], keyed by name."""
     scale: float
-    """Force at which a bar is full [N]."""
+    """Force at which a bar is full [N]. Bars are logarithmic, because impacts would hide light touch."""
     hints: Sequence[str] = ()
     """Lines of text to show below the table."""
     starting: str = "starting the node ..."
@@ -186,14 +189,14 @@ class View:
         table.add_column("body")
         for heading in HEADINGS:
             table.add_column(heading, justify="right", min_width=len(heading))
-        table.add_column(f"taxels, 0 to {self.scale:g} N", width=BAR_WIDTH)
+        table.add_column(self._bar_heading, width=BAR_WIDTH)
         table.add_column(f"last {HISTORY:g} s", width=SPARK_WIDTH)
         table.add_column("", no_wrap=True)
         order = [i for i in self._order(state) if state.peaks[i] >= TOUCHED]
         histories = state.histories()
         for i in order[:room]:
-            force, name = state.sums[i], state.bodies[i]
-            bar = Bar(self.scale, 0, min(force, self.scale), width=BAR_WIDTH, color="cyan")
+            name = state.bodies[i]
+            bar = Bar(1.0, 0, float(self._levels(state.sums[i])), width=BAR_WIDTH, color="cyan")
             table.add_row(
                 Text(name), *self._numbers(state, i), bar, self._spark(histories[i]), self._weight(name)
             )
@@ -213,14 +216,14 @@ class View:
         if state.problem:
             lines.append(f"  {state.problem}")
         width = max(map(len, state.bodies), default=0)
-        lines.append("  ".join((" " * (width + 2), *HEADINGS)))
+        lines.append("  ".join((" " * (width + 2), *HEADINGS, self._bar_heading)))
         order = self._order(state)
         for i in [i for i in order[:PLAIN_ROWS] if state.sums[i] > 0] or order[:1]:
             name = state.bodies[i]
             numbers = [
                 text.rjust(len(title)) for text, title in zip(self._numbers(state, i), HEADINGS, strict=True)
             ]
-            bar = "#" * round(min(state.sums[i] / self.scale, 1.0) * PLAIN_BAR_WIDTH)
+            bar = "#" * round(float(self._levels(state.sums[i])) * PLAIN_BAR_WIDTH)
             parts = f"  {name:<{width}}", *numbers, bar.ljust(PLAIN_BAR_WIDTH), self._weight(name)
             lines.append("  ".join(parts).rstrip())
         return "\n".join(lines)
@@ -230,9 +233,17 @@ class View:
         return [f"{values[i]:.3f}" for values in (state.net, state.sums, state.peaks)]
 
     def _spark(self, history: np.ndarray) -> Text:
-        """Return a sparkline of forces (SPARK_WIDTH,) [N]. Its full height corresponds to ``scale``."""
-        levels = np.ceil(np.clip(history / self.scale, 0.0, 1.0) * (len(SPARKS) - 1)).astype(int)
-        return Text("".join(SPARKS[level] for level in levels), "cyan")
+        """Return a sparkline of forces (SPARK_WIDTH,) [N], on the scale of the bars."""
+        heights = np.ceil(self._levels(history) * (len(SPARKS) - 1)).astype(int)
+        return Text("".join(SPARKS[height] for height in heights), "cyan")
+
+    def _levels(self, forces: np.ndarray) -> np.ndarray:
+        """Return the lengths of bars for forces [N], from 0 to 1, on the scale of the view's colours."""
+        return levels(forces, self.scale)
+
+    @property
+    def _bar_heading(self) -> str:
+        return f"{self.scale / 10**DECADES:g} to {self.scale:g} N, log"
 
     def _order(self, state: State) -> list[int]:
         """Return the indices of the bodies by decreasing peak.

@@ -13,19 +13,27 @@ import mujoco
 _LOG = logging.getLogger("tactile_sim.mujoco")
 _PREFIX = "Attaching a spec with an empty prefix"
 _UNNEEDED = ("prevent the model from being saved", "Attach conflict")
-"""Parts of messages that are not logged: scenes are not saved, and Python warns of conflicts itself."""
+"""Parts of messages about scenes that are saved, and about conflicts, of which Python warns itself."""
+_UNSTABLE = tuple(f"Nan, Inf or huge value in {what} " for what in ("QPOS", "QVEL", "QACC"))
+_ignored = set(_UNNEEDED)
+"""Parts of messages that are not logged."""
 _logged: set[tuple[str | Path, str]] = set()
 """Scenes and compiler warnings that have been logged."""
 
 
 def _log_warning(message: str) -> None:
-    if not any(part in message for part in _UNNEEDED):
+    if not any(part in message for part in _ignored):
         _LOG.warning(message)
 
 
 def log_warnings() -> None:
     """Log the warnings of MuJoCo in this process with the logger ``tactile_sim.mujoco``."""
     mujoco.set_mju_user_warning(_log_warning)
+
+
+def ignore_instability() -> None:
+    """Stop logging MuJoCo's warnings about unstable physics, because an engine reports them as faults."""
+    _ignored.update(_UNSTABLE)
 
 
 @contextmanager

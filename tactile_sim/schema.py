@@ -126,7 +126,8 @@ class Text:
 
     def __call__(self, value: Any) -> str:
         if not isinstance(value, str):
-            raise ValueError(f"must be text, got {shown(value)}; put it in quotes")
+            remedy = "give one" if isinstance(value, list | tuple) else "put it in quotes"
+            raise ValueError(f"must be text, got {shown(value)}; {remedy}")
         if self.filled and not value.strip():
             raise ValueError("must be text, got an empty string")
         check_characters(value)

@@ -8,7 +8,17 @@ import pytest
 from support.errors import raises
 
 import tactile_sim
-from tactile_sim import BagError, CommandError, ConfigError, EngineError, SceneError, Simulation, bag, engines
+from tactile_sim import (
+    BagError,
+    CommandError,
+    ConfigError,
+    EngineError,
+    SceneError,
+    Simulation,
+    bag,
+    config,
+    engines,
+)
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.errors import PhysicsError
 from tactile_sim.feelers import Feelers, place
@@ -100,6 +110,17 @@ CALLS = {
     "sensor 3": (lambda s: s.engine.get_sensor_data([3]), EngineError, ("[3]", "sole")),
     "load None": (lambda s: tactile_sim.load(None), ConfigError, ("None",)),
     "load 3": (lambda s: tactile_sim.load(3), ConfigError, ("3",)),
+    "configuration None": (lambda s: config.load(None), ConfigError, ("None",)),
+    "configuration bytes": (lambda s: config.load(b"touch_cube"), ConfigError, ("b'touch_cube'",)),
+    "node": (lambda s: config.load("touch_cube", 3), ConfigError, ("node", "3")),
+    "changes": (lambda s: config.load("touch_cube", changes=3), ConfigError, ("changes", "3")),
+    "base": (lambda s: config.from_mapping({"scene": "a.xml"}, "folder"), ConfigError, ("base", "'folder'")),
+    "key": (lambda s: s.settings.replace(3, 0.0), ConfigError, ("key", "3")),
+    "update": (lambda s: s.update({"rates": 3}), ConfigError, ("settings", "rates")),
+    "set_state": (lambda s: s.engine.set_state(np.zeros(3)), EngineError, ("values", "(3,)")),
+    "set_state x": (lambda s: s.engine.set_state("x"), EngineError, ("values", "'x'")),
+    "get_state": (lambda s: s.engine.get_state(None), EngineError, ("out", "None")),
+    "scene": (lambda s: engines.load(None), SceneError, ("scene", "None")),
     "settings": (lambda s: Simulation(mujoco.MjSpec(), "x"), ConfigError, ("settings", "'x'")),
     "threads": (lambda s: engines.load("touch_cube", threads="x"), EngineError, ("threads", "'x'")),
     "bag": (lambda s: bag.read(3), BagError, ("3",)),

@@ -89,6 +89,10 @@ CASES = {
     "a negative scale": (parameters(scales="{cube: -1}"), ["skin.scales.cube", "[m]", "-1"]),
     "scale NaN": (parameters(scales="{cube: .nan}"), ["skin.scales.cube", "[m]", "nan"]),
     "scale 1e-6": (parameters(scales="{cube: 1e-6}"), ["6.0e+10"]),
+    "a switch without value": (
+        parameters("skin.sensor: {cube: {gain: {enabled: null}}}"),
+        ["skin.sensor.cube.gain.enabled", "null"],
+    ),
     "an empty skin": (parameters(scales="{cube: null}"), ["skin.scales"]),
     "an unknown body": (parameters(scales="{cub: 0.02}"), ["skin.scales.cub", "'cub'", "'cube'"]),
     "a pattern without bodies": (parameters(scales='{"finger_*": 0.02}'), ["skin.scales.finger_*"]),
@@ -194,6 +198,41 @@ SEVERAL = {
             "skin.thickness: {left: 0.001}", "skin.stiffness: {cub: 1e5}", "feelers: {cup: {spacing: 0.1}}"
         ),
         ["skin.stiffness.cub", "skin.thickness.left", "feelers.cup"],
+    ),
+    "names of bodies and pads": (
+        parameters(
+            "skin.pads: {a: {body: cub, spacing: 0.01}}",
+            "skin.sensor: {cbe: {gain: {value: 2.0}}, a: {gain: {value: 2.0}}}",
+            "skin.state: {aa: {on: 0.1}, cube: {on: 0.1}}",
+            "control: {hnge: {kp: 1.0}}",
+            "contact_sensors: {touch: {geom1: cubby}}",
+            "motion.keyframes: [hom, heme]",
+            "grippers: {hand: {joints: [hnge, heng]}}",
+            scales="{cub: 0.02}",
+        ),
+        [
+            "skin.scales.cub:",
+            "skin.pads.a.body",
+            "skin.sensor.cbe:",
+            "skin.state.aa:",
+            "control.hnge:",
+            "contact_sensors.touch.geom1",
+            "'hom'",
+            "'heme'",
+            "'hnge'; ",
+            "'heng'",
+        ],
+    ),
+    "names of stages": (
+        parameters(
+            "skin.sensor: {cub: {gain: {value: 2.0}}, box: {gain: {value: 2.0}}}",
+            "skin.state: {cub: {on: 0.1}}",
+        ),
+        ["skin.sensor.cub:", "skin.sensor.box:", "skin.state.cub:"],
+    ),
+    "robots": (
+        parameters("robots: {a: {file: one.urdf}, b: {file: two.urdf}}"),
+        ["robots.a.file", "robots.b.file"],
     ),
     "an unreadable scene": (parameters("seed: -1", scene="broken.xml"), ["seed", "broken.xml: line 2"]),
     "a missing scene": (parameters("rates: {tf: fast}", scene="scen.xml"), ["rates.tf", "'scen.xml'"]),

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import mujoco
 import numpy as np
 import pytest
@@ -134,6 +137,33 @@ def test_physics_fault_names_the_joint_and_does_not_reset():
     assert engine.fault() == "bad velocity"
     engine.reset()
     assert engine.fault() is None
+
+
+UNSTABLE = """
+import numpy as np
+import tactile_sim
+from tactile_sim.batch import Batch
+simulation = tactile_sim.Simulation("touch_cube")
+simulation.engine.qvel[0] = np.nan
+try:
+    simulation.step(3)
+except tactile_sim.PhysicsError as error:
+    print(error)
+batch = Batch("touch_cube", 2)
+batch.qvel[:] = np.nan
+batch.step(3)
+"""
+
+
+def test_unstable_physics_is_reported_once_and_leaves_no_file_behind(tmp_path, without_progress):
+    done = subprocess.run(
+        [sys.executable, "-c", UNSTABLE], cwd=tmp_path, capture_output=True, text=True, timeout=240
+    )
+    assert done.returncode == 0, done.stderr
+    (simulation,) = done.stdout.splitlines()
+    (batch,) = without_progress(done.stderr).splitlines()
+    assert "bad velocity" in simulation and "bad velocity" in batch
+    assert not list(tmp_path.iterdir())
 
 
 def test_unknown_engine_is_rejected_by_name():

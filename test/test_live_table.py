@@ -58,7 +58,9 @@ def test_plain_text_shows_numbers_weight_and_bar():
     status, headings, thumb, palm = view.plain(example_state()).splitlines()
     assert status.startswith("time 1.500 s ")
     assert "contacts 4" in status
-    assert thumb.split() == ["thumb", "5.000", "7.000", "7.000", 10 * "#", "weight", "2.500", "N"]
+    assert headings.endswith("0.014 to 14 N, log")
+    bar = round(20 * (1 + np.log10(7 / 14) / 3))  # of 20 columns for three decades
+    assert thumb.split() == ["thumb", "5.000", "7.000", "7.000", bar * "#", "weight", "2.500", "N"]
     assert palm.split()[:4] == ["palm", "0.000", "6.000", "6.000"]
 
 
@@ -90,4 +92,17 @@ def test_untouched_bodies_are_counted_in_one_line_and_impacts_stay_in_the_sparkl
     assert "1 body without touch" in lines
     history = state.histories()[0]
     assert (history[0], history[-1], history[1:-1].max()) == (4.0, 1.0, 0.0)
-    assert palm.rstrip().endswith("█" + " " * (len(history) - 2) + "▂")
+    assert palm.rstrip().endswith("█" + " " * (len(history) - 2) + "▇")  # 1 N of 4 N: 80 %
+
+
+def test_bars_are_logarithmic_over_three_decades():
+    state = State(time=0.0)
+    names = ["full", "tenth", "hundredth", "below"]
+    state.add_frame(0.0, names, np.ones(4, np.uint32), np.array([100.0, 10.0, 1.0, 0.05]), 1)
+    lines = View("hand", {}, 100.0).plain(state).splitlines()
+    bars = {line.split()[0]: line.count("#") for line in lines[2:]}
+    assert bars == {"full": 20, "tenth": 13, "hundredth": 7, "below": 0}
+    console = Console(width=120)
+    with console.capture() as capture:
+        console.print(View("hand", {}, 100.0).table(state, 24))
+    assert "0.1 to 100 N, log" in capture.get()

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Generate the figures of docs/bags.md: python tools/bag_figures.py. Requires ROS and EGL, but no display.
 
-It records a bag of the infant and, to show feelers, one of the worm, and saves the output of `tactile_sim
-plot` in docs/images.
+It records a bag of the infant, one of the worm for feelers and one of the hand for its map, and saves the
+output of `tactile_sim plot` in docs/images.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ DURATION, STILL = 4.0, 1.6
 """Duration of the infant's bag, and time of the video frame that is saved [s]."""
 FALL = 1.0
 """Duration of the worm's bag [s]."""
+GRASP, CLOSED = 6.0, 2.5
+"""Duration of the hand's bag, and time from which the hand turns the ball [s]."""
 WITHOUT = ("--ros-args", "-p", "rates.images:=0.0", "-p", "rates.points:=0.0")
 """Arguments that turn off the topics that no figure uses."""
 COLORS = 256
@@ -62,6 +64,10 @@ def main() -> None:
         command("run", "worm", "--duration", str(FALL), "--record", str(worm), *WITHOUT)
         command("plot", str(worm), "forces")
         save(Image.open(Path(folder) / "worm_plots" / "forces.png"), "bag_feelers.png")
+        hand = Path(folder) / "hand"
+        command("run", "hand", "--duration", str(GRASP), "--record", str(hand), *WITHOUT)
+        command("plot", str(hand), "map", "--from", str(CLOSED))
+        save(Image.open(Path(folder) / "hand_plots" / "map.png"), "bag_map.png")
         save(still(video, STILL).resize((960, 540), Image.Resampling.LANCZOS), "bag_video.jpg")
 
 

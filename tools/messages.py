@@ -59,6 +59,12 @@ TOPICS = (
         "once",
         "the scene for Foxglove, if foxglove_msgs is installed",
     ),
+    (
+        "web_view",
+        "std_msgs/msg/String",
+        "once",
+        "camera and colour scale of the [view](view.md#the-view-in-a-bag), only with `--web`",
+    ),
     ("robot_description", "std_msgs/msg/String", "once", "URDF"),
     ("/tf", "tf2_msgs/msg/TFMessage", "tf", "moving bodies"),
     ("/tf_static", "tf2_msgs/msg/TFMessage", "once", "fixed bodies and sensor frames"),

@@ -10,8 +10,8 @@ arrows show the contact forces on the skin.
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import mujoco
@@ -87,6 +87,10 @@ class View:
     """Forces on the colour scale, from dark to bright [N]."""
     unloaded: tuple[float, float, float, float] = UNLOADED
     """Colour (RGBA) of taxels whose force is below the colour scale."""
+    materials: Mapping[str, tuple[float, float, float, float]] = field(default_factory=dict)
+    """Colours (RGBA) of materials, in addition to `MATERIALS`."""
+    glow: tuple[tuple[float, float], ...] = ((3, 0.35), (10, 0.5), (30, 0.7))
+    """Radii [pixels, supersampled] and weights of the blurred light of loaded taxels."""
 
 
 VIEWS = [
@@ -215,7 +219,7 @@ class Panel:
     def __init__(self, view: View, simulation: Simulation, height: int = HEIGHT) -> None:
         self._view, self._size = view, (view.width, height)
         model = simulation.engine.model
-        for name, rgba in MATERIALS.items():
+        for name, rgba in {**MATERIALS, **view.materials}.items():
             material = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_MATERIAL, name)
             if material >= 0:
                 model.mat_rgba[material] = rgba
@@ -245,7 +249,7 @@ class Panel:
         taxels.emission[:] = 1.0
         taxels.draw(scene, taxels.felt, grow=1.15)
         light = Image.fromarray(renderer.render())
-        for radius, weight in ((3, 0.35), (10, 0.5), (30, 0.7)):
+        for radius, weight in self._view.glow:
             glow = np.asarray(light.filter(ImageFilter.GaussianBlur(radius)), float)
             image = 255 - (255 - image) * (255 - weight * glow) / 255
         panel = Image.fromarray(image.round().astype(np.uint8))

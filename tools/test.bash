@@ -6,6 +6,7 @@ cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 source tools/env.bash
 export ROS_AUTOMATIC_DISCOVERY_RANGE=LOCALHOST  # keep DDS discovery on this machine
 export PYTEST_DISABLE_PLUGIN_AUTOLOAD=1         # pytest 9 rejects the plugins of a ROS installation
+unset PYTHONDONTWRITEBYTECODE                   # stored bytecode saves 0.25 s at each start of a program
 # Remove shared memory left by killed Fast DDS processes; it would fill the memory and may stay locked.
 command -v fastdds >/dev/null && fastdds shm clean >/dev/null 2>&1 || true
 RUN=(python -m ${COVERAGE:+coverage run -m} pytest)

@@ -14,6 +14,7 @@ from tactile_sim.analysis.raster import raster
 from tactile_sim.analysis.recording import Recording
 from tactile_sim.analysis.timeline import timeline
 from tactile_sim.analysis.touch import Touch
+from tactile_sim.analysis.whole_skin import skin_map
 from tactile_sim.errors import BagError
 
 
@@ -78,6 +79,20 @@ def _peak(recording: Recording, bodies: Sequence[str]) -> Figure:
     return peak(touch, skin, touch.taxels_of(list(known)), parts, feelers, frame)
 
 
+def _map(recording: Recording, bodies: Sequence[str]) -> Figure:
+    touch, chosen = _parts(recording, bodies)[0]
+    if touch.frames is not recording.touch.frames:
+        raise MissingTopics("requires tactile/frame or tactile/BODY/array")
+    found = recording.layouts.of(touch.layout_id, touch.bodies, touch.counts.tolist())
+    known = {body: layout for body in chosen if (layout := found[body]) and len(layout.positions)}
+    if not known or touch.peak is None:
+        raise MissingTopics("requires the layout of this skin (tactile/BODY/layout)")
+    poses = recording.first_poses()
+    if not poses and len(known) > 1:
+        raise MissingTopics("requires the poses of the bodies (/tf)")
+    return skin_map(touch, list(known), list(known.values()), poses)
+
+
 def _contacts(recording: Recording, bodies: Sequence[str]) -> Figure:
     if not len(recording.contacts.times):
         raise MissingTopics("requires contacts")
@@ -88,6 +103,7 @@ FIGURES: dict[str, Callable[[Recording, Sequence[str]], Figure]] = {
     "forces": _forces,
     "raster": _raster,
     "peak": _peak,
+    "map": _map,
     "contacts": _contacts,
 }
 """Functions that plot a recording for the specified bodies, keyed by the name of the figure.

@@ -25,6 +25,10 @@ FRONT = np.array([0.45, -0.8, 0.4])
 TILT = np.radians(35.0)
 LEAST = 7.0
 """Minimum half-width of the region in a panel, in taxel spacings."""
+ARROW = 0.7
+"""Length of the arrow of a force parallel to the image, in half-widths of a panel."""
+FONT_SIZE, GAP = 9, 4.0
+"""Size of the text at an arrow, and its distance from the arrow [points]."""
 ROOM = 1.5
 """Size of the region in a panel relative to the size of the touched skin."""
 
@@ -145,7 +149,7 @@ def _draw(
         lines = ((covered.ends - center) @ view.T)[..., :2]
         ax.add_collection(LineCollection(lines, colors=colors.unit_rgba(colors.COVERED_FEELER), lw=0.8))
     if part.net is not None and np.linalg.norm(part.net) > 0:
-        _arrow(ax, view @ part.net, half, part.net)
+        _arrow(ax, view @ part.net, middle, half, part.net)
     _bar(ax, middle, half)
 
 
@@ -187,18 +191,19 @@ def _box() -> dict[str, Any]:
     return {"fc": style.theme().background, "ec": "none", "pad": 1.0, "alpha": 0.8}
 
 
-def _arrow(ax: Any, force: np.ndarray, half: float, net: np.ndarray) -> None:
-    """Draw the net force on a body as an arrow, with its magnitude.
+def _arrow(ax: Any, force: np.ndarray, middle: np.ndarray, half: float, net: np.ndarray) -> None:
+    """Draw the net force on a body as an arrow, with its magnitude beyond the tail or else beside it.
 
     The arrow ends at (0, 0), the mean position of the touched taxels weighted by their readings.
 
     Args:
         ax: Axes to draw in.
         force: (3,) net force along the axes of the view [N].
+        middle: Centre (2,) of the panel [m].
         half: Half-width of the panel [m].
         net: (3,) net force in the world [N].
     """
-    tail = -0.9 * half * force[:2] / np.linalg.norm(force)
+    tail = -ARROW * half * force[:2] / np.linalg.norm(force)
     look = {
         "arrowstyle": "-|>",
         "mutation_scale": 14,
@@ -208,9 +213,16 @@ def _arrow(ax: Any, force: np.ndarray, half: float, net: np.ndarray) -> None:
         "shrinkB": 0,
     }
     ax.annotate("", xy=(0, 0), xytext=tail, arrowprops=look)
+    text = f"{np.linalg.norm(net):.3g} N"
+    size = FONT_SIZE * np.array([0.35 * len(text), 0.7])  # upper bounds of half its width and half its height
+    beyond = tail / max(float(np.linalg.norm(tail)), 1e-12)
+    beside = np.array([-beyond[1], beyond[0]])
+    beside *= 1.0 if beside @ (middle - tail) >= 0.0 else -1.0
+    offsets = [(size @ np.abs(way) + GAP) * way for way in (beyond, beside)]
+    ends = np.abs(tail - middle) / half * 36.0 * PANEL + offsets[0] * np.sign(tail - middle) + size
     ax.annotate(
-        f"{np.linalg.norm(net):.3g} N", tail, ha="center", va="center", fontsize=9, color=style.theme().net,
-        bbox=_box(),
+        text, tail, offsets[0] if (ends < 36.0 * PANEL).all() else offsets[1], textcoords="offset points",
+        ha="center", va="center", fontsize=FONT_SIZE, color=style.theme().net, bbox=_box(),
     )  # fmt: skip
 
 

@@ -105,6 +105,16 @@ class Recording:
         Cursor(Messages(self.path, {MOVING}.__contains__), poses.add).until(stamp)
         return poses
 
+    def first_poses(self) -> Poses:
+        """Return the poses of all frames at the beginning of the bag."""
+        poses, start = copy(self.static), None
+        for message in Messages(self.path, {MOVING}.__contains__):
+            start = message.stamp if start is None else start
+            if message.stamp > start:
+                break
+            poses.add(message)
+        return poses
+
     def feelers_at(self, stamp: int, bodies: Sequence[str], poses: Poses) -> CoveredFeelers:
         """Return the covered feelers of the specified bodies at one time, in world coordinates.
 

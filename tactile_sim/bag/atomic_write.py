@@ -63,6 +63,8 @@ def unused(path: Path) -> Path:
 def _make(folder: Path) -> None:
     try:
         folder.mkdir(parents=True, exist_ok=True)
+    except FileExistsError:
+        raise BagError(f"{folder} is a file; choose the path of a folder") from None
     except OSError as error:
         raise BagError(f"cannot create the folder {folder}: {error.strerror}") from None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tactile_sim.bag.live_view import LiveView, is_topic
 from tactile_sim.bag.mcap_file import NO_SCHEMA, McapScan, Progress
 from tactile_sim.bag.messages import decoder_of
 from tactile_sim.bag.metadata import files_of
@@ -45,6 +46,8 @@ class Contents:
     """Number of taxels on each pad, keyed by the pad's layout topic."""
     feelers: dict[str, int] = field(default_factory=dict)
     """Number of feelers on each body, keyed by the body's layout topic."""
+    views: dict[str, LiveView] = field(default_factory=dict)
+    """Last live view of each robot that has one, keyed by topic."""
 
     @property
     def count(self) -> int:
@@ -93,6 +96,10 @@ def contents(path: Path, progress: Progress | None = None) -> Contents:
                     found.feelers[name] = len(layout.lengths)
                 else:
                     found.skins[name] = len(layout.areas)
+            if is_topic(name, message.schema.name):
+                text = decoder_of(message).decode(message, message.data).data
+                if view := LiveView.parse(text):
+                    found.views[name] = view
         for channel in scan.channels.values():
             schema = scan.schemas.get(channel.schema_id, NO_SCHEMA)
             found.topics.setdefault(channel.topic, TopicContents(schema.name))

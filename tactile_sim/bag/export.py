@@ -18,7 +18,7 @@ from tactile_sim.bag.messages import Selection, unique_names
 from tactile_sim.bag.reader import Topic, read
 from tactile_sim.bag.units import unit_of
 from tactile_sim.errors import BagError
-from tactile_sim.wire.decode import Columns
+from tactile_sim.wire.records import Columns
 
 TOGETHER = 128 << 20
 """Maximum total size of the topics read in one pass [bytes]. A larger topic is read alone."""

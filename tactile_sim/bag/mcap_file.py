@@ -113,7 +113,8 @@ class McapScan:
             if file.read(len(MAGIC)) != MAGIC:
                 end = min(self.size, SEARCHED)
                 if self.size < len(MAGIC) or next_chunk(file, len(MAGIC), end) == end:
-                    raise BagError(f"{self.path} is not an MCAP file, or is empty")
+                    remedy = "; give the bag's folder" if self.path.name == "metadata.yaml" else ""
+                    raise BagError(f"{self.path} is not an MCAP file, or is empty{remedy}")
                 self._fault(0, "the file does not begin like an MCAP file", 0)
             yield from self._records(file, len(MAGIC))
 

@@ -13,7 +13,8 @@ from tactile_sim.bag.mcap_file import Message as Stored
 from tactile_sim.bag.metadata import files_of
 from tactile_sim.bag.optional_deps import require
 from tactile_sim.errors import BagError
-from tactile_sim.wire.decode import Record, decoder, is_row
+from tactile_sim.wire.decode import decoder
+from tactile_sim.wire.records import Record, is_row
 from tactile_sim.wire.sources import of_definition
 from tactile_sim.wire.stamps import stamp_of
 from tactile_sim.wire.types import Struct, WireError

@@ -23,7 +23,7 @@ from tactile_sim.bag.optional_deps import require
 from tactile_sim.bag.reader import rows_of
 from tactile_sim.bag.units import unit_of
 from tactile_sim.errors import BagError, suggest
-from tactile_sim.wire.decode import Columns, Record
+from tactile_sim.wire.records import Columns, Record
 
 BATCH = 128
 """Number of messages written at a time."""

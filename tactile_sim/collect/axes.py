@@ -73,6 +73,8 @@ def make_axes(name: str, given: Sequence[str]) -> tuple[Axis, ...]:
 def _values(key: str, text: str) -> tuple[Any, ...]:
     """Parse a range ``A:B:N`` or a list of values with the syntax of configuration files."""
     parts: list[Any] = [scalar(part.strip()) for part in text.split(":")]
+    if len(parts) == 2 and all(_is_number(part) for part in parts):
+        raise CommandError(f"--over {key}: must have the number of values as in {text}:5, got {text!r}")
     if len(parts) == 3 and all(_is_number(part) for part in parts):
         start, end, count = parts
         if not (isinstance(count, int) and 2 <= count <= MOST_POINTS):

@@ -41,7 +41,9 @@ def make_task(name: str) -> Task:
         environment = gymnasium.make(name).unwrapped
     except (gymnasium.error.Error, ModuleNotFoundError) as error:
         known = [key for key in gymnasium.registry if key.startswith("tactile_sim/")]
-        reason = " ".join(str(error).split())
+        reason = " ".join(str(error).split()).partition(" Did you mean")[
+            0
+        ]  # it suggests other packages' tasks
         raise CommandError(f"--task: cannot make {name!r}: {reason}{suggest(name, known)}") from None
     task = getattr(environment, "task", None)
     if not isinstance(task, Task):

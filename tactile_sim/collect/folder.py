@@ -46,6 +46,8 @@ def locked(out: Path) -> Iterator[None]:
     try:
         out.mkdir(parents=True, exist_ok=True)
         handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
+    except (FileExistsError, NotADirectoryError):
+        raise CommandError(f"--out: must be a folder, got {out}, which is a file or below one") from None
     except OSError as error:
         raise CommandError(f"--out: cannot use the folder {out}: {error.strerror}") from None
     try:

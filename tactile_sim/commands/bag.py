@@ -96,6 +96,12 @@ def _info(args: argparse.Namespace) -> int:
         feelers = {name: count for name, count in found.feelers.items() if name.startswith(own)}
         if feelers:
             console.print(_wrapped(f"{where}{_per_body('feeler', feelers)}", console.width), soft_wrap=True)
+    for name, view in found.views.items():
+        at, to = (", ".join(f"{value:.3g}" for value in point) for point in (view.position, view.look_at))
+        end = f"up to {view.scale_end:g}" if view.scale_end else "automatic"
+        kind = "logarithmic" if view.logarithmic else "linear"
+        text = f"{name}: camera at ({at}) m, looking at ({to}) m; {kind} colour scale, {end}"
+        console.print(_wrapped(text, console.width), soft_wrap=True)
     seconds, start = (found.stop - found.start) / 1e9, found.start / 1e9
     console.print(
         f"{counted(found.count, 'message')}, {seconds:.3f} s from {start:.3f} s on, "

@@ -7,6 +7,8 @@ import argparse
 from tactile_sim import config
 from tactile_sim.commands import add_config, new_parser
 from tactile_sim.config.hardware import HardwareSettings
+from tactile_sim.config.quaternion_order import swapped_quaternions
+from tactile_sim.errors import TactileSimError
 from tactile_sim.text import counted, shortened
 
 
@@ -32,7 +34,10 @@ def main(args: argparse.Namespace) -> int:
     from tactile_sim.simulation import Simulation  # imported late because it takes a second
     from tactile_sim.skin.warnings import inward_pads, open_meshes
 
-    simulation = Simulation(settings)
+    try:
+        simulation = Simulation(settings)
+    except TactileSimError as error:
+        config.raise_all(settings, error)
     skin, model = simulation.skin, simulation.engine.model
     if settings.hardware != HardwareSettings():
         from tactile_sim.hardware import pad_inputs
@@ -47,6 +52,7 @@ def main(args: argparse.Namespace) -> int:
         f"{counted(model.nu, 'actuator')}, {counted(len(simulation.engine.sensor_ids), 'sensor')}."
     )
     warnings = [*settings.rates_above(1 / simulation.engine.timestep), *inward_pads(model, skin)]
+    warnings += swapped_quaternions(settings)
     if "elastic_foundation" in simulation.functions.responses:
         warnings += open_meshes(model)
     for line in warnings:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from rich.console import Console
 from rich.live import Live
 
-from tactile_sim import config
+from tactile_sim import config, share
 from tactile_sim.child import Child
 from tactile_sim.commands import add_config, new_parser
 from tactile_sim.commands.option_types import positive
@@ -52,7 +52,12 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "Without ROS_DOMAIN_ID a free domain is used. Discovery is limited to this machine.",
     )
     add_config(parser)
-    parser.add_argument("--duration", type=positive, metavar="S", help="end after S seconds of wall time")
+    parser.add_argument(
+        "--duration",
+        type=positive,
+        metavar="S",
+        help="end after S seconds of wall time; after a physics fault, end at once with exit code 2",
+    )
     parser.add_argument(
         "--web",
         action=argparse.BooleanOptionalAction,
@@ -66,11 +71,16 @@ def main(args: argparse.Namespace) -> int:
     """Run the demo until the user quits, the duration has passed, or the node or its controller ends.
 
     Returns:
-        0, or a nonzero exit code if the node or its controller ended.
+        0, 2 if a physics fault ended the demo before the duration, or a nonzero exit code if the node or its
+            controller ended.
     """
     settings = config.load(args.config)
-    if args.controller and not (args.controller.endswith(".py") and Path(args.controller).is_file()):
+    if args.controller and not args.controller.endswith(".py"):
         raise ConfigError(f"--controller: must be a Python program (.py), got {args.controller!r}")
+    if args.controller and not Path(args.controller).is_file():
+        raise ConfigError(
+            f"--controller: no such file: {args.controller}{share.similar_file(Path(args.controller))}"
+        )
     _, model = config.configured_scene(settings)
     require_ros("tactile_sim demo")
     os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
@@ -189,6 +199,10 @@ def _watch(
                 show(monitor, True)
                 return 0
             show(monitor, False)
+            if duration is not None and monitor.state.fault:
+                remedy = "the demo ends; try a smaller timestep or softer contacts"
+                print(f"tactile_sim: error: {monitor.state.fault}; {remedy}", file=sys.stderr)
+                return 2
     name, ended = "node", node
     if controller is not None and node.returncode is None:
         name, ended = "controller", controller

@@ -71,6 +71,8 @@ def main(args: argparse.Namespace) -> int:
         from tactile_sim.bag.atomic_write import refuse_existing
 
         refuse_existing(args.plot, args.force)
+        if not args.plot.absolute().parent.is_dir():
+            raise CommandError(f"--plot: cannot write {args.plot}: there is no folder {args.plot.parent}")
     settings = config.load(args.config)
     from tactile_sim.simulation import Simulation, inventory  # imported late because it takes a second
 

@@ -23,12 +23,13 @@ if TYPE_CHECKING:
     from tactile_sim.analysis.robots import Robot
     from tactile_sim.analysis.span import Span
 
-FIGURES = ("forces", "raster", "peak", "contacts")
+FIGURES = ("forces", "raster", "peak", "map", "contacts")
 DETAILS = """\
 figures:
   forces    net force on each body over time, and covered share of its feelers
   raster    reading of each taxel and each feeler over time
   peak      the skin at the time of the largest total reading
+  map       the whole skin at that time, with its pads arranged as on the robot
   contacts  contact force between each pair of bodies over time
 
   tactile_sim plot touch forces raster --body 'left_*' --from 1 --to 2.5

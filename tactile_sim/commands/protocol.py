@@ -64,6 +64,8 @@ def main(args: argparse.Namespace) -> int:
 
     if args.indenter is not None and not args.simulate:
         raise CommandError("--indenter: requires --simulate")
+    if args.out.suffix.lower() != ".csv":
+        raise CommandError(f"--out: must end in .csv, got {args.out.name!r}")
     refuse_existing(args.out, args.force)
     settings = config.load(args.config)
     reference = Reference.of(settings, args.pad)

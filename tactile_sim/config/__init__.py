@@ -18,6 +18,7 @@ from tactile_sim.config.pad_settings import PadSettings
 from tactile_sim.config.pads import resolve_pads
 from tactile_sim.config.scales import match_scales, resolve_scales
 from tactile_sim.config.scene import configured_scene, robot_description
+from tactile_sim.config.scene_errors import add_scene_errors, raise_all
 from tactile_sim.config.settings import (
     KEYS,
     MarkerSettings,
@@ -26,7 +27,7 @@ from tactile_sim.config.settings import (
     Settings,
     WebSettings,
 )
-from tactile_sim.config.skin_plan import add_scene_errors, skin_plan
+from tactile_sim.config.skin_plan import skin_plan
 from tactile_sim.config.skin_settings import SkinSettings
 from tactile_sim.errors import ConfigError, ErrorList
 from tactile_sim.patterns import match
@@ -49,6 +50,7 @@ __all__ = [
     "load",
     "match",
     "match_scales",
+    "raise_all",
     "resolve_feelers",
     "resolve_pads",
     "resolve_scales",
@@ -66,8 +68,10 @@ def find(name: str | Path) -> Path:
         name: Path of a file, or the name of a shipped configuration such as ``touch_cube``.
 
     Raises:
-        ConfigError: The name is empty, or it is not a shipped configuration and does not look like a path.
+        ConfigError: The name is not text, or it is neither a shipped configuration nor looks like a path.
     """
+    if not isinstance(name, str | os.PathLike):
+        raise ConfigError(f"configuration: must be a name such as 'touch_cube' or a path, got {name!r}")
     if not str(name):
         raise ConfigError("the configuration's name is empty; give a shipped name or the path of a YAML file")
     path = share.expand_home(name)
@@ -100,6 +104,10 @@ def load(
         ConfigErrors: There are several errors.
     """
     path = find(name)
+    if not isinstance(node, str):
+        raise ConfigError(f"node: must be a full name such as '/tactile_sim', got {node!r}")
+    if not isinstance(changes, Mapping):
+        raise ConfigError(f"changes: must be a mapping of full keys to values, got {changes!r}")
     values = parameter_file.read(path, str(path), node) | dict(changes)
     settings, invalid = checked_mapping(values, path.absolute().parent, str(path))
     errors = ErrorList(error for _, error in invalid)

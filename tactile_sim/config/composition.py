@@ -64,13 +64,18 @@ def add_parts(spec: mujoco.MjSpec, settings: Settings) -> dict[str, str]:
     Raises:
         SceneError: A file is missing or invalid.
         ConfigError: A name already exists in the scene.
+        ConfigErrors: There are several such errors.
     """
     if settings.scene_options.balance_inertia:
         spec.compiler.balanceinertia = True
     modes: dict[str, str] = {}
+    errors = ErrorList()
     for name in settings.robots:
-        modes |= _add_robot(spec, name, settings)
-    _add_objects(spec, settings)
+        with errors.collect():
+            modes |= _add_robot(spec, name, settings)
+    with errors.collect():
+        _add_objects(spec, settings)
+    errors.check()
     return modes
 
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from tactile_sim.errors import ConfigError, ErrorList, suggest
 from tactile_sim.schema import Check, Flag, Number, Texts, parameter
+
+if TYPE_CHECKING:
+    from tactile_sim.config.settings import Settings
 
 
 @dataclass(frozen=True)
@@ -47,3 +51,23 @@ GRIPPER: dict[str, Check] = {
 def fault_of_gripper(entry: Mapping[str, Any]) -> str | None:
     """Return an error message if a gripper has no joints, or else None."""
     return None if entry.get("joints") else "must have joints, such as joints: [left, right]"
+
+
+def check_joints(settings: Settings, joints: Collection[str]) -> None:
+    """Check that the joints of all grippers exist.
+
+    Args:
+        settings: Configuration with the table ``grippers``.
+        joints: Names of the hinge and slide joints of the scene.
+
+    Raises:
+        ConfigError: A joint is unknown.
+        ConfigErrors: Several joints are unknown.
+    """
+    errors = ErrorList()
+    for name, keys in settings.grippers.items():
+        for joint in keys.get("joints", ()):
+            if joint not in joints:
+                where = f"{settings.source}: grippers.{name}.joints"
+                errors.add(ConfigError(f"{where}: no joint {joint!r}{suggest(joint, joints)}"))
+    errors.check()

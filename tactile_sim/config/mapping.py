@@ -24,6 +24,7 @@ from tactile_sim.config.settings import KEYS, RECORDS, TABLES, Settings
 from tactile_sim.errors import ConfigError, ErrorList, located
 from tactile_sim.registry import engine_plugin, has_engine
 from tactile_sim.schema import check_characters, shown
+from tactile_sim.signal_chain.stage import ENABLED
 
 _NULLS = ("null", "Null", "NULL", "~")
 """Strings that mean null. rcl has no null, so it passes a plain ``null`` to the node as a string."""
@@ -75,6 +76,8 @@ def checked_mapping(
     Raises:
         ConfigError: The structure of the mapping or the engine is invalid.
     """
+    if not isinstance(base, Path | None):
+        raise ConfigError(f"base: must be a pathlib.Path or None, got {base!r}")
     _check_levels(mapping, source)
     pairs = list(_flatten(mapping, source))
     named, _ = _checked([pair for pair in pairs if pair[0] == "engine"], source)
@@ -173,6 +176,8 @@ def _checked(
         try:
             value = None if isinstance(value, str) and value in _NULLS else value
             check = own[name].check if name in own else check_of(name, value, source, own, engine)
+            if value is None and name.startswith("skin.sensor.") and name.endswith(f".{ENABLED}"):
+                raise ValueError("must be true or false, got null; remove the key")
             if value is not None:
                 values[name] = check(value)
         except ConfigError as error:

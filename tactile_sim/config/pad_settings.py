@@ -129,10 +129,12 @@ class PadSettings:
         for name in ("position", "orientation"):
             if getattr(self, name) is not None and not (self.layout or self.rows):
                 raise ValueError(f"{name}: requires a preset, layout or grid; remove it")
-        for name in ("normal", "orientation"):
+        for name, example in (("normal", [0.0, 0.0, 1.0]), ("orientation", [1.0, 0.0, 0.0, 0.0])):
             value = getattr(self, name)
             if value is not None and np.linalg.norm(value) < 1e-6:
-                raise ValueError(f"{_NAMES[name]}: must not be all zeros")
+                raise ValueError(
+                    f"{_NAMES[name]}: must not be 0, got {list(value)}; write it as in {example}"
+                )
 
 
 _NAMES = {key.name: key.metadata["key"] or key.name for key in dataclasses.fields(PadSettings)}

@@ -92,6 +92,7 @@ class WebSettings:
     host: str = _key("127.0.0.1", Text(filled=True), "address to listen on")
     port: int = _key(8080, Integer(0, 65535), "port to listen on; 0: any free port")
     token: str = _key("", Text(), "token that browsers must send; empty: none; `random`: a generated one")
+    note: str = _key("", Text(), "text that the view shows until time advances, such as what it waits for")
 
 
 @dataclass(frozen=True)
@@ -202,6 +203,8 @@ class Settings:
         Raises:
             ConfigError: The key does not exist or cannot be set at run time, or the value is invalid.
         """
+        if not isinstance(key, str):
+            raise ConfigError(f"key: must be a full name such as 'rates.tactile', got {key!r}")
         keys = self.keys
         if key not in keys and key.startswith("skin.sensor.") and key.endswith(".enabled"):
             known = switches(self.skin.sensor)

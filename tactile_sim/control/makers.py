@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from tactile_sim.config import Settings
-from tactile_sim.config.grippers import GripperSettings
+from tactile_sim.config.grippers import GripperSettings, check_joints
+from tactile_sim.config.motion import check_keyframes
 from tactile_sim.control.commander import Commander
 from tactile_sim.control.motion import KeyframeMotion, Motion
 from tactile_sim.engines import Engine
-from tactile_sim.errors import CommandError, ConfigError, located, suggest
+from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.names import Names, topic_token
 from tactile_sim.registry import engine_plugin
 
@@ -34,7 +35,9 @@ def make_grippers(settings: Settings, commander: Commander) -> dict[str, Gripper
     Raises:
         ConfigError: A joint does not exist, follows another one, is repeated or has no position servo with a
             constant gain, or two grippers have the same action names.
+        ConfigErrors: Several joints do not exist.
     """
+    check_joints(settings, commander.joint_names)
     grippers = {name: GripperSettings(**keys) for name, keys in settings.grippers.items()}
     owners: dict[str, str] = {}
     for name, gripper in grippers.items():
@@ -45,8 +48,6 @@ def make_grippers(settings: Settings, commander: Commander) -> dict[str, Gripper
             )
         where = f"{settings.source}: grippers.{name}.joints"
         for joint in gripper.joints:
-            if joint not in commander.joint_names:
-                raise ConfigError(f"{where}: no joint {joint!r}{suggest(joint, commander.joint_names)}")
             if joint in commander.followers:
                 raise ConfigError(
                     f"{where}: joint {joint!r} {commander.without_position[joint]}, which moves it, too;"
@@ -71,9 +72,10 @@ def make_motion(settings: Settings, names: Names, engine: Engine) -> Motion | No
 
     Raises:
         SceneError: A keyframe is unknown.
+        ConfigErrors: Several keyframes are unknown.
     """
     own = engine_plugin(settings.engine).make_motion(engine, settings.engine_settings)
     if own is not None or not settings.motion.keyframes:
         return own
-    with located(f"{settings.source}: motion.keyframes"):
-        return KeyframeMotion(engine.model, names, settings.motion.keyframes, settings.motion.period)
+    check_keyframes(settings, names)
+    return KeyframeMotion(engine.model, names, settings.motion.keyframes, settings.motion.period)

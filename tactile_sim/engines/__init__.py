@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Collection, Mapping
+from os import PathLike
 from pathlib import Path
 from typing import Any, cast
 
@@ -16,7 +17,7 @@ from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.mujoco.engine import MujocoEngine
 from tactile_sim.engines.plugin import EnginePlugin, EngineTopic
 from tactile_sim.engines.protocol import DataEngine, Engine
-from tactile_sim.errors import EngineError
+from tactile_sim.errors import EngineError, SceneError
 from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes import compiled, load_scene
 from tactile_sim.scenes.sensor_schema import check_sensors
@@ -66,6 +67,8 @@ def load(
         ConfigError: A contact sensor is invalid.
         EngineError: The engine is not installed or rejects the scene.
     """
+    if not isinstance(scene, str | PathLike):
+        raise SceneError(f"scene: must be a name such as 'touch_cube' or a path, got {scene!r}")
     num_envs = whole("num_envs", num_envs, 1, error=EngineError)
     threads = whole("threads", threads, error=EngineError)
     plugin = engine_plugin(engine)

@@ -8,28 +8,13 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import indices, known, numbers, orientation, whole
-from tactile_sim.engines.contacts import Contacts, FlexContacts, read_contacts
+from tactile_sim.arguments import described, indices, numbers, orientation, whole
+from tactile_sim.engines.contact_reader import read_contacts
+from tactile_sim.engines.contacts import Contacts, FlexContacts
+from tactile_sim.engines.keyframes import keyframe_id
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.engines.state_arrays import StateArrays
 from tactile_sim.errors import CommandError, EngineError
-
-
-def keyframe_id(model: mujoco.MjModel, keyframe: str | None) -> int:
-    """Return the id of a keyframe, or -1 for the initial state.
-
-    Args:
-        model: The model.
-        keyframe: Name of the keyframe; None or an empty name for the initial state.
-
-    Raises:
-        EngineError: The keyframe does not exist; the message suggests the nearest name.
-    """
-    if keyframe is None or (isinstance(keyframe, str) and not keyframe):
-        return -1
-    names = [model.key(k).name for k in range(model.nkey)]
-    return names.index(known("reset: no keyframe", keyframe, names, EngineError))
-
 
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 """Components of MuJoCo's state that together determine all later states."""
@@ -80,12 +65,29 @@ class MjDataEngine(StateArrays, MujocoSensors):
 
         Args:
             out: (state_size,) array to fill.
+
+        Raises:
+            EngineError: ``out`` has another size or type.
         """
-        mujoco.mj_getState(self.model, self.data, out, _STATE)
+        try:
+            mujoco.mj_getState(self.model, self.data, out, _STATE)
+        except TypeError:
+            raise self._state_error("get_state: out", out) from None
 
     def set_state(self, values: np.ndarray) -> None:
-        """Restore the state and inputs that `get_state` wrote; call `forward` to update everything else."""
-        mujoco.mj_setState(self.model, self.data, values, _STATE)
+        """Restore the state and inputs that `get_state` wrote; call `forward` to update everything else.
+
+        Raises:
+            EngineError: ``values`` has another size or type.
+        """
+        try:
+            mujoco.mj_setState(self.model, self.data, values, _STATE)
+        except TypeError:
+            raise self._state_error("set_state: values", values) from None
+
+    def _state_error(self, argument: str, value: object) -> EngineError:
+        size = self.state_size
+        return EngineError(f"{argument}: must be an array of floats ({size},), got {described(value)}")
 
     @property
     def time(self) -> float:

@@ -41,6 +41,8 @@ class Runner(Stepper):
         """Function called repeatedly, also while time is stopped; the view uses it to poll the state."""
         self.recorder: Recorder | None = None
         """Object that records bags on request, or None."""
+        self.on_view: list[Callable[[str], None]] = []
+        """Functions called with the camera and the colour scale of the browser view when they change."""
         self.set_parameter: Callable[[str, Any], Future[None] | None] = self._set_parameter
         """Function that sets a live parameter. The node replaces it to update the ROS parameter as well."""
         self._mail = Mailbox()

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
+from tactile_sim.bag import live_view
 from tactile_sim.bag.atomic_write import unused
 from tactile_sim.bag.background_writer import BackgroundWriter, BagStatus
 from tactile_sim.environment import require_ros
@@ -43,6 +44,11 @@ class BagOutput(Output):
     ):
         self._output, self._simulation = runner.output, runner.simulation
         runner.output = runner.recorder = self
+        runner.on_view.append(self._set_view)
+        self._view = ""
+        """Camera and colour scale of the browser view as JSON; empty if unknown."""
+        self._view_channel = 0
+        """Channel id of the view in the bag."""
         self._folder, self._resolve = folder, resolve
         self.on_status: Callable[[BagStatus], None] = lambda status: None
         self._writer: BackgroundWriter | None = None
@@ -115,6 +121,9 @@ class BagOutput(Output):
             kind, name = of_class(topic.type).name, self._resolve(topic.name)
             qos = LATCHED if topic.stream == ONCE else QoSProfile(depth=DEPTH)
             self._channels.append(writer.add_topic(name, kind, definition(kind), [qos_fields(qos)]))
+        self._view_channel = writer.add_topic(
+            self._resolve(live_view.TOPIC), live_view.TYPE, definition(live_view.TYPE), [qos_fields(LATCHED)]
+        )
         self._writer, self._active, self._is_new = writer, True, True
         writer.start()
 
@@ -126,6 +135,7 @@ class BagOutput(Output):
         if self._is_new:
             self._is_new = False
             streams = streams | {ONCE}
+            self._write_view(snapshot.stamp)
         assert self._writer
         self._writer.write(
             [
@@ -134,6 +144,20 @@ class BagOutput(Output):
                 if topic.stream in streams
             ]
         )
+
+    def _set_view(self, view: str) -> None:
+        """Store the camera and the colour scale of the browser view, also in the current recording."""
+        self._view = view
+        if self._recording() and not self._is_new:
+            self._write_view(self._simulation.stamp)
+
+    def _write_view(self, stamp: int) -> None:
+        from std_msgs.msg import String  # ROS is needed only to record
+
+        from tactile_sim.ros import cdr
+
+        if self._view and self._writer:
+            self._writer.write([(self._view_channel, stamp, cdr.encode(String, {"data": self._view}))])
 
     # -- the loop's output -----------------------------------------------------------------------------------
 

@@ -19,9 +19,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from tactile_sim.wire.decode import Columns, Record, decoder
+from tactile_sim.wire.decode import decoder
 from tactile_sim.wire.encode import encoder
 from tactile_sim.wire.placeholders import STAMP, IntColumn, Lookup, Payload, Repeat, RowRange, Value
+from tactile_sim.wire.records import Columns, Record
 from tactile_sim.wire.sources import of_class
 from tactile_sim.wire.stamps import nanoseconds, stamp_of
 from tactile_sim.wire.template import MessageTemplate

@@ -121,7 +121,7 @@ class Monitor:
 
     @staticmethod
     def update(state: State, diagnostics: DiagnosticArray) -> None:
-        """Update the problems and the paused flag of a state from a diagnostics message.
+        """Update the problems, the physics fault and the paused flag of a state from a diagnostics message.
 
         Args:
             state: The state, modified in place.
@@ -134,6 +134,7 @@ class Monitor:
         state.problem = "; ".join(complaints)
         values = {value.key: value.value for status in statuses for value in status.values}
         state.paused = values["paused"] == "true"
+        state.fault = statuses[0].message.partition(";")[0] if values["state"] == "broken" else ""
 
     def __enter__(self) -> Monitor:
         return self

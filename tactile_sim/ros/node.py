@@ -17,7 +17,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
-from tactile_sim import compilation, config
+from tactile_sim import compilation_progress, config
 from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.environment import require_ros, split_ros_arguments
 from tactile_sim.errors import BagError, ConfigError, TactileSimError
@@ -26,6 +26,7 @@ from tactile_sim.loop.runner import Runner
 from tactile_sim.ros import bridges, parameters
 from tactile_sim.ros.bag_output import BagOutput
 from tactile_sim.ros.commands import Commands
+from tactile_sim.ros.live_view import publish_live_view
 from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.publishers import Publishers
 from tactile_sim.ros.recorder_process import RecorderProcess
@@ -96,11 +97,11 @@ def run(
         endpoint = Endpoint(settings.web.host, settings.web.port, settings.web.token, allow_other_port)
         if web:
             endpoint.check()
-        folder = endpoint.output_folder(out) if web else None
+        folder = endpoint.output_folder(out, "--web-out") if web else None
         if node.get_parameter("use_sim_time").value:
             node.get_logger().warning("use_sim_time is ignored: this node publishes the simulation time")
             node.set_parameters([Parameter("use_sim_time", value=False)])
-        compilation.report = node.get_logger().info
+        compilation_progress.report = node.get_logger().info
         simulation = Simulation(settings)
         stop.check()
         publishers = Publishers(node, simulation, RECORDED_DEPTH if recording else DEPTH)
@@ -117,6 +118,7 @@ def run(
         _serve(node, runner, stack)
         _log_summary(node, simulation)
         if view:
+            publish_live_view(node, runner)
             view.serve(runner)
             node.get_logger().info(announcement(endpoint.host, view.url))
         if recording:

@@ -42,7 +42,8 @@ def take_planes(robot: ElementTree.Element) -> list[Plane]:
             normal = _numbers(plane, "normal", "0 0 1")
             if not normal.any():
                 raise ValueError(
-                    f"link {link.get('name')!r}: plane normal must not be 0, got {plane.get('normal')!r}"
+                    f"link {link.get('name')!r}: plane normal must not be 0, got {plane.get('normal')!r};"
+                    " write it as in '0 0 1'"
                 )
             tilt = Rotation.align_vectors([normal], [[0.0, 0.0, 1.0]])[0]
             rotation = Rotation.from_euler("xyz", _numbers(origin, "rpy", "0 0 0")) * tilt

@@ -10,22 +10,22 @@ from collections.abc import Iterator
 
 from tactile_sim.scenes.mimics import resolve_mimics
 
-_COUNTS = {
-    "origin": {"xyz": 3, "rpy": 3},
-    "axis": {"xyz": 3},
-    "box": {"size": 3},
-    "mesh": {"scale": 3},
-    "sphere": {"radius": 1},
-    "cylinder": {"radius": 1, "length": 1},
-    "capsule": {"radius": 1, "length": 1},
-    "plane": {"normal": 3},
-    "limit": {"lower": 1, "upper": 1, "effort": 1, "velocity": 1},
-    "dynamics": {"damping": 1, "friction": 1},
-    "mimic": {"multiplier": 1, "offset": 1},
-    "mass": {"value": 1},
-    "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 1),
+_EXAMPLES = {
+    "origin": {"xyz": "0 0 -0.5", "rpy": "0 0 1.57"},
+    "axis": {"xyz": "0 0 1"},
+    "box": {"size": "0.1 0.2 0.3"},
+    "mesh": {"scale": "1 1 1"},
+    "sphere": {"radius": "0.1"},
+    "cylinder": {"radius": "0.1", "length": "0.5"},
+    "capsule": {"radius": "0.1", "length": "0.5"},
+    "plane": {"normal": "0 0 1"},
+    "limit": {"lower": "-0.5", "upper": "0.5", "effort": "10", "velocity": "1"},
+    "dynamics": {"damping": "0.1", "friction": "0.1"},
+    "mimic": {"multiplier": "-0.5", "offset": "-0.5"},
+    "mass": {"value": "0.5"},
+    "inertia": {"ixx": "0.01", "ixy": "0", "ixz": "0", "iyy": "0.01", "iyz": "0", "izz": "0.01"},
 }
-"""Number of values of each numeric attribute, by element."""
+"""A valid value of each numeric attribute, by element."""
 _SHAPES = ("box", "sphere", "cylinder", "capsule")
 _NUMBER = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\.?")
 _INFINITE = re.compile(r"[+-]?inf(?:inity)?", re.IGNORECASE)
@@ -56,14 +56,14 @@ def repair_elements(robot: ElementTree.Element) -> list[str]:
         where = f"{owner.tag} {owner.get('name')!r}"
         lines = list(_repair_repetitions(owner)) if owner.tag == "joint" else []
         for element in owner.iter():
-            for key, count in _COUNTS.get(element.tag, {}).items():
-                given = element.get(key, "")
+            for key, example in _EXAMPLES.get(element.tag, {}).items():
+                given, count = element.get(key, ""), len(example.split())
                 if not given.strip():
                     continue
                 repaired = _repaired(given, count, element.tag == "limit")
                 needed = f"{element.tag} {key} must be {count} number{'s' * (count > 1)}, got {given!r}"
                 if repaired is None:
-                    raise ValueError(f"{where}: {needed}; write it as in {' '.join(['-0.5'] * count)!r}")
+                    raise ValueError(f"{where}: {needed}; write it as in {example!r}")
                 if element.tag in _SHAPES and not all(float(number) > 0.0 for number in repaired.split()):
                     raise ValueError(f"{where}: {element.tag} {key} must be > 0 m, got {given!r}")
                 if repaired != given:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
 from tactile_sim.schema import SHARE, TIME_CONSTANT
-from tactile_sim.signal_chain.group import Group
-from tactile_sim.signal_chain.loops import copy
+from tactile_sim.signal_chain.group import Draw, Group
+from tactile_sim.signal_chain.loops import awake_span, copy, span
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 
@@ -24,7 +24,7 @@ class LowPass(Stage):
     """
 
     has_memory = True
-    recalls = True
+    recalls = rests = True
 
     @classmethod
     def words(cls, group: Group) -> int:
@@ -35,6 +35,50 @@ class LowPass(Stage):
         """
         return (2 - group.linked) * group.channels * group.number
 
+    @classmethod
+    @abstractmethod
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        """Return own, late and T of r runs, as arrays (r,) or numbers, from the parameters (p, r)."""
+
+    @classmethod
+    def constants(cls, group: Group, draw: Draw) -> np.ndarray:
+        """Return the coefficients as one array (3 r,): own, late and T of each run."""
+        runs = draw.parameters[group.runs]
+        return np.column_stack(np.broadcast_arrays(*cls.coefficients(runs.T))).ravel()
+
+    @classmethod
+    def integers(cls, group: Group) -> np.ndarray:
+        """Return two flags: ``group.linked`` and ``group.recalled``."""
+        return np.array([group.linked, group.recalled], np.int32)
+
+    @staticmethod
+    @computation
+    def compute(values, own, memory, now):
+        linked, recalled = own.integers[0], own.integers[1]
+        size = len(memory) if linked else len(memory) // 2
+        for b in range(len(own.ranges)):
+            begin, end, first = span(own, b)
+            rest, late = own.constants[3 * b], own.constants[3 * b + 1]
+            gain, at = np.float32(-np.expm1(-now.interval / own.constants[3 * b + 2])), begin
+            while at < end:
+                start, at = awake_span(now.awake, at, end)
+                for c in range(len(values)):
+                    row, place = values[c, start:at], c * (size // len(values)) + first + start - begin
+                    lags, last = memory[place : place + len(row)], now.last[c, start:at]
+                    load = last if linked else memory[size + place : size + place + len(row)]
+                    before = now.work[0, : at - start]  # because the loop below can overwrite ``last``
+                    if recalled:
+                        for i in range(len(row)):
+                            before[i] = rest * load[i] - late * lags[i]
+                    for i in range(len(row)):
+                        x = row[i]
+                        lag = lags[i] - gain * lags[i] + (x - load[i])
+                        row[i] = rest * x - late * lag
+                        if now.keep:
+                            load[i], lags[i] = x, lag
+                    if recalled:
+                        copy(before, last)
+
 
 @dataclass(frozen=True)
 class Viscoelasticity(LowPass):
@@ -43,12 +87,10 @@ class Viscoelasticity(LowPass):
     strength: float = ranged(SHARE, "Fraction of the load that arrives late, 0 to 1.")
     time_constant: float = ranged(TIME_CONSTANT, "Time constant of the late part [s].")
 
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        for b in range(len(own.ranges)):
-            late, constant = own.parameters[b, 0], own.parameters[b, 1]
-            _filter(values, own.ranges, b, 1.0, late, constant, memory, now)
+    @classmethod
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        strength, time_constant = parameters
+        return 1.0, strength, time_constant
 
 
 @dataclass(frozen=True)
@@ -58,12 +100,10 @@ class SlowAdaptation(LowPass):
     fraction: float = ranged(SHARE, "Fraction of the initial reading that remains in the end, 0 to 1.")
     time_constant: float = ranged(TIME_CONSTANT, "Time constant of the decay [s].")
 
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        for b in range(len(own.ranges)):
-            rest, constant = own.parameters[b, 0], own.parameters[b, 1]
-            _filter(values, own.ranges, b, rest, rest - 1.0, constant, memory, now)
+    @classmethod
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        fraction, time_constant = parameters
+        return fraction, fraction - 1.0, time_constant
 
 
 @dataclass(frozen=True)
@@ -72,35 +112,6 @@ class FastAdaptation(LowPass):
 
     time_constant: float = ranged(TIME_CONSTANT, "Time constant with which a held load fades [s].")
 
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        for b in range(len(own.ranges)):
-            constant = own.parameters[b, 0]
-            _filter(values, own.ranges, b, 0.0, -1.0, constant, memory, now)
-
-
-@kernel(error_model="numpy")
-def _filter(values, ranges, b, own, late, constant, memory, now):
-    begin, end, first = ranges[b, 0], ranges[b, 1], ranges[b, 2]
-    gain, own, late = np.float32(-np.expm1(-now.interval / constant)), np.float32(own), np.float32(late)
-    size, taxels = end - begin, ranges[-1, 2] + ranges[-1, 1] - ranges[-1, 0]
-    for c in range(len(values)):
-        row, last, place = values[c, begin:end], now.last[c, begin:end], c * taxels + first
-        lags = memory[place : place + size]
-        if len(memory) > len(values) * taxels:  # the group is not linked
-            load = memory[len(values) * taxels + place :][:size]
-            copy(load, last)
-            if now.keep:
-                copy(row, load)
-        if now.keep:
-            for i in range(size):
-                lag = lags[i] - gain * lags[i] + (row[i] - last[i])
-                last[i] = own * last[i] - late * lags[i]
-                lags[i] = lag
-                row[i] = own * row[i] - late * lag
-        else:
-            for i in range(size):
-                lag = lags[i] - gain * lags[i] + (row[i] - last[i])
-                last[i] = own * last[i] - late * lags[i]
-                row[i] = own * row[i] - late * lag
+    @classmethod
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        return 0.0, -1.0, parameters[0]

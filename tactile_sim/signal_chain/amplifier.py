@@ -95,15 +95,15 @@ class Saturation(Stage):
             shear = np.float32(own.parameters[b, 2])
             magnitudes = now.work[0, : end - begin]
             squares(values, begin, end, magnitudes)
-            least, beyond = min(level, normal, shear), 0
+            least, beyond = min(level, normal, shear), np.int32(0)
             for i in range(len(magnitudes)):
-                beyond |= magnitudes[i] > least * least
+                beyond = np.int32(beyond | np.int32(magnitudes[i] > least * least))
             if beyond:
                 _limit_parts(values, begin, end, now.axes, normal, shear, now.valid)
                 _limit(values, begin, end, level, now.valid)
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", counted=False)
 def _limit(values, begin, end, most, valid):
     for t in range(begin, end):
         square = ZERO
@@ -116,7 +116,7 @@ def _limit(values, begin, end, most, valid):
                 values[c, t] *= ratio
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", counted=False)
 def _limit_parts(values, begin, end, axes, normal, shear, valid):
     for t in range(begin, end):
         split = len(values) == 3 and (axes[0, t] != ZERO or axes[1, t] != ZERO or axes[2, t] != ZERO)

@@ -74,6 +74,7 @@ class SignalChain:
             stage.has_memory or group.random.any() for stage, group in self._groups.items() if group.bodies
         )
         self._timestep, self._seed, self._episode = timestep, seed, 0
+        self._step = np.zeros(1, np.int64)
         self._zero: np.ndarray | None
         self.forget(frame)
 
@@ -291,10 +292,10 @@ class SignalChain:
             )
         waits = keep and program.waits_for_tare
         output = np.empty((1, *truth.shape))
-        steps = np.array([step], np.int64)
+        self._step[0] = step
         if keep:
-            program.make_room(steps)
-        program.run(self._workspace, _ALONE, steps, truth[None], output, keep, until)
+            program.make_room(self._step)
+        program.run(self._workspace, _ALONE, self._step, truth[None], output, keep, until)
         if waits and program.tared[0]:
             self._zero = program.zero(0)
         return output[0]

@@ -33,13 +33,13 @@ class Codes(NamedTuple):
         return np.concatenate([[self.least], np.array([self.step]).view(np.int32)]).astype(np.int32)
 
 
-@kernel
+@kernel(counted=False)
 def stored_words(count, coded):
     """Return the number of float32 words that store ``count`` values."""
     return (count + 1) // 2 if coded else count
 
 
-@kernel
+@kernel(counted=False)
 def save(values, memory, place, codes):
     """Store values (n,) float32 in memory.
 
@@ -58,7 +58,7 @@ def save(values, memory, place, codes):
             stored[i] = values[i]
 
 
-@kernel
+@kernel(counted=False)
 def load(memory, place, codes, values):
     """Read values that `save` has stored; ``values`` is the output."""
     if len(codes):
@@ -70,7 +70,7 @@ def load(memory, place, codes, values):
             values[i] = stored[i]
 
 
-@kernel(error_model="numpy")
+@kernel(error_model="numpy", counted=False)
 def encode(values, step, least, codes):
     """Compute the codes (n,) uint16 of values (n,) float32, see `Codes`."""
     per_step, first = np.float32(1.0 / step), np.float32(least)
@@ -78,7 +78,7 @@ def encode(values, step, least, codes):
         codes[i] = np.uint16(np.int32(np.rint(values[i] * per_step) - first))
 
 
-@kernel
+@kernel(counted=False)
 def decode(codes, step, least, values):
     """Compute the values (n,) float32 of codes (n,) uint16, rounded as by `Quantisation`."""
     first = np.float32(least)

@@ -18,7 +18,7 @@ def compact(groups: dict[type[Stage], Group]) -> dict[type[Stage], Group]:
         groups: Group of pads for each stage, in the order of the stages.
 
     Returns:
-        The groups, with `Group.linked` and `Group.codes` set.
+        The groups, with `Group.linked`, `Group.recalled` and `Group.codes` set.
     """
     made: dict[type[Stage], Group] = {}
     recalled: set[str] = set()
@@ -28,7 +28,8 @@ def compact(groups: dict[type[Stage], Group]) -> dict[type[Stage], Group]:
         inputs = {codes.get(name) for name, _ in pads}
         made[stage] = replace(
             group,
-            linked=all(name in recalled for name, _ in pads),
+            linked=stage.recalls and all(name in recalled for name, _ in pads),
+            recalled=stage.recalls,
             codes=inputs.pop() if len(inputs) == 1 else None,
         )
         for name, own in pads:

@@ -157,11 +157,10 @@ class Quantisation(Stage):
             most = np.inf if bits == 0.0 else size - 1.0
             step, low, high = np.float32(width), np.float32(least), np.float32(most)
             for c in range(len(values)):
-                row = values[c, begin:end]
-                beyond = 0
+                row, beyond = values[c, begin:end], np.int32(0)
                 for i in range(len(row)):
                     count = np.rint(row[i] / step)
-                    beyond |= not low <= count <= high
+                    beyond = np.int32(beyond | np.int32(not low <= count <= high))
                     row[i] = np.float64(count) * width + 0.0
                 if beyond:
                     for i in range(len(row)):

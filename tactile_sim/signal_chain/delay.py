@@ -101,14 +101,14 @@ class Delay(Stage):
             counters[0], counters[1] = (oldest + drop) % room, stored + 1 - drop
 
 
-@kernel
+@kernel(counted=False)
 def _slot_words(runs, taxels, channels, coded):
     """Return the size of a slot [words]; it is even, so that int64 numbers in the next slot are aligned."""
     size = 2 * runs + (taxels + 3) // 4 + stored_words(channels * taxels, coded)
     return size + size % 2
 
 
-@kernel
+@kernel(counted=False, inline="always")
 def _arrivals(slot, runs):
     """Return the arrival steps (runs,) int64 in a slot."""
     return slot[: 2 * runs].view(np.int64)
@@ -125,7 +125,7 @@ def with_room(group: Group, rate: float) -> Group:
     return replace(group, room=max(2, 1 + math.ceil(late * rate - SLACK)))
 
 
-@kernel
+@kernel(counted=False)
 def is_full(memory, begin, end, room, runs, kept, steps):
     """Return whether any environment has no room for another reading.
 

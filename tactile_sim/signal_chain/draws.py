@@ -1,46 +1,43 @@
 """Random numbers computed from a key and a counter, regardless of order, thread and environment.
 
-Only hashes, additions, multiplications, divisions and square roots are used, which all processors round
-identically. Normally distributed numbers are float32, like the readings to which they are added.
+Only hashes, additions and multiplications are used, which all processors round identically. Normally
+distributed numbers are float32, like the readings to which they are added.
 """
 
 from __future__ import annotations
 
-import math
+from functools import cache
 
 import numpy as np
 
 from tactile_sim.compilation import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
-LOWER = np.uint64(0xFFFFFFFF)
-"""Mask of the lower half of 64 bits."""
+_LOWER = np.uint64(0xFFFFFFFF)
 RESOLUTION = 2.0**-12
-"""Resolution of `draw_normal`, with which int16 stores numbers up to 8 in magnitude."""
-_ONE, _HALF, _LAST = np.float32(1.0), np.float32(0.5), np.float32(2.0**-31)
-_LN4 = np.float32(2.0 * math.log(2.0))
-_ANGLE = np.float32(0.5 * np.pi * 2.0**-30)
-_ROOT_HALF_BITS = np.int32(0x3F3504F3)
-"""Bits of the float32 nearest to the square root of 1/2."""
-_LN = tuple(np.float32(4 / k) for k in (1, 3, 5, 7))
-_SIN = tuple(np.float32(1 / math.factorial(k)) for k in (3, 5, 7))
-_COS = tuple(np.float32(1 / math.factorial(k)) for k in (2, 4, 6, 8))
-"""``_LN``, ``_SIN`` and ``_COS`` are magnitudes of the Taylor coefficients of 4 artanh, sine and cosine."""
+"""Resolution of `draw_normal`, with which int16 stores numbers below 8 in magnitude."""
+_ONE, _HALF = np.float32(1.0), np.float32(0.5)
+BLOCK = 64
+"""Number of consecutive taxels whose normally distributed numbers are drawn together."""
+_PERIOD = 4096
+_SEED = 935
+"""Seed of the table. Of 3000 seeds, its fourth moment is closest to that of a normal distribution."""
+_MASK = np.uint64(_PERIOD - 1)
 
 
-@kernel
+@kernel(counted=False)
 def stream(seed, step):
     """Derive a key from another key and a number, such as a step."""
     return mix(mix(seed + _GOLDEN) + np.uint64(step) * _GOLDEN)
 
 
-@kernel
+@kernel(counted=False)
 def entry(key, counter):
     """Return the 64 random bits for a key and a counter."""
     return mix(key + np.uint64(counter) * _GOLDEN)
 
 
-@kernel
+@kernel(counted=False)
 def mix(bits):
     """Return a hash of 64 bits: the finalizer of SplitMix64 (Steele et al. 2014)."""
     bits = (bits ^ (bits >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -48,44 +45,80 @@ def mix(bits):
     return bits ^ (bits >> np.uint64(31))
 
 
-@kernel
+@kernel(counted=False)
+def hash32(bits):
+    """Return a hash of 32 bits, as in Wellons' ``lowbias32``."""
+    bits = (bits ^ (bits >> np.uint32(16))) * np.uint32(0x7FEB352D)
+    bits = np.uint32(bits)
+    bits = np.uint32((bits ^ (bits >> np.uint32(15))) * np.uint32(0x846CA68B))
+    return np.uint32(bits ^ (bits >> np.uint32(16)))
+
+
+@kernel(counted=False)
+def fill_bits(key, first, out):
+    """Fill an array (n,) of uint32 with 32 random bits for each counter from ``first`` on.
+
+    The numbers are hashed in half of the bits of `entry`, which takes a third of the time.
+    """
+    one, other = np.uint32(key & _LOWER), np.uint32(key >> np.uint64(32))
+    for i in range(len(out)):
+        out[i] = hash32(np.uint32(hash32(np.uint32(np.uint32(first + i) ^ one)) + other))
+
+
+@kernel(counted=False)
 def upper(bits):
     """Convert the upper 32 bits to a number in (0, 1)."""
     return (np.float64(np.int64(bits >> np.uint64(32))) + 0.5) * 2.0**-32
 
 
-@kernel(error_model="numpy")
-def fill_normal(key, first, pair, one, other):
-    """Fill two arrays with standard normal numbers (Box-Muller method), at most 6.7 in magnitude.
+@kernel(counted=False)
+def add_normal(table, key, first, place, size, out):
+    """Add normally distributed numbers to an array (n,), at most 8 standard deviations in magnitude.
+
+    The numbers of a block of `BLOCK` consecutive counters are half the sum of four parts of the table, which
+    begin at random places. They are uncorrelated, because those of the table are.
 
     Args:
+        table: float32 result of `normal_table`.
         key: uint64 key, see `stream`.
-        first: Counter of the first entry, below 2^61.
-        pair: Index of the pair of arrays, 0 to 7; each pair has different numbers.
-        one: (n,) float32 First array to fill.
-        other: (n,) float32 Second array to fill.
+        first: Counter of the first entry, below 2^56.
+        place: Number from 0 to 15 that selects one of several independent sequences.
+        size: float32 standard deviation.
+        out: (n,) float32 array to which the numbers are added.
     """
-    counters = np.uint64(pair) + (np.uint64(first) << np.uint64(3))
-    for i in range(len(one)):
-        bits = mix(key + (counters + (np.uint64(i) << np.uint64(3))) * _GOLDEN)
-        # ln of u = m 2^e with m from sqrt(1/2) to sqrt(2), as the series of 2 artanh((m - 1) / (m + 1)).
-        upper_bits, lower_bits = np.int32(bits >> np.uint64(33)), np.int32(bits & LOWER)
-        u = np.float32((np.float32(upper_bits) + _HALF) * _LAST).view(np.int32)
-        exponent = np.int32((u - _ROOT_HALF_BITS) >> np.int32(23))
-        m = np.int32(u - (exponent << np.int32(23))).view(np.float32)
-        s = (m - _ONE) / (m + _ONE)
-        q = s * s
-        series = s * (_LN[0] + q * (_LN[1] + q * (_LN[2] + q * _LN[3])))
-        radius = np.sqrt(-(np.float32(exponent) * _LN4 + series))
-        # The lowest two of 32 bits choose a quarter of the circle, the others an angle in it.
-        angle = np.float32(lower_bits >> np.int32(2)) * _ANGLE
-        q = angle * angle
-        sine = angle * (_ONE - q * (_SIN[0] - q * (_SIN[1] - q * _SIN[2])))
-        cosine = _ONE - q * (_COS[0] - q * (_COS[1] - q * (_COS[2] - q * _COS[3])))
-        cosine = -cosine if lower_bits & np.int32(2) else cosine
-        swap = lower_bits & np.int32(1)
-        one[i] = radius * (sine if swap else cosine)
-        other[i] = radius * (cosine if swap else sine)
+    half, begin = _HALF * size, 0
+    while begin < len(out):
+        counter = first + begin
+        inside = counter % BLOCK
+        end = min(len(out), begin + BLOCK - inside)
+        bits = entry(key, (np.uint64(counter // BLOCK) << np.uint64(4)) + np.uint64(place))
+        own = out[begin:end]
+        a, b = _part(table, bits, 0, inside), _part(table, bits, 16, inside)
+        c, d = _part(table, bits, 32, inside), _part(table, bits, 48, inside)
+        for i in range(len(own)):
+            own[i] += half * ((a[i] + b[i]) + (c[i] + d[i]))
+        begin = end
+
+
+@kernel(counted=False, inline="always")
+def _part(table, bits, shift, inside):
+    place = np.int64((bits >> np.uint64(shift)) & _MASK) + inside
+    return table[place : place + BLOCK]
+
+
+@cache
+def normal_table() -> np.ndarray:
+    """Return normally distributed numbers (_PERIOD + BLOCK,) float32, which are periodic.
+
+    Their autocorrelation is 0 for distances up to `BLOCK`, because the odd harmonics have equal amplitudes
+    and random phases. Without even harmonics, the second half of a period is the negative of the first, so
+    the distribution is symmetric.
+    """
+    spectrum = np.zeros(_PERIOD // 2 + 1, complex)
+    phases = np.random.Generator(np.random.PCG64(_SEED)).random(_PERIOD // 4)
+    spectrum[1::2] = np.exp(2j * np.pi * phases)
+    numbers = np.fft.irfft(spectrum)
+    return np.resize(numbers / numbers.std(), _PERIOD + BLOCK).astype(np.float32)
 
 
 @kernel
@@ -120,22 +153,21 @@ def draw_uniform(keys, low, high, out):
 
 
 @kernel
-def draw_normal(keys, ranges, out):
+def draw_normal(table, keys, ranges, out):
     """Draw standard normal numbers for the taxels of b pads, as multiples of `RESOLUTION`.
 
     Args:
+        table: float32 result of `normal_table`.
         keys: (b,) uint64 key for each pad, see `make_keys`.
         ranges: (b, 3) as in `Own.ranges`.
         out: (columns, taxels of all b pads) int16 Output.
     """
-    one, other = np.empty(out.shape[1], np.float32), np.empty(out.shape[1], np.float32)
-    begin = 0
+    drawn, begin = np.empty(out.shape[1], np.float32), 0
     for b in range(len(keys)):
         end = begin + ranges[b, 1] - ranges[b, 0]
-        for c in range(0, len(out), 2):
-            fill_normal(keys[b], 0, c >> 1, one[begin:end], other[begin:end])
+        for c in range(len(out)):
+            drawn[begin:end] = 0.0
+            add_normal(table, keys[b], 0, c, _ONE, drawn[begin:end])
             for k in range(begin, end):
-                out[c, k] = np.int16(np.rint(one[k] / RESOLUTION))
-                if c + 1 < len(out):
-                    out[c + 1, k] = np.int16(np.rint(other[k] / RESOLUTION))
+                out[c, k] = np.int16(np.rint(drawn[k] / RESOLUTION))
         begin = end

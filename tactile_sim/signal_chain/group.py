@@ -11,7 +11,7 @@ from zlib import crc32
 import numpy as np
 
 from tactile_sim.errors import ConfigError
-from tactile_sim.signal_chain.draws import draw_normal, draw_uniform, make_keys
+from tactile_sim.signal_chain.draws import draw_normal, draw_uniform, make_keys, normal_table
 
 if TYPE_CHECKING:
     from tactile_sim.signal_chain.codes import Codes
@@ -69,6 +69,8 @@ class Group:
     """Number of readings that a delay or a tare can store."""
     linked: bool = False
     """Whether the stages before this one recall its last input on all its pads, see `Stage.recalls`."""
+    recalled: bool = False
+    """Whether the stage must recall its last output, see `Stage.recalls`."""
     codes: Codes | None = None
     """Codes of all inputs of the stage, if it can store them as such, see `Stage.output_codes`."""
     cache: dict[str, Any] = field(default_factory=dict)
@@ -214,7 +216,8 @@ class Draw:
         """
         size = columns * self._group.number
         out = np.zeros(size + size % 2, np.int16)
-        draw_normal(self._keys(_TAXELS), self._group.pads, out[:size].reshape(columns, -1))
+        keys = self._keys(_TAXELS)
+        draw_normal(normal_table(), keys, self._group.pads, out[:size].reshape(columns, -1))
         return out.view(np.float32)
 
     def chosen(self, k: int, count: int) -> np.ndarray:

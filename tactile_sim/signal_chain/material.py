@@ -10,7 +10,7 @@ import numpy as np
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Number, Numbers, parameter
 from tactile_sim.signal_chain.group import Draw, Group
-from tactile_sim.signal_chain.loops import ONE, ZERO, copy, span, squares
+from tactile_sim.signal_chain.loops import AWAKE, LOADED, ONE, REST, ZERO, awake_span, copy, span, squares
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 _REACH = 4.0
@@ -56,6 +56,7 @@ class CrossTalk(Stage):
         "Values of the kernel at these distances, linear in between; the first is for the taxel itself.",
         default=(),
     )
+    rests = True
 
     @classmethod
     def check(cls, group: Group) -> None:
@@ -125,17 +126,34 @@ class CrossTalk(Stage):
             taxels += own.ranges[b, 1] - own.ranges[b, 0]
         begins, others = own.integers[: taxels + 1], own.integers[taxels + 1 :]
         stays, weights = own.constants[:taxels], own.constants[taxels:]
-        for c in range(len(values)):
-            row, loads = values[c], now.work[0]
-            copy(row, loads)
-            for b in range(len(own.ranges)):
-                begin, end, first = span(own, b)
-                for t in range(begin, end):
-                    load, k = loads[t], first + t - begin
-                    if load != ZERO:
-                        row[t] += (stays[k] - ONE) * load
-                        for e in range(begins[k], begins[k + 1]):
-                            row[others[e]] += weights[e] * load
+        loaded, places, number = now.work[0].view(np.int32), now.work[1].view(np.int32), 0
+        for b in range(len(own.ranges)):
+            begin, end, first = span(own, b)
+            at = begin
+            while at < end:
+                start, at = awake_span(now.awake, at, end, LOADED)
+                for t in range(start, at):
+                    has_load = False
+                    for c in range(len(values)):
+                        now.work[2 + c, number] = values[c, t]
+                        has_load |= values[c, t] != ZERO
+                    if has_load:
+                        loaded[number], places[number] = t, first + t - begin
+                        number += 1
+        for n in range(number):
+            k = places[n]
+            # Unsigned, because Numba otherwise checks for negative indices.
+            receivers = others[begins[k] : begins[k + 1]].view(np.uint32)
+            shares = weights[begins[k] : begins[k + 1]]
+            for c in range(len(values)):
+                row, load = values[c], now.work[2 + c, n]
+                row[loaded[n]] += (stays[k] - ONE) * load
+                for e in range(len(receivers)):
+                    row[receivers[e]] += shares[e] * load
+            for e in range(len(receivers)):
+                block = receivers[e] // np.uint32(REST)
+                if not now.awake[block]:
+                    now.awake[block] = AWAKE
 
 
 def _pairs(group: Group, k: int) -> Pairs:
@@ -185,7 +203,7 @@ class Hysteresis(Stage):
         SHARE, "Maximum lag of the reading behind the load, as a fraction of the load, 0 to 1."
     )
     has_memory = True
-    recalls = True
+    recalls = rests = True
 
     # Play operator with dry friction proportional to the load, as in Coulomb's law. The reading is constant
     # while it is within fraction * |x| of the load x; otherwise it moves to the nearest such point.
@@ -197,31 +215,40 @@ class Hysteresis(Stage):
         """Return the number of values in memory: the last reading for each channel and taxel."""
         return group.channels * group.number
 
+    @classmethod
+    def integers(cls, group: Group) -> np.ndarray:
+        """Return one flag: ``group.recalled``."""
+        return np.array([group.recalled], np.int32)
+
     @staticmethod
     @computation
     def compute(values, own, memory, now):
         last = memory.reshape((len(values), -1))
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
-            fraction = np.float32(own.parameters[b, 0])
-            ratios, apart = now.work[0, : end - begin], now.work[1, : end - begin]
-            squares(values, begin, end, ratios)
-            for i in range(len(apart)):
-                apart[i] = ZERO
-            for c in range(len(values)):
-                row, before = values[c, begin:end], last[c, first : first + end - begin]
-                recalled = now.last[c, begin:end]
-                for i in range(len(row)):
-                    recalled[i] = before[i]
-                    distance = before[i] - row[i]
-                    apart[i] += distance * distance
-            for i in range(len(ratios)):
-                load_per_lag = np.sqrt(ratios[i] / apart[i])
-                ratios[i] = fraction * load_per_lag if (fraction + _TOLERANCE) * load_per_lag < ONE else ONE
-            for c in range(len(values)):
-                row, before = values[c, begin:end], last[c, first : first + end - begin]
-                for i in range(len(row)):
-                    moved = row[i] + (before[i] - row[i]) * ratios[i]
-                    row[i] = moved if ratios[i] < ONE else before[i]
-                if now.keep:
-                    copy(row, before)
+            fraction, at = np.float32(own.parameters[b, 0]), begin
+            while at < end:
+                start, at = awake_span(now.awake, at, end)
+                place = first + start - begin
+                ratios, apart = now.work[0, : at - start], now.work[1, : at - start]
+                squares(values, start, at, ratios)
+                for i in range(len(apart)):
+                    apart[i] = ZERO
+                for c in range(len(values)):
+                    row, before = values[c, start:at], last[c, place : place + at - start]
+                    if own.integers[0]:
+                        copy(before, now.last[c, start:at])
+                    for i in range(len(row)):
+                        distance = before[i] - row[i]
+                        apart[i] += distance * distance
+                for i in range(len(ratios)):
+                    load_per_lag = np.sqrt(ratios[i] / apart[i])
+                    moves = (fraction + _TOLERANCE) * load_per_lag < ONE
+                    ratios[i] = fraction * load_per_lag if moves else ONE
+                for c in range(len(values)):
+                    row, before = values[c, start:at], last[c, place : place + at - start]
+                    for i in range(len(row)):
+                        moved = row[i] + (before[i] - row[i]) * ratios[i]
+                        row[i] = moved if ratios[i] < ONE else before[i]
+                    if now.keep:
+                        copy(row, before)

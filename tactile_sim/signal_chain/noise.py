@@ -10,9 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from tactile_sim.schema import Number
-from tactile_sim.signal_chain.draws import fill_normal
+from tactile_sim.signal_chain.draws import add_normal
 from tactile_sim.signal_chain.group import Group
-from tactile_sim.signal_chain.loops import span
+from tactile_sim.signal_chain.loops import copy, span
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 
@@ -28,13 +28,8 @@ class Noise(Stage):
         for b in range(len(own.ranges)):
             begin, end, _ = span(own, b)
             std = np.float32(own.parameters[b, 0])
-            one, other = now.work[0, : end - begin], now.work[1, : end - begin]
             for c in range(len(values)):
-                if c % 2 == 0:
-                    fill_normal(now.key, begin, c >> 1, one, other)
-                row, drawn = values[c, begin:end], other if c % 2 else one
-                for i in range(len(row)):
-                    row[i] += std * drawn[i]
+                add_normal(now.normals, now.key, begin, c, std, values[c, begin:end])
 
 
 @dataclass(frozen=True)
@@ -56,21 +51,12 @@ class Drift(Stage):
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
             size = np.float32(own.parameters[b, 0] * np.sqrt(now.interval))
-            one, other = now.work[0, : end - begin], now.work[1, : end - begin]
             for c in range(len(values)):
-                if c % 2 == 0 and size > 0.0:
-                    fill_normal(now.key, begin, c >> 1, one, other)
-                row, place, drawn = (
-                    values[c, begin:end],
-                    walk[c, first : first + end - begin],
-                    other if c % 2 else one,
-                )
+                row, place = values[c, begin:end], walk[c, first : first + end - begin]
+                here = place if now.keep else now.work[0, : end - begin]
+                if not now.keep:
+                    copy(place, here)
                 if size > 0.0:
-                    for i in range(len(row)):
-                        here = place[i] + size * drawn[i]
-                        row[i] += here
-                        if now.keep:
-                            place[i] = here
-                else:
-                    for i in range(len(row)):
-                        row[i] += place[i]
+                    add_normal(now.normals, now.key, begin, c, size, here)
+                for i in range(len(row)):
+                    row[i] += here[i]

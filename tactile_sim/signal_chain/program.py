@@ -9,8 +9,10 @@ import numpy as np
 
 from tactile_sim.signal_chain.constants import Constants
 from tactile_sim.signal_chain.delay import Delay, is_full, move_slots
+from tactile_sim.signal_chain.draws import normal_table
 from tactile_sim.signal_chain.group import Group
-from tactile_sim.signal_chain.run import MEMORY, MEMORY_END, Workspace, run
+from tactile_sim.signal_chain.loops import REST
+from tactile_sim.signal_chain.run import MEMORY, MEMORY_END, Workspace, pack_program, run
 from tactile_sim.signal_chain.stage import Stage
 from tactile_sim.signal_chain.tare import Tare
 
@@ -60,6 +62,7 @@ class Program:
             stage.has_memory for stage in self.groups if stage is not Tare
         )
         self._untared = bool(self.groups[Tare].bodies)
+        self._pack()
 
     @property
     def has_memory(self) -> bool:
@@ -102,6 +105,7 @@ class Program:
         if not group.room:
             group.room = 1
             self.memory = np.pad(self.memory, ((0, 0), (0, self._lay_out() - self.memory.shape[1])))
+            self._pack()
         own, size = self.columns(Tare), self.channels * len(group.skin.positions)
         self.memory[envs, own.start] = 1.0
         self.memory[envs, own.stop - size : own.stop] = zero.swapaxes(1, 2).reshape(len(zero), -1)
@@ -142,8 +146,8 @@ class Program:
         """
         count = len(self._rows) if until is None else list(self._rows).index(until)
         run(
-            envs, steps, truth, output, keep, count, self.seeds, self.kept, self._timestep,
-            self._staged, self.columns(Tare).start, *self._constants.arrays, self.memory, *workspace.arrays,
+            envs, steps, truth, output, keep, count, self._timestep, self._awake_words, self._tared_at,
+            self._table, workspace.table,
         )  # fmt: skip
 
     def make_room(self, steps: np.ndarray) -> None:
@@ -155,9 +159,10 @@ class Program:
         Args:
             steps: (n,) int64 step of each environment since its last reset.
         """
-        if Delay not in self.groups:
+        own = self._slots
+        if not own:
             return
-        own, group = self.columns(Delay), self.groups[Delay]
+        group = self.groups[Delay]
         room, before, runs = group.room, self.memory, len(group.runs)
         if not is_full(before, own.start, own.stop, room, runs, self.kept, steps):
             return
@@ -168,6 +173,7 @@ class Program:
         rest = before.shape[1] - own.stop - -own.stop % _ALIGNED  # the stages after the delay
         self.memory[:, self.memory.shape[1] - rest :] = before[:, before.shape[1] - rest :]
         move_slots(before[:, own], self.memory[:, new], room, group.room)
+        self._pack()
 
     def restart(self, envs: np.ndarray, seed: int | None = None) -> None:
         """Reset the memory and random numbers of environments and draw from ranges again. The tare is kept.
@@ -187,12 +193,27 @@ class Program:
     def read_switches(self) -> None:
         """Apply changes of `Stage.enabled` in the groups. Memory is kept."""
         self._constants.read_switches()
+        self._pack()
+
+    def _pack(self) -> None:
+        """Update the table of the arrays, after an array was replaced."""
+        self._arrays = (
+            self.seeds, self.kept, self._staged, *self._constants.arrays, self.memory, normal_table()
+        )  # fmt: skip
+        self._table = pack_program(self._arrays)
+        self._tared_at = self.columns(Tare).start
+        self._slots = self.columns(Delay) if Delay in self.groups else None
 
     def _lay_out(self) -> int:
-        """Assign memory to all stages, with the tare last, and return the total size."""
-        place = 0
+        """Assign memory to the flags of awake blocks and to all stages, the tare last; return the size."""
+        blocks = -(-len(self.groups[Tare].skin.positions) // REST)
+        place = self._awake_words = _aligned(-(-blocks // 4)) if any(s.rests for s in self.groups) else 0
         for stage in sorted(self._rows, key=lambda stage: stage is Tare):
             row, size = self._rows[stage], stage.words(self.groups[stage])
             row[MEMORY], row[MEMORY_END] = place, place + size
-            place += size + -size % _ALIGNED
+            place += _aligned(size)
         return place
+
+
+def _aligned(words: int) -> int:
+    return words + -words % _ALIGNED

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
+from tactile_sim.compilation import kernel, packing
 from tactile_sim.signal_chain.draws import stream
-from tactile_sim.signal_chain.loops import ZERO
+from tactile_sim.signal_chain.loops import AWAKE, LOADED, REST, ZERO
 from tactile_sim.signal_chain.stage import Now, Own, call_stage
 
 (ADDRESS, KEY, PADS, PADS_AT, RUNS, RUNS_AT, INTEGERS, INTEGERS_END, VARIES, PARAMETERS, PARAMETERS_END,
  CONSTANTS, CONSTANTS_END, SWITCHES, MEMORY, MEMORY_END, COLUMNS) = range(17)  # fmt: skip
 """Columns of the table ``stages`` of `run`, which has one row per stage; see `Constants` and `Program`."""
+
+
+_PROGRAM = [
+    (np.uint64, 1), (np.int64, 1), (np.bool_, 1), (np.int64, 2), (np.int64, 1), (np.int32, 1),
+    (np.float64, 1), (np.float64, 2), (np.float32, 1), (np.float32, 2), (np.uint8, 1), (np.float32, 2),
+    (np.float32, 1),
+]  # fmt: skip
+pack_program, _unpack_program = packing(_PROGRAM)
+"""``pack_program(arrays)`` returns the table ``program`` of `run`."""
+_pack_workspace, _unpack_workspace = packing(
+    [(np.float32, 2), (np.float32, 2), (np.uint8, 1), (np.uint8, 1), (np.float32, 2), (np.float32, 2)]
+)
 
 
 class Workspace:
@@ -30,10 +42,52 @@ class Workspace:
         # The rows of ``work`` after those of `Now` store what a bypassed stage must not change.
         sizes = (channels, taxels), (5 + 2 * channels, taxels)
         values, last, work = (np.empty(size, np.float32) for size in (sizes[0], *sizes))
-        self.arrays = axes, values, self.valid, last, work
+        self._arrays = axes, values, self.valid, np.zeros(-(-taxels // REST), np.uint8), last, work
+        self.table = _pack_workspace(self._arrays)
+        """Addresses of the arrays, for `run`."""
 
 
-@kernel
+@kernel(counted=False)
+def _load(reading, values, awake):
+    """Convert ideal readings to float32, and find the blocks in which a reading is not 0.
+
+    Args:
+        reading: (taxels * channels,) Ideal readings.
+        values: (channels, taxels) float32 Output.
+        awake: (blocks,) uint8 Output.
+    """
+    channels, taxels = values.shape
+    for k in range(len(awake)):
+        begin, end = k * REST, min(taxels, (k + 1) * REST)
+        part, loads = reading[begin * channels : end * channels], 0
+        for i in range(len(part)):
+            loads |= part[i] != 0.0
+        awake[k] = LOADED if loads else 0
+        for c in range(channels):
+            row = values[c, begin:end]
+            for i in range(len(row)):
+                row[i] = ZERO
+            if loads:
+                for i in range(len(row)):
+                    row[i] += np.float32(part[i * channels + c])  # -0 becomes 0
+
+
+@kernel(counted=False)
+def _write(values, output):
+    """Write readings (channels, taxels) to ``output`` (taxels * channels,)."""
+    channels, taxels = values.shape
+    if channels == 3:  # a constant distance in memory, so that the loop is vectorized
+        x, y, z = values[0], values[1], values[2]
+        for t in range(taxels):
+            output[3 * t], output[3 * t + 1], output[3 * t + 2] = x[t], y[t], z[t]
+        return
+    for c in range(channels):
+        row = values[c]
+        for t in range(taxels):
+            output[t * channels + c] = row[t]
+
+
+@kernel(counted=False)
 def _store(values, valid, limits, stored):
     """Save the readings of a pad and their validity before a stage that is bypassed for this pad.
 
@@ -51,7 +105,7 @@ def _store(values, valid, limits, stored):
             stored[1 + c, i] = values[c, i]
 
 
-@kernel
+@kernel(counted=False)
 def _restore(values, valid, limits, stored):
     """Restore the readings and validity that `_store` saved, with the same arguments."""
     for i in range(limits[0], limits[1]):
@@ -60,13 +114,26 @@ def _restore(values, valid, limits, stored):
             values[c, i] = stored[1 + c, i]
 
 
-@kernel(nogil=True)
-def run(
-    envs, steps, truth, output, keep, until, seeds, kept, timestep, staged, tared_at,
-    stages, index, integers, fixed_parameters, parameters, fixed_constants, constants, bypassed, memory,
-    axes, values, valid, last, work,
-):  # fmt: skip
+@kernel(nogil=True, counted=False)
+def run(envs, steps, truth, output, keep, until, timestep, awake_words, tared_at, program, workspace):
     """Compute the readings of some environments, see `Program.run`.
+
+    The tables ``program`` and ``workspace`` contain the addresses of arrays, see `packing`. Those of the
+    program are:
+
+    - seeds: (n,) uint64 Seed of each environment.
+    - kept: (n,) Step of the last stored reading; -1 if there is none.
+    - staged: (taxels,) Whether each taxel has stages.
+    - stages: (stages, COLUMNS) Table of the stages.
+    - index: For each stage in turn, the taxel ranges of its pads and runs, as a flat array.
+    - integers: Integers of all stages.
+    - fixed_parameters: Parameters that are the same in all environments.
+    - parameters: (n, p) Parameters that depend on the environment.
+    - fixed_constants: Constants that are the same in all environments.
+    - constants: (n, q) float32 Constants that depend on the environment.
+    - bypassed: For each pad of each stage, 1 if the stage must not change the readings of the pad.
+    - memory: (n, words) float32 Memory of all stages.
+    - normals: Table of normally distributed numbers, see `Now`.
 
     Args:
         envs: (k,) Indices of the environments.
@@ -75,32 +142,27 @@ def run(
         output: (n, taxels, channels) Output, or (0, taxels, channels) for none.
         keep: Whether to update ``memory`` and ``kept``.
         until: Number of stages to apply.
-        seeds: (n,) uint64 Seed of each environment.
-        kept: (n,) Step of the last stored reading; -1 if there is none.
         timestep: Time step of the simulation [s].
-        staged: (taxels,) Whether each taxel has stages.
+        awake_words: Number of columns at the start of ``memory`` that store which blocks are awake.
         tared_at: Column of ``memory`` that is not 0 if the environment was tared.
-        stages: (stages, COLUMNS) Table of the stages.
-        index: For each stage in turn, the taxel ranges of its pads and runs, as a flat array.
-        integers: Integers of all stages.
-        fixed_parameters: Parameters that are the same in all environments.
-        parameters: (n, p) Parameters that depend on the environment.
-        fixed_constants: Constants that are the same in all environments.
-        constants: (n, q) float32 Constants that depend on the environment.
-        bypassed: For each pad of each stage, 1 if the stage must not change the readings of the pad.
-        memory: (n, words) float32 Memory of all stages.
-        axes: (3, taxels) float32 Normals, see `Now`.
-        values: (channels, taxels) float32 Scratch memory.
-        valid: (taxels,) uint8 Validity of the readings of the last environment.
-        last: (channels, taxels) float32 Scratch memory, see `Now`.
-        work: Scratch memory.
+        program: Table of the program's arrays.
+        workspace: Table of the arrays of a `Workspace`: ``axes``, ``values``, ``valid``, ``awake``, ``last``,
+            ``work``.
     """
+    (
+        seeds, kept, staged, stages, index, integers, fixed_parameters, parameters, fixed_constants,
+        constants, bypassed, memory, normals,
+    ) = _unpack_program(program)  # fmt: skip
+    axes, values, valid, awake, last, work = _unpack_workspace(workspace)
     for env in envs:
-        reading = truth[env]
-        for c in range(len(values)):
-            for t in range(len(valid)):
-                values[c, t] = reading[t, c]
-        valid[:] = 1
+        reading = truth[env].reshape(-1)
+        _load(reading, values, awake)
+        stored_awake = memory[env, :awake_words].view(np.uint8)
+        if awake_words:
+            for k in range(len(awake)):
+                awake[k] = max(awake[k], stored_awake[k])
+        for t in range(len(valid)):
+            valid[t] = 1
         step, first = steps[env], kept[env] < 0
         interval = 0.0 if first else (step - kept[env]) * timestep
         for s in range(until):
@@ -116,7 +178,10 @@ def run(
                 integers[row[INTEGERS] : row[INTEGERS_END]],
             )  # fmt: skip
             key = stream(stream(seeds[env], np.uint64(row[KEY])), np.uint64(step))
-            now = Now(step, interval, first, step == kept[env], keep, key, timestep, axes, valid, last, work)
+            now = Now(
+                step, interval, first, step == kept[env], keep, key, timestep, axes, valid, awake, normals,
+                last, work,
+            )  # fmt: skip
             switches = bypassed[row[SWITCHES] : row[SWITCHES] + pads]
             ranges = index[row[PADS_AT] : row[PADS_AT] + 3 * pads].reshape((pads, 3))
             stored = work[4 + len(values) :]
@@ -129,8 +194,14 @@ def run(
                     _restore(values, valid, ranges[b], stored)
         if keep:
             kept[env] = step
+            if awake_words:
+                for k in range(len(awake)):
+                    stored_awake[k] = min(awake[k], AWAKE)
         if len(output):
-            written, tared = output[env], memory[env, tared_at] != ZERO
-            for c in range(len(values)):
+            written, tared = output[env].reshape(-1), memory[env, tared_at] != ZERO
+            _write(values, written)
+            if not tared:
                 for t in range(len(valid)):
-                    written[t, c] = values[c, t] if staged[t] | tared else reading[t, c]
+                    if not staged[t]:
+                        for i in range(t * len(values), (t + 1) * len(values)):
+                            written[i] = reading[i]

@@ -48,7 +48,7 @@ class ScatteredStage(Stage):
         return np.concatenate([values.astype(np.float32), deviations])
 
 
-@kernel
+@kernel(counted=False)
 def fill_values(own, b, out):
     """Write the value of each taxel of run b to an array (taxels of the run,)."""
     if own.integers[0]:
@@ -60,7 +60,7 @@ def fill_values(own, b, out):
             out[i] = value
 
 
-@kernel
+@kernel(counted=False)
 def fill_deviations(own, b, column, out):
     """Write the random deviation of each taxel of run b to an array (taxels of the run,)."""
     begin, end, first = span(own, b)

@@ -61,8 +61,15 @@ class Now(NamedTuple):
     """(3, taxels) float32 normals in the frame of the readings; zeros in the world frame."""
     valid: np.ndarray
     """(taxels,) uint8, 1 if the current reading is valid. Stages with ``marks`` can change it."""
+    awake: np.ndarray
+    """(blocks,) uint8 state of each block of `loops.REST` taxels: 0 if its readings have been 0 since the
+    last reset, `loops.LOADED` if its ideal readings are not 0 now, `loops.AWAKE` otherwise. A stage that
+    passes loads on to a block that is not awake must wake it."""
+    normals: np.ndarray
+    """Table from which normally distributed numbers are drawn, see `draws.normal_table`."""
     last: np.ndarray
-    """(channels, taxels) float32 last stored output of the previous stage, see `Stage.recalls`."""
+    """(channels, taxels) float32 last stored output of the previous stage, see `Stage.recalls`. Only taxels
+    that are `awake` are set."""
     work: np.ndarray
     """(>= 4 + channels, taxels) float32 scratch memory."""
 
@@ -75,7 +82,8 @@ COMPUTATION = (
     types.NamedTuple(
         (
             types.int64, types.float64, types.boolean, types.boolean, types.boolean, types.uint64,
-            types.float64, _TABLE, types.uint8[::1], _TABLE, _TABLE,
+            types.float64, _TABLE, types.uint8[::1], types.uint8[::1], _FLOATS,
+            _TABLE, _TABLE,
         ),
         Now,
     ),
@@ -83,8 +91,8 @@ COMPUTATION = (
 """Types of the arguments of `Stage.compute`."""
 call_stage = make_caller(COMPUTATION)
 """Kernel that calls a compiled computation by address: ``call_stage(address, values, own, memory, now)``."""
-computation = kernel(error_model="numpy")
-"""Decorator that compiles a `Stage.compute`."""
+computation = kernel(error_model="numpy", counted=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
+"""Decorator that compiles a `Stage.compute`, which only kernels can call."""
 
 
 def ranged(check: Number, doc: str, default: float | Any = MISSING) -> Any:
@@ -123,10 +131,13 @@ class Stage(ABC):
     compute: ClassVar[Any]
     has_memory: ClassVar[bool] = False
     """True if a reading depends on earlier ones."""
+    rests: ClassVar[bool] = False
+    """True if the stage skips taxels that are not `Now.awake`, because their readings and memory are 0."""
     marks: ClassVar[bool] = False
     """True if the stage can mark readings as invalid."""
     recalls: ClassVar[bool] = False
-    """True if `compute` writes the stage's last stored output to ``now.last``, for the stages after it."""
+    """True if `compute` can write the stage's last stored output to ``now.last``, for the stages after it. It
+    does if ``Group.recalled``, and the stage must also set `rests`, so that both skip the same taxels."""
 
     @classmethod
     def key(cls) -> str:

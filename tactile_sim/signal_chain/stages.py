@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.errors import ConfigError, ErrorList, suggest
 from tactile_sim.patterns import match
 from tactile_sim.schema import Check, shown
 from tactile_sim.signal_chain.adaptation import FastAdaptation, SlowAdaptation, Viscoelasticity
@@ -79,15 +79,19 @@ def make_stages(
     Raises:
         ConfigError: A stage or parameter is unknown, a value is invalid, a parameter is missing, or a pattern
             matches nothing.
+        ConfigErrors: There are several such errors.
     """
-    made = {
-        pattern: {
-            key: _stage(key, parameters, f"{where}.{pattern}.{key}")
-            for key, parameters in _entries(stages, STAGES, f"{where}.{pattern}").items()
-        }
-        for pattern, stages in table.items()
-    }
-    return {body: made[entry] for body, entry in match(made, bodies, where, "body with skin").items()}
+    errors, chosen = ErrorList(), {}
+    made: dict[str, dict[str, Stage]] = {pattern: {} for pattern in table}
+    for pattern, stages in table.items():
+        with errors.collect():
+            for key, parameters in _entries(stages, STAGES, f"{where}.{pattern}").items():
+                with errors.collect():
+                    made[pattern][key] = _stage(key, parameters, f"{where}.{pattern}.{key}")
+    with errors.collect():
+        chosen = match(made, bodies, where, "pad")
+    errors.check()
+    return {body: made[entry] for body, entry in chosen.items()}
 
 
 def make_groups(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tactile_sim.schema import Number
 from tactile_sim.signal_chain.group import Group
-from tactile_sim.signal_chain.loops import span
+from tactile_sim.signal_chain.loops import ZERO, span
 from tactile_sim.signal_chain.stage import SLACK, Stage, computation, ranged
 
 
@@ -45,5 +45,9 @@ class Tare(Stage):
                 begin, end, _ = span(own, b)
                 if now.keep:
                     memory[0] = done[b] = 1.0
-                    zero[:, begin:end] += values[:, begin:end]
-                values[:, begin:end] = 0.0
+                for c in range(len(values)):
+                    row, subtracted = values[c, begin:end], zero[c, begin:end]
+                    for i in range(len(row)):
+                        if now.keep:
+                            subtracted[i] += row[i]
+                        row[i] = ZERO

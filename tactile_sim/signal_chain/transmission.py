@@ -6,13 +6,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Integers, Number, parameter
 from tactile_sim.signal_chain.codes import Codes, load, save, stored_words
-from tactile_sim.signal_chain.draws import LOWER, entry
+from tactile_sim.signal_chain.draws import fill_bits, hash32
 from tactile_sim.signal_chain.group import Draw, Group
-from tactile_sim.signal_chain.loops import ONE, ZERO, span
+from tactile_sim.signal_chain.loops import ZERO, span
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
+
+_BLOCK = 64
+"""Number of taxels among which lost readings are searched at once."""
 
 
 @dataclass(frozen=True)
@@ -106,19 +110,33 @@ class Dropout(Stage):
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
             hold, zero = 0.0 if now.first else own.parameters[b, 0], own.parameters[b, 1]
-            held, cleared = now.work[0, : end - begin], now.work[1, : end - begin]
-            before = now.work[2, : end - begin]
-            held_below, cleared_below = np.int64(hold * 2.0**32), np.int64(zero * 2.0**32)
-            for i in range(len(held)):
-                bits = entry(now.key, begin + i)
-                held[i] = ONE if np.int64(bits >> np.uint64(32)) < held_below else ZERO
-                cleared[i] = ONE if np.int64(bits & LOWER) < cleared_below else ZERO
-            for c in range(len(values)):
-                row, place = values[c, begin:end], c * taxels + first
-                load(memory, place, own.integers, before)
-                for i in range(len(row)):
-                    row[i] = before[i] if held[i] > ZERO else row[i]
-                if now.keep:
-                    save(row, memory, place, own.integers)
-                for i in range(len(row)):
-                    row[i] = ZERO if cleared[i] > ZERO else row[i]
+            bits = now.work[0].view(np.uint32)[: end - begin]
+            fill_bits(now.key, begin, bits)
+            if hold > 0.0:
+                _replace(bits, hold, values, begin, memory, first, taxels, own.integers)
+            if now.keep:
+                for c in range(len(values)):
+                    save(values[c, begin:end], memory, c * taxels + first, own.integers)
+            if zero > 0.0:
+                for i in range(len(bits)):
+                    bits[i] = hash32(bits[i])
+                _replace(bits, zero, values, begin, memory[:0], first, taxels, own.integers)
+
+
+@kernel(counted=False)
+def _replace(bits, share, values, begin, memory, first, taxels, codes):
+    """Replace the readings of a random share of taxels by those in memory, or by 0 if it is empty."""
+    most = np.uint32(max(share * 2.0**32 - 1.0, 0.0))
+    for start in range(0, len(bits), _BLOCK):
+        own, chosen = bits[start : start + _BLOCK], np.int32(0)
+        for i in range(len(own)):
+            chosen = np.int32(chosen | np.int32(own[i] <= most))
+        if chosen:
+            for i in range(start, start + len(own)):
+                if bits[i] <= most:
+                    for c in range(len(values)):
+                        reading = values[c, begin + i : begin + i + 1]
+                        if len(memory):
+                            load(memory, c * taxels + first + i, codes, reading)
+                        else:
+                            reading[0] = ZERO

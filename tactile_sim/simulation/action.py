@@ -37,6 +37,7 @@ class Loop(Protocol):
     simulation: Simulation
     paused: bool
     recorder: Recorder | None
+    on_view: list[Callable[[str], None]]
 
     def pause(self, paused: bool) -> None:
         """Pause or resume the simulation."""

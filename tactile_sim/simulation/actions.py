@@ -181,6 +181,17 @@ def set_parameter(loop: Loop, name: str, value: float) -> Future[None] | None:
     return loop.set_parameter(name, value)
 
 
+def set_view(loop: Loop, view: str) -> None:
+    """Store the camera and the colour scale of the browser view.
+
+    Args:
+        loop: Loop that steps the simulation.
+        view: JSON from `tactile_sim.bag.live_view.LiveView`.
+    """
+    for store in loop.on_view:
+        store(view)
+
+
 def record(loop: Loop, on: bool = True) -> None:
     """Start or stop a recording to a new bag."""
     if loop.recorder is None:
@@ -216,6 +227,7 @@ ACTIONS = {
         Action(set_parameter),
         Action(set_choice),
         Action(set_switch),
+        Action(set_view, answered=False),
         Action(record, answered=False),
     )
 }

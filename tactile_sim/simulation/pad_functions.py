@@ -39,6 +39,7 @@ class PadFunctions:
         self._simulation, skin = simulation, simulation.skin
         own = {plan.name: (plan.touch_function, plan.response_function) for plan in plans}
         self._quantities: dict[str, tuple[str, ...]] = {}
+        self._units: dict[str, str] = {}
         self._readers: dict[tuple, list[tuple[Reader, np.ndarray]]] = {}
         """Results of `_make_readers` for names of touch functions; each message needs them."""
         self._pads: list[Functions] = [own.get(pad.name, (None, None)) for pad in skin.pads]
@@ -77,8 +78,11 @@ class PadFunctions:
     @property
     def unit(self) -> str:
         """Unit of all readings; empty if pads have different units."""
-        units = {TOUCH_FUNCTIONS[touch].unit for touch in self._used()}
-        return units.pop() if len(units) == 1 else ""
+        common = self._simulation.settings.skin.touch_function
+        if common not in self._units:  # needed for each message
+            units = {TOUCH_FUNCTIONS[touch].unit for touch in self._used()}
+            self._units[common] = units.pop() if len(units) == 1 else ""
+        return self._units[common]
 
     @property
     def pad_channels(self) -> list[int]:

@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tactile_sim.errors import ConfigError
-from tactile_sim.patterns import match
+from tactile_sim.config.states import resolve_states
 from tactile_sim.simulation.taxel_forces import TaxelForces
-from tactile_sim.skin.state import ContactQuantities, ContactState, ContactThresholds
+from tactile_sim.skin.state import ContactQuantities, ContactState
 
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation, Snapshot
@@ -58,20 +57,14 @@ class PadStates:
 
         Raises:
             ConfigError: A pattern matches no pad, or a pad's thresholds contradict each other.
+            ConfigErrors: There are several such entries.
         """
-        settings, skin = simulation.settings, simulation.skin
-        where, table = f"{settings.source}: skin.state", settings.skin.state
+        skin = simulation.skin
         names = [pad.name for pad in skin.pads]
-        thresholds = {}
-        for pattern, keys in table.items():
-            try:
-                thresholds[pattern] = ContactThresholds(**keys)
-            except ValueError as error:
-                raise ConfigError(f"{where}.{pattern}.{error}") from None
-        chosen = match(table, names, where, "pad") if table else {}
-        self.pads = [index for index, name in enumerate(names) if name in chosen]
+        thresholds = resolve_states(simulation.settings, names)
+        self.pads = [index for index, name in enumerate(names) if name in thresholds]
         """Indices of the k pads that have a contact state."""
-        own = [thresholds[chosen[names[index]]] for index in self.pads]
+        own = [thresholds[names[index]] for index in self.pads]
         self.thresholds = np.array([[t.on, t.off, t.on_time, t.off_time] for t in own]).reshape(-1, 4)
         """(k, 4) thresholds of these pads: on, off, on_time and off_time of `ContactThresholds`."""
         self._simulation, self._forces = simulation, TaxelForces(simulation)

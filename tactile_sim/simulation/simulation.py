@@ -107,8 +107,12 @@ class Simulation(InteractiveScene):
         """For the name of each pad with stages, the key in `stages` that applies to it."""
         self.pad_rates = {f"tactile/{pad.name}": pad.rate for pad in plan.pads if pad.rate}
         """Publishing rates [Hz] of the pads that have their own, keyed by the name of the pad's stream."""
+        self.tactile_streams = {"tactile", *self.pad_rates}
+        """Names of the streams in which pads are published: ``tactile`` and those in `pad_rates`."""
         self.schedule = self._make_schedule()
         """The steps at which each kind of message is due."""
+        self._quiet: tuple[int, int] = (0, 0)
+        """Range of steps in which no tactile stream is due."""
         self.published_readings: np.ndarray | None = None
         """(taxels, channels) `Snapshot.viewed` at the last tactile message; None before the first one and
         if `has_memory` is False."""
@@ -172,7 +176,7 @@ class Simulation(InteractiveScene):
         Raises:
             PhysicsError: The physics became unstable.
         """
-        due = self.schedule.due(self.step_count, self.tactile_streams) if self.has_memory else set()
+        due = self._due_streams()
         if publish or self.sampling or due:
             snapshot = self.snapshot(stored=bool(due))
             self._check_physics()
@@ -190,11 +194,6 @@ class Simulation(InteractiveScene):
     def stream_of(self, pad: str) -> str:
         """Return the stream in `schedule` that publishes a pad: ``tactile``, or its own if it has a rate."""
         return f"tactile/{pad}" if f"tactile/{pad}" in self.pad_rates else "tactile"
-
-    @property
-    def tactile_streams(self) -> set[str]:
-        """Names of the streams in which pads are published: ``tactile`` and those in `pad_rates`."""
-        return {"tactile", *self.pad_rates}
 
     @property
     def has_memory(self) -> bool:
@@ -259,9 +258,14 @@ class Simulation(InteractiveScene):
         """Apply settings that differ from the current ones only in live keys.
 
         A new touch function restarts the signal chain.
+
+        Raises:
+            ConfigError: ``settings`` are not Settings.
         """
+        if not isinstance(settings, Settings):
+            raise ConfigError(f"settings: must be Settings, as settings.replace returns, got {settings!r}")
         before, stages, self.settings = self.functions.quantities, self.stages, settings
-        self.schedule = self._make_schedule()
+        self.schedule, self._quiet = self._make_schedule(), (0, 0)
         if settings.skin.sensor != stages:
             self.stages = settings.skin.sensor
             self.signal_chain.switch(switches_of_pads(self.stages, self.stage_entries))
@@ -276,6 +280,14 @@ class Simulation(InteractiveScene):
     def fault(self) -> str | None:
         """Return why the physics has become unstable since the last reset, or None if it is stable."""
         return self.engine.fault()
+
+    def _due_streams(self) -> set[str]:
+        """Return the tactile streams that are due, if the readings of their messages must be stored."""
+        step, (begin, end) = self.step_count, self._quiet
+        if begin <= step < end or not self.has_memory:
+            return set()
+        self._quiet = step + 1, self.schedule.next(step, self.tactile_streams) or step + 1
+        return self.schedule.due(step, self.tactile_streams)
 
     def _make_schedule(self) -> Schedule:
         return Schedule(self.engine.timestep, vars(self.settings.rates) | self.pad_rates)

@@ -100,7 +100,7 @@ class Snapshot:
         output = chain.read if self._stored else chain.peek
         readings = output(self.simulation.steps_since_reset, self.truth)
         valid = chain.valid
-        return readings, valid[:0] if valid.min(initial=1) else valid
+        return readings, valid if b"\0" in valid.tobytes() else valid[:0]
 
     def reading(self, pad: str) -> np.ndarray:
         """Return the published readings (n, channels) of one pad.

@@ -7,10 +7,9 @@ machine that cannot render, requesting an image raises `RenderingError`.
 
 from __future__ import annotations
 
-import weakref
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -27,14 +26,10 @@ from tactile_sim.trifinger.images.calibration import (  # noqa: F401 - part of t
     load_camera_parameters,
 )
 from tactile_sim.trifinger.images.lens import undistort
-from tactile_sim.trifinger.images.renderer import Renderer, View
+from tactile_sim.trifinger.images.renderer import View
+from tactile_sim.trifinger.images.renderers import renderer_of
 from tactile_sim.trifinger.running import simulations
 from tactile_sim.trifinger.values import numbers, quaternion, sizes
-
-if TYPE_CHECKING:
-    from tactile_sim.trifinger.sim_finger import SimFinger
-
-_renderers: weakref.WeakKeyDictionary[SimFinger, tuple[Any, Renderer]] = weakref.WeakKeyDictionary()
 
 
 class BaseCamera:
@@ -73,7 +68,7 @@ class BaseCamera:
             RenderingError: This machine cannot render.
         """
         physics = self._simulation.physics
-        return _renderer(self._simulation).image(physics.data, self._view, *self._drawn)
+        return renderer_of(self._simulation).image(physics.data, self._view, *self._drawn)
 
 
 class Camera(BaseCamera):
@@ -290,14 +285,3 @@ def _planes(near: float, far: float) -> tuple[float, float]:
     if not first < last:
         raise InvalidValueError(f"far_plane_distance: must be > near_plane_distance ({near}), got {far}")
     return float(first), float(last)
-
-
-def _renderer(simulation: SimFinger) -> Renderer:
-    """Return the renderer for the simulation's current model."""
-    model = simulation.physics.model
-    known = _renderers.get(simulation)
-    if known is None or known[0] is not model:
-        if known is not None:
-            known[1].close()
-        known = _renderers[simulation] = (model, Renderer(model))
-    return known[1]

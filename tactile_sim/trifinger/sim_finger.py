@@ -250,8 +250,8 @@ class SimFinger(TactileFinger):
         """Add objects to the scene or remove them. Everything else keeps its state.
 
         Edits replace ``physics.spec``, ``physics.model`` and ``physics.data`` with new objects. The skin is
-        discarded and created again at its next use. An open browser view is replaced by a new one, which
-        prints its URL.
+        discarded and created again at its next use. An open browser view shows the edited scene. If the edit
+        changes bodies with skin, the view is replaced by a new one, which prints its URL.
 
         Args:
             edit: Function that edits a copy of the spec.
@@ -267,16 +267,14 @@ class SimFinger(TactileFinger):
             edit(spec)
 
         function("edit", edit)
-        shown = self._view is not None
-        self.close()
-        try:
-            with self.stepping:
-                self.physics.edit(change)
-                self._gone.clear()
-                self.forget_skin()
-        finally:
-            if shown:
-                self._view = FingerView(self)
+        with self.stepping:
+            self.physics.edit(change)
+            self._gone.clear()
+            self.forget_skin()
+            shown = self._view is None or self._view.follow_edit(self)
+        if not shown:
+            self.close()
+            self._view = FingerView(self)
 
     def close(self) -> None:
         """Close the browser view if it is open. The view also closes when the robot is garbage collected."""

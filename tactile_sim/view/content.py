@@ -5,9 +5,11 @@ They do not depend on browsers or physics engines.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 
 import numpy as np
+
+from tactile_sim.bag.live_view import LiveView
 
 
 def _empty(*shape: int) -> np.ndarray:
@@ -125,8 +127,29 @@ class ViewScene:
     """Names of the actions for which the panel has buttons."""
     output_folder: str = ""
     """Folder on this machine for bags, films and replays; empty if the panel creates no files."""
+    start_hints: tuple[str, ...] = ()
+    """Sentences that explain why time does not advance, and how to start it."""
+    live_view: LiveView | None = None
+    """Camera and colour scale with which the view opens, or None for the default."""
     bag: str = ""
     """Path of the bag that the view shows, or empty for a simulation."""
+
+
+_OTHER_BODIES = ("bodies", "shapes", "parents", "center", "extent", "camera", "cameras", "pushable_bodies")
+"""Fields in which scenes with the same skin and controls may differ."""
+
+
+def has_same_skin(one: ViewScene, other: ViewScene) -> bool:
+    """Return whether two scenes differ only in bodies without skin and in their shapes and cameras."""
+
+    def same(name: str) -> bool:
+        first, second = getattr(one, name), getattr(other, name)
+        return np.array_equal(first, second) if isinstance(first, np.ndarray) else bool(first == second)
+
+    names = [[scene.bodies[body] for body in scene.skin_bodies.astype(int)] for scene in (one, other)]
+    return names[0] == names[1] and all(
+        same(field.name) for field in fields(ViewScene) if field.name not in _OTHER_BODIES
+    )
 
 
 @dataclass(frozen=True)

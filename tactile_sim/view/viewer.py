@@ -12,6 +12,7 @@ from threading import RLock
 import numpy as np
 from viser import ClientHandle, ViserServer
 
+from tactile_sim.bag.live_view import LiveView
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.panel.body_tree import BodyTree, TreeParts
@@ -21,6 +22,7 @@ from tactile_sim.view.panel.panel import Panel
 from tactile_sim.view.scene.browser_scene import BrowserScene
 from tactile_sim.view.scene.color_scale import ColorScale
 from tactile_sim.view.scene.force_markers import ForceMarkers
+from tactile_sim.view.scene.live_camera import LiveCamera
 from tactile_sim.view.scene.viewpoint import Viewpoint
 from tactile_sim.view.scene.window_fit import WindowFit
 from tactile_sim.view.web.access import Access
@@ -33,7 +35,7 @@ warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarn
 FIELD_OF_VIEW = np.radians(45.0)
 TOP_COLOR, BOTTOM_COLOR = (30, 34, 42), (12, 14, 18)
 """Background colours, which are dark for contrast with bright taxels."""
-AMBIENT_INTENSITY = 2.0
+AMBIENT_INTENSITY = 2.4
 """Intensity of the light from all directions, which makes colours visible on all sides."""
 
 
@@ -73,6 +75,10 @@ class Viewer:
         self.url = endpoint.url(bound)
         self.content = scene
         self.scale = ColorScale(scene.taxel_scale)
+        if scene.live_view:
+            self.scale.chosen = scene.live_view.scale_end
+            self.scale.logarithmic = scene.live_view.logarithmic
+        self._camera = LiveCamera()
         self._latest: ViewFrame | None = None
         self._markers: ForceMarkers | None = None
         self._tree: BodyTree | None = None
@@ -90,6 +96,16 @@ class Viewer:
         """Number of connected browsers."""
         return len(self.server.get_clients())
 
+    @property
+    def live_view(self) -> LiveView | None:
+        """Camera that a user moved last, and colour scale; None before a browser has connected."""
+        if self._camera.pose is None:
+            return None
+        *vectors, field_of_view = self._camera.pose
+        position, look_at, up = (tuple(np.round(vector, 6).tolist()) for vector in vectors)
+        dots, scale = self._scene.skin.as_dots, self.scale
+        return LiveView(position, look_at, up, field_of_view, scale.fixed, scale.logarithmic, dots)
+
     def show(self, frame: ViewFrame) -> None:
         """Draw a frame.
 
@@ -102,6 +118,16 @@ class Viewer:
             self._latest = frame
             if first or self.clients:
                 self.draw(frame)
+
+    def set_bodies(self, scene: ViewScene) -> None:
+        """Show other bodies without skin. Cameras and inputs keep their state.
+
+        Args:
+            scene: The new content, whose skin must be that of the current content; see `has_same_skin`.
+        """
+        with self._lock, self.server.atomic():
+            self.content, self._latest = scene, None
+            self._scene.set_bodies(scene)
 
     def show_pending(self) -> None:
         """Draw the remaining content of the last frame. The panel is updated less often than the scene."""
@@ -120,15 +146,20 @@ class Viewer:
 
     def _on_connect(self, client: ClientHandle) -> None:
         with self._lock:
-            WindowFit(self.server, client)
+            if not self.content.live_view:
+                self._camera.watch(client, WindowFit(self.server, client))
             if self._latest:
                 self.draw(self._latest)
 
     def _set_initial_camera(self, viewpoint: Viewpoint) -> None:
         """Set the initial camera for browsers that connect later."""
         camera = self.server.initial_camera
-        camera.fov = FIELD_OF_VIEW
         camera.near = viewpoint.radius / 50.0
+        if view := self.content.live_view:
+            camera.fov, camera.up = view.field_of_view, np.array(view.up)
+            camera.position, camera.look_at = np.array(view.position), np.array(view.look_at)
+            return
+        camera.fov = FIELD_OF_VIEW
         camera.position = viewpoint.camera
         camera.look_at = viewpoint.center
 

@@ -158,6 +158,18 @@ def test_peak_is_at_landing_with_the_poses_of_that_time(fall):
     assert (np.ptp(colors, axis=1) > 0.2).sum() == GRID**2  # unloaded taxels are grey
 
 
+def test_text_of_the_net_force_is_in_the_panel_and_does_not_cover_its_arrow(fall):
+    fig = figure("peak", recorded(fall))
+    fig.draw_without_rendering()
+    ax = fig.axes[0]
+    [text] = [text for text in ax.texts if text.get_text().endswith(" N")]
+    [arrow] = [text for text in ax.texts if text.arrow_patch]
+    box, (tip, tail) = text.get_window_extent(), ax.transData.transform([arrow.xy, arrow.xyann])
+    assert np.linalg.norm(tip - tail) > 20.0
+    assert not any(box.contains(*(tail + share * (tip - tail))) for share in np.linspace(0.0, 1.0, 100))
+    assert all(ax.get_window_extent().contains(*corner) for corner in (box.min, box.max))
+
+
 def test_span_limits_what_is_drawn(fall):
     recording = recorded(fall, Span(0.5, 0.7))
     assert recording.times[[0, -1]] == pytest.approx([0.5, 0.7]) and len(recording.times) == 11
@@ -282,3 +294,17 @@ def test_nan_and_infinity_are_drawn_as_zero(make_bag):
     assert recording.touch.nets[-1] == pytest.approx([6 * GRID**2])
     for name in FIGURES:
         figure(name, recording).canvas.draw()
+
+
+def test_map_has_the_size_and_the_colours_of_the_skin(fall):
+    fig = figure("map", recorded(fall))
+    image = fig.axes[0].images[0].get_array()
+    bright = (image.max(axis=2) > 150).mean()
+    assert 0.0 < bright < 0.5  # one of six faces is loaded
+    assert "25 of 150" in fig.axes[0].get_title(loc="left")
+
+
+def test_map_requires_layouts(make_bag):
+    recording = recorded(make_bag(Cube(without=["/layout"])))
+    with raises(MissingTopics, "tactile/BODY/layout"):
+        figure("map", recording)

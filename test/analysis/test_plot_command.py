@@ -28,10 +28,10 @@ def plot(*arguments, **options):
     return subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, **options)
 
 
-def test_four_figures_are_written_and_replaced_only_with_force(fall, tmp_path, capsys):
+def test_all_figures_are_written_and_replaced_only_with_force(fall, tmp_path, capsys):
     done = plot(fall, "-o", tmp_path / "out")
     assert done.returncode == 0, done.stderr
-    names = ["contacts.png", "forces.png", "peak.png", "raster.png"]
+    names = ["contacts.png", "forces.png", "map.png", "peak.png", "raster.png"]
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == names
     assert [line.rpartition("/")[2] for line in sorted(done.stdout.splitlines())] == names
     for name in names:
@@ -79,7 +79,7 @@ def test_style_gives_a_light_or_a_dark_background(fall, tmp_path):
     for style, bright in (("light", True), ("dark", False)):
         out = ["-o", str(tmp_path / style), "--style", style, "--dpi", "40"]
         assert main(["plot", str(fall), *out]) == 0
-        for name in ("forces", "raster", "peak", "contacts"):
+        for name in ("forces", "raster", "peak", "map", "contacts"):
             grey = np.asarray(Image.open(tmp_path / style / f"{name}.png").convert("L"))
             assert (grey[0] > 250).all() if bright else (grey[0] < 50).all(), name
             assert np.ptp(grey.astype(int)) > 120, name  # text remains legible
@@ -120,7 +120,7 @@ def invalid_arguments(make_bag):
         ([empty.folder], str(empty.folder), "tactile/frame"),
         ([fall.parent / "absent"], "absent"),
         ([fall, "--body", "cub"], "'cub'", "'cube'"),
-        ([fall, "force"], "'force'", "forces, raster, peak, contacts"),
+        ([fall, "force"], "'force'", "forces, raster, peak, map, contacts"),
         ([fall, "--from", "2"], str(fall), "2 s"),
         ([fall, "--from", "2", "--to", "1"], "--from", "2", "--to", "1"),
         ([two], "--namespace", "/left", "/right"),
@@ -145,11 +145,14 @@ def test_invalid_arguments_give_one_line_and_no_files(make_bag, tmp_path, monkey
         assert not list(tmp_path.iterdir())
 
 
-def test_bag_without_layouts_gives_the_other_figures_and_one_line(make_bag, tmp_path, capsys):
+def test_bag_without_layouts_gives_the_other_figures_and_a_line_for_each_skipped_one(
+    make_bag, tmp_path, capsys
+):
     assert main(["plot", str(make_bag(Cube(without=["/layout"]))), "-o", str(tmp_path / "out")]) == 0
     assert sorted(path.stem for path in (tmp_path / "out").iterdir()) == ["contacts", "forces", "raster"]
-    [line] = capsys.readouterr().err.splitlines()
-    assert "peak" in line and "tactile/BODY/layout" in line
+    lines = capsys.readouterr().err.splitlines()
+    for name, line in zip(("peak", "map"), lines, strict=True):
+        assert name in line and "tactile/BODY/layout" in line
 
 
 def test_damaged_bag_is_drawn_as_far_as_readable_and_damage_is_reported(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import yaml
 
 from tactile_sim import ConfigError, config
 from tactile_sim.cli import main
@@ -130,6 +131,21 @@ PADS = {
 def test_invalid_pads_are_refused_with_their_key(pad, fact, tmp_path):
     line = refused(tmp_path, {"p": pad})
     assert "skin.pads.p" in line and fact in line
+
+
+@pytest.mark.parametrize(
+    ("pad", "group", "key", "zeros"),
+    [
+        ({"body": "tip", "spacing": 0.01}, "region", "normal", [0.0] * 3),
+        ({"body": "tip", "grid": GRID}, "", "orientation", [0.0] * 4),
+    ],
+)
+def test_the_remedy_for_a_direction_of_length_zero_is_a_valid_value(pad, group, key, zeros, tmp_path):
+    line = refused(tmp_path, {"p": pad | ({group: {key: zeros}} if group else {key: zeros})})
+    assert key in line and str(zeros) in line
+    remedy = yaml.safe_load(line[line.rindex("[") :])
+    pads = {"p": pad | ({group: {key: remedy}} if group else {key: remedy})}
+    Simulation(config.from_mapping({"scene": "scene.xml", "skin": {"pads": pads}}, tmp_path, "my.yaml"))
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,27 @@ def test_table_in_pipe_shows_weight_of_cube(environment, tmp_path, without_progr
     assert re.search(r"export ROS_DOMAIN_ID=\d+", done.stdout)
 
 
+def test_physics_fault_ends_a_demo_of_limited_duration(environment, tmp_path, without_progress):
+    body = '<body name="box"><freejoint/><geom size="0.1"/></body>'
+    (tmp_path / "scene.xml").write_text(
+        f'<mujoco><option gravity="0 0 -9e9"/><worldbody>{body}</worldbody></mujoco>'
+    )
+    config = tmp_path / "my.yaml"
+    config.write_text("/**: {ros__parameters: {scene: scene.xml, skin: {scales: {box: 0.1}}}}")
+    done = subprocess.run(
+        [*DEMO, str(config), "--duration", "1e6", "--no-web"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        cwd=ROOT,
+        env=environment,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 2
+    (line,) = without_progress(done.stderr).splitlines()
+    assert "physics fault" in line and "~/reset" not in line
+
+
 def test_keys_throw_pause_step_reset_and_quit(terminal):
     terminal.wait_for_peak(0.9 * WEIGHT, 1.1 * WEIGHT)  # fallen and at rest
     (node,) = children(terminal.process.pid)

@@ -16,7 +16,7 @@ from tactile_sim.ros.topics import simulation_topics  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
 TABLE = runpy.run_path(str(Path(__file__).parents[2] / "tools" / "messages.py"))["TOPICS"]
-FROM_THE_NODE = {"/clock", "/diagnostics"}
+FROM_THE_NODE = {"/clock", "/diagnostics", "web_view"}
 SCENE = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 .1"/>
   <body name="one"><freejoint/><geom type="box" size=".1 .1 .1"/><site name="imu"/></body>
   <body name="two" pos="1 0 0"><freejoint/><geom name="left" type="box" size=".1 .1 .1"/>

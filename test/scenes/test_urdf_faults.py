@@ -104,6 +104,23 @@ def test_what_is_no_number_is_refused_with_joint_and_attribute(tmp_path, element
 
 
 @pytest.mark.parametrize(
+    ("element", "wrong"),
+    [
+        ('<collision><geometry><plane normal="{}"/></geometry></collision>', "0 0 0"),
+        ('<collision><geometry><plane normal="{}"/></geometry></collision>', "up"),
+        ('<collision><geometry><box size="{}"/></geometry></collision>', "0.1"),
+        ('<collision><geometry><sphere radius="{}"/></geometry></collision>', "ten"),
+        ('<inertial><mass value="{}"/></inertial>', "1kg"),
+    ],
+)
+def test_the_remedy_for_an_invalid_attribute_is_a_valid_value(tmp_path, element, wrong):
+    with raises((SceneError, ValueError), "'base'", repr(wrong)) as error:
+        load(tmp_path, base=element.format(wrong), kind="fixed")
+    remedy = str(error.value).rpartition("; ")[2].split("'")[1]
+    load(tmp_path, base=element.format(remedy), kind="fixed", strict="mass" not in element)
+
+
+@pytest.mark.parametrize(
     ("right", "wrong", "facts"),
     [
         ('<child link="tip"/>', '<child link="tp"/>', ["'j'", "child", "'tp'", "'tip'"]),

@@ -176,3 +176,31 @@ def test_configured_tare_is_applied_once_at_its_time():
     made.restart()
     assert first_reading(made, 4.0, 20) == pytest.approx(1.0)
     assert made.read(21, held(4.0))[TIP][0] == pytest.approx(held(4.0)[0])
+
+
+@pytest.mark.parametrize(
+    "stage", [{"hysteresis": {"fraction": 0.3}}, {"fast_adaptation": {"time_constant": 0.05}}]
+)
+def test_taxels_loaded_late_and_through_cross_talk_keep_their_memory(stage):
+    taxels = [17, 40]
+    spread, material = {"cross_talk": {"share": 0.5, "sigma": 0.01}}, stage
+    both, first, second = sensor(**spread, **material), sensor(**spread), sensor(**material)
+    for step, load in enumerate([0.0, 0.0, 1.0, 1.0, 0.4, 0.0, 0.0, 0.7]):
+        reading = np.zeros((TAXELS, 3))
+        reading[taxels[step // 6]] = load * np.array([2.0, 3.0, 6.0])
+        shared = first.read(step, reading)
+        assert (shared.any(axis=1).sum() > 4) == (load > 0.0)
+        expected = second.read(step, shared)
+        np.testing.assert_array_equal(both.peek(step, reading), expected)
+        np.testing.assert_array_equal(both.read(step, reading), expected)
+
+
+def test_unloaded_taxels_do_not_depend_on_the_load_of_others():
+    stages = {"viscoelasticity": {"strength": 0.5, "time_constant": 0.05}, "noise": {"std": 0.1}}
+    few, all_loaded = sensor(**stages), sensor(**stages)
+    for step in range(20):
+        one = np.zeros((TAXELS, 3))
+        one[17] = step % 5
+        out = few.read(step, one)
+        np.testing.assert_array_equal(out[17], all_loaded.read(step, np.full((TAXELS, 3), step % 5))[17])
+    assert np.abs(out[PALM]).min() > 0.0

@@ -19,6 +19,7 @@ from support.chromium import (
     drawn,
     enter,
     field,
+    luminance,
     own_chromium,
     paused_frame,
     press,
@@ -50,6 +51,11 @@ MIN_CONTRAST = 3.5
 """Minimum contrast ratio between pixels with and without contact.
 
 Without the glow, taxels would be darker with contact, with a ratio of 0.3.
+"""
+MIN_LUMINANCE = 0.05
+"""Minimum mean relative luminance of the first screen of a TriFinger, on which shapes cover everything.
+
+A grey of 63 of 255 has this luminance.
 """
 FIRST_SCREEN = 3.0
 """Simulation time by which the view is open in the browser [s]."""
@@ -145,6 +151,16 @@ def test_cube_is_active_after_landing_and_buttons_work(serve, visit):
     wait_for_text(page, re.compile("'ball_1'"))
 
 
+def test_paused_scene_says_what_it_waits_for_until_it_runs(serve, visit):
+    page = visit(serve("balance"))
+    wait_for_text(page, "paused")
+    text = page.get_by_role("note").inner_text()
+    assert "Run" in text and config.load("balance").web.note in text
+    screenshot(page, "balance_waits")
+    press(page, "Run")
+    page.get_by_role("note").wait_for(state="hidden")
+
+
 @pytest.mark.parametrize("name", share.names("config"))
 def test_first_screen_shows_touch(visit, name):
     simulation = Simulation(config.load(name))
@@ -165,6 +181,8 @@ def test_first_screen_shows_touch(visit, name):
         page = visit(viewer.url)
         until(lambda: viewer.clients == 1)
         unlit = drawn(page, f"{name}_without_touch")
+        if name.startswith("trifinger"):
+            assert luminance(unlit).mean() > MIN_LUMINANCE
         viewer.show(frame)
 
         def visible():

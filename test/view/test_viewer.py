@@ -266,3 +266,21 @@ def test_friction_is_one_arrow_unless_split_into_tangents():
     assert kinds.tolist() == [NORMAL, FRICTION]
     assert ends[:, 1] == pytest.approx(np.array([[0.5, 0.0, 0.0], [0.0, 0.3, 0.4]]))
     assert force_arrows(contact, *still, 0.1, True)[1].tolist() == [NORMAL, TANGENT1, TANGENT2]
+
+
+def test_map_shows_the_readings_of_several_pads(view):
+    two = replace(
+        SCENE,
+        skin_bodies=np.array([1, 1]),
+        taxel_counts=np.array([4, 4]),
+        pads=("left", "right"),
+        taxel_spacings=np.array([0.05, 0.05]),
+    )
+    viewer = view(two)
+    chart = viewer.panel.map
+    viewer.panel.draw(frame(0.0, readings=np.zeros(8), taxel_scale=1.0))
+    dark = np.asarray(chart.handle.image).copy()
+    viewer.panel.draw(frame(0.0, readings=np.eye(8)[5], taxel_scale=1.0, paused=True))
+    lit = (np.asarray(chart.handle.image) != dark).any(axis=2)
+    assert lit.any() and lit.mean() < 0.2
+    assert view().panel.map is None  # a single pad

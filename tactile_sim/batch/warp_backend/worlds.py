@@ -14,8 +14,9 @@ from tactile_sim.batch.warp_backend import contact_kernels as kernels
 from tactile_sim.batch.warp_backend.contacts import WarpContacts
 from tactile_sim.batch.warp_backend.device import Graphs, Mirror
 from tactile_sim.batch.warp_backend.model import CONSTRAINTS, CONTACTS, put_model
-from tactile_sim.engines.contacts import FORCE_FLOOR, Contacts
-from tactile_sim.engines.mjdata_engine import keyframe_id
+from tactile_sim.engines.contact_reader import FORCE_FLOOR
+from tactile_sim.engines.contacts import Contacts
+from tactile_sim.engines.keyframes import keyframe_id
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.engines.state_arrays import StateArrays
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from tactile_sim.arguments import whole
 from tactile_sim.engines.batch import Environments, environment_ids
-from tactile_sim.engines.mjdata_engine import keyframe_id
+from tactile_sim.engines.keyframes import keyframe_id
 from tactile_sim.engines.motrix.batch_data import INPUTS, BatchData, valid_rows
 from tactile_sim.engines.motrix.boundary import engine_errors, motrixsim
 from tactile_sim.engines.motrix.contacts import WIDTH, RawContacts, read_raw

@@ -11,8 +11,9 @@ import numpy as np
 from mujoco.batch import Batch
 
 from tactile_sim.compilation import kernel
+from tactile_sim.engines.contact_reader import read_arrays
 from tactile_sim.engines.contact_sensors import ContactSensor
-from tactile_sim.engines.contacts import Contacts, read_arrays
+from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.motrix.batch import MotrixBatch
 from tactile_sim.engines.motrix.contacts import WIDTH, sliding_friction
 from tactile_sim.engines.motrix.scene import pairs_that_may_touch

@@ -10,7 +10,7 @@ from mujoco.batch import Batch
 
 from tactile_sim.arguments import whole
 from tactile_sim.engines.batch import Environments, environment_ids
-from tactile_sim.engines.mjdata_engine import keyframe_id
+from tactile_sim.engines.keyframes import keyframe_id
 from tactile_sim.engines.mujoco.engine import STABILITY_WARNINGS, first_bad
 from tactile_sim.errors import EngineError
 

@@ -7,7 +7,7 @@ import mujoco
 from tactile_sim.arguments import whole
 from tactile_sim.engines.mjdata_engine import MjDataEngine
 from tactile_sim.errors import EngineError
-from tactile_sim.mujoco_log import log_warnings
+from tactile_sim.mujoco_log import ignore_instability, log_warnings
 
 log_warnings()
 
@@ -47,6 +47,7 @@ class MujocoEngine(MjDataEngine):
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
         # MuJoCo would silently reset itself at a NaN; here ``fault`` reports it.
+        ignore_instability()
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         super().__init__(model, data)
         self._warnings = self.data.warning.number

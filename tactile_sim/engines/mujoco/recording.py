@@ -12,7 +12,8 @@ import mujoco
 import numpy as np
 
 from tactile_sim.compilation import callback, floats_from_zero, ints_from_zero, kernel, longs_from_zero
-from tactile_sim.engines.contacts import ELLIPTIC, Contacts, read_arrays
+from tactile_sim.engines.contact_reader import ELLIPTIC, read_arrays
+from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.mujoco.layout import data_layout, field_offset
 from tactile_sim.engines.mujoco.library import library, step_function
 

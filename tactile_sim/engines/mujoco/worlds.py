@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.engines.mjdata_engine import keyframe_id
+from tactile_sim.engines.keyframes import keyframe_id
 from tactile_sim.engines.mujoco.engine import STABILITY_WARNINGS
 from tactile_sim.engines.mujoco.layout import field_offset
 from tactile_sim.engines.mujoco.library import BatchConfig, BatchOwner, library
@@ -16,6 +16,7 @@ from tactile_sim.engines.mujoco.recording import IDS, ROOM, STEPS, VALUES, compi
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.engines.state_arrays import StateArrays
 from tactile_sim.errors import EngineError
+from tactile_sim.mujoco_log import ignore_instability
 
 _STATE = {
     "time": mujoco.mjtState.mjSTATE_TIME,
@@ -78,6 +79,7 @@ class Worlds(StateArrays, MujocoSensors):
         Raises:
             EngineError: MuJoCo rejects the model or runs out of memory.
         """
+        ignore_instability()
         self.model, self.num_envs = model, num_envs
         self._lib = library()
         error = ctypes.create_string_buffer(1000)

@@ -11,6 +11,7 @@ from numpy.typing import ArrayLike
 from tactile_sim.compilation import kernel
 from tactile_sim.engines.mujoco.engine import first_bad
 from tactile_sim.errors import EngineError, SceneError
+from tactile_sim.mujoco_log import ignore_instability
 from tactile_sim.trifinger.physics.drag import Drag, add_drag, limit_speed
 from tactile_sim.trifinger.physics.rules import Rules, apply_rules
 from tactile_sim.trifinger.robot.spec import TIP_SENSOR, joint_names, tip_link_names
@@ -80,6 +81,7 @@ class FingerPhysics:
         self._use(*compiled)
 
     def _use(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        ignore_instability()
         # MuJoCo would otherwise silently reset the state at a NaN.
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         self.model, self.data = model, data

@@ -11,6 +11,7 @@ import numpy as np
 
 if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger
+    from tactile_sim.view.content import ViewScene
     from tactile_sim.view.process.view_process import ViewProcess
 
 INTERVAL = 0.05
@@ -36,21 +37,36 @@ class FingerView:
             CommandError: The view cannot be served.
         """
         # Imported here so that programs without a view start quickly.
-        from tactile_sim.names import Names
         from tactile_sim.view.process.view_process import ViewProcess
-        from tactile_sim.view.scene.from_model import scene_of_model
         from tactile_sim.view.web.address import Endpoint
 
-        model = finger.physics.model
-        scene = scene_of_model(model, Names(model), finger.finger_type, finger.skin)
-        process = ViewProcess(scene, Endpoint(allow_other_port=True), accepts_requests=False)
+        process = ViewProcess(_scene(finger), Endpoint(allow_other_port=True), accepts_requests=False)
         process.listen(lambda *_: None, lambda reason: _LOG.warning("the web view failed: %s", reason))
+        self._process = process
         self.url = process.url
         print(f"web view: {self.url}", flush=True)
         self._closed = Event()
         weakref.finalize(finger, self._closed.set)
         self._thread = Thread(target=_publish, args=(weakref.ref(finger), process, self._closed), daemon=True)
         self._thread.start()
+
+    def follow_edit(self, finger: SimFinger) -> bool:
+        """Show the edited scene of the robot, if its skin has not changed. Otherwise, stop publishing.
+
+        The caller must hold ``finger.stepping``.
+
+        Returns:
+            Whether the view shows the edited scene. If not, it must be closed and replaced.
+        """
+        from tactile_sim.view.content import has_same_skin
+
+        scene = _scene(finger)
+        if same := has_same_skin(self._process.scene, scene):
+            self._process.set_bodies(scene)
+            _write(finger, self._process)
+        else:
+            self._closed.set()
+        return same
 
     def close(self) -> None:
         """Close the view."""
@@ -70,12 +86,22 @@ def _publish(reference: weakref.ref[SimFinger], process: ViewProcess, closed: Ev
             break
         before, clients = clients, process.shared.clients
         with finger.stepping:
+            if closed.is_set():
+                break
             qpos = finger.physics.data.qpos
             if clients and (clients != before or not np.array_equal(state, qpos)):
                 state = qpos.copy()
                 _write(finger, process)
         del finger
     process.close()
+
+
+def _scene(finger: SimFinger) -> ViewScene:
+    from tactile_sim.names import Names
+    from tactile_sim.view.scene.from_model import scene_of_model
+
+    model = finger.physics.model
+    return scene_of_model(model, Names(model), finger.finger_type, finger.skin)
 
 
 def _write(finger: SimFinger, process: ViewProcess) -> None:

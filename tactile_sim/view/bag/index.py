@@ -12,6 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tactile_sim.analysis.poses import Poses
+from tactile_sim.bag.live_view import LiveView, is_topic
 from tactile_sim.bag.mcap_file import McapScan, Progress
 from tactile_sim.bag.mcap_file import Message as Stored
 from tactile_sim.bag.messages import Message, TopicDecoder, decoder_of
@@ -63,6 +64,7 @@ class BagIndex:
         first: First message on each displayed topic, keyed by topic.
         latched: Messages on latched topics, such as layouts.
         samples: Samples of the forces and largest readings, keyed by topic.
+        views: Last live view on each topic that carries them, keyed by topic.
         step_times: Log times (n,) that users can step through [ns].
         start: First log time of the displayed messages [ns].
         stop: Last log time of the displayed messages [ns].
@@ -84,6 +86,7 @@ class BagIndex:
         self.first: dict[str, Message] = {}
         self.latched: list[Message] = []
         self.samples: dict[str, TopicSamples] = {}
+        self.views: dict[str, LiveView] = {}
         self.damage: str | None = None
         self._decoders: dict[str, TopicDecoder] = {}
         self._positions: list[FilePosition] = []
@@ -106,6 +109,8 @@ class BagIndex:
                 self.first[topic] = self._copy(message)
             if kind in STEP_TYPES:
                 self._times[topic] = array("q")
+        if is_topic(topic, kind) and (view := LiveView.parse(self._copy(message).value.data)):
+            self.views[topic] = view
         if kind not in _SHOWN_TYPES:
             return
         self.start, self.stop = min(self.start, time), max(self.stop, time)

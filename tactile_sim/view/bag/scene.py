@@ -10,6 +10,7 @@ import numpy as np
 
 from tactile_sim.analysis.robots import Robot, robots
 from tactile_sim.analysis.tactile_frames import pad_of
+from tactile_sim.bag.live_view import TOPIC
 from tactile_sim.bag.messages import Message
 from tactile_sim.drawing.force_scale import full_scale
 from tactile_sim.errors import BagError
@@ -71,7 +72,8 @@ def read_scene(index: BagIndex, namespace: str | None = None) -> BagScene:
         _add_points(result, index)
     _add_feelers(result, feelers, bodies)
     _add_images(result, index, bodies)
-    result.scene = replace(result.scene, taxel_scale=_scale(index, robot))
+    view = index.views.get(f"{robot.namespace}/{TOPIC}")
+    result.scene = replace(result.scene, taxel_scale=_scale(index, robot), live_view=view)
     if index.damage:
         notes.append(f"the bag is damaged ({index.damage}); damaged messages are skipped")
     return result

@@ -26,7 +26,7 @@ class Layers:
             has_taxels = len(scene.taxel_positions) > 0
             dark = gui.add_checkbox("dark bodies", True, hint="Lets taxels in contact stand out.")
             taxels = gui.add_checkbox("taxels", True, visible=has_taxels)
-            dots = gui.add_checkbox("taxels as dots", False, visible=has_taxels)
+            dots = gui.add_checkbox("taxels as dots", drawn.skin.as_dots, visible=has_taxels)
             arrows = gui.add_checkbox("force arrows", True, hint="Normal force and friction of each contact.")
             net = gui.add_checkbox("net forces", False, hint="Net force on each body, at its origin.")
             points = gui.add_checkbox("contact points", True, hint="White.")

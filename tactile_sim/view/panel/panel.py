@@ -21,7 +21,9 @@ from tactile_sim.view.panel.outputs import FAULT, Outputs
 from tactile_sim.view.panel.pointer import Pointer
 from tactile_sim.view.panel.probe import Probe
 from tactile_sim.view.panel.run_controls import RunControls
+from tactile_sim.view.panel.skin_map import PanelMap
 from tactile_sim.view.panel.stage_switches import StageSwitches
+from tactile_sim.view.panel.start_hint import StartHint
 from tactile_sim.view.panel.tactile_images import TactileImages
 from tactile_sim.view.panel.user_input import on_user
 from tactile_sim.view.scene.color_scale import ColorScale
@@ -34,7 +36,8 @@ NOTICE_TIME = 6.0
 """Wall time for which a notice is shown [s]. In the view of a bag, notices remain."""
 MAX_SCALE = 1e6
 """Largest end of the colour scale."""
-STATE_ORDER, FAULT_ORDER, NOTICE_ORDER, LEGEND_ORDER, SCALE_ORDER = -40.0, -39.0, -38.0, -37.0, -36.5
+STATE_ORDER, HINT_ORDER, FAULT_ORDER, NOTICE_ORDER = -40.0, -39.5, -39.0, -38.0
+LEGEND_ORDER, SCALE_ORDER = -37.0, -36.5
 """Positions of the elements at the top of the panel."""
 
 
@@ -43,6 +46,7 @@ class Panel:
 
     Attributes:
         images: Folder with the tactile images.
+        map: Map of the whole skin, or None if there are not several pads.
         probe: Display of the readings of individual taxels, or None if there are no taxels.
         outputs: Buttons that record bags and save images, films and replays.
         plot: The force plot as HTML, or None if there is no skin or the view shows a bag.
@@ -81,6 +85,7 @@ class Panel:
         self._legend_values = (scene.taxel_scale, "N", True, 0.0)
         """Arguments of the last call of `legend`."""
         self._state = gui.add_html(_line("waiting for data"), order=STATE_ORDER)
+        self._hint = StartHint(gui, scene.start_hints, HINT_ORDER)
         self._fault = gui.add_html("", visible=False, order=FAULT_ORDER)
         self._notice = gui.add_html("", visible=False, order=NOTICE_ORDER)
         self._show_notice("")
@@ -98,6 +103,8 @@ class Panel:
             ActuatorInputs(gui, scene, controls, self.notify) if controls and scene.actuators else None
         )
         self.outputs = Outputs(server, scene, controls)
+        several = len(scene.taxel_counts) > 1 and scene.taxel_counts.all()
+        self.map = PanelMap(gui, scene) if several else None
         self.images = TactileImages(gui, scene)
 
     def _add_scale_inputs(self, redraw: Callable[[], None]) -> None:
@@ -115,14 +122,14 @@ class Panel:
             NumberField(
                 self._gui,
                 "end of scale",
-                0.0,
+                scale.chosen,
                 lambda end: 0.0 <= end < MAX_SCALE,
                 f"from 0 to {MAX_SCALE:g}",
                 self.notify,
                 on_end,
                 hint="0: follows the largest reading and falls slowly.",
             )
-            on_user(self._gui.add_checkbox("logarithmic", True), on_logarithmic)
+            on_user(self._gui.add_checkbox("logarithmic", scale.logarithmic), on_logarithmic)
 
     def _add_controls(self, controls: Controls) -> None:
         gui = self._gui
@@ -145,6 +152,7 @@ class Panel:
         frames and faults.
         """
         self.pointer.draw(frame)
+        self._hint.draw(frame)
         if self.probe:
             self.probe.draw(frame)
         if self._plot:
@@ -170,6 +178,8 @@ class Panel:
             self.probe.refresh()
         if self._plot:
             self._plot.draw()
+        if self.map:
+            self.map.draw(frame, self._scale.logarithmic)
         if self.images.draw(frame.images, np.inf if at_once else ENCODING_TIME):
             self._pending = None
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import select
 import socket
+from collections.abc import Sequence
 from typing import Any
 
+MAX_FILES = 2
+"""Largest number of file descriptors in a message."""
 MAX_MESSAGE = 1 << 16
 """Largest size of a message [bytes]."""
 
@@ -51,6 +54,16 @@ class Connection:
         except OSError:
             pass
 
+    def send_files(self, files: Sequence[int], **message: Any) -> None:
+        """Send a message with copies of file descriptors, which the peer receives as its field ``files``.
+
+        Errors are ignored as in `send`.
+        """
+        try:
+            socket.send_fds(self._end, [json.dumps(message).encode()], files)
+        except OSError:
+            pass
+
     def receive(self, timeout: float | None = None) -> dict[str, Any] | None:
         """Return the next message.
 
@@ -63,10 +76,12 @@ class Connection:
         try:
             if not self._poll.poll(None if timeout is None else timeout * 1e3):
                 return {}
-            data = self._end.recv(MAX_MESSAGE)
+            data, files, _, _ = socket.recv_fds(self._end, MAX_MESSAGE, MAX_FILES)
         except OSError:
             return None
-        return json.loads(data) if data else None
+        if not data:
+            return None
+        return json.loads(data) | ({"files": files} if files else {})
 
     def shut_down(self) -> None:
         """Shut down the connection. Afterwards, ``receive`` returns None on both ends."""

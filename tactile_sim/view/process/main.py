@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 import sys
+import time
 from typing import Any
 
 from tactile_sim.child import prepare
@@ -27,6 +28,8 @@ FRAME_INTERVAL = 0.005
 """Time between two checks for a new frame while a browser is connected [s]."""
 COUNT_INTERVAL = 0.05
 """Time between two checks for a new frame while no browser is connected [s]."""
+VIEW_INTERVAL = 0.5
+"""Shortest time between two reports of the camera and the colour scale to the simulation [s]."""
 
 
 class RequestSender:
@@ -44,18 +47,31 @@ class RequestSender:
 def serve(connection: Connection, shared: SharedFrame, viewer: Viewer, builder: FrameBuilder) -> None:
     """Show frames, notices and the recording status until the simulation closes the connection.
 
+    Changes of the camera and the colour scale are reported to the simulation, which stores them in bags.
+
     Args:
         connection: The view's end of the connection to the simulation.
         shared: Memory from which frames are read.
         viewer: Shows the frames in browsers.
         builder: Completes and converts the frames.
     """
+    reported, due = None, 0.0
     while (message := connection.receive(FRAME_INTERVAL if shared.clients else COUNT_INTERVAL)) is not None:
+        if "files" in message:
+            arguments_file, memory_file = message["files"]
+            with os.fdopen(arguments_file, "rb") as file:
+                scene = pickle.load(file)
+            shared.close()
+            shared, builder = SharedFrame(scene, memory_file), FrameBuilder(scene, None, None, viewer.scale)
+            viewer.set_bodies(scene)
         shared.clients = viewer.clients
         if "notice" in message:
             viewer.notify(message["notice"])
         if "recording" in message:
             viewer.panel.outputs.show_recording(BagStatus(**message["recording"]))
+        if (now := time.monotonic()) >= due and (view := viewer.live_view) != reported and view:
+            connection.send(request="set_view", arguments=[view.text])
+            reported, due = view, now + VIEW_INTERVAL
         if (record := shared.read()) is not None:
             viewer.show(builder.build(record))
         else:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import pickle
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from threading import Thread
 from typing import Any
 
@@ -27,15 +28,27 @@ START_TIMEOUT = 180.0
 """Wall time within which the process must start, including compilation of kernels if necessary [s]."""
 
 
+@contextmanager
+def _pickled(content: Any) -> Iterator[int]:
+    """Yield the descriptor of a file in memory with pickled content."""
+    with os.fdopen(os.memfd_create("tactile_sim_scene"), "wb") as file:
+        pickle.dump(content, file)
+        file.flush()
+        os.lseek(file.fileno(), 0, os.SEEK_SET)
+        yield file.fileno()
+
+
 class ViewProcess:
     """Runs a view in another process while this object is open.
 
     The simulation sends ``{"notice": text}`` and ``{"recording": status}`` to the view, where the status has
     the fields of `BagStatus`. The view first sends ``{"url": url}`` or ``{"error": text}``, then
     ``{"request": name, "arguments": [...]}`` for each request. New frames are not announced, because waking
-    another process takes longer than writing a frame. Instead, the view polls the shared memory.
+    another process takes longer than writing a frame. Instead, the view polls the shared memory. A message
+    with ``files`` replaces the bodies without skin; its files are the new scene and the new shared memory.
 
     Attributes:
+        scene: Constant content of the view.
         shared: Memory through which frames are passed to the view.
         url: URL to open in a browser on this machine.
     """
@@ -62,16 +75,13 @@ class ViewProcess:
             CommandError: The endpoint cannot be served.
             Stopped: A signal was received before the process had started (see `tactile_sim.signals`).
         """
+        self.scene = scene
         self.shared = SharedFrame(scene, state_size=replicated.engine.state_size if replicated else 0)
         self._connection, theirs = Connection.pair()
         self._listener: Thread | None = None
         self._closing = False
-        arguments_file = os.memfd_create("tactile_sim_scene")
-        with os.fdopen(arguments_file, "wb") as file:
-            settings = replicated and replicated.settings
-            pickle.dump((scene, endpoint, renderer, settings, accepts_requests), file)
-            file.flush()
-            os.lseek(arguments_file, 0, os.SEEK_SET)
+        settings = replicated and replicated.settings
+        with _pickled((scene, endpoint, renderer, settings, accepts_requests)) as arguments_file:
             files = (arguments_file, self.shared.file, theirs.file)
             self._process = Child(*map(str, files), module="tactile_sim.view.process.main", files=files)
         theirs.close()
@@ -102,6 +112,18 @@ class ViewProcess:
         The arguments are those of `tactile_sim.view.process.shared_frame.update_record` except ``record``.
         """
         self.shared.write(**fields)
+
+    def set_bodies(self, scene: ViewScene) -> None:
+        """Show other bodies without skin, in a view without replica and images.
+
+        Args:
+            scene: The new content, whose skin must be that of the current content; see `has_same_skin`.
+        """
+        previous, self.scene, self.shared = self.shared, scene, SharedFrame(scene)
+        self.shared.clients = previous.clients
+        with _pickled(scene) as arguments_file:
+            self._connection.send_files((arguments_file, self.shared.file), scene=True)
+        previous.close()
 
     def notify(self, text: str) -> None:
         """Show a notice in the browsers."""

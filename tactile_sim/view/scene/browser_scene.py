@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Literal, Protocol
+from itertools import count
+from typing import Any, Literal, Protocol
 
 import numpy as np
 import trimesh
-from viser import MeshHandle, SceneNodeDragEvent, ViserServer
+from viser import FrameHandle, MeshHandle, SceneNodeDragEvent, ViserServer
 
 from tactile_sim.view.content import Shape, ViewFrame, ViewScene
 from tactile_sim.view.scene.colors import dark_color
@@ -61,33 +62,60 @@ class BrowserScene:
     """
 
     def __init__(self, server: ViserServer, scene: ViewScene, pointer: PointerHandler | None):
-        self._api = server.scene
-        self._scene = scene
-        self._names = _node_names(scene.bodies)
-        used = {shape.body for shape in scene.shapes}
-        used |= {*_ints(scene.skin_bodies), *_ints(scene.feeler_bodies)}
-        self.frames = {b: self._api.add_frame(self._names[b], show_axes=False) for b in sorted(used)}
-        self._poses = np.full((len(scene.bodies), 7), np.inf)
-        self._meshes = [self._add_mesh(k, pointer) for k in range(len(scene.shapes))]
-        self._opacities = [mesh.opacity for mesh in self._meshes]
-        self.set_dark(True)
+        self._api, self._scene = server.scene, scene
+        self._pointer = pointer
+        self._is_dark, self._is_transparent = True, False
+        self.frames: dict[int, FrameHandle] = {}
+        self._meshes: dict[int, MeshHandle] = {}
+        """Mesh of each shape, keyed by the index of the shape."""
+        self._numbers = count()
+        """Numbers for the names of the meshes."""
+        self.set_bodies(scene)
         self.skin = SkinLayer(self._api, scene, self.frames)
         self.feelers = FeelerLines(self._api, scene, self.frames)
 
-    def _add_mesh(self, k: int, pointer: PointerHandler | None) -> MeshHandle:
-        shape = self._scene.shapes[k]
+    def set_bodies(self, scene: ViewScene) -> None:
+        """Draw the bodies and shapes of a scene. Those that are already drawn stay.
+
+        Args:
+            scene: Constant content of the view. Its skin and feelers must be those of the previous scene.
+        """
+        names = _node_names(scene.bodies)
+        drawn = {handle.name: handle for handle in self.frames.values()}
+        meshes = {_identity(self._scene, k): mesh for k, mesh in self._meshes.items()} if drawn else {}
+        used = {shape.body for shape in scene.shapes}
+        used |= {*_ints(scene.skin_bodies), *_ints(scene.feeler_bodies)}
+        kept = {_identity(scene, k) for k in range(len(scene.shapes))}
+        for identity in meshes.keys() - kept:
+            meshes[identity].remove()
+        for name in drawn.keys() - {names[body] for body in used}:
+            drawn[name].remove()
+        self._scene, self._names = scene, names
+        self._poses = np.full((len(scene.bodies), 7), np.inf)
+        self.frames = {
+            body: drawn.get(names[body]) or self._api.add_frame(names[body], show_axes=False)
+            for body in sorted(used)
+        }
+        self._meshes = {
+            k: meshes.get(_identity(scene, k)) or self._add_mesh(shape)
+            for k, shape in enumerate(scene.shapes)
+        }
+        self.set_dark(self._is_dark)
+        self.set_transparent(self._is_transparent)
+
+    def _add_mesh(self, shape: Shape) -> MeshHandle:
         smooth = trimesh.graph.smooth_shade(trimesh.Trimesh(shape.vertices, shape.faces), angle=SHARP)
-        red, green, blue, alpha = (float(part) for part in shape.color)
+        red, green, blue = (float(part) for part in shape.color[:3])
         mesh = self._api.add_mesh_simple(
-            f"{self._names[shape.body]}/shape_{k}",
+            f"{self._names[shape.body]}/shape_{next(self._numbers)}",
             np.asarray(smooth.vertices),
             np.asarray(smooth.faces),
             color=(red, green, blue),
-            opacity=alpha if alpha < 1.0 else None,
+            opacity=_opacity(shape),
             cast_shadow=not _is_ground(shape),  # a ground would cast its shadow on itself
         )
-        if pointer is not None:
-            self._listen(mesh, shape.body, pointer)
+        if self._pointer is not None:
+            self._listen(mesh, shape.body, self._pointer)
         return mesh
 
     @staticmethod
@@ -126,17 +154,34 @@ class BrowserScene:
 
     def set_transparent(self, transparent: bool) -> None:
         """Make all shapes transparent, which shows hidden taxels, or restore their opacity."""
-        for mesh, opacity in zip(self._meshes, self._opacities, strict=True):
+        self._is_transparent = transparent
+        for k, mesh in self._meshes.items():
+            opacity = _opacity(self._scene.shapes[k])
             mesh.opacity = TRANSPARENT * (opacity or 1.0) if transparent else opacity
 
     def set_dark(self, dark: bool) -> None:
         """Darken shapes so that taxels in contact stand out, or restore their original colours."""
+        self._is_dark = dark
         with_skin = set(_ints(self._scene.skin_bodies))
-        for mesh, shape in zip(self._meshes, self._scene.shapes, strict=True):
+        for k, mesh in self._meshes.items():
+            shape = self._scene.shapes[k]
             rgb = np.asarray(shape.color[:3], float)
             color = dark_color(rgb, shape.body in with_skin, _is_ground(shape)) if dark else rgb
             red, green, blue = (round(255.0 * float(part)) for part in color)
             mesh.color = red, green, blue
+
+
+def _opacity(shape: Shape) -> float | None:
+    """Return viser's opacity of a shape, None if it is opaque."""
+    alpha = float(shape.color[3])
+    return alpha if alpha < 1.0 else None
+
+
+def _identity(scene: ViewScene, k: int) -> tuple[Any, ...]:
+    """Return a key that is equal for equal shapes on bodies of the same index and name."""
+    shape = scene.shapes[k]
+    arrays = (shape.vertices, shape.faces, shape.color)
+    return shape.body, scene.bodies[shape.body], shape.name, *(np.asarray(part).tobytes() for part in arrays)
 
 
 def _is_ground(shape: Shape) -> bool:

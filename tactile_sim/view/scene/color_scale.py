@@ -42,6 +42,11 @@ class ColorScale:
         self._peak = 0.0
         self._time = 0.0
 
+    @property
+    def fixed(self) -> float:
+        """The end that a user or the settings have set; 0 means automatic."""
+        return self.chosen or self._configured
+
     def update(self, readings: np.ndarray, time: float, configured: float | None = None) -> float:
         """Update the end of the scale with new readings and return it.
 
@@ -60,5 +65,5 @@ class ColorScale:
         if 0.0 < IMPACT * largest < peak:
             peak = max(IMPACT * largest, self._peak * np.exp(-elapsed / IMPACT_DECAY))
         self._peak = max(largest, peak, self._least)
-        self.end = self.chosen or self._configured or full_scale(self._peak / 1.2)
+        self.end = self.fixed or full_scale(self._peak / 1.2)
         return self.end

@@ -7,7 +7,7 @@ import numpy as np
 from tactile_sim.drawing.colors import DARK_BODY
 
 GAMMA = 2.2
-STAGE = 0.18
+STAGE = 0.25
 """Factor that darkens the colour of large shapes and sheets."""
 OBJECT, PALE = 0.4, 0.35
 """Darkening of shapes on bodies without skin, except large shapes and sheets.
@@ -17,7 +17,7 @@ them would have little contrast.
 """
 FLOOR = 0.09
 """Smallest brightness of darkened shapes on bodies without skin."""
-DARKEST_GROUND = 0.2
+DARKEST_GROUND = 0.34
 """Smallest brightness of large shapes and sheets, so that a black table does not look like a hole."""
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 

@@ -10,6 +10,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from tactile_sim.config import Settings
 from tactile_sim.config.switches import switch_places
 from tactile_sim.drawing.force_scale import taxel_scale
 from tactile_sim.geometry.shapes import capsule_mesh, geom_colors, geom_mesh
@@ -54,6 +55,7 @@ def scene_of_simulation(simulation: Simulation, images: tuple[ImageInfo, ...] = 
         feeler_normals=feelers.normals,
         feeler_lengths=feelers.lengths,
         images=images,
+        start_hints=tuple(_start_hints(settings)),
         choices=(
             ("skin.touch_function", tuple(TOUCH_FUNCTIONS), settings.skin.touch_function),
             ("skin.response_function", tuple(RESPONSE_FUNCTIONS), settings.skin.response_function),
@@ -103,6 +105,15 @@ def scene_of_model(model: mujoco.MjModel, names: Names, title: str, skin: Skin |
         taxel_spacings=skin.spacings,
         taxel_scale=taxel_scale(model),
     )
+
+
+def _start_hints(settings: Settings) -> Iterator[str]:
+    if settings.start_paused:
+        yield "Paused at the start (start_paused). Press Run or the space key to start."
+    if settings.lockstep:
+        yield "Lock-step: time advances by one step with each command, or when you press Step."
+    if settings.web.note:
+        yield settings.web.note
 
 
 def _stages(simulation: Simulation) -> Iterator[StageSwitch]:

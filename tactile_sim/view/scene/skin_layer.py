@@ -26,6 +26,9 @@ class SkinLayer:
 
     The colours are stored in a point cloud, which is visible only if dots are drawn. Because viser has no
     meshes with variable colours, `tactile_sim.view.web.scene_script` copies the colours to the surface.
+
+    Attributes:
+        as_dots: Whether the taxels are drawn as dots.
     """
 
     def __init__(self, api: SceneApi, scene: ViewScene, frames: Mapping[int, FrameHandle]):
@@ -34,7 +37,7 @@ class SkinLayer:
         self._colors = np.tile(np.array(NO_CONTACT, np.uint8), (len(scene.taxel_positions), 1))
         self._levels = np.zeros(len(scene.taxel_positions))
         self._valid = np.ones(len(scene.taxel_positions), bool)
-        self._enabled, self._as_dots = True, False
+        self._enabled, self.as_dots = True, bool(scene.live_view and scene.live_view.dots)
         self._shown = np.ones(len(self._stops), bool)
         self._surfaces: list[MeshHandle | None] = []
         self._dots: list[PointCloudHandle] = []
@@ -99,7 +102,7 @@ class SkinLayer:
         for k, (surface, dots) in enumerate(zip(self._surfaces, self._dots, strict=True)):
             part = slice(self._starts[k], self._stops[k])
             own = colors[part]
-            if self._as_dots or surface is None:
+            if self.as_dots or surface is None:
                 own[(self._levels[part] == 0.0) & self._valid[part]] = DOT_WITHOUT_CONTACT
             if not np.array_equal(own, self._colors[part]):
                 dots.colors = own
@@ -121,7 +124,7 @@ class SkinLayer:
 
     def set_dots(self, as_dots: bool) -> None:
         """Draw the taxels as dots if ``as_dots`` is True, or else as a surface where triangles are known."""
-        self._as_dots = as_dots
+        self.as_dots = as_dots
         self._apply()
         self._send()
 
@@ -130,4 +133,4 @@ class SkinLayer:
             visible = self._enabled and shown
             if surface is not None:
                 surface.visible = visible
-            dots.visible = visible and (self._as_dots or surface is None)
+            dots.visible = visible and (self.as_dots or surface is None)

@@ -35,7 +35,7 @@ class WindowFit:
 
     def _fit(self, camera: CameraHandle) -> None:
         start, focus = self._start.position, self._start.look_at
-        if not camera.image_width or not self._is_untouched(camera):
+        if not camera.image_width or not self.is_untouched(camera):
             return
         factor = max(1.0, camera.image_height / camera.image_width)
         wanted = focus + factor * (start - focus)
@@ -44,7 +44,7 @@ class WindowFit:
             camera.look_at = focus
         self._fitted = wanted
 
-    def _is_untouched(self, camera: CameraHandle) -> bool:
+    def is_untouched(self, camera: CameraHandle) -> bool:
         """Return whether the camera still has the initial pose or the last fitted pose."""
         poses = [self._start.position] + ([] if self._fitted is None else [self._fitted])
         return self._close(camera.look_at, self._start.look_at) and any(

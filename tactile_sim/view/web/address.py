@@ -69,27 +69,27 @@ class Endpoint:
                 except OSError as error:
                     raise self.bind_error(error) from None
 
-    def output_folder(self, chosen: Path | None) -> Path | None:
+    def output_folder(self, chosen: Path | None, option: str = "--out") -> Path | None:
         """Return the folder in which browsers may create files.
 
         By default, this is the current folder if the view serves this machine only; otherwise there is none.
 
         Args:
             chosen: Folder that the user has chosen, or None for the default. It need not exist.
+            option: Command-line option with which the folder is chosen, for error messages.
 
         Raises:
             CommandError: Files cannot be created in the chosen folder.
         """
         if chosen is None:
             return Path() if is_loopback(self.host) else None
-        where = "folder for bags, films and replays"
         existing = next(folder for folder in (chosen, *chosen.absolute().parents) if os.path.lexists(folder))
         if not existing.is_dir():
-            raise CommandError(f"{where}: must be a folder, got {chosen}; {existing} is a file")
+            raise CommandError(f"{option}: must be a folder, got {chosen}; {existing} is a file")
         try:
             tempfile.TemporaryFile(dir=existing).close()
         except OSError as error:
-            raise CommandError(f"{where}: must be writable, got {chosen}: {error.strerror}") from None
+            raise CommandError(f"{option}: must be writable, got {chosen}: {error.strerror}") from None
         return chosen
 
     def bind_error(self, error: OSError) -> CommandError:

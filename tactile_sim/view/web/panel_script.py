@@ -1,7 +1,7 @@
 """Styles and a script for viser's panel: compact folders, buttons in rows, and a closed panel on phones.
 
 viser draws a frame around each folder even if it is closed, gives each button a line of its own, and opens
-the panel over the scene on phones. Its grey labels have a contrast of 4.0, but WCAG AA requires 4.5.
+the panel over the scene on phones. Its grey texts have a contrast of 3.5 to 4.0, but WCAG AA requires 4.5.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ GAP = "var(--mantine-spacing-xs)"
 """Space beside the elements of viser's panel."""
 
 PANEL_SCRIPT = """<style>
-:root { --mantine-color-dimmed: #b4b8bd !important; }
+:root { --mantine-color-dimmed: #b4b8bd !important; --mantine-color-dark-2: #b4b8bd !important; }
 .mantine-Paper-root[data-with-border="true"]:has(> [inert]) {
   border-width: 1px 0 0; border-radius: 0; padding: 0; margin-top: 0.7em; margin-bottom: 0.55em;
   min-height: 0.9em; }

@@ -1,0 +1,59 @@
+"""Bodies that a program adds to a robot and removes while its view is open in headless Chromium."""
+
+from __future__ import annotations
+
+import gc
+import time
+
+import pytest
+from support.chromium import CHROMIUM, until
+
+from tactile_sim.trifinger import SimFinger
+from tactile_sim.trifinger.visual_objects import Marker
+
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
+)
+LONGEST = 1.0
+"""Maximum wall time to add three markers [s]; the shortest of three attempts counts."""
+PLACE = """(name) => {
+  const node = window.__viserMutable?.nodeRefFromName[`/${name}`];
+  return node && node.children.length ? node.position.toArray() : null;
+}"""
+"""Script that returns the position of a body that is drawn, and null for other names."""
+
+
+@pytest.fixture
+def finger():
+    finger = SimFinger("fingerpro", enable_visualization=True)
+    yield finger
+    finger.close()
+
+
+def test_markers_appear_and_disappear_in_an_open_view(finger, visit, capfd):
+    url = finger._view.url
+    page = visit(url)
+    page.get_by_label("transparent").check()
+    page.evaluate("window.loadedOnce = true")
+    until(lambda: page.evaluate(PLACE, "finger_tip_link"))
+    times, markers = [], []
+    for _ in range(3):
+        began = time.monotonic()
+        markers.append(Marker(3))
+        times.append(time.monotonic() - began)
+    assert min(times) < LONGEST
+    names = [name for marker in markers for name in marker.names]
+    until(lambda: all(page.evaluate(PLACE, name) for name in names))
+    markers[-1].set_state([(0.1, 0.0, 0.05 * k) for k in range(3)])
+    finger.append_desired_action(finger.Action())
+    for k, name in enumerate(markers[-1].names):
+        until(lambda k=k, name=name: page.evaluate(PLACE, name) == pytest.approx([0.1, 0.0, 0.05 * k]))
+    del markers[0]
+    gc.collect()
+    finger.append_desired_action(finger.Action())
+    until(lambda: not any(page.evaluate(PLACE, name) for name in names[:3]))
+    assert all(page.evaluate(PLACE, name) for name in names[3:])
+    until(lambda: page.evaluate(PLACE, markers[-1].names[2]) == pytest.approx([0.1, 0.0, 0.1]))
+    assert page.evaluate("window.loadedOnce") and page.get_by_label("transparent").is_checked()
+    assert page.get_by_role("status").is_hidden()  # the connection was never lost
+    assert finger._view.url == url and "web view" not in capfd.readouterr().out.partition(url)[2]

@@ -1,0 +1,224 @@
+"""Bags carry the camera and the colour scale of a live view, and the view of a bag opens with them."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from support.chromium import CHROMIUM, PATIENCE, enter, field, paused_frame, press, until, wait_for_text
+from support.domain import own_domain
+from support.falling_bag import Cube, Making
+
+from tactile_sim import bag
+from tactile_sim.bag.live_view import LiveView
+from tactile_sim.cli import main
+
+needs_chromium = pytest.mark.skipif(
+    CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
+)
+CONFIG = """
+/**:
+  ros__parameters:
+    scene: touch_cube.xml
+    start_paused: true
+    skin: {scales: {cube: 0.02}}
+    web: {port: 0}
+"""
+VIEW = LiveView((1.0, -2.0, 0.5), (0.0, 0.1, 0.2), (0.0, 0.0, 1.0), 0.8, 2.5, False, True)
+CAMERA = """() => {
+  const camera = window.__viserMutable?.camera;
+  return camera ? [...camera.position.toArray(), ...camera.quaternion.toArray(), camera.fov] : [];
+}"""
+"""Script that returns the position, the orientation and the field of view of the camera."""
+
+
+@pytest.fixture
+def serve(tmp_path):
+    """Return a function that runs a command with a view and returns the process and its URL."""
+    started = []
+    environment = os.environ | {"ROS_DOMAIN_ID": str(own_domain())}
+
+    def serve(*arguments):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "tactile_sim", *map(str, arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            env=environment,
+        )
+        started.append(process)
+        for line in process.stdout:
+            if found := re.search(r"web view: (http://\S+)", line):
+                return process, found[1]
+        raise AssertionError(f"exit code {process.wait()}")
+
+    yield serve
+    for process in started:
+        process.kill()
+        process.communicate()
+
+
+@pytest.fixture
+def cube(tmp_path):
+    path = tmp_path / "cube.yaml"
+    path.write_text(CONFIG)
+    return path
+
+
+def camera(page):
+    return np.array(page.evaluate(CAMERA))
+
+
+def move(page, name):
+    """Move the camera with a button."""
+    before = settled(page)
+    if not page.get_by_role("button", name=name, exact=True).is_visible():
+        page.get_by_text("Camera", exact=True).click()
+    press(page, name)
+    until(lambda: not np.allclose(camera(page), before, atol=1e-3))
+    return settled(page)
+
+
+def settled(page):
+    """Wait until the camera has stopped and return it."""
+    past = [camera(page)]
+
+    def stopped():
+        page.wait_for_timeout(700)
+        past.append(camera(page))
+        return len(past[-1]) and np.array_equal(past[-1], past[-2])
+
+    until(stopped)
+    return past[-1]
+
+
+def views(path):
+    """Return the live views in a bag."""
+    return [LiveView.parse(text) for text in bag.read(path)["web_view"].data]
+
+
+@needs_chromium
+def test_view_of_a_recording_opens_like_the_live_view(serve, visit, cube, tmp_path):
+    process, url = serve("view", cube, "--port", "0", "--out", tmp_path / "out")
+    page = visit(url)
+    wait_for_text(page, "paused")
+    moved = move(page, "side")
+    page.get_by_text("Colour scale").click()
+    enter(page, "end of scale", "2.5")
+    page.get_by_label("logarithmic").uncheck()
+    page.get_by_text("Record and save").click()
+    press(page, "Record")
+    wait_for_text(page, re.compile("recording .* MB"))
+    page.get_by_text("Layers").click()
+    page.get_by_label("taxels as dots").check()  # also changes during the recording
+    page.wait_for_timeout(1500)
+    enter(page, "steps per click", "50")
+    press(page, "Step")
+    press(page, "Stop recording")
+    wait_for_text(page, re.compile("recorded .* MB: "))
+    process.send_signal(signal.SIGINT)
+    process.wait(PATIENCE / 1000)
+    [folder] = (tmp_path / "out").iterdir()
+    first, *_, last = views(folder)
+    assert (first.scale_end, first.logarithmic, first.dots, last.dots) == (2.5, False, False, True)
+    assert np.degrees(last.field_of_view) == pytest.approx(moved[-1])
+
+    shown = visit(serve("view", folder, "--port", "0")[1])
+    until(lambda: len(camera(shown)) and np.allclose(camera(shown), moved, atol=1e-3))
+    shown.get_by_text("Colour scale").click()
+    assert float(field(shown, "end of scale").input_value()) == 2.5
+    assert not shown.get_by_label("logarithmic").is_checked()
+    shown.get_by_text("Layers").click()
+    assert shown.get_by_label("taxels as dots").is_checked()
+
+
+@needs_chromium
+def test_bag_of_a_node_carries_the_view(serve, visit, cube, tmp_path):
+    pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
+    folder = tmp_path / "touch"
+    process, url = serve("run", cube, "--web", "--record", folder)
+    page = visit(url)
+    wait_for_text(page, "paused")
+    move(page, "top")
+    press(page, "Run")
+    until(lambda: "0.000 s" not in page.inner_text("body"))
+    page.wait_for_timeout(2000)
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=PATIENCE / 1000)
+    last = views(folder)[-1]
+    sight = np.subtract(last.look_at, last.position)
+    assert sight / np.linalg.norm(sight) == pytest.approx([0.0, 0.0, -1.0], abs=0.01)
+
+
+@needs_chromium
+def test_last_browser_that_moved_its_camera_determines_the_view(box_view, visit):
+    viewer, _ = box_view
+    viewer.show(paused_frame(0.0))
+    assert viewer.live_view is None
+    first = visit(viewer.url)
+    until(lambda: viewer.live_view is not None)
+    second = visit(viewer.url)
+
+    def looks_along(direction):
+        sight = np.subtract(viewer.live_view.look_at, viewer.live_view.position)
+        return np.allclose(sight / np.linalg.norm(sight), direction, atol=0.01)
+
+    move(first, "top")
+    until(lambda: looks_along([0.0, 0.0, -1.0]))
+    move(second, "below")
+    until(lambda: looks_along([0.0, 0.0, 1.0]))
+    third = visit(viewer.url)
+    settled(third)
+    assert looks_along([0.0, 0.0, 1.0])
+    move(first, "below")
+    move(first, "top")
+    until(lambda: looks_along([0.0, 0.0, -1.0]))
+
+
+@pytest.fixture
+def viewed(tmp_path):
+    """Return a function that writes a bag of a falling cube with a live view, and returns its folder."""
+
+    def write(text):
+        making = Making(tmp_path / "viewed")
+        Cube(count=3).write(making)
+        making.put("/web_view", "std_msgs/String", 0, {"data": text})
+        making.bag.close()
+        return making.bag.folder
+
+    return write
+
+
+def test_repair_keeps_the_view_and_info_reports_it(viewed, capsys):
+    folder = viewed(VIEW.text)
+    assert main(["bag", "info", str(folder)]) == 0
+    reported = capsys.readouterr().out
+    assert all(text in reported for text in ("(1, -2, 0.5)", "(0, 0.1, 0.2)", "linear", "2.5"))
+    (folder / "metadata.yaml").unlink()
+    assert main(["bag", "repair", str(folder)]) == 0
+    assert views(folder) == [VIEW]
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"position": [0.0, 0.1, 0.2]},  # equal to look_at
+        {"up": [0.0, 0.0, 0.0]},
+        {"look_at": [1e300, 0.0, 0.0]},
+        {"position": [1.0]},
+        {"field_of_view": 0.0},
+        {"scale_end": float("nan")},
+    ],
+)
+def test_invalid_views_in_bags_are_ignored(viewed, changes, capsys):
+    text = json.dumps(dataclasses.asdict(VIEW) | changes)
+    assert LiveView.parse(text) is None
+    assert main(["bag", "info", str(viewed(text))]) == 0
+    assert "camera" not in capsys.readouterr().out
