@@ -4,7 +4,8 @@ Run as ``python bench/batch.py [environments ...] [--backend warp] [--scene hand
 environment takes SUBSTEPS time steps with random controls between two observations. Each value is the minimum
 over interleaved repetitions, per environment and observation. Compare the ratios, since absolute values
 depend on the machine. ``--processor`` measures the processor time of all threads, which hardly depends on the
-load of the machine.
+load of the machine. The columns in MB are the resident memory for each environment: of the physics alone, and
+of the skin without stages, with 4 and with all stages, each beyond that of the physics.
 """
 
 from __future__ import annotations
@@ -63,7 +64,8 @@ def main() -> None:
     table = Table(title=f"{', '.join(how)}: µs per environment and observation, {SUBSTEPS} steps each")
     columns = ("taxels", "environments", "physics", "contacts", "skin", "sum", "4 stages",
                f"{len(ALL)} stages", "skin / physics", "with skin / physics", "with 4 / physics",
-               f"with {len(ALL)} / physics", "MB", "MB with 4", f"MB with {len(ALL)}")  # fmt: skip
+               f"with {len(ALL)} / physics", "MB physics", "MB skin", "with 4",
+               f"with {len(ALL)}")  # fmt: skip
     table.add_column("scene")
     for column in columns:
         table.add_column(column, justify="right")
@@ -76,14 +78,18 @@ def main() -> None:
     Console(width=180).print(table)
 
 
-def _make(scene: str, count: int, sensor: Mapping[str, Any], backend: str, response: str) -> Batch:
+def _make(scene: str, count: int, sensor: Mapping[str, Any] | None, backend: str, response: str) -> Batch:
+    """Create a batch of a scene; ``sensor`` contains the stages, None removes the skin."""
     if scene == "gripper":
-        scales = {"left": SPACING, "right": SPACING}
-        skin = {"scales": scales, "sensor": sensor, "response_function": response}
-        return Batch(mujoco.MjSpec.from_string(GRIPPER), count, backend, settings={"skin": skin})
+        scales = {} if sensor is None else {"left": SPACING, "right": SPACING}
+        skin = {"scales": scales, "sensor": sensor or {}, "response_function": response}
+        made = {"skin": skin, "contacts": "all" if sensor is None else "skin"}
+        return Batch(mujoco.MjSpec.from_string(GRIPPER), count, backend, settings=made)
     settings = config.load(scene)
     still = replace(settings, motion=replace(settings.motion, keyframes=()))
-    skin = replace(settings.skin, sensor=sensor, response_function=response)
+    skin = replace(settings.skin, sensor=sensor or {}, response_function=response)
+    if sensor is None:
+        skin, still = replace(skin, scales={}, pads={}), replace(still, contacts="all")
     return Batch(replace(still, skin=skin), count, backend)
 
 
@@ -92,6 +98,7 @@ def _row(scene: str, count: int, *how: str, processor: bool) -> list[str]:
     # First allocate what any number of environments needs: the code and one simulation.
     _make(scene, 1, {"*": ALL}, *how).observe()
     try:
+        _physics, own = _resident(lambda: _make(scene, count, None, *how))
         batch, taken = _resident(lambda: _make(scene, count, {}, *how))
         short, with_short = _resident(lambda: _make(scene, count, {"*": CHAIN}, *how))
         full, with_full = _resident(lambda: _make(scene, count, {"*": ALL}, *how))
@@ -124,7 +131,7 @@ def _row(scene: str, count: int, *how: str, processor: bool) -> list[str]:
         f"{each['full'] - physics - each['observe']:.1f}", f"{skin / physics:.3f}",
         f"{(physics + each['observe']) / physics:.2f}", f"{each['short'] / physics:.2f}",
         f"{each['full'] / physics:.2f}",
-        *(f"{size / count / 1e6:.2f}" for size in (taken, with_short, with_full)),
+        *(f"{size / count / 1e6:.2f}" for size in (own, taken - own, with_short - own, with_full - own)),
     ]  # fmt: skip
 
 

@@ -21,10 +21,13 @@ def bytes_per_environment(simulation: Simulation) -> int:
     state = mujoco.mj_stateSize(model, int(mujoco.mjtState.mjSTATE_INTEGRATION))
     recorded = 12 * model.nbody + model.nv + model.nsensordata + 6 * len(skin.body_ids)
     contacts = _CONTACTS * (8 * Contacts.WIDTH + 4 * Contacts.IDS)
-    arrays = 2 + (simulation.sampling is not None) if simulation.stages or simulation.sampling else 1
     chain, rate = simulation.signal_chain.of_pad(0), simulation.settings.rates.tactile
     kept = chain.bytes_per_environment(channels, rate)
-    return 8 * (state + recorded) + kept + contacts + len(skin.positions) * (4 + 8 * channels * arrays)
+    sampled = simulation.sampling is not None
+    readings = 8 * (1 + sampled)
+    if simulation.stages or sampled:
+        readings += 4 if chain.staged.all() else 8
+    return 8 * (state + recorded) + kept + contacts + len(skin.positions) * (4 + channels * readings)
 
 
 def check_memory(num_envs: int, each: int, available: int | None) -> None:

@@ -50,6 +50,7 @@ class Observation:
     def readings(self) -> np.ndarray:
         """(n, taxels, channels) readings after the signal chain, grouped by pad.
 
+        They are float32 if all pads have stages, which compute in float32, and float64 otherwise.
         With a reduction (argument ``reduce`` of `Batch.observe`), this is the result of `reduced`.
         """
         return self._selected(self._output) if self._reduce is None else self.reduced(self._reduce)

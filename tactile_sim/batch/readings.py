@@ -104,7 +104,8 @@ class Readings:
         if due and self._chains and self._chains.has_memory:
             envs = np.setdiff1d(np.arange(self._worlds.num_envs), list(faulty))
             self._chains.make_room(steps)
-            self._run_chains(envs, steps, np.empty((0, *self.ideal.taxels.shape[1:])), keep=True)
+            none = np.empty((0, *self.ideal.taxels.shape[1:]), self._chains.output_type)
+            self._run_chains(envs, steps, none, keep=True)
         if self._samplings:
             simulation = self._simulation
             ends = np.array([simulation.stream_of(pad.name) in due for pad in simulation.skin.pads], bool)
@@ -129,7 +130,7 @@ class Readings:
         if not self._chains:
             return self.truth()
         if self._output is None:
-            self._output = np.zeros(self.ideal.taxels.shape)
+            self._output = np.zeros(self.ideal.taxels.shape, self._chains.output_type)
         envs = np.arange(self._worlds.num_envs)
         self._run_chains(envs, steps, self._output, keep=False)
         return self._output
@@ -157,7 +158,7 @@ class Readings:
             return
         if not self._chains:
             self._chains = self._make_chains()
-        zero = np.empty(self.ideal.taxels.shape)
+        zero = np.empty(self.ideal.taxels.shape, self._chains.output_type)
         self._run_chains(envs, steps, zero, keep=False, until=Tare)
         self._chains.tare(envs, zero[envs])
 

@@ -83,7 +83,7 @@ def _reduce(first, last, values, touched, touched_counts, sparse, body_index, po
                 continue
             square = 0.0
             for c in range(len(reading)):
-                square += reading[c] * reading[c]
+                square += np.float64(reading[c]) * np.float64(reading[c])
             magnitude = np.sqrt(square)
             if law == _CENTER:
                 for i in range(3):

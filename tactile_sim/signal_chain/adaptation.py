@@ -9,7 +9,7 @@ import numpy as np
 
 from tactile_sim.schema import SHARE, TIME_CONSTANT
 from tactile_sim.signal_chain.group import Draw, Group
-from tactile_sim.signal_chain.loops import awake_span, span
+from tactile_sim.signal_chain.loops import awake_span, copy, span
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 
@@ -24,16 +24,16 @@ class LowPass(Stage):
     """
 
     has_memory = True
-    rests = True
+    recalls = rests = True
 
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the number of values in memory: two for each channel and taxel in the group.
+        """Return the number of values in memory: one or two for each channel and taxel in the group.
 
-        They are the last load x, and the lag x - y. Under a constant load, the lag decays to zero without
-        loss of precision, however short the interval is compared to T.
+        They are the lag x - y and, unless ``group.linked``, the last load x. Under a constant load, the lag
+        decays to zero without loss of precision, however short the interval is compared to T.
         """
-        return 2 * group.channels * group.number
+        return (2 - group.linked) * group.channels * group.number
 
     @classmethod
     @abstractmethod
@@ -46,10 +46,16 @@ class LowPass(Stage):
         runs = draw.parameters[group.runs]
         return np.column_stack(np.broadcast_arrays(*cls.coefficients(runs.T))).ravel()
 
+    @classmethod
+    def integers(cls, group: Group) -> np.ndarray:
+        """Return two flags: ``group.linked`` and ``group.recalled``."""
+        return np.array([group.linked, group.recalled], np.int32)
+
     @staticmethod
     @computation
     def compute(values, own, memory, now):
-        half = len(memory) // 2
+        linked, recalled = own.integers[0], own.integers[1]
+        size = len(memory) if linked else len(memory) // 2
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
             rest, late = own.constants[3 * b], own.constants[3 * b + 1]
@@ -57,15 +63,21 @@ class LowPass(Stage):
             while at < end:
                 start, at = awake_span(now.awake, at, end)
                 for c in range(len(values)):
-                    row, place = values[c, start:at], c * (half // len(values)) + first + start - begin
-                    load = memory[place : place + len(row)]
-                    lags = memory[half + place : half + place + len(row)]
+                    row, place = values[c, start:at], c * (size // len(values)) + first + start - begin
+                    lags, last = memory[place : place + len(row)], now.last[c, start:at]
+                    load = last if linked else memory[size + place : size + place + len(row)]
+                    before = now.work[0, : at - start]  # because the loop below can overwrite ``last``
+                    if recalled:
+                        for i in range(len(row)):
+                            before[i] = rest * load[i] - late * lags[i]
                     for i in range(len(row)):
                         x = row[i]
                         lag = lags[i] - gain * lags[i] + (x - load[i])
                         row[i] = rest * x - late * lag
                         if now.keep:
                             load[i], lags[i] = x, lag
+                    if recalled:
+                        copy(before, last)
 
 
 @dataclass(frozen=True)

@@ -8,13 +8,14 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.schema import LARGEST, Number, Numbers, parameter
-from tactile_sim.signal_chain.group import Draw, Group
+from tactile_sim.signal_chain.group import Group
 from tactile_sim.signal_chain.loops import ONE, ZERO, span, squares
+from tactile_sim.signal_chain.scatter import ScatteredStage, fill_deviations, fill_values
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 
 @dataclass(frozen=True)
-class Gain(Stage):
+class Gain(ScatteredStage):
     """Each taxel has its own sensitivity."""
 
     value: float = ranged(Number(), "Factor for all taxels.", default=1.0)
@@ -25,21 +26,16 @@ class Gain(Stage):
         Numbers(Number()), "Factor for each taxel, in place of `value`.", default=()
     )
 
-    @classmethod
-    def check(cls, group: Group) -> None:
-        group.check_lists()
-
-    @classmethod
-    def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the factor (taxels,) by which the readings of each taxel in the group are multiplied."""
-        return group.each_taxel(draw, "value") * (1.0 + draw.normal()[0])
-
     @staticmethod
     @computation
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
-            begin, end, first = span(own, b)
-            factors = own.constants[first : first + end - begin]
+            begin, end, _ = span(own, b)
+            factors, deviations = now.work[0, : end - begin], now.work[1, : end - begin]
+            fill_values(own, b, factors)
+            fill_deviations(own, b, 0, deviations)
+            for i in range(len(factors)):
+                factors[i] *= ONE + deviations[i]
             for c in range(len(values)):
                 row = values[c, begin:end]
                 for i in range(len(row)):
@@ -47,7 +43,7 @@ class Gain(Stage):
 
 
 @dataclass(frozen=True)
-class Offset(Stage):
+class Offset(ScatteredStage):
     """Each channel reads a constant without load: the sensor's bias."""
 
     value: float = ranged(Number(), "Offset of all channels [units].", default=0.0)
@@ -59,27 +55,21 @@ class Offset(Stage):
     )
 
     @classmethod
-    def check(cls, group: Group) -> None:
-        group.check_lists()
-
-    @classmethod
-    def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the offsets (channels * taxels,) [units] that are added to the readings of the group.
-
-        They are ordered channel by channel: first the offsets of all taxels for the first channel.
-        """
-        return (group.each_taxel(draw, "value") + draw.normal(columns=group.channels)).ravel()
+    def columns(cls, group: Group) -> int:
+        return group.channels
 
     @staticmethod
     @computation
     def compute(values, own, memory, now):
-        offsets = own.constants.reshape((len(values), -1))
         for b in range(len(own.ranges)):
-            begin, end, first = span(own, b)
+            begin, end, _ = span(own, b)
+            offsets, deviations = now.work[0, : end - begin], now.work[1, : end - begin]
+            fill_values(own, b, offsets)
             for c in range(len(values)):
-                row, added = values[c, begin:end], offsets[c, first : first + end - begin]
+                fill_deviations(own, b, c, deviations)
+                row = values[c, begin:end]
                 for i in range(len(row)):
-                    row[i] += added[i]
+                    row[i] += offsets[i] + deviations[i]
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ import numpy as np
 from tactile_sim.arguments import valid
 from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.schema import SEED
+from tactile_sim.signal_chain.compact import compact
 from tactile_sim.signal_chain.delay import Delay, with_room
 from tactile_sim.signal_chain.driver import History
 from tactile_sim.signal_chain.group import Sensed, Taxels, normal_axes
@@ -84,7 +85,7 @@ class SignalChain:
     def program(self, seeds: Sequence[int], channels: int, rate: float = 0.0) -> Program:
         """Create a program that runs the same stages in many environments, each with its own seed.
 
-        The stage `History`, which does not change readings, is omitted.
+        The stage `History`, which does not change readings, is omitted. Stages stay switched on or off.
 
         Args:
             seeds: (n,) Seed of each environment.
@@ -95,7 +96,7 @@ class SignalChain:
         groups = {stage: group for stage, group in self._groups.items() if stage is not History}
         if Delay in groups:
             groups[Delay] = with_room(groups[Delay], rate)
-        return Program(groups, seeds, self._timestep, channels)
+        return Program(compact(groups), seeds, self._timestep, channels)
 
     def bytes_per_environment(self, channels: int, rate: float) -> int:
         """Return the memory that each environment of a program needs [bytes].

@@ -8,8 +8,10 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Flag, Integer, Number, Numbers, parameter
+from tactile_sim.signal_chain.codes import Codes
 from tactile_sim.signal_chain.group import Draw, Group
-from tactile_sim.signal_chain.loops import ZERO, copy, span, squares
+from tactile_sim.signal_chain.loops import ONE, ZERO, copy, span, squares
+from tactile_sim.signal_chain.scatter import ScatteredStage, fill_deviations, fill_values
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 _INSTANT = 1e-300
@@ -95,7 +97,7 @@ class Smoothing(Stage):
 
 
 @dataclass(frozen=True)
-class Threshold(Stage):
+class Threshold(ScatteredStage):
     """A taxel whose magnitude is below a level reads zero."""
 
     level: float = ranged(Number(least=0), "Minimum magnitude that is reported [units].", default=0.0)
@@ -106,26 +108,23 @@ class Threshold(Stage):
         Numbers(Number(least=0)), "Level of each taxel [units], in place of `level`.", default=()
     )
 
-    @classmethod
-    def check(cls, group: Group) -> None:
-        group.check_lists()
-
-    @classmethod
-    def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the minimum magnitude (taxels,) [units] that each taxel in the group reports."""
-        return group.each_taxel(draw, "level") * (1.0 + draw.normal()[0])
-
     @staticmethod
     @computation
     def compute(values, own, memory, now):
         for b in range(len(own.ranges)):
-            begin, end, first = span(own, b)
-            levels, magnitudes = own.constants[first : first + end - begin], now.work[0, : end - begin]
+            begin, end, _ = span(own, b)
+            levels, deviations = now.work[0, : end - begin], now.work[1, : end - begin]
+            fill_values(own, b, levels)
+            fill_deviations(own, b, 0, deviations)
+            for i in range(len(levels)):
+                levels[i] *= ONE + deviations[i]
+                levels[i] *= abs(levels[i])
+            magnitudes = now.work[2, : end - begin]
             squares(values, begin, end, magnitudes)
             for c in range(len(values)):
                 row = values[c, begin:end]
                 for i in range(len(row)):
-                    row[i] = ZERO if magnitudes[i] < levels[i] * abs(levels[i]) else row[i]
+                    row[i] = ZERO if magnitudes[i] < levels[i] else row[i]
 
 
 @dataclass(frozen=True)
@@ -141,6 +140,12 @@ class Quantisation(Stage):
     )
     marks = True
 
+    def output_codes(self, codes: Codes | None) -> Codes | None:
+        if type(self.step) is tuple or not 0 < self.bits <= 16:
+            return None
+        return Codes(self.step, -(2 ** (self.bits - 1)) if self.signed else 0)
+
+    # Adding 0.0 makes a negative zero positive, because codes have only one zero.
     @staticmethod
     @computation
     def compute(values, own, memory, now):
@@ -156,10 +161,10 @@ class Quantisation(Stage):
                 for i in range(len(row)):
                     count = np.rint(row[i] / step)
                     beyond = np.int32(beyond | np.int32(not low <= count <= high))
-                    row[i] = np.float64(count) * width
+                    row[i] = np.float64(count) * width + 0.0
                 if beyond:
                     for i in range(len(row)):
                         count = np.rint(row[i] / step)
                         if not low <= count <= high:
                             now.valid[begin + i] = 0
-                            row[i] = min(max(count, least), most) * width
+                            row[i] = min(max(count, least), most) * width + 0.0

@@ -9,6 +9,7 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.schema import Number
+from tactile_sim.signal_chain.codes import Codes, load, save, stored_words
 from tactile_sim.signal_chain.draws import entry, upper
 from tactile_sim.signal_chain.group import Group
 from tactile_sim.signal_chain.loops import ZERO, copy, span
@@ -35,6 +36,9 @@ class Delay(Stage):
     def joined(self) -> bool:
         return not self.random and self.jitter == 0.0
 
+    def output_codes(self, codes: Codes | None) -> Codes | None:
+        return codes if codes and codes.contain(0.0) else None
+
     @classmethod
     def words(cls, group: Group) -> int:
         """Return the number of values in memory: two int64 counters and ``room`` slots.
@@ -43,7 +47,12 @@ class Delay(Stage):
         arrival step of each run as int64, the validity of each taxel as a byte, and the values (channels,
         taxels).
         """
-        return _HEADER + group.room * _slot_words(len(group.runs), group.number, group.channels)
+        coded = group.codes is not None
+        return _HEADER + group.room * _slot_words(len(group.runs), group.number, group.channels, coded)
+
+    @classmethod
+    def integers(cls, group: Group) -> np.ndarray:
+        return group.codes.integers if group.codes else super().integers(group)
 
     # Readings are stored when tactile messages are due, so a delay is effectively rounded up to a multiple of
     # the message interval. Readings are not interpolated, because a sensor does not measure in between.
@@ -55,7 +64,7 @@ class Delay(Stage):
             taxels += own.ranges[b, 1] - own.ranges[b, 0]
         marks, first_value = 2 * runs, 2 * runs + (taxels + 3) // 4
         counters = memory[:_HEADER].view(np.int64)
-        slots = memory[_HEADER:].reshape((-1, _slot_words(runs, taxels, len(values))))
+        slots = memory[_HEADER:].reshape((-1, _slot_words(runs, taxels, len(values), len(own.integers) > 0)))
         room, oldest, count = len(slots), counters[0], counters[1]
         stored = count - 1 if now.again else count  # a reading of the same step is replaced
         new, least = slots[(oldest + stored) % room], stored
@@ -75,8 +84,7 @@ class Delay(Stage):
                 _arrivals(new, runs)[b] = arrival
                 copy(now.valid[begin:end], new[marks:first_value].view(np.uint8)[first : first + end - begin])
                 for c in range(len(values)):
-                    place = first_value + c * taxels + first
-                    copy(values[c, begin:end], new[place : place + end - begin])
+                    save(values[c, begin:end], new[first_value:], c * taxels + first, own.integers)
             if newest == stored:
                 continue
             if newest < 0:
@@ -86,8 +94,7 @@ class Delay(Stage):
             read = slots[(oldest + newest) % room]
             copy(read[marks:first_value].view(np.uint8)[first : first + end - begin], now.valid[begin:end])
             for c in range(len(values)):
-                place = first_value + c * taxels + first
-                copy(read[place : place + end - begin], values[c, begin:end])
+                load(read[first_value:], c * taxels + first, own.integers, values[c, begin:end])
         if now.keep:
             # Readings before the newest one that has arrived on every pad are never reported.
             drop = max(least, 0)
@@ -95,10 +102,10 @@ class Delay(Stage):
 
 
 @kernel(counted=False)
-def _slot_words(runs, taxels, channels):
+def _slot_words(runs, taxels, channels, coded):
     """Return the size of a slot [words]; it is even, so that int64 numbers in the next slot are aligned."""
-    words = 2 * runs + (taxels + 3) // 4 + channels * taxels
-    return words + words % 2
+    size = 2 * runs + (taxels + 3) // 4 + stored_words(channels * taxels, coded)
+    return size + size % 2
 
 
 @kernel(counted=False, inline="always")

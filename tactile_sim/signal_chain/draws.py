@@ -14,7 +14,9 @@ from tactile_sim.compilation import kernel
 
 _GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 _LOWER = np.uint64(0xFFFFFFFF)
-_HALF = np.float32(0.5)
+RESOLUTION = 2.0**-12
+"""Resolution of `draw_normal`, with which int16 stores numbers below 8 in magnitude."""
+_ONE, _HALF = np.float32(1.0), np.float32(0.5)
 BLOCK = 64
 """Number of consecutive taxels whose normally distributed numbers are drawn together."""
 _PERIOD = 4096
@@ -151,19 +153,21 @@ def draw_uniform(keys, low, high, out):
 
 
 @kernel
-def draw_normal(table, keys, ranges, sizes, out):
-    """Draw normally distributed numbers for the taxels of b pads.
+def draw_normal(table, keys, ranges, out):
+    """Draw standard normal numbers for the taxels of b pads, as multiples of `RESOLUTION`.
 
     Args:
         table: float32 result of `normal_table`.
         keys: (b,) uint64 key for each pad, see `make_keys`.
         ranges: (b, 3) as in `Own.ranges`.
-        sizes: (b,) Standard deviation for each pad.
-        out: (columns, taxels of all b pads) float32 Output; it must be zero.
+        out: (columns, taxels of all b pads) int16 Output.
     """
-    begin = 0
+    drawn, begin = np.empty(out.shape[1], np.float32), 0
     for b in range(len(keys)):
         end = begin + ranges[b, 1] - ranges[b, 0]
         for c in range(len(out)):
-            add_normal(table, keys[b], 0, c, np.float32(sizes[b]), out[c, begin:end])
+            drawn[begin:end] = 0.0
+            add_normal(table, keys[b], 0, c, _ONE, drawn[begin:end])
+            for k in range(begin, end):
+                out[c, k] = np.int16(np.rint(drawn[k] / RESOLUTION))
         begin = end

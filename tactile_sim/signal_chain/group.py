@@ -14,6 +14,7 @@ from tactile_sim.errors import ConfigError
 from tactile_sim.signal_chain.draws import draw_normal, draw_uniform, make_keys, normal_table
 
 if TYPE_CHECKING:
+    from tactile_sim.signal_chain.codes import Codes
     from tactile_sim.skin import Pad
 
 _RANGES, _TAXELS = range(2)
@@ -66,6 +67,12 @@ class Group:
     channels: int = 3
     room: int = 2
     """Number of readings that a delay or a tare can store."""
+    linked: bool = False
+    """Whether the stages before this one recall its last input on all its pads, see `Stage.recalls`."""
+    recalled: bool = False
+    """Whether the stage must recall its last output, see `Stage.recalls`."""
+    codes: Codes | None = None
+    """Codes of all inputs of the stage, if it can store them as such, see `Stage.output_codes`."""
     cache: dict[str, Any] = field(default_factory=dict)
     """Results that the stage computes only once for this group, such as pairs of taxels, by name."""
 
@@ -198,21 +205,20 @@ class Draw:
         """(b, p) parameters, drawn from their ranges."""
         draw_uniform(self._keys(_RANGES), low, high, self.parameters)
 
-    def normal(self, scatter: str = "scatter", columns: int = 1) -> np.ndarray:
-        """Draw normally distributed numbers for all taxels in the group.
+    def normal(self, columns: int) -> np.ndarray:
+        """Draw standard normal numbers for all taxels in the group, see `draw_normal`.
 
         Args:
-            scatter: Parameter that contains the standard deviation.
             columns: Number of values for each taxel.
 
         Returns:
-            (columns, taxels) float32 numbers, pad by pad.
+            (columns * taxels,) int16 numbers, pad by pad for each column, two in each float32.
         """
-        out = np.zeros((columns, self._group.number), np.float32)
-        sizes = self._group.column(self, scatter).copy()
-        if sizes.any():
-            draw_normal(normal_table(), self._keys(_TAXELS), self._group.pads, sizes, out)
-        return out
+        size = columns * self._group.number
+        out = np.zeros(size + size % 2, np.int16)
+        keys = self._keys(_TAXELS)
+        draw_normal(normal_table(), keys, self._group.pads, out[:size].reshape(columns, -1))
+        return out.view(np.float32)
 
     def chosen(self, k: int, count: int) -> np.ndarray:
         """Choose random taxels of a pad.

@@ -203,7 +203,7 @@ class Hysteresis(Stage):
         SHARE, "Maximum lag of the reading behind the load, as a fraction of the load, 0 to 1."
     )
     has_memory = True
-    rests = True
+    recalls = rests = True
 
     # Play operator with dry friction proportional to the load, as in Coulomb's law. The reading is constant
     # while it is within fraction * |x| of the load x; otherwise it moves to the nearest such point.
@@ -214,6 +214,11 @@ class Hysteresis(Stage):
     def words(cls, group: Group) -> int:
         """Return the number of values in memory: the last reading for each channel and taxel."""
         return group.channels * group.number
+
+    @classmethod
+    def integers(cls, group: Group) -> np.ndarray:
+        """Return one flag: ``group.recalled``."""
+        return np.array([group.recalled], np.int32)
 
     @staticmethod
     @computation
@@ -231,6 +236,8 @@ class Hysteresis(Stage):
                     apart[i] = ZERO
                 for c in range(len(values)):
                     row, before = values[c, start:at], last[c, place : place + at - start]
+                    if own.integers[0]:
+                        copy(before, now.last[c, start:at])
                     for i in range(len(row)):
                         distance = before[i] - row[i]
                         apart[i] += distance * distance

@@ -82,6 +82,11 @@ class Program:
         """(n,) whether each environment was tared."""
         return self.memory[:, self.columns(Tare).start] != 0.0
 
+    @property
+    def output_type(self) -> type[np.floating]:
+        """Type that stores the output exactly: stages compute float32; taxels without stages stay float64."""
+        return np.float32 if self._staged.all() else np.float64
+
     def zero(self, env: int) -> np.ndarray:
         """Return the values (taxels, channels) that the tare subtracts in an environment."""
         own, size = self.columns(Tare), self.channels * len(self.groups[Tare].skin.positions)

@@ -22,7 +22,7 @@ _PROGRAM = [
 pack_program, _unpack_program = packing(_PROGRAM)
 """``pack_program(arrays)`` returns the table ``program`` of `run`."""
 _pack_workspace, _unpack_workspace = packing(
-    [(np.float32, 2), (np.float32, 2), (np.uint8, 1), (np.uint8, 1), (np.float32, 2)]
+    [(np.float32, 2), (np.float32, 2), (np.uint8, 1), (np.uint8, 1), (np.float32, 2), (np.float32, 2)]
 )
 
 
@@ -41,8 +41,8 @@ class Workspace:
         """(taxels,) 1 where the last reading is valid."""
         # The rows of ``work`` after those of `Now` store what a bypassed stage must not change.
         sizes = (channels, taxels), (5 + 2 * channels, taxels)
-        awake = np.zeros(-(-taxels // REST), np.uint8)
-        self._arrays = axes, np.empty(sizes[0], np.float32), self.valid, awake, np.empty(sizes[1], np.float32)
+        values, last, work = (np.empty(size, np.float32) for size in (sizes[0], *sizes))
+        self._arrays = axes, values, self.valid, np.zeros(-(-taxels // REST), np.uint8), last, work
         self.table = _pack_workspace(self._arrays)
         """Addresses of the arrays, for `run`."""
 
@@ -146,13 +146,14 @@ def run(envs, steps, truth, output, keep, until, timestep, awake_words, tared_at
         awake_words: Number of columns at the start of ``memory`` that store which blocks are awake.
         tared_at: Column of ``memory`` that is not 0 if the environment was tared.
         program: Table of the program's arrays.
-        workspace: Table of the arrays of a `Workspace`: ``axes``, ``values``, ``valid``, ``awake``, ``work``.
+        workspace: Table of the arrays of a `Workspace`: ``axes``, ``values``, ``valid``, ``awake``, ``last``,
+            ``work``.
     """
     (
         seeds, kept, staged, stages, index, integers, fixed_parameters, parameters, fixed_constants,
         constants, bypassed, memory, normals,
     ) = _unpack_program(program)  # fmt: skip
-    axes, values, valid, awake, work = _unpack_workspace(workspace)
+    axes, values, valid, awake, last, work = _unpack_workspace(workspace)
     for env in envs:
         reading = truth[env].reshape(-1)
         _load(reading, values, awake)
@@ -179,7 +180,7 @@ def run(envs, steps, truth, output, keep, until, timestep, awake_words, tared_at
             key = stream(stream(seeds[env], np.uint64(row[KEY])), np.uint64(step))
             now = Now(
                 step, interval, first, step == kept[env], keep, key, timestep, axes, valid, awake, normals,
-                work,
+                last, work,
             )  # fmt: skip
             switches = bypassed[row[SWITCHES] : row[SWITCHES] + pads]
             ranges = index[row[PADS_AT] : row[PADS_AT] + 3 * pads].reshape((pads, 3))

@@ -14,6 +14,7 @@ from tactile_sim.compilation import kernel, make_caller
 from tactile_sim.schema import Flag, Integer, Number, Ranged, checks, parameter
 
 if TYPE_CHECKING:
+    from tactile_sim.signal_chain.codes import Codes
     from tactile_sim.signal_chain.group import Draw, Group
 
 SLACK = 1e-9
@@ -66,6 +67,9 @@ class Now(NamedTuple):
     passes loads on to a block that is not awake must wake it."""
     normals: np.ndarray
     """Table from which normally distributed numbers are drawn, see `draws.normal_table`."""
+    last: np.ndarray
+    """(channels, taxels) float32 last stored output of the previous stage, see `Stage.recalls`. Only taxels
+    that are `awake` are set."""
     work: np.ndarray
     """(>= 4 + channels, taxels) float32 scratch memory."""
 
@@ -79,7 +83,7 @@ COMPUTATION = (
         (
             types.int64, types.float64, types.boolean, types.boolean, types.boolean, types.uint64,
             types.float64, _TABLE, types.uint8[::1], types.uint8[::1], _FLOATS,
-            _TABLE,
+            _TABLE, _TABLE,
         ),
         Now,
     ),
@@ -131,6 +135,9 @@ class Stage(ABC):
     """True if the stage skips taxels that are not `Now.awake`, because their readings and memory are 0."""
     marks: ClassVar[bool] = False
     """True if the stage can mark readings as invalid."""
+    recalls: ClassVar[bool] = False
+    """True if `compute` can write the stage's last stored output to ``now.last``, for the stages after it. It
+    does if ``Group.recalled``, and the stage must also set `rests`, so that both skip the same taxels."""
 
     @classmethod
     def key(cls) -> str:
@@ -166,6 +173,14 @@ class Stage(ABC):
             ConfigError: A parameter is invalid; the message starts with the pad and the key.
         """
         return
+
+    def output_codes(self, codes: Codes | None) -> Codes | None:
+        """Return the codes of all outputs on a pad, or None if there are other outputs.
+
+        Args:
+            codes: Codes of all inputs, or None.
+        """
+        return None
 
     @classmethod
     def words(cls, group: Group) -> int:

@@ -9,9 +9,10 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Integers, Number, parameter
+from tactile_sim.signal_chain.codes import Codes, load, save, stored_words
 from tactile_sim.signal_chain.draws import fill_bits, hash32
 from tactile_sim.signal_chain.group import Draw, Group
-from tactile_sim.signal_chain.loops import ZERO, copy, span
+from tactile_sim.signal_chain.loops import ZERO, span
 from tactile_sim.signal_chain.stage import Stage, computation, ranged
 
 _BLOCK = 64
@@ -28,6 +29,10 @@ class DeadTaxels(Stage):
     )
     value: float = ranged(Number(), "Reading of each channel of a dead taxel [units].", default=0.0)
     marks = True
+
+    def output_codes(self, codes: Codes | None) -> Codes | None:
+        fixed = type(self.value) is not tuple
+        return codes if codes and fixed and codes.contain(self.value) else None
 
     @property
     def scattered(self) -> bool:
@@ -83,37 +88,44 @@ class Dropout(Stage):
     zero: float = ranged(SHARE, "Probability that a reading of a taxel is zero.", default=0.0)
     has_memory = True
 
+    def output_codes(self, codes: Codes | None) -> Codes | None:
+        return codes if codes and codes.contain(0.0) else None
+
     @classmethod
     def words(cls, group: Group) -> int:
-        """Return the number of values in memory: the last reading of all taxels in the group.
+        """Return the size of the last reading of all taxels in the group.
 
         It includes all channels, and is stored before readings are set to zero.
         """
-        return group.channels * group.number
+        return stored_words(group.channels * group.number, group.codes is not None)
+
+    @classmethod
+    def integers(cls, group: Group) -> np.ndarray:
+        return group.codes.integers if group.codes else super().integers(group)
 
     @staticmethod
     @computation
     def compute(values, own, memory, now):
-        last = memory.reshape((len(values), -1))
+        taxels = own.ranges[-1, 2] + own.ranges[-1, 1] - own.ranges[-1, 0]
         for b in range(len(own.ranges)):
             begin, end, first = span(own, b)
             hold, zero = 0.0 if now.first else own.parameters[b, 0], own.parameters[b, 1]
             bits = now.work[0].view(np.uint32)[: end - begin]
             fill_bits(now.key, begin, bits)
             if hold > 0.0:
-                _replace(bits, hold, values, begin, last, first)
+                _replace(bits, hold, values, begin, memory, first, taxels, own.integers)
             if now.keep:
                 for c in range(len(values)):
-                    copy(values[c, begin:end], last[c, first : first + end - begin])
+                    save(values[c, begin:end], memory, c * taxels + first, own.integers)
             if zero > 0.0:
                 for i in range(len(bits)):
                     bits[i] = hash32(bits[i])
-                _replace(bits, zero, values, begin, last[:, :0], 0)
+                _replace(bits, zero, values, begin, memory[:0], first, taxels, own.integers)
 
 
 @kernel(counted=False)
-def _replace(bits, share, values, begin, others, first):
-    """Replace the readings of a random share of taxels by other readings, or by 0 if there are none."""
+def _replace(bits, share, values, begin, memory, first, taxels, codes):
+    """Replace the readings of a random share of taxels by those in memory, or by 0 if it is empty."""
     most = np.uint32(max(share * 2.0**32 - 1.0, 0.0))
     for start in range(0, len(bits), _BLOCK):
         own, chosen = bits[start : start + _BLOCK], np.int32(0)
@@ -123,4 +135,8 @@ def _replace(bits, share, values, begin, others, first):
             for i in range(start, start + len(own)):
                 if bits[i] <= most:
                     for c in range(len(values)):
-                        values[c, begin + i] = others[c, first + i] if others.shape[1] else ZERO
+                        reading = values[c, begin + i : begin + i + 1]
+                        if len(memory):
+                            load(memory, c * taxels + first + i, codes, reading)
+                        else:
+                            reading[0] = ZERO

@@ -21,6 +21,7 @@ from tactile_sim.skin.responses import (
 )
 from tactile_sim.skin.shares import gather
 from tactile_sim.skin.skin import Skin
+from tactile_sim.skin.sparse import sparse_zeros
 from tactile_sim.skin.taxels import choose
 from tactile_sim.skin.touch_functions import TouchFunction, evaluate
 
@@ -61,8 +62,8 @@ class ManyReadings(NamedTuple):
         """Return readings for a skin, with all values 0."""
         taxels = len(skin.positions)
         return ManyReadings(
-            np.zeros((environments, taxels, channels)),
-            np.zeros((environments, taxels), np.int32),
+            sparse_zeros((environments, taxels, channels), float),
+            sparse_zeros((environments, taxels), np.int32),
             np.zeros(environments, np.int32),
             np.zeros((environments, len(skin.body_ids), 6)),
         )

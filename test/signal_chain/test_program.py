@@ -16,8 +16,24 @@ def lines(words):
     return -(-words // LINE) * LINE
 
 
-def test_environments_equal_single_chains_and_reset_alone(readings):
-    stages = ALL | RANDOM
+@pytest.mark.parametrize(
+    "changed",
+    [
+        RANDOM,
+        {},
+        {
+            "quantisation": {"step": 0.5, "bits": 15, "signed": True},
+            "dead_taxels": {"taxels": [3], "value": -4.0},
+        },
+        {"quantisation": {"step": 1.0, "bits": 16}, "dead_taxels": {"taxels": [3], "value": 0.1}},
+        {"quantisation": {"step": 1.0, "bits": 16, "enabled": False}},
+        {"hysteresis": {"fraction": 0.1, "enabled": False}},
+        {"viscoelasticity": {"strength": 0.5, "time_constant": 0.05, "enabled": False}},
+    ],
+    ids=lambda changed: "-".join(changed) or "all",
+)
+def test_environments_equal_single_chains_and_reset_alone(readings, changed):
+    stages = ALL | changed
     chain, singles = sensor(**stages), [sensor(seed, **stages) for seed in SEEDS]
     program, workspace, envs = chain.program(SEEDS, 3), chain.workspace(3), np.arange(3)
     steps, output = np.zeros(3, np.int64), np.empty((3, TAXELS, 3))
@@ -35,6 +51,33 @@ def test_environments_equal_single_chains_and_reset_alone(readings):
             steps[1] = 0
             np.testing.assert_array_equal(program.memory[[0, 2]], others)
     assert len({reading.tobytes() for reading in output}) == 3
+
+
+def test_environments_loaded_at_different_taxels_equal_single_chains():
+    names = "cross_talk", "hysteresis", "viscoelasticity", "slow_adaptation", "fast_adaptation"
+    stages = {name: ALL[name] for name in names}
+    chain, singles = sensor(**stages), [sensor(seed, **stages) for seed in SEEDS]
+    program, workspace, envs = chain.program(SEEDS, 3), chain.workspace(3), np.arange(3)
+    output = np.empty((3, TAXELS, 3))
+    for step in range(40):
+        truth = np.zeros_like(output)
+        truth[envs, 50 * envs + 7 * (step // 3)] = 1.0 + envs[:, None] + step % 3
+        program.run(workspace, envs, np.full(3, step), truth, output, keep=True)
+        for env, single in enumerate(singles):
+            np.testing.assert_array_equal(output[env], single.read(step, truth[env]))
+    assert 0 < output.any(axis=(0, 2)).sum() < TAXELS
+
+
+def test_memory_stores_inputs_once_and_outputs_of_a_converter_in_two_bytes():
+    words = 3 * (PALM.stop - PALM.start)
+    filters = {name: ALL[name] for name in ("hysteresis", "viscoelasticity", "slow_adaptation")}
+    for first, size in ((0, 3 * lines(words)), (1, lines(2 * words) + lines(words))):
+        program = sensor(**dict(list(filters.items())[first:])).program(SEEDS, 3)
+        awake = lines(-(-TAXELS // 64))  # a byte for each block of 16 taxels
+        assert program.memory.shape[1] == awake + size + LINE
+    for bits, size in ((16, words // 2), (17, words)):
+        stages = {"quantisation": {"step": 0.1, "bits": bits}, "dropout": {"hold": 0.1, "zero": 0.1}}
+        assert sensor(**stages).program(SEEDS, 3).memory.shape[1] == lines(size) + LINE
 
 
 @pytest.mark.parametrize("delay", [{"time": 0.03}, {"time": 0.0, "jitter": 0.05}])
