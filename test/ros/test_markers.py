@@ -171,7 +171,8 @@ def test_skin_markers_light_the_triangles_under_a_cube(ros):
         assert len(shown) == touching
         if touching:
             [marker] = shown
-            assert marker.type == Marker.TRIANGLE_LIST
+            assert marker.type == Marker.TRIANGLE_LIST and marker.frame_locked
+            assert marker.header.frame_id == layouts[0].header.frame_id == "cube"
             points, rgba = np.asarray(marker.points), np.asarray(marker.colors)
             # These are all triangles with a corner on the bottom face, and no others; the face is pressed
             # evenly.
@@ -180,9 +181,9 @@ def test_skin_markers_light_the_triangles_under_a_cube(ros):
             bottom = positions[:, 2] < -0.0999
             assert len(points) == len(rgba) == 3 * bottom[triangles].any(axis=1).sum()
             inside = (np.abs(points[:, :2]) < 0.085).all(axis=1)
-            np.testing.assert_allclose(points[inside, 2], height - 0.1 - 0.05 * 0.02, atol=2e-4)
+            np.testing.assert_allclose(points[inside, 2], -0.1 - 0.05 * 0.02, atol=2e-4)
             assert len(np.unique(rgba[inside], axis=0)) <= 2  # at most one step of the colour scale
-            assert (rgba[points[:, 2] > 0.01] == np.float32([*colors.unit_rgba(colors.NO_CONTACT)])).all()
+            assert (rgba[points[:, 2] > -0.09] == np.float32([*colors.unit_rgba(colors.NO_CONTACT)])).all()
 
 
 def test_length_of_arrows_follows_live_parameter(paused_cube):

@@ -89,6 +89,12 @@ def test_every_frame_is_known_and_has_one_parent_only(shown):
     assert not children & set(shown.fixed[0].transforms.child_frame_id)
 
 
+def test_skin_follows_frames_of_bodies(shown):
+    # Markers without lock, or in the world frame, would lag behind the geoms, which move with every /tf.
+    lit = [marker for array in shown.skin for marker in each(array) if marker.action == Marker.ADD]
+    assert all(marker.frame_locked and marker.header.frame_id != FIXED_FRAME for marker in lit)
+
+
 def test_scene_is_published_again_after_frames(ros):
     # RViz shows a permanent error for a marker that arrives before its frame.
     sent: dict[str, list[int]] = {"scene_markers": [], "/tf": []}
