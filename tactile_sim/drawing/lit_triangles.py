@@ -7,7 +7,6 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.drawing.colors import level_colors, levels
 from tactile_sim.skin import Skin
-from tactile_sim.skin.kernels import place_in_world
 
 
 class LitTriangles:
@@ -21,35 +20,35 @@ class LitTriangles:
     def __init__(self, skin: Skin, lift: float):
         spacings = np.repeat(skin.spacings, np.diff(skin.offsets))
         parts = [pad.triangles.astype(np.int64) + pad.start for pad in skin.pads]
-        self._skin = skin
         self._corners = skin.positions + lift * spacings[:, None] * skin.normals
         self._triangles = np.concatenate([np.empty((0, 3), np.int64), *parts])
+        self._pad_index = skin.pad_index
 
     def __call__(
-        self, forces: np.ndarray, scale: float, body_positions: np.ndarray, body_rotations: np.ndarray
-    ) -> tuple[np.ndarray, np.ndarray]:
+        self, forces: np.ndarray, scale: float
+    ) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
         """Return the corners of all triangles in contact, and their colours.
 
         Args:
             forces: (taxels, 3) forces on the taxels, in any frame [N].
             scale: Force at the end of the logarithmic colour scale [N].
-            body_positions: (bodies, 3) origins of the bodies in the world [m].
-            body_rotations: (bodies, 3, 3) rotations from body frames to the world.
 
         Returns:
-            Positions (n, 3) in the world [m] and RGBA colours (n, 4) float32 from 0 to 1. Three consecutive
-            rows are the corners of a triangle.
+            pads: (m,) int32 indices of the pads in contact, in ascending order.
+            corners: For each of these pads, positions (n, 3) in the frame of its body [m]. Three consecutive
+                rows are the corners of a triangle.
+            colors: For each of these pads, RGBA colours (n, 4) float32 from 0 to 1 of these corners.
         """
         squares = np.einsum("ij,ij->i", forces, forces)
         touched = np.flatnonzero(squares)
         level = np.zeros(len(squares))
         level[touched] = levels(np.sqrt(squares[touched]), scale)
         lit = _corners_of_lit(self._triangles, level)
-        skin, placed = self._skin, np.empty_like(self._corners)
-        place_in_world(self._corners, skin.offsets, skin.pad_bodies, body_positions, body_rotations, placed)
         colors = np.ones((len(lit), 4), np.float32)
         colors[:, :3] = level_colors(level[lit]) / np.float32(255.0)
-        return placed[lit], colors
+        pads, first = np.unique(self._pad_index[lit], return_index=True)
+        corners = self._corners[lit]
+        return pads.astype(np.int32), np.split(corners, first[1:]), np.split(colors, first[1:])
 
 
 @kernel

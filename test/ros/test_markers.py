@@ -25,6 +25,8 @@ GREEN, RED, BLUE = (
 )
 LONGEST = {"touch_cube": 0.4, "infant": 0.45}
 """Maximum length of an arrow [m] for each configuration, which is half the extent of the scene."""
+FORCE_SCALE = {"touch_cube": 0.01, "infant": 0.003}
+"""Length of an arrow [m/N] for each configuration."""
 SHORT = 1e-4
 """Length below which arrows are omitted [m]."""
 
@@ -59,10 +61,10 @@ def run_stepwise(ros: Ros, config: str, chunk: int, chunks: int) -> tuple[dict, 
 
 @pytest.fixture(scope="module", params=["touch_cube", "infant"])
 def shown(request, tmp_path_factory):
-    """Return the result of `run_stepwise` for 1.5 s, and the maximum length of arrows [m]."""
+    """Return the result of `run_stepwise` for 1.5 s, and the configuration."""
     ros = Ros(tmp_path_factory.mktemp("shown"))
     try:
-        return *run_stepwise(ros, request.param, chunk=50, chunks=15), LONGEST[request.param]
+        return *run_stepwise(ros, request.param, chunk=50, chunks=15), request.param
     finally:
         ros.close()
 
@@ -74,8 +76,9 @@ def arrows(array, color) -> np.ndarray:
     return np.array(found).reshape(-1, 2, 3)
 
 
-def shortening(array, contacts, limit: float) -> float:
+def shortening(array, contacts, config: str) -> float:
     """Return the common scale of all arrows, which is below 1 if the longest arrow has to be shortened."""
+    limit = LONGEST[config]
     ends = np.array([m.points for m in each(array) if m.type == Marker.ARROW and len(m.points)])
     longest = np.linalg.norm(ends[:, 1] - ends[:, 0], axis=1).max()
     assert longest <= limit + 1e-9
@@ -83,14 +86,14 @@ def shortening(array, contacts, limit: float) -> float:
         return 1.0
     drawn = arrows(array, GREEN)
     factor = np.linalg.norm(drawn[:, 1] - drawn[:, 0], axis=1).max() / (
-        0.01 * np.asarray(contacts.contact_force)[:, 0].max()
+        FORCE_SCALE[config] * np.asarray(contacts.contact_force)[:, 0].max()
     )
     assert factor < 1.0
     return factor
 
 
 def test_markers_are_at_contacts_of_same_stamp(shown):
-    markers, contacts, _, longest = shown
+    markers, contacts, _, config = shown
     compared = 0
     for t, array in markers.items():
         found = contacts[t].contacts
@@ -102,9 +105,10 @@ def test_markers_are_at_contacts_of_same_stamp(shown):
             continue
         np.testing.assert_array_equal(spheres[0], where)
         axes = (found.normal, found.tangent1, found.tangent2)
-        factor = shortening(array, found, longest)
+        factor = shortening(array, found, config)
         for component, (axis, color) in enumerate(zip(axes, (GREEN, RED, BLUE), strict=True)):
-            vectors = 0.01 * np.asarray(found.contact_force)[:, component, None] * np.asarray(axis)
+            forces = np.asarray(found.contact_force)[:, component, None]
+            vectors = FORCE_SCALE[config] * forces * np.asarray(axis)
             drawn = np.linalg.norm(vectors, axis=1) > SHORT
             expected = np.stack([where, where + factor * vectors], axis=1)[drawn]
             np.testing.assert_allclose(arrows(array, color), expected, rtol=0, atol=1e-12)
@@ -171,7 +175,8 @@ def test_skin_markers_light_the_triangles_under_a_cube(ros):
         assert len(shown) == touching
         if touching:
             [marker] = shown
-            assert marker.type == Marker.TRIANGLE_LIST
+            assert marker.type == Marker.TRIANGLE_LIST and marker.frame_locked
+            assert marker.header.frame_id == layouts[0].header.frame_id == "cube"
             points, rgba = np.asarray(marker.points), np.asarray(marker.colors)
             # These are all triangles with a corner on the bottom face, and no others; the face is pressed
             # evenly.
@@ -180,9 +185,9 @@ def test_skin_markers_light_the_triangles_under_a_cube(ros):
             bottom = positions[:, 2] < -0.0999
             assert len(points) == len(rgba) == 3 * bottom[triangles].any(axis=1).sum()
             inside = (np.abs(points[:, :2]) < 0.085).all(axis=1)
-            np.testing.assert_allclose(points[inside, 2], height - 0.1 - 0.05 * 0.02, atol=2e-4)
+            np.testing.assert_allclose(points[inside, 2], -0.1 - 0.05 * 0.02, atol=2e-4)
             assert len(np.unique(rgba[inside], axis=0)) <= 2  # at most one step of the colour scale
-            assert (rgba[points[:, 2] > 0.01] == np.float32([*colors.unit_rgba(colors.NO_CONTACT)])).all()
+            assert (rgba[points[:, 2] > -0.09] == np.float32([*colors.unit_rgba(colors.NO_CONTACT)])).all()
 
 
 def test_length_of_arrows_follows_live_parameter(paused_cube):

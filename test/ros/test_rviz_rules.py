@@ -26,6 +26,8 @@ from support.rviz_checks import (  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
+from tactile_sim import config  # noqa: E402
+from tactile_sim.drawing.rviz_display import rviz_display  # noqa: E402
 from tactile_sim.ros import cdr  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
@@ -87,6 +89,24 @@ def test_every_frame_is_known_and_has_one_parent_only(shown):
     assert named <= known
     children = set(shown.moving[0].transforms.child_frame_id)
     assert not children & set(shown.fixed[0].transforms.child_frame_id)
+
+
+def test_skin_follows_frames_of_bodies(shown):
+    # Markers without lock, or in the world frame, would lag behind the geoms, which move with every /tf.
+    lit = [marker for array in shown.skin for marker in each(array) if marker.action == Marker.ADD]
+    assert all(marker.frame_locked and marker.header.frame_id != FIXED_FRAME for marker in lit)
+
+
+def test_arrows_are_visible_but_inside_the_window(shown):
+    # Of a window whose height is 0.83 times the camera's distance.
+    view = yaml.safe_load(rviz_display(config.load(shown.config)).text)["Visualization Manager"]["Views"]
+    longest = []
+    for array in shown.markers:
+        arrows = [np.diff(m.points, axis=0) for m in each(array) if m.type == Marker.ARROW and len(m.points)]
+        longest += [np.linalg.norm(arrows, axis=-1).max()] if arrows else []
+    shares = np.array(longest) / view["Current"]["Distance"]
+    assert (shares < 0.7).all()
+    assert len(shares) < 10 or np.median(shares) > 0.03  # a first touch may be light
 
 
 def test_scene_is_published_again_after_frames(ros):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 from visualization_msgs.msg import Marker, MarkerArray
@@ -18,33 +19,49 @@ LIFT = 0.05
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield ``skin_markers``: all triangles with contact at one or more corners, in the world frame.
+    """Yield ``skin_markers``: all triangles with contact at one or more corners, one marker for each pad.
 
-    The colours are the same as in the views, on a logarithmic scale that ends at ``markers.taxel_scale`` [N].
+    The markers are locked to the frames of the bodies, so that RViz moves them with every ``/tf``, like the
+    geoms. The colours are the same as in the views, on a logarithmic scale that ends at
+    ``markers.taxel_scale`` [N].
     """
-    engine, world = simulation.engine, simulation.settings.world_frame
-    find_lit, largest = LitTriangles(simulation.skin, LIFT), taxel_scale(engine.model)
-    # Delete the previous triangles in the same message. RViz reports an error for a list without points, and
-    # for two markers of one message that have the same namespace and id, also if one of them is a deletion.
-    clear = _marker(world, ns="", action=Marker.DELETEALL)
-    lit = _marker(world, points=cdr.Payload(), colors=cdr.Payload())
-    without, with_triangles = (
-        cdr.template(MarkerArray, {"markers": markers}) for markers in ([clear], [clear, lit])
-    )
+    skin, world = simulation.skin, simulation.settings.world_frame
+    find_lit, largest = LitTriangles(skin, LIFT), taxel_scale(simulation.engine.model)
+    frames = [simulation.frames[body] for body in skin.pad_bodies]
+
+    @cache
+    def template(count: int) -> cdr.MessageTemplate:
+        """Return the template for a number of pads in contact; its keys (1, count) are their indices."""
+        # Delete the previous triangles in the same message. RViz reports an error for a list without points,
+        # and for two markers of one message that have the same namespace and id, also if one of them is a
+        # deletion.
+        clear = _marker(world, ns="", action=Marker.DELETEALL)
+        lit = [
+            _marker(
+                cdr.Lookup(column, frames),
+                id=cdr.IntColumn(column),
+                frame_locked=True,
+                points=cdr.Payload(),
+                colors=cdr.Payload(),
+            )
+            for column in range(count)
+        ]
+        return cdr.template(MarkerArray, {"markers": [clear, *lit]})
 
     def make(snapshot: Snapshot) -> bytes:
         scale = simulation.settings.markers.taxel_scale or largest
-        data = find_lit(snapshot.forces_world, scale, engine.body_positions, engine.body_rotations)
-        if len(data[0]):
-            return with_triangles.fill(snapshot.stamp, data=data)
-        return without.fill(snapshot.stamp)
+        pads, corners, colors = find_lit(snapshot.forces_world, scale)
+        if not len(pads):
+            return template(0).fill(snapshot.stamp)
+        data = tuple(part for both in zip(corners, colors, strict=True) for part in both)
+        return template(len(pads)).fill(snapshot.stamp, pads[None], data=data)
 
     yield Topic("markers", MarkerArray, "skin_markers", make)
 
 
-def _marker(world: str, **fields: Any) -> dict[str, Any]:
+def _marker(frame: Any, **fields: Any) -> dict[str, Any]:
     return {
-        "header": header(world),
+        "header": header(frame),
         "ns": "skin",
         "type": Marker.TRIANGLE_LIST,
         "action": Marker.ADD,
