@@ -77,9 +77,7 @@ class Felt:
             )
             skin = WarpSkin(self.skin, touch, self.response, contacts, "test")
             poses = self.positions[envs], self.rotations[envs]
-            skin.readings_from_contacts(
-                *(wp.array(a, dtype=t) for a, t in zip(poses, (wp.vec3, wp.mat33), strict=True))
-            )
+            skin.update(*(wp.array(a, dtype=t) for a, t in zip(poses, (wp.vec3, wp.mat33), strict=True)))
         return skin.readings.numpy()
 
     def on_cpu(self, touch: str = "force_vector") -> np.ndarray:
