@@ -23,7 +23,7 @@ distance. It holds for taxels in one plane under a level face, and must be at le
 
 
 @kernel(inline="always")
-def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, reach, limit):
+def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, limit, most):
     """Fill ``layer.points`` with the points of a patch that the other body may press.
 
     A taxel is represented by one point if the gap is even over its cell, and by several points at an edge of
@@ -37,8 +37,8 @@ def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, reach,
         solids: The scene's `Solids`.
         layer: Scratch memory, a `Layer`.
         spacing: Spacing of the patch's taxels [m].
-        reach: As in `nearby.measure`.
-        limit: Largest gap at which points may be pressed [m].
+        limit: Largest gap of a taxel that may be pressed [m].
+        most: Largest gap of a point in the cell of such a taxel that is written [m].
 
     Returns:
         The `Nearby` extended by neighboring taxels, the number of points, and the smallest gap [m].
@@ -52,7 +52,7 @@ def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, reach,
             layer.several[unsure] = e
             unsure += 1
     count, kept = _even_points(nearby, unsure, count, quad, layer, limit, UNEVEN * spacing)
-    count, least = _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer)
+    count, least = _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer, most)
     return nearby, count, least
 
 
@@ -143,40 +143,37 @@ def _even_points(nearby, unsure, count, quad, layer, limit, uneven):
 
 
 @kernel(inline="always")
-def _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer):
-    """For the taxels in ``layer.several[:kept]``, write all points whose gap to the other body is finite.
+def _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer, most):
+    """For the taxels in ``layer.several[:kept]``, write all points whose gap is at most ``most``.
 
     ``count`` is the number of points written so far. The other arguments are as in `contact_points`.
 
     Returns:
         The number of points, and the smallest gap [m].
     """
-    points, owner, own, cells, (nx, ny, nz) = (
-        layer.points,
-        layer.owner,
-        quad.points,
-        quad.taxels,
-        pair.axes[2],
-    )
+    points, owner, own, cells = layer.points, layer.owner, quad.points, quad.taxels
+    nx, ny, nz = pair.axes[2]
     some, least = count, nearby.least
+    # Each point is written, and overwritten by the next one if it is not kept: branches would take longer.
     for k in range(kept):
-        t = layer.taxel[layer.several[k]]
+        e = layer.several[k]
+        t, cosine = layer.taxel[e], layer.near[4, e]
+        same = cells[t].margin >= 0.0 and cosine > FACING  # the points have the normal of the taxel
         for q in range(cells[t].begin, cells[t + 1].begin):
-            x, y, z = own[q, NX], own[q, NX + 1], own[q, NX + 2]
-            cosine = -(x * nx + y * ny + z * nz) if x != 0.0 or y != 0.0 or z != 0.0 else 1.0
-            if cosine > FACING:
-                place(own[q, 0], own[q, 1], own[q, 2], pair, points, some)
-                points[4, some], owner[some] = cosine * own[q, POINT_AREA], cells[t].id
-                some += 1
+            if not same:
+                x, y, z = own[q, NX], own[q, NX + 1], own[q, NX + 2]
+                cosine = 1.0 if (x == 0.0) & (y == 0.0) & (z == 0.0) else -(x * nx + y * ny + z * nz)
+            place(own[q, 0], own[q, 1], own[q, 2], pair, points, some)
+            points[4, some], owner[some] = cosine * own[q, POINT_AREA], cells[t].id
+            some += cosine > FACING
     write_gaps(points, count, some, solids, layer, nearby.geoms, triangles)
     for k in range(count, some):
-        if points[3, k] < np.inf:
-            least = min(least, points[3, k])
-            if count < k:
-                for i in range(5):
-                    points[i, count] = points[i, k]
-                owner[count] = owner[k]
-            count += 1
+        gap = points[3, k]
+        least = min(least, gap)
+        for i in range(5):
+            points[i, count] = points[i, k]
+        owner[count] = owner[k]
+        count += gap <= most
     return count, least
 
 

@@ -104,7 +104,7 @@ _F, _I = np.float64, np.int64
 _pack, _unpack = packing(
     (
         *((_F, 2), (_F, 2), (PATCH, 1), (_I, 1), (_I, 1), (_I, 1), (np.int32, 1), (_F, 1), (_F, 2), (_F, 2)),
-        *((TAXEL, 1), (_I, 1), (_F, 2), (_I, 1), (NODE, 1), (_I, 1)),
+        *((TAXEL, 1), (_I, 1), (_F, 2), (_I, 1), (NODE, 1), (_F, 2), (_I, 1)),
         *((SOLID, 1), (_F, 3), (NODE, 1)),
         *((_F, 2), (_I, 2), (_I, 2), (_F, 2)),
     )
@@ -119,10 +119,10 @@ def unpack(table):
         The fields of the `TaxelIndex` as a plain tuple, the `Quadrature`, the `Solids` and the `Layer`.
     """
     arrays = _unpack(table)
-    numbers, indices, geoms, poses = arrays[19:]
+    numbers, indices, geoms, poses = arrays[20:]
     none = numbers[:0], indices[0, :0], indices[0, :0], numbers[0, :0]
     layer = Layer(
         numbers[0], numbers[NEAR:POINTS], numbers[POINTS:SUMS], numbers[SUMS:ROWS],
         indices[0], indices[1], indices[TOUCHED], indices[3], indices[4], geoms, poses, none,
     )  # fmt: skip
-    return arrays[:10], Quadrature(*arrays[10:16]), Solids(*arrays[16:19]), layer
+    return arrays[:10], Quadrature(*arrays[10:17]), Solids(*arrays[17:20]), layer

@@ -12,8 +12,8 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.skin.contact_area import contact_points
 from tactile_sim.skin.materials import foundation_of, reach_of
-from tactile_sim.skin.nearby import GUESS, find_taxels, measure
-from tactile_sim.skin.winkler import balance
+from tactile_sim.skin.nearby import GUESS, MISSED, find_taxels, measure
+from tactile_sim.skin.winkler import balance, integrate
 
 DEPTHS = GUESS, 1e30
 """Depths up to which points may be pressed, as multiples of the depth estimated without a tilt.
@@ -67,21 +67,22 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
     stiffness, reach = foundation_of(load, index.patches), reach_of(load, index.patches)
     volume = pair.force[2] / stiffness
     nearby = find_taxels(loads, group, number, pair, index, quad, solids, layer, volume)
-    result = NOTHING
+    result, miss, highest = NOTHING, np.inf, np.inf
     for depths in DEPTHS:
         nearby = measure(nearby, loads, pair, triangles, quad, solids, layer, reach, volume, depths)
         within = depths * nearby.depth
         limit = nearby.least + min(reach, within)
+        # If the layer presses points beyond the limit, the result is not used.
+        most = limit if within < reach else MISSED
         nearby, count, least = contact_points(
-            nearby, pair, triangles, quad, solids, layer, spacing, reach, limit
+            nearby, pair, triangles, quad, solids, layer, spacing, limit, most
         )  # fmt: skip
-        if count == 0:
-            break
-        # Start with all points pressed, so that Newton's method does not get stuck at a border.
-        start = reach if depths > GUESS else nearby.depth if nearby.depth < np.inf else 0.0
-        result, miss, highest = _settle(
-            count, least + start, pair.force, pair.moment, stiffness, spacing, layer
-        )  # fmt: skip
+        if count > 0:
+            # Start with all points pressed, so that Newton's method does not get stuck at a border.
+            start = reach if depths > GUESS else nearby.depth if nearby.depth < np.inf else 0.0
+            result, miss, highest = _settle(
+                count, least + start, pair.force, pair.moment, stiffness, spacing, layer
+            )  # fmt: skip
         if (miss <= OUT_OF_REACH * spacing and highest <= limit) or within >= reach:
             break
     for e in range(nearby.found):
@@ -115,32 +116,31 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
     """
     points, f = layer.points, force[2]
     lean_x, lean_y = force[0] / f, force[1] / f
-    for k in range(count):
-        points[0, k] -= lean_x * points[2, k]
-        points[1, k] -= lean_y * points[2, k]
-    tilt = (start, 0.0, 0.0)
+    total = _project(points, count, lean_x, lean_y)
+    plane, sums = (start, 0.0, 0.0), integrate(points, count, start, 0.0, 0.0)
     u, v = -moment[1] / f, moment[0] / f
     pressed, scale, twist, x, y, miss, highest = 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    last, b00, b01, b10, b11 = (tilt, u, v, 0.0, 0.0), 1.0, 0.0, 0.0, 1.0
+    last, b00, b01, b10, b11 = (plane, sums, u, v, 0.0, 0.0), 1.0, 0.0, 0.0, 1.0
     for number in range(MOST_ROUNDS):
-        tilt, mean_u, mean_v = balance(points, count, stiffness, f, spacing, u, v, tilt)
-        pressed, scale, highest = _sum_up(points, count, u, v, tilt, layer, f)
+        plane, sums = balance(points, count, stiffness, f, spacing, total, u, v, plane, sums)
+        pressed, scale, highest = _sum_up(points, count, plane, layer, f)
+        mean_u, mean_v = sums[2] / sums[1], sums[3] / sums[1]
         torsion, zx, zy = moment[2] - mean_u * force[1] + mean_v * force[0], 0.0, 0.0
         if abs(torsion) > SMALL * f * spacing:
             twist, x, y, zx, zy = _twist(pressed, layer, scale, lean_x, lean_y, torsion, f)
         else:
             twist = 0.0
-        highest += BEYOND * spacing * np.sqrt(tilt[1] * tilt[1] + tilt[2] * tilt[2])
+        highest += BEYOND * spacing * np.sqrt(plane[1] * plane[1] + plane[2] * plane[2])
         du, dv = -(moment[1] + twist * zy) / f - mean_u, (moment[0] + twist * zx) / f - mean_v
         miss = abs(du) + abs(dv)
         outside = abs(mean_u - u) + abs(mean_v - v) > OUT_OF_REACH * spacing
         if miss <= CLOSE * spacing or (outside and number == 0):
             break
         if outside:  # the last step was too long
-            tilt, u, v = last[0], 0.5 * (last[1] + u), 0.5 * (last[2] + v)
+            (plane, sums), u, v = last[:2], 0.5 * (last[2] + u), 0.5 * (last[3] + v)
             continue
         # Broyden's update of the matrix b that turns a miss into a step of u and v.
-        su, sv, yu, yv = u - last[1], v - last[2], du - last[3], dv - last[4]
+        su, sv, yu, yv = u - last[2], v - last[3], du - last[4], dv - last[5]
         bu, bv = b00 * yu + b01 * yv, b10 * yu + b11 * yv
         scalar = su * bu + sv * bv
         if abs(scalar) > 1e-3 * (su * su + sv * sv):
@@ -148,14 +148,28 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
             b00, b01 = b00 - (su + bu) * row_u, b01 - (su + bu) * row_v
             b10, b11 = b10 - (sv + bv) * row_u, b11 - (sv + bv) * row_v
         su, sv = b00 * du + b01 * dv, b10 * du + b11 * dv
-        tilt = (tilt[0] + tilt[1] * su + tilt[2] * sv, tilt[1], tilt[2])
-        last = (tilt, u, v, du, dv)
+        last = (plane, sums, u, v, du, dv)
         u, v = u + su, v + sv
     return (pressed, scale, twist, x, y), miss, highest
 
 
+@kernel(fastmath={"reassoc", "contract", "nsz"}, counted=False)
+def _project(points, count, lean_x, lean_y):
+    """Change the first two rows of ``points`` from x and y to u and v; return the sum of the areas [m2].
+
+    The arguments are as in `_settle`; the ratios of the tangential forces to the normal force are ``lean_x``
+    and ``lean_y``.
+    """
+    total = 0.0
+    for k in range(count):
+        points[0, k] -= lean_x * points[2, k]
+        points[1, k] -= lean_y * points[2, k]
+        total += points[4, k]
+    return total
+
+
 @kernel(error_model="numpy", counted=False)
-def _sum_up(points, count, u, v, tilt, layer, force):
+def _sum_up(points, count, plane, layer, force):
     """Sum area times depth, and its first moments, over the points of each pressed taxel.
 
     The sums are written to ``layer.sums``, and the indices of the taxels to ``layer.pressed``.
@@ -163,9 +177,7 @@ def _sum_up(points, count, u, v, tilt, layer, force):
     Args:
         points: ``Layer.points``.
         count: Number of points.
-        u: First coordinate of the centre of pressure [m].
-        v: Second coordinate of the centre of pressure [m].
-        tilt: Indentation c0 at the centre [m], and tilts c1 and c2.
+        plane: Indentation at the origin [m] and the two tilts, as in `balance`.
         layer: Scratch memory, a `Layer`.
         force: Normal force [N].
 
@@ -174,11 +186,11 @@ def _sum_up(points, count, u, v, tilt, layer, force):
         [N/m3], and the largest indentation of the tilted layer at a pressed point [m].
     """
     total, pressed, sums, taxel, owner = 0.0, 0, layer.sums, layer.pressed, layer.owner
-    (c0, c1, c2), last, highest = tilt, -1, -np.inf
+    (p0, p1, p2), last, highest = plane, -1, -np.inf
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for k in range(count):
         x, y = points[0, k], points[1, k]
-        level = c0 + c1 * (x - u) + c2 * (y - v)
+        level = p0 + p1 * x + p2 * y
         depth = level - points[3, k]
         if depth > 0.0:
             part, t = points[4, k] * depth, owner[k]
