@@ -24,6 +24,9 @@ a tilt that also presses deeper points.
 BEYOND = 1.5
 """Distance by which the tilted layer is extrapolated beyond the pressed points, to check whether it also
 presses deeper points [spacings]."""
+CLEARANCE = 0.3
+"""Points are left out of further iterations if the layer passes them by this distance, relative to the mean
+indentation."""
 SMALL = 1e-8
 """Torsional moments below this fraction of the normal force times the spacing are ignored."""
 CLOSE = 1e-7
@@ -114,16 +117,27 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
         miss: Distance between the resulting and the required centre of pressure [m].
         highest: Largest gap that the tilted layer fills, up to `BEYOND` spacings from the pressed points [m].
     """
-    points, f = layer.points, force[2]
+    points, owner, whole, f = layer.points, layer.owner, count, force[2]
     lean_x, lean_y = force[0] / f, force[1] / f
-    total = _project(points, count, lean_x, lean_y)
+    total, far_u, far_v = _project(points, count, lean_x, lean_y)
     plane, sums = (start, 0.0, 0.0), integrate(points, count, start, 0.0, 0.0)
+    base, clearance = plane, np.inf
     u, v = -moment[1] / f, moment[0] / f
     pressed, scale, twist, x, y, miss, highest = 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     last, b00, b01, b10, b11 = (plane, sums, u, v, 0.0, 0.0), 1.0, 0.0, 0.0, 1.0
     for number in range(MOST_ROUNDS):
         plane, sums = balance(points, count, stiffness, f, spacing, total, u, v, plane, sums)
-        pressed, scale, highest = _sum_up(points, count, plane, layer, f)
+        if number == 0:
+            base, clearance = plane, CLEARANCE * sums[1] / sums[4]
+            count = _keep_pressed(layer, count, plane, clearance)
+            points, owner = layer.kept, layer.kept_owner
+        change = abs(plane[0] - base[0])
+        change += abs(plane[1] - base[1]) * far_u + abs(plane[2] - base[2]) * far_v
+        if change > clearance:  # points that were left out may be pressed
+            points, owner, count, clearance = layer.points, layer.owner, whole, np.inf
+            sums = integrate(points, count, plane[0], plane[1], plane[2])
+            plane, sums = balance(points, count, stiffness, f, spacing, total, u, v, plane, sums)
+        pressed, scale, highest = _sum_up(points, owner, count, plane, layer, f)
         mean_u, mean_v = sums[2] / sums[1], sums[3] / sums[1]
         torsion, zx, zy = moment[2] - mean_u * force[1] + mean_v * force[0], 0.0, 0.0
         if abs(torsion) > SMALL * f * spacing:
@@ -155,27 +169,58 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
 
 @kernel(fastmath={"reassoc", "contract", "nsz"}, counted=False)
 def _project(points, count, lean_x, lean_y):
-    """Change the first two rows of ``points`` from x and y to u and v; return the sum of the areas [m2].
+    """Change the first two rows of ``points`` from x and y to u and v.
 
     The arguments are as in `_settle`; the ratios of the tangential forces to the normal force are ``lean_x``
     and ``lean_y``.
+
+    Returns:
+        The sum of the areas [m2], and upper bounds of the magnitudes of u and v [m]: their 8-norms over all
+        points, because sums compile to vector instructions and maxima do not.
     """
-    total = 0.0
+    total, sum_u, sum_v = 0.0, 0.0, 0.0
     for k in range(count):
-        points[0, k] -= lean_x * points[2, k]
-        points[1, k] -= lean_y * points[2, k]
+        u, v = points[0, k] - lean_x * points[2, k], points[1, k] - lean_y * points[2, k]
+        points[0, k], points[1, k] = u, v
         total += points[4, k]
-    return total
+        u, v = u * u, v * v
+        u, v = u * u, v * v
+        sum_u, sum_v = sum_u + u * u, sum_v + v * v
+    return total, np.sqrt(np.sqrt(np.sqrt(sum_u))), np.sqrt(np.sqrt(np.sqrt(sum_v)))
+
+
+@kernel(counted=False)
+def _keep_pressed(layer, count, plane, clearance):
+    """Copy the points that a plane presses, or nearly presses, to ``layer.kept``.
+
+    Args:
+        layer: Scratch memory, a `Layer`.
+        count: Number of points.
+        plane: As in `_sum_up`.
+        clearance: Distance between the plane and the points that are left out [m].
+
+    Returns:
+        The number of points kept.
+    """
+    points, owner, kept, kept_owner = layer.points, layer.owner, layer.kept, layer.kept_owner
+    (p0, p1, p2), number = plane, 0
+    for k in range(count):
+        u, v, gap = points[0, k], points[1, k], points[3, k]
+        kept[0, number], kept[1, number], kept[2, number] = u, v, points[2, k]
+        kept[3, number], kept[4, number], kept_owner[number] = gap, points[4, k], owner[k]
+        number += p0 + p1 * u + p2 * v + clearance > gap
+    return number
 
 
 @kernel(error_model="numpy", counted=False)
-def _sum_up(points, count, plane, layer, force):
+def _sum_up(points, owner, count, plane, layer, force):
     """Sum area times depth, and its first moments, over the points of each pressed taxel.
 
     The sums are written to ``layer.sums``, and the indices of the taxels to ``layer.pressed``.
 
     Args:
-        points: ``Layer.points``.
+        points: ``Layer.points`` or ``Layer.kept``.
+        owner: (q,) index in the skin of the taxel to which each point belongs.
         count: Number of points.
         plane: Indentation at the origin [m] and the two tilts, as in `balance`.
         layer: Scratch memory, a `Layer`.
@@ -185,7 +230,7 @@ def _sum_up(points, count, plane, layer, force):
         The number of pressed taxels, the ratio of the force to the sum of area times depth over all points
         [N/m3], and the largest indentation of the tilted layer at a pressed point [m].
     """
-    total, pressed, sums, taxel, owner = 0.0, 0, layer.sums, layer.pressed, layer.owner
+    total, pressed, sums, taxel = 0.0, 0, layer.sums, layer.pressed
     (p0, p1, p2), last, highest = plane, -1, -np.inf
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for k in range(count):

@@ -111,6 +111,7 @@ def quadrature(skin: Taxels) -> Quadrature:
     taxels["area"][:-1], taxels["margin"][:-1], taxels["id"][:-1] = areas[order], margin[order], order
     for name, owners in (("begin", owner), ("beside", ahead)):
         taxels[name][1:] = np.cumsum(np.bincount(index[owners], minlength=len(positions)))
+    low, high = (np.where(oriented, normals, wide)[order] for wide in (-1e9, 1e9))
     by_place = np.argsort(index[ahead], kind="stable")
     return Quadrature(
         taxels,
@@ -118,7 +119,7 @@ def quadrature(skin: Taxels) -> Quadrature:
         points[np.argsort(index[owner], kind="stable")],
         index[beside[by_place]],
         nodes,
-        boxes_of(*(np.where(oriented, normals, wide)[order] for wide in (-1e9, 1e9)), nodes),
+        boxes_of(low, high, nodes),
         roots,
     )
 

@@ -59,29 +59,23 @@ def taxels_around(load, solid, pair, quad, reach, layer, count):
         if beyond or facing <= FACING:
             k = node.skip
             continue
-        found = count
         for c in range(node.first, node.last):
-            # Each taxel is written, and overwritten by the next one if it is not in reach: branches would
-            # take longer.
             cell = cells[c]
-            cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
-            faces = (cosine > FACING) | ((cell.nx == 0.0) & (cell.ny == 0.0) & (cell.nz == 0.0))
             if plane:
-                inside = up_x * cell.x + up_y * cell.y + up_z * cell.z <= limit
+                beyond = up_x * cell.x + up_y * cell.y + up_z * cell.z > limit
             else:
-                inside = (cell.x - px) ** 2 + (cell.y - py) ** 2 + (cell.z - pz) ** 2 <= farthest
-            taxel[found] = c
-            found += inside & faces & (gap[c] == np.inf)
-        for e in range(count, found):
-            c = taxel[e]
-            cell = cells[c]
-            x, y, z = cell.x - ox, cell.y - oy, cell.z - oz
-            near[0, e] = ux * x + uy * y + uz * z
-            near[1, e] = vx * x + vy * y + vz * z
-            near[2, e] = nx * x + ny * y + nz * z
-            near[4, e] = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
-            near[5, e], near[6, e], gap[c] = cell.area, cell.margin, 0.0
-        count = found
+                beyond = (cell.x - px) ** 2 + (cell.y - py) ** 2 + (cell.z - pz) ** 2 > farthest
+            if beyond or gap[c] != np.inf:
+                continue
+            cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
+            if cosine > FACING or (cell.nx == 0.0 and cell.ny == 0.0 and cell.nz == 0.0):
+                x, y, z = cell.x - ox, cell.y - oy, cell.z - oz
+                near[0, count] = ux * x + uy * y + uz * z
+                near[1, count] = vx * x + vy * y + vz * z
+                near[2, count] = nx * x + ny * y + nz * z
+                near[4, count], near[5, count], near[6, count] = cosine, cell.area, cell.margin
+                taxel[count], gap[c] = c, 0.0
+                count += 1
         k += 1
     return count
 
