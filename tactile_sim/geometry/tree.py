@@ -65,3 +65,23 @@ def tree(points: np.ndarray, half: np.ndarray | None = None) -> tuple[np.ndarray
     nodes["skip"] = np.searchsorted(nodes["first"], nodes["last"])
     nodes["last"][inner] = nodes["first"][inner]
     return order, nodes
+
+
+def boxes_of(low: np.ndarray, high: np.ndarray, nodes: np.ndarray) -> np.ndarray:
+    """Compute boxes around other quantities of the points in each node of one or more trees.
+
+    Args:
+        low: (n, 3) lower ends of the quantities, in the order of the ranges of the nodes.
+        high: (n, 3) upper ends.
+        nodes: (k,) array of `NODE`, in which ranges and ``skip`` are those of the whole array.
+
+    Returns:
+        (k, 6) centres and half-sizes of the boxes.
+    """
+    if not len(nodes):
+        return np.empty((0, 6))
+    # The points of a node are those from its first to its last leaf.
+    ranges = np.column_stack([nodes["first"], nodes["last"][nodes["skip"] - 1]]).ravel()
+    lower = np.minimum.reduceat(np.append(low, low[:1], axis=0), ranges)[::2]
+    upper = np.maximum.reduceat(np.append(high, high[:1], axis=0), ranges)[::2]
+    return np.hstack([0.5 * (lower + upper), 0.5 * (upper - lower)])

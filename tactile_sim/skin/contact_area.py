@@ -9,9 +9,9 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.skin.gaps import UPRIGHT, level_face, write_gaps
-from tactile_sim.skin.nearby import add_neighbors
+from tactile_sim.skin.nearby import MISSED, add_neighbors
 from tactile_sim.skin.quadrature import NX, POINT_AREA
-from tactile_sim.skin.reach import FACING, place
+from tactile_sim.skin.reach import FACING
 
 UNEVEN = 0.25
 """The gap is uneven where the gaps of neighboring taxels differ by more than this, relative to their
@@ -23,7 +23,7 @@ distance. It holds for taxels in one plane under a level face, and must be at le
 
 
 @kernel(inline="always")
-def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, reach, limit):
+def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, limit, most):
     """Fill ``layer.points`` with the points of a patch that the other body may press.
 
     A taxel is represented by one point if the gap is even over its cell, and by several points at an edge of
@@ -37,8 +37,8 @@ def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, reach,
         solids: The scene's `Solids`.
         layer: Scratch memory, a `Layer`.
         spacing: Spacing of the patch's taxels [m].
-        reach: As in `nearby.measure`.
-        limit: Largest gap at which points may be pressed [m].
+        limit: Largest gap of a taxel that may be pressed [m].
+        most: The result is empty if the gaps of all points exceed this [m].
 
     Returns:
         The `Nearby` extended by neighboring taxels, the number of points, and the smallest gap [m].
@@ -52,7 +52,7 @@ def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, reach,
             layer.several[unsure] = e
             unsure += 1
     count, kept = _even_points(nearby, unsure, count, quad, layer, limit, UNEVEN * spacing)
-    count, least = _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer)
+    count, least = _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer, most)
     return nearby, count, least
 
 
@@ -126,14 +126,17 @@ def _even_points(nearby, unsure, count, quad, layer, limit, uneven):
     for k in range(unsure):
         e = several[k]
         here, smooth = near[3, e], near[6, e] >= 0.0
-        low, high = here, here
+        even = smooth and here <= limit and near[4, e] > FACING
+        low = beside_it = here
         for n in range(cells[taxel[e]].beside, cells[taxel[e] + 1].beside):
             there = gap[quad.beside[n]]
-            low, high = (there if there < low else low), (there if there > high else high)
-        # Between two smooth surfaces, the gap beside a taxel is about the mean of its gap and its neighbor's.
-        beside_it = 0.5 * (here + low) if nearby.is_round and smooth and here < np.inf else low
-        even = high - here <= uneven and here - low <= uneven
-        if smooth and here <= limit and even and near[4, e] > FACING:
+            even = even and abs(there - here) <= uneven
+            low = there if there < low else low
+            # Between two smooth surfaces, the gap beside a taxel is about the mean of both gaps.
+            beside_it = 0.5 * (here + low) if nearby.is_round and smooth and here < np.inf else low
+            if beside_it <= limit and not even:
+                break
+        if even:
             _add_point(near, e, cells[taxel[e]].id, layer.points, layer.owner, count)
             count += 1
         elif beside_it <= limit or nearby.least == np.inf:
@@ -143,41 +146,60 @@ def _even_points(nearby, unsure, count, quad, layer, limit, uneven):
 
 
 @kernel(inline="always")
-def _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer):
-    """For the taxels in ``layer.several[:kept]``, write all points whose gap to the other body is finite.
+def _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer, most):
+    """Write all points of the taxels in ``layer.several[:kept]`` that face the other body.
 
     ``count`` is the number of points written so far. The other arguments are as in `contact_points`.
 
     Returns:
-        The number of points, and the smallest gap [m].
+        The number of points, or 0 if the gaps of all points exceed ``most``; and the smallest gap [m].
     """
-    points, owner, own, cells, (nx, ny, nz) = (
-        layer.points,
-        layer.owner,
-        quad.points,
-        quad.taxels,
-        pair.axes[2],
-    )
-    some, least = count, nearby.least
+    points, owner, own, cells = layer.points, layer.owner, quad.points, quad.taxels
+    nx, ny, nz = pair.axes[2]
+    some = count
     for k in range(kept):
-        t = layer.taxel[layer.several[k]]
-        for q in range(cells[t].begin, cells[t + 1].begin):
-            x, y, z = own[q, NX], own[q, NX + 1], own[q, NX + 2]
-            cosine = -(x * nx + y * ny + z * nz) if x != 0.0 or y != 0.0 or z != 0.0 else 1.0
-            if cosine > FACING:
-                place(own[q, 0], own[q, 1], own[q, 2], pair, points, some)
-                points[4, some], owner[some] = cosine * own[q, POINT_AREA], cells[t].id
-                some += 1
+        e = layer.several[k]
+        t, cosine = layer.taxel[e], layer.near[4, e]
+        taxel, first, last = cells[t].id, cells[t].begin, cells[t + 1].begin
+        same = cells[t].margin >= 0.0 and cosine > FACING  # the points have the normal of the taxel
+        for q in range(first, last):
+            if not same:
+                x, y, z = own[q, NX], own[q, NX + 1], own[q, NX + 2]
+                cosine = 1.0 if (x == 0.0) & (y == 0.0) & (z == 0.0) else -(x * nx + y * ny + z * nz)
+            # A point that faces away is overwritten by the next one: branches would take longer.
+            points[0, some], points[1, some], points[2, some] = own[q, 0], own[q, 1], own[q, 2]
+            points[4, some], owner[some] = cosine * own[q, POINT_AREA], taxel
+            some += cosine > FACING
+    _to_pair(points[0, count:some], points[1, count:some], points[2, count:some], pair.axes, pair.origin)
     write_gaps(points, count, some, solids, layer, nearby.geoms, triangles)
-    for k in range(count, some):
-        if points[3, k] < np.inf:
-            least = min(least, points[3, k])
-            if count < k:
-                for i in range(5):
-                    points[i, count] = points[i, k]
-                owner[count] = owner[k]
-            count += 1
-    return count, least
+    least = _limit_gaps(points[3, count:some])
+    return some if count > 0 or least <= most else 0, min(least, nearby.least)
+
+
+@kernel(counted=False)
+def _to_pair(xs, ys, zs, axes, origin):
+    """Transform points in place from the body's frame to that of a `Pair`, with its ``axes`` and ``origin``.
+
+    The coordinates ``xs``, ``ys`` and ``zs`` (k,) are in separate arrays, so that the loop compiles to vector
+    instructions.
+    """
+    (ux, uy, uz), (vx, vy, vz), (nx, ny, nz) = axes
+    ox, oy, oz = origin
+    for k in range(len(xs)):
+        x, y, z = xs[k] - ox, ys[k] - oy, zs[k] - oz
+        xs[k] = ux * x + uy * y + uz * z
+        ys[k] = vx * x + vy * y + vz * z
+        zs[k] = nx * x + ny * y + nz * z
+
+
+@kernel(fastmath={"nnan", "nsz", "reassoc"}, counted=False)
+def _limit_gaps(gaps):
+    """Reduce infinite gaps to MISSED, because sums over infinite depths are not numbers; return the least."""
+    least = np.inf
+    for k in range(len(gaps)):
+        least = gaps[k] if gaps[k] < least else least
+        gaps[k] = gaps[k] if gaps[k] < MISSED else MISSED
+    return least
 
 
 @kernel(counted=False)

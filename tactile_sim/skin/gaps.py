@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.geometry.solids import BOX, MESH, PARALLEL, PLANE, SPHERE, enter_box, entry
+from tactile_sim.geometry.solids import BOX, CAPSULE, MESH, PARALLEL, PLANE, SPHERE, enter_box, entry
 from tactile_sim.geometry.triangle_bins import surface_below
 
 UPRIGHT = 0.999
@@ -34,6 +34,8 @@ def write_gaps(points, first, last, solids, layer, geoms, triangles):
         solid = solids.table[layer.geoms[0, g]]
         if solid.kind == BOX:
             _gaps_to_box(solid.size, layer.poses[g], xs, ys, zs, gaps)
+        elif solid.kind == CAPSULE:
+            _gaps_to_capsule(solid.size, layer.poses[g], xs, ys, zs, gaps)
         elif solid.kind != MESH:
             _gaps_to(solid.kind, solid.size, layer.poses[g], xs, ys, zs, gaps)
     if len(triangles[0]):
@@ -45,7 +47,7 @@ def write_gaps(points, first, last, solids, layer, geoms, triangles):
 def _gaps_to(kind, size, pose, xs, ys, zs, gaps):
     """Reduce the gap of each point to its gap from a solid, if that is smaller.
 
-    The solid must not be a mesh or a box.
+    The solid must not be a mesh, box or capsule.
 
     Args:
         kind: Kind of the solid, as in `SOLID`.
@@ -96,6 +98,42 @@ def _gaps_to_box(size, pose, xs, ys, zs, gaps):
         px, py = r00 * x + r10 * y + r20 * z, r01 * x + r11 * y + r21 * z
         pz = r02 * x + r12 * y + r22 * z
         here = enter_box(px, py, pz, -ix, -iy, -iz, a, b, c)
+        gaps[e] = here if here < gaps[e] else gaps[e]
+
+
+@kernel(error_model="numpy", counted=False)
+def _gaps_to_capsule(size, pose, xs, ys, zs, gaps):
+    """Reduce the gap of each point to its gap from a capsule, if that is smaller; arguments as in `_gaps_to`.
+
+    The lines enter and leave the capsule through its cylinder or through one of the balls at its ends. There
+    are no branches, so that the loop compiles to vector instructions.
+    """
+    a, b = size[0], size[1]
+    t0, t1, t2 = pose[0], pose[1], pose[2]
+    r00, r01, r02, r10, r11, r12 = pose[3], pose[4], pose[5], pose[6], pose[7], pose[8]
+    r20, r21, r22 = pose[9], pose[10], pose[11]
+    across = r20 * r20 + r21 * r21
+    crosses = across >= PARALLEL
+    inverse = 1.0 / across if crosses else 0.0
+    for e in range(len(xs)):
+        x, y, z = xs[e] - t0, ys[e] - t1, zs[e] - t2
+        px, py = r00 * x + r10 * y + r20 * z, r01 * x + r11 * y + r21 * z
+        pz = r02 * x + r12 * y + r22 * z
+        middle, outside = px * r20 + py * r21, px * px + py * py - a * a
+        root = middle * middle - across * outside
+        half = np.sqrt(root if root > 0.0 else 0.0)
+        first, last = (middle - half) * inverse, (middle + half) * inverse
+        meets = crosses & (root >= 0.0)
+        first = first if meets & (abs(pz - first * r22) <= b) else np.inf
+        last = last if meets & (abs(pz - last * r22) <= b) else -np.inf
+        for end in (-b, b):
+            there = pz - end
+            center = middle + there * r22
+            root = center * center - outside - there * there
+            half, meets = np.sqrt(root if root > 0.0 else 0.0), root >= 0.0
+            near, far = (center - half if meets else np.inf), (center + half if meets else -np.inf)
+            first, last = (near if near < first else first), (far if far > last else last)
+        here = first if last >= 0.0 else np.inf
         gaps[e] = here if here < gaps[e] else gaps[e]
 
 

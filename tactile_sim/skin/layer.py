@@ -32,6 +32,8 @@ class Layer(NamedTuple):
     points: np.ndarray
     """(5, q) points that may be pressed, one per column, grouped by taxel. Rows: x, y, z, gap [m] and
     projected area [m2]."""
+    kept: np.ndarray
+    """(5, q) those of ``points`` that are pressed or nearly pressed, with coordinates u and v of `press`."""
     sums: np.ndarray
     """(4, n) sum of area times depth over the points of each pressed taxel [m3], and the first moments of
     area times depth along the coordinates u, v and z of `press` [m4]."""
@@ -43,6 +45,8 @@ class Layer(NamedTuple):
     """(n,) indices in the skin of the taxels that any pair presses."""
     owner: np.ndarray
     """(q,) index in the skin of the taxel to which each point belongs."""
+    kept_owner: np.ndarray
+    """(q,) index in the skin of the taxel to which each point in ``kept`` belongs."""
     pressed: np.ndarray
     """(n,) indices in the skin of the taxels that the current pair presses."""
     geoms: np.ndarray
@@ -53,9 +57,9 @@ class Layer(NamedTuple):
     """Empty result of `bin_triangles`, for pairs without a mesh."""
 
 
-NEAR, POINTS, SUMS, ROWS = 1, 8, 13, 17
-"""Start rows of ``near``, ``points`` and ``sums`` in the first array of ``ElasticArrays.memory``, and the
-total number of rows of that array."""
+NEAR, POINTS, KEPT, SUMS, ROWS = 1, 8, 13, 18, 22
+"""Start rows of ``near``, ``points``, ``kept`` and ``sums`` in the first array of ``ElasticArrays.memory``,
+and the total number of rows of that array."""
 TOUCHED = 2
 """Row of ``touched`` in the second array of ``ElasticArrays.memory``."""
 
@@ -67,8 +71,9 @@ class ElasticArrays(NamedTuple):
     quad: Quadrature
     solids: Solids
     memory: tuple[np.ndarray, ...]
-    """Memory of a `Layer` in four arrays. The rows of the first array are gap, near, points and sums. The
-    rows of the second are taxel, several, touched, owner and pressed. The other two are geoms and poses."""
+    """Memory of a `Layer` in four arrays. The rows of the first array are gap, near, points, kept and sums.
+    The rows of the second are taxel, several, touched, owner, kept_owner and pressed. The other two are geoms
+    and poses."""
 
     def twin(self, index: TaxelIndex) -> ElasticArrays:
         """Return a copy with another `TaxelIndex` and separate scratch memory, for another thread."""
@@ -93,7 +98,7 @@ def elastic_arrays(skin: Taxels, model: mujoco.MjModel, index: TaxelIndex) -> El
     numbers[0] = np.inf
     memory = (
         numbers,
-        np.empty((5, points), np.int64),
+        np.empty((6, points), np.int64),
         np.empty((2, geoms), np.int64),
         np.empty((geoms, 12)),
     )
@@ -104,7 +109,7 @@ _F, _I = np.float64, np.int64
 _pack, _unpack = packing(
     (
         *((_F, 2), (_F, 2), (PATCH, 1), (_I, 1), (_I, 1), (_I, 1), (np.int32, 1), (_F, 1), (_F, 2), (_F, 2)),
-        *((TAXEL, 1), (_I, 1), (_F, 2), (_I, 1), (NODE, 1), (_I, 1)),
+        *((TAXEL, 1), (_I, 1), (_F, 2), (_I, 1), (NODE, 1), (_F, 2), (_I, 1)),
         *((SOLID, 1), (_F, 3), (NODE, 1)),
         *((_F, 2), (_I, 2), (_I, 2), (_F, 2)),
     )
@@ -119,10 +124,10 @@ def unpack(table):
         The fields of the `TaxelIndex` as a plain tuple, the `Quadrature`, the `Solids` and the `Layer`.
     """
     arrays = _unpack(table)
-    numbers, indices, geoms, poses = arrays[19:]
+    numbers, indices, geoms, poses = arrays[20:]
     none = numbers[:0], indices[0, :0], indices[0, :0], numbers[0, :0]
     layer = Layer(
-        numbers[0], numbers[NEAR:POINTS], numbers[POINTS:SUMS], numbers[SUMS:ROWS],
-        indices[0], indices[1], indices[TOUCHED], indices[3], indices[4], geoms, poses, none,
+        numbers[0], numbers[NEAR:POINTS], numbers[POINTS:KEPT], numbers[KEPT:SUMS], numbers[SUMS:ROWS],
+        indices[0], indices[1], indices[TOUCHED], indices[3], indices[4], indices[5], geoms, poses, none,
     )  # fmt: skip
-    return arrays[:10], Quadrature(*arrays[10:16]), Solids(*arrays[16:19]), layer
+    return arrays[:10], Quadrature(*arrays[10:17]), Solids(*arrays[17:20]), layer

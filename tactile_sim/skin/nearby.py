@@ -65,14 +65,16 @@ def find_taxels(loads, group, number, pair, index, quad, solids, layer, volume):
         volume: Sum of area times depth that balances the normal force [m3].
     """
     reach = reach_of(loads[pair.first], index.patches)
-    near, within = layer.near, reach
+    within = reach
     nearby = _touching(loads, group, number, pair, index, quad, solids, layer)
     if not nearby.has_mesh:
-        within = np.inf
-        write_gaps(near, 0, nearby.found, solids, layer, nearby.geoms, layer.triangles)
+        # The gaps of these taxels and their neighbors limit the depth, so that few others must be searched.
+        found = nearby.found
         for e in range(nearby.found):
-            within = min(within, near[3, e] + GUESS * volume / near[5, e])
-        within = min(max(within, 0.0), reach)
+            found = _take_neighbors(e, pair, quad, layer, found)
+        nearby = Nearby(found, 0, nearby.geoms, nearby.is_round, False, 0.0, np.inf, np.inf)
+        nearby = _measure_new(nearby, layer.triangles, solids, layer, volume)
+        within = min(max(nearby.least + GUESS * nearby.depth, 0.0), reach)
     return _search(loads, pair, quad, solids, layer, nearby, within)
 
 
@@ -124,18 +126,31 @@ def measure(nearby, loads, pair, triangles, quad, solids, layer, reach, volume, 
     Returns:
         The updated `Nearby`.
     """
-    gap, taxel, near = layer.gap, layer.taxel, layer.near
     while True:
-        found, measured, geoms, is_round, has_mesh, within, least, depth = nearby
-        write_gaps(near, measured, found, solids, layer, geoms, triangles)
-        for e in range(measured, found):
-            gap[taxel[e]] = min(near[3, e], MISSED)
-            least = min(least, near[3, e])
-        depth = _depth(near, found, least, volume)
-        nearby = Nearby(found, found, geoms, is_round, has_mesh, within, least, depth)
-        if within >= reach or least + depths * depth <= within:
+        nearby = _measure_new(nearby, triangles, solids, layer, volume)
+        within, needed = nearby.within, nearby.least + depths * nearby.depth
+        if within >= reach or needed <= within:
             return nearby
         nearby = _search(loads, pair, quad, solids, layer, nearby, reach)
+
+
+@kernel(inline="always")
+def _measure_new(nearby, triangles, solids, layer, volume):
+    """Measure the gaps of the taxels found since the last call, and update the depth.
+
+    The arguments are as in `measure`.
+
+    Returns:
+        The updated `Nearby`.
+    """
+    gap, taxel, near = layer.gap, layer.taxel, layer.near
+    found, measured, geoms, is_round, has_mesh, within, least, _ = nearby
+    write_gaps(near, measured, found, solids, layer, geoms, triangles)
+    for e in range(measured, found):
+        gap[taxel[e]] = min(near[3, e], MISSED)
+        least = min(least, near[3, e])
+    depth = _depth(near, found, least, volume)
+    return Nearby(found, found, geoms, is_round, has_mesh, within, least, depth)
 
 
 @kernel(inline="always")
@@ -225,24 +240,42 @@ def add_neighbors(nearby, some, pair, triangles, quad, solids, layer, limit):
     Returns:
         The updated `Nearby`, including the neighbors.
     """
-    cells, beside, gap, taxel, near = quad.taxels, quad.beside, layer.gap, layer.taxel, layer.near
-    nx, ny, nz = pair.axes[2]
+    gap, taxel, near = layer.gap, layer.taxel, layer.near
     _, measured, geoms, is_round, has_mesh, within, least, depth = nearby
     found = measured
     for n in range(some):
         e = layer.several[n]
-        if near[3, e] > limit:
-            continue
-        for k in range(cells[taxel[e]].beside, cells[taxel[e] + 1].beside):
-            t = beside[k]
-            if gap[t] == np.inf:
-                cell = cells[t]
-                cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
-                if cosine > FACING:
-                    take(cell, t, cosine, pair, taxel, near, found)
-                    gap[t] = MISSED
-                    found += 1
+        if near[3, e] <= limit:
+            found = _take_neighbors(e, pair, quad, layer, found)
     write_gaps(near, measured, found, solids, layer, geoms, triangles)
     for e in range(measured, found):
         gap[taxel[e]] = min(near[3, e], MISSED)
     return Nearby(found, found, geoms, is_round, has_mesh, within, least, depth)
+
+
+@kernel(inline="always")
+def _take_neighbors(e, pair, quad, layer, found):
+    """Append the neighbors of a nearby taxel that face the other body, unless they have been found before.
+
+    Args:
+        e: Column of the taxel in ``layer.near``.
+        pair: As in `measure`.
+        quad: As in `measure`.
+        layer: As in `measure`.
+        found: Number of taxels in the layer before the call.
+
+    Returns:
+        The number of taxels in the layer after the call.
+    """
+    cells, beside, gap, taxel, near = quad.taxels, quad.beside, layer.gap, layer.taxel, layer.near
+    nx, ny, nz = pair.axes[2]
+    for k in range(cells[taxel[e]].beside, cells[taxel[e] + 1].beside):
+        t = beside[k]
+        if gap[t] == np.inf:
+            cell = cells[t]
+            cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
+            if cosine > FACING:
+                take(cell, t, cosine, pair, taxel, near, found)
+                gap[t] = MISSED
+                found += 1
+    return found

@@ -12,8 +12,8 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.skin.contact_area import contact_points
 from tactile_sim.skin.materials import foundation_of, reach_of
-from tactile_sim.skin.nearby import GUESS, find_taxels, measure
-from tactile_sim.skin.winkler import balance
+from tactile_sim.skin.nearby import GUESS, MISSED, find_taxels, measure
+from tactile_sim.skin.winkler import balance, integrate
 
 DEPTHS = GUESS, 1e30
 """Depths up to which points may be pressed, as multiples of the depth estimated without a tilt.
@@ -24,6 +24,9 @@ a tilt that also presses deeper points.
 BEYOND = 1.5
 """Distance by which the tilted layer is extrapolated beyond the pressed points, to check whether it also
 presses deeper points [spacings]."""
+CLEARANCE = 0.3
+"""Points are left out of further iterations if the layer passes them by this distance, relative to the mean
+indentation."""
 SMALL = 1e-8
 """Torsional moments below this fraction of the normal force times the spacing are ignored."""
 CLOSE = 1e-7
@@ -67,21 +70,22 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
     stiffness, reach = foundation_of(load, index.patches), reach_of(load, index.patches)
     volume = pair.force[2] / stiffness
     nearby = find_taxels(loads, group, number, pair, index, quad, solids, layer, volume)
-    result = NOTHING
+    result, miss, highest = NOTHING, np.inf, np.inf
     for depths in DEPTHS:
         nearby = measure(nearby, loads, pair, triangles, quad, solids, layer, reach, volume, depths)
         within = depths * nearby.depth
         limit = nearby.least + min(reach, within)
+        # If the layer presses points beyond the limit, the result is not used.
+        most = limit if within < reach else MISSED
         nearby, count, least = contact_points(
-            nearby, pair, triangles, quad, solids, layer, spacing, reach, limit
+            nearby, pair, triangles, quad, solids, layer, spacing, limit, most
         )  # fmt: skip
-        if count == 0:
-            break
-        # Start with all points pressed, so that Newton's method does not get stuck at a border.
-        start = reach if depths > GUESS else nearby.depth if nearby.depth < np.inf else 0.0
-        result, miss, highest = _settle(
-            count, least + start, pair.force, pair.moment, stiffness, spacing, layer
-        )  # fmt: skip
+        if count > 0:
+            # Start with all points pressed, so that Newton's method does not get stuck at a border.
+            start = reach if depths > GUESS else nearby.depth if nearby.depth < np.inf else 0.0
+            result, miss, highest = _settle(
+                count, least + start, pair.force, pair.moment, stiffness, spacing, layer
+            )  # fmt: skip
         if (miss <= OUT_OF_REACH * spacing and highest <= limit) or within >= reach:
             break
     for e in range(nearby.found):
@@ -113,34 +117,44 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
         miss: Distance between the resulting and the required centre of pressure [m].
         highest: Largest gap that the tilted layer fills, up to `BEYOND` spacings from the pressed points [m].
     """
-    points, f = layer.points, force[2]
+    points, owner, whole, f = layer.points, layer.owner, count, force[2]
     lean_x, lean_y = force[0] / f, force[1] / f
-    for k in range(count):
-        points[0, k] -= lean_x * points[2, k]
-        points[1, k] -= lean_y * points[2, k]
-    tilt = (start, 0.0, 0.0)
+    total, far_u, far_v = _project(points, count, lean_x, lean_y)
+    plane, sums = (start, 0.0, 0.0), integrate(points, count, start, 0.0, 0.0)
+    base, clearance = plane, np.inf
     u, v = -moment[1] / f, moment[0] / f
     pressed, scale, twist, x, y, miss, highest = 0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
-    last, b00, b01, b10, b11 = (tilt, u, v, 0.0, 0.0), 1.0, 0.0, 0.0, 1.0
+    last, b00, b01, b10, b11 = (plane, sums, u, v, 0.0, 0.0), 1.0, 0.0, 0.0, 1.0
     for number in range(MOST_ROUNDS):
-        tilt, mean_u, mean_v = balance(points, count, stiffness, f, spacing, u, v, tilt)
-        pressed, scale, highest = _sum_up(points, count, u, v, tilt, layer, f)
+        plane, sums = balance(points, count, stiffness, f, spacing, total, u, v, plane, sums)
+        if number == 0:
+            base, clearance = plane, CLEARANCE * sums[1] / sums[4]
+            count = _keep_pressed(layer, count, plane, clearance)
+            points, owner = layer.kept, layer.kept_owner
+        change = abs(plane[0] - base[0])
+        change += abs(plane[1] - base[1]) * far_u + abs(plane[2] - base[2]) * far_v
+        if change > clearance:  # points that were left out may be pressed
+            points, owner, count, clearance = layer.points, layer.owner, whole, np.inf
+            sums = integrate(points, count, plane[0], plane[1], plane[2])
+            plane, sums = balance(points, count, stiffness, f, spacing, total, u, v, plane, sums)
+        pressed, scale, highest = _sum_up(points, owner, count, plane, layer, f)
+        mean_u, mean_v = sums[2] / sums[1], sums[3] / sums[1]
         torsion, zx, zy = moment[2] - mean_u * force[1] + mean_v * force[0], 0.0, 0.0
         if abs(torsion) > SMALL * f * spacing:
             twist, x, y, zx, zy = _twist(pressed, layer, scale, lean_x, lean_y, torsion, f)
         else:
             twist = 0.0
-        highest += BEYOND * spacing * np.sqrt(tilt[1] * tilt[1] + tilt[2] * tilt[2])
+        highest += BEYOND * spacing * np.sqrt(plane[1] * plane[1] + plane[2] * plane[2])
         du, dv = -(moment[1] + twist * zy) / f - mean_u, (moment[0] + twist * zx) / f - mean_v
         miss = abs(du) + abs(dv)
         outside = abs(mean_u - u) + abs(mean_v - v) > OUT_OF_REACH * spacing
         if miss <= CLOSE * spacing or (outside and number == 0):
             break
         if outside:  # the last step was too long
-            tilt, u, v = last[0], 0.5 * (last[1] + u), 0.5 * (last[2] + v)
+            (plane, sums), u, v = last[:2], 0.5 * (last[2] + u), 0.5 * (last[3] + v)
             continue
         # Broyden's update of the matrix b that turns a miss into a step of u and v.
-        su, sv, yu, yv = u - last[1], v - last[2], du - last[3], dv - last[4]
+        su, sv, yu, yv = u - last[2], v - last[3], du - last[4], dv - last[5]
         bu, bv = b00 * yu + b01 * yv, b10 * yu + b11 * yv
         scalar = su * bu + sv * bv
         if abs(scalar) > 1e-3 * (su * su + sv * sv):
@@ -148,24 +162,67 @@ def _settle(count, start, force, moment, stiffness, spacing, layer):
             b00, b01 = b00 - (su + bu) * row_u, b01 - (su + bu) * row_v
             b10, b11 = b10 - (sv + bv) * row_u, b11 - (sv + bv) * row_v
         su, sv = b00 * du + b01 * dv, b10 * du + b11 * dv
-        tilt = (tilt[0] + tilt[1] * su + tilt[2] * sv, tilt[1], tilt[2])
-        last = (tilt, u, v, du, dv)
+        last = (plane, sums, u, v, du, dv)
         u, v = u + su, v + sv
     return (pressed, scale, twist, x, y), miss, highest
 
 
+@kernel(fastmath={"reassoc", "contract", "nsz"}, counted=False)
+def _project(points, count, lean_x, lean_y):
+    """Change the first two rows of ``points`` from x and y to u and v.
+
+    The arguments are as in `_settle`; the ratios of the tangential forces to the normal force are ``lean_x``
+    and ``lean_y``.
+
+    Returns:
+        The sum of the areas [m2], and upper bounds of the magnitudes of u and v [m]: their 8-norms over all
+        points, because sums compile to vector instructions and maxima do not.
+    """
+    total, sum_u, sum_v = 0.0, 0.0, 0.0
+    for k in range(count):
+        u, v = points[0, k] - lean_x * points[2, k], points[1, k] - lean_y * points[2, k]
+        points[0, k], points[1, k] = u, v
+        total += points[4, k]
+        u, v = u * u, v * v
+        u, v = u * u, v * v
+        sum_u, sum_v = sum_u + u * u, sum_v + v * v
+    return total, np.sqrt(np.sqrt(np.sqrt(sum_u))), np.sqrt(np.sqrt(np.sqrt(sum_v)))
+
+
+@kernel(counted=False)
+def _keep_pressed(layer, count, plane, clearance):
+    """Copy the points that a plane presses, or nearly presses, to ``layer.kept``.
+
+    Args:
+        layer: Scratch memory, a `Layer`.
+        count: Number of points.
+        plane: As in `_sum_up`.
+        clearance: Distance between the plane and the points that are left out [m].
+
+    Returns:
+        The number of points kept.
+    """
+    points, owner, kept, kept_owner = layer.points, layer.owner, layer.kept, layer.kept_owner
+    (p0, p1, p2), number = plane, 0
+    for k in range(count):
+        u, v, gap = points[0, k], points[1, k], points[3, k]
+        kept[0, number], kept[1, number], kept[2, number] = u, v, points[2, k]
+        kept[3, number], kept[4, number], kept_owner[number] = gap, points[4, k], owner[k]
+        number += p0 + p1 * u + p2 * v + clearance > gap
+    return number
+
+
 @kernel(error_model="numpy", counted=False)
-def _sum_up(points, count, u, v, tilt, layer, force):
+def _sum_up(points, owner, count, plane, layer, force):
     """Sum area times depth, and its first moments, over the points of each pressed taxel.
 
     The sums are written to ``layer.sums``, and the indices of the taxels to ``layer.pressed``.
 
     Args:
-        points: ``Layer.points``.
+        points: ``Layer.points`` or ``Layer.kept``.
+        owner: (q,) index in the skin of the taxel to which each point belongs.
         count: Number of points.
-        u: First coordinate of the centre of pressure [m].
-        v: Second coordinate of the centre of pressure [m].
-        tilt: Indentation c0 at the centre [m], and tilts c1 and c2.
+        plane: Indentation at the origin [m] and the two tilts, as in `balance`.
         layer: Scratch memory, a `Layer`.
         force: Normal force [N].
 
@@ -173,12 +230,12 @@ def _sum_up(points, count, u, v, tilt, layer, force):
         The number of pressed taxels, the ratio of the force to the sum of area times depth over all points
         [N/m3], and the largest indentation of the tilted layer at a pressed point [m].
     """
-    total, pressed, sums, taxel, owner = 0.0, 0, layer.sums, layer.pressed, layer.owner
-    (c0, c1, c2), last, highest = tilt, -1, -np.inf
+    total, pressed, sums, taxel = 0.0, 0, layer.sums, layer.pressed
+    (p0, p1, p2), last, highest = plane, -1, -np.inf
     s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
     for k in range(count):
         x, y = points[0, k], points[1, k]
-        level = c0 + c1 * (x - u) + c2 * (y - v)
+        level = p0 + p1 * x + p2 * y
         depth = level - points[3, k]
         if depth > 0.0:
             part, t = points[4, k] * depth, owner[k]

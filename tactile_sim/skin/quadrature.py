@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tactile_sim.geometry.tree import NODE, tree
+from tactile_sim.geometry.tree import NODE, boxes_of, tree
 
 if TYPE_CHECKING:
     from tactile_sim.skin.taxels import Taxels
@@ -70,6 +70,9 @@ class Quadrature(NamedTuple):
     """Neighbours of each taxel, taxel by taxel, as indices into ``taxels``."""
     nodes: np.ndarray
     """Array of `tree.NODE` with one tree over the taxels of each patch, patch by patch."""
+    node_normals: np.ndarray
+    """(number of nodes, 6) centres and half-sizes of boxes around the normals of the taxels in each node. A
+    box is very large if a taxel has no normal."""
     roots: np.ndarray
     """(p + 1,) index of the first node of each patch's tree; the last entry is the number of nodes."""
 
@@ -88,9 +91,11 @@ def quadrature(skin: Taxels) -> Quadrature:
         nodes["last"] += start
         nodes["skip"] += root
     order = np.concatenate([np.empty(0, np.int64), *(own for own, _ in trees)])
+    nodes = np.concatenate([np.empty(0, NODE), *(nodes for _, nodes in trees)])
     index = np.empty(len(order), np.int64)
     index[order] = np.arange(len(order))
 
+    oriented = (normals != 0.0).any(axis=1, keepdims=True)
     owner, points, smooth = _all_points(skin)
     begin, beside = skin.neighbours
     ahead = np.repeat(np.arange(len(positions)), np.diff(begin))
@@ -106,13 +111,15 @@ def quadrature(skin: Taxels) -> Quadrature:
     taxels["area"][:-1], taxels["margin"][:-1], taxels["id"][:-1] = areas[order], margin[order], order
     for name, owners in (("begin", owner), ("beside", ahead)):
         taxels[name][1:] = np.cumsum(np.bincount(index[owners], minlength=len(positions)))
+    low, high = (np.where(oriented, normals, wide)[order] for wide in (-1e9, 1e9))
     by_place = np.argsort(index[ahead], kind="stable")
     return Quadrature(
         taxels,
         index,
         points[np.argsort(index[owner], kind="stable")],
         index[beside[by_place]],
-        np.concatenate([np.empty(0, NODE), *(nodes for _, nodes in trees)]),
+        nodes,
+        boxes_of(low, high, nodes),
         roots,
     )
 

@@ -28,10 +28,11 @@ def taxels_around(load, solid, pair, quad, reach, layer, count):
     Returns:
         The number of taxels in the layer after the call.
     """
-    nodes, cells, gap, taxel, near = quad.nodes, quad.taxels, layer.gap, layer.taxel, layer.near
+    nodes, node_normals, cells = quad.nodes, quad.node_normals, quad.taxels
+    gap, taxel, near = layer.gap, layer.taxel, layer.near
     rotation, position, kind = load.other_rotation, load.other_position, solid.kind
-    plane, px, py, pz = kind == PLANE, position[0], position[1], position[2]
-    farthest = (solid.size[0] + reach) ** 2 if kind == SPHERE else np.inf
+    plane, ball, px, py, pz = kind == PLANE, kind == SPHERE, position[0], position[1], position[2]
+    farthest = (solid.size[0] + reach) ** 2 if ball else np.inf
     (ux, uy, uz), (vx, vy, vz), (nx, ny, nz) = pair.axes
     ox, oy, oz = pair.origin
     cx, cy, cz, hx, hy, hz = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
@@ -44,24 +45,30 @@ def taxels_around(load, solid, pair, quad, reach, layer, count):
     k, end = quad.roots[load.patch], quad.roots[load.patch + 1]
     while k < end:
         node = nodes[k]
+        facing = -(node_normals[k, 0] * nx + node_normals[k, 1] * ny + node_normals[k, 2] * nz)
+        facing += abs(node_normals[k, 3] * nx) + abs(node_normals[k, 4] * ny) + abs(node_normals[k, 5] * nz)
+        dx, dy, dz = abs(node.x - cx) - node.hx, abs(node.y - cy) - node.hy, abs(node.z - cz) - node.hz
         if plane:
             height = up_x * node.x + up_y * node.y + up_z * node.z
             beyond = height - abs(up_x) * node.hx - abs(up_y) * node.hy - abs(up_z) * node.hz > limit
+        elif ball:
+            dx, dy, dz = max(dx, 0.0), max(dy, 0.0), max(dz, 0.0)
+            beyond = dx * dx + dy * dy + dz * dz > farthest
         else:
-            beyond = abs(node.x - cx) > node.hx + hx or abs(node.y - cy) > node.hy + hy
-            beyond = beyond or abs(node.z - cz) > node.hz + hz
-        if beyond:
+            beyond = dx > hx or dy > hy or dz > hz
+        if beyond or facing <= FACING:
             k = node.skip
             continue
         for c in range(node.first, node.last):
             cell = cells[c]
-            cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
-            faces = cosine > FACING or (cell.nx == 0.0 and cell.ny == 0.0 and cell.nz == 0.0)
             if plane:
-                inside = up_x * cell.x + up_y * cell.y + up_z * cell.z <= limit
+                beyond = up_x * cell.x + up_y * cell.y + up_z * cell.z > limit
             else:
-                inside = (cell.x - px) ** 2 + (cell.y - py) ** 2 + (cell.z - pz) ** 2 <= farthest
-            if inside and faces and gap[c] == np.inf:
+                beyond = (cell.x - px) ** 2 + (cell.y - py) ** 2 + (cell.z - pz) ** 2 > farthest
+            if beyond or gap[c] != np.inf:
+                continue
+            cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)
+            if cosine > FACING or (cell.nx == 0.0 and cell.ny == 0.0 and cell.nz == 0.0):
                 x, y, z = cell.x - ox, cell.y - oy, cell.z - oz
                 near[0, count] = ux * x + uy * y + uz * z
                 near[1, count] = vx * x + vy * y + vz * z
