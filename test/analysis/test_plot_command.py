@@ -16,6 +16,7 @@ from PIL import Image
 from support.falling_bag import COUNT, LANDING, Cube, Making
 
 from tactile_sim import BagError
+from tactile_sim.analysis.figures import FIGURES
 from tactile_sim.analysis.images import pixels_of
 from tactile_sim.bag.writer import BagWriter
 from tactile_sim.cli import main
@@ -164,6 +165,13 @@ def test_layout_with_a_number_that_is_not_finite_counts_as_missing(make_bag, tmp
     lines = capsys.readouterr().err.splitlines()
     for name, line in zip(("peak", "map"), lines, strict=True):
         assert name in line and "tactile/BODY/layout" in line
+
+
+def test_help_lists_every_figure(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["plot", "--help"])
+    before_list = capsys.readouterr().out.partition("options:")[0]
+    assert all(name in before_list for name in FIGURES)
 
 
 def test_damaged_bag_is_drawn_as_far_as_readable_and_damage_is_reported(
