@@ -34,13 +34,19 @@ class Layouts:
         self._found: dict[tuple[int, str], Layout] = {}
 
     def add(self, message: Message) -> None:
-        """Add the layout that a TactileLayout message contains. Inconsistent layouts are ignored."""
+        """Add the layout that a TactileLayout message contains. Invalid layouts are ignored.
+
+        A layout is invalid if its arrays have different lengths or if a number in it is not finite.
+        """
         value = message.value
         if len(value.normals) != len(value.positions) or len(value.lengths) not in (
             0,
             len(value.positions) // 3,
         ):
-            return  # ignore inconsistent layouts
+            return
+        numbers = (value.positions, value.normals, value.lengths, value.spacing)
+        if not all(np.isfinite(values).all() for values in numbers):
+            return
         positions = value.positions.reshape(-1, 3).astype(np.float64)
         self._found[value.layout_id, pad_of(value)] = Layout(
             value.header.frame_id,

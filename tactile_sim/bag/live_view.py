@@ -10,6 +10,8 @@ TOPIC, TYPE = "web_view", "std_msgs/msg/String"
 """Name, relative to the namespace of the node, and type of the latched topic."""
 LARGEST = 1e6
 """Upper limit of coordinates [m] and of the end of the colour scale."""
+FIELDS_OF_VIEW = 0.01, 3.0
+"""Smallest and largest field of view with which a scene is recognizable [rad]."""
 Vector = tuple[float, float, float]
 
 
@@ -65,7 +67,7 @@ class LiveView:
         across = math.hypot(y * w - z * v, z * u - x * w, x * v - y * u)
         return (
             across > 1e-6 * math.hypot(*sight) * math.hypot(*self.up) > 0.0
-            and 0.0 < self.field_of_view < math.pi
+            and FIELDS_OF_VIEW[0] <= self.field_of_view <= FIELDS_OF_VIEW[1]
             and 0.0 <= self.scale_end < LARGEST
         )
 

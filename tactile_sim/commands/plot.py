@@ -50,7 +50,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         nargs="*",
         default=[],
         metavar="FIGURE",
-        help="forces, raster, peak, contacts; all by default",
+        help=", ".join(FIGURES) + "; all by default",
     )
     parser.add_argument(
         "-o", "--out", type=Path, metavar="FOLDER", help="output folder; BAG_plots by default"

@@ -16,6 +16,7 @@ from PIL import Image
 from support.falling_bag import COUNT, LANDING, Cube, Making
 
 from tactile_sim import BagError
+from tactile_sim.analysis.figures import FIGURES
 from tactile_sim.analysis.images import pixels_of
 from tactile_sim.bag.writer import BagWriter
 from tactile_sim.cli import main
@@ -153,6 +154,24 @@ def test_bag_without_layouts_gives_the_other_figures_and_a_line_for_each_skipped
     lines = capsys.readouterr().err.splitlines()
     for name, line in zip(("peak", "map"), lines, strict=True):
         assert name in line and "tactile/BODY/layout" in line
+
+
+@pytest.mark.parametrize("array", ["positions", "normals"])
+def test_layout_with_a_number_that_is_not_finite_counts_as_missing(make_bag, tmp_path, capsys, array):
+    cube = Cube()
+    getattr(cube, array)[3, 1] = np.nan
+    assert main(["plot", str(make_bag(cube)), "-o", str(tmp_path / "out")]) == 0
+    assert sorted(path.stem for path in (tmp_path / "out").iterdir()) == ["contacts", "forces", "raster"]
+    lines = capsys.readouterr().err.splitlines()
+    for name, line in zip(("peak", "map"), lines, strict=True):
+        assert name in line and "tactile/BODY/layout" in line
+
+
+def test_help_lists_every_figure(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["plot", "--help"])
+    before_list = capsys.readouterr().out.partition("options:")[0]
+    assert all(name in before_list for name in FIGURES)
 
 
 def test_damaged_bag_is_drawn_as_far_as_readable_and_damage_is_reported(

@@ -214,6 +214,8 @@ def test_repair_keeps_the_view_and_info_reports_it(viewed, capsys):
         {"look_at": [1e300, 0.0, 0.0]},
         {"position": [1.0]},
         {"field_of_view": 0.0},
+        {"field_of_view": 1e-9},
+        {"field_of_view": 3.14},
         {"scale_end": float("nan")},
     ],
 )
