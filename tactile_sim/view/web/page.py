@@ -15,7 +15,7 @@ from functools import lru_cache
 
 import viser
 
-from tactile_sim.view.web.frame_script import FRAME_SCRIPT
+from tactile_sim.view.web.image_script import IMAGE_SCRIPT
 from tactile_sim.view.web.panel_script import PANEL_SCRIPT
 from tactile_sim.view.web.scene_script import scene_script
 from tactile_sim.view.web.strip_script import STRIP_IN_VIEW_SCRIPT, STRIP_SCRIPT
@@ -125,7 +125,7 @@ def with_script(page: bytes, gzipped: bool) -> bytes:
     text = gzip.decompress(page) if gzipped else page
     head, tag, rest = text.partition(b"<head>")
     scripts = (
-        _SCRIPT, FRAME_SCRIPT, scene_script(), TREE_SCRIPT, PANEL_SCRIPT, STRIP_SCRIPT, STRIP_IN_VIEW_SCRIPT,
+        _SCRIPT, IMAGE_SCRIPT, scene_script(), TREE_SCRIPT, PANEL_SCRIPT, STRIP_SCRIPT, STRIP_IN_VIEW_SCRIPT,
     )  # fmt: skip
     changed = head + tag + "".join(scripts).encode() + rest
     return gzip.compress(changed) if gzipped else changed
