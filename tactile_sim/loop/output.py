@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Set
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -37,7 +36,7 @@ class Status:
 class Output(Protocol):
     """Publishes snapshots on streams. The stream names are the keys in ``rates``."""
 
-    def subscribed(self) -> Set[str]:
+    def subscribed(self) -> set[str]:
         """Return the streams that have subscribers."""
 
     def new_subscribers(self) -> bool:
@@ -46,20 +45,14 @@ class Output(Protocol):
     def expects_commands(self) -> bool:
         """Return whether commands may arrive, in which case the loop checks for them at each step."""
 
-    def publish(self, snapshot: Snapshot, streams: Set[str]) -> None:
+    def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Encode the messages of a snapshot on the specified streams, for `dispatch`."""
 
     def publish_to_new(self, snapshot: Snapshot) -> None:
         """Encode a snapshot for all topics that have gained a subscriber since their last message."""
 
     def dispatch(self) -> None:
-        """Start to transmit the encoded messages in the background.
-
-        The messages of several steps may be transmitted together, as long as the loop does not wait.
-        """
-
-    def dispatch_all(self) -> None:
-        """Start to transmit all encoded messages now, because the loop waits."""
+        """Start to transmit the encoded messages in the background."""
 
     def publish_while_stopped(self, stamp: int) -> None:
         """Publish messages that are due by wall time while simulation time is stopped.
@@ -84,7 +77,7 @@ class Output(Protocol):
 class Terminal:
     """Output for a loop without ROS. It prints warnings and faults to standard error."""
 
-    def subscribed(self) -> Set[str]:
+    def subscribed(self) -> set[str]:
         """Return an empty set."""
         return set()
 
@@ -96,16 +89,13 @@ class Terminal:
         """Return False."""
         return False
 
-    def publish(self, snapshot: Snapshot, streams: Set[str]) -> None:
+    def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Do nothing."""
 
     def publish_to_new(self, snapshot: Snapshot) -> None:
         """Do nothing."""
 
     def dispatch(self) -> None:
-        """Do nothing."""
-
-    def dispatch_all(self) -> None:
         """Do nothing."""
 
     def publish_while_stopped(self, stamp: int) -> None:

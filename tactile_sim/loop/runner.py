@@ -112,7 +112,6 @@ class Runner(Stepper):
                 if self._time_stopped() and not self._requested:
                     self._idle()
                 elif not self._time_stopped() and (wait := self._pace.ahead(self.simulation.time)) > 0.0:
-                    self.output.dispatch_all()
                     self._mail.read(wait)
                 else:
                     self._run_batch(last)
@@ -240,7 +239,6 @@ class Runner(Stepper):
         if self._fault is None and (self._publish_next or self.output.new_subscribers()):
             self._publish(self.output.subscribed())
         self.output.publish_while_stopped(self.simulation.stamp)
-        self.output.dispatch_all()
         self.watch()
         self._mail.read(IDLE)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Set
+from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -127,7 +127,7 @@ class BagOutput(Output):
         self._writer, self._active, self._is_new = writer, True, True
         writer.start()
 
-    def _write(self, snapshot: Snapshot, streams: Set[str]) -> None:
+    def _write(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Write a snapshot's messages on the specified streams to the bag.
 
         If the bag is new, latched messages are written, too.
@@ -161,7 +161,7 @@ class BagOutput(Output):
 
     # -- the loop's output -----------------------------------------------------------------------------------
 
-    def subscribed(self) -> Set[str]:
+    def subscribed(self) -> set[str]:
         """Return the streams that have subscribers and, while recording, all streams with a rate above 0."""
         streams = self._output.subscribed()
         return streams | self._streams() if self._recording() else streams
@@ -174,7 +174,7 @@ class BagOutput(Output):
         """Return whether commands may arrive."""
         return self._output.expects_commands()
 
-    def publish(self, snapshot: Snapshot, streams: Set[str]) -> None:
+    def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Encode a snapshot on the specified streams, and record it while a recording is active."""
         self._output.publish(snapshot, streams)
         if self._recording():
@@ -189,10 +189,6 @@ class BagOutput(Output):
     def dispatch(self) -> None:
         """Start to transmit the encoded messages; see `Output`."""
         self._output.dispatch()
-
-    def dispatch_all(self) -> None:
-        """Start to transmit all encoded messages now; see `Output`."""
-        self._output.dispatch_all()
 
     def publish_while_stopped(self, stamp: int) -> None:
         """Publish messages that are due by wall time, without recording them; see `Output`."""

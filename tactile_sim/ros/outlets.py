@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Set
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain
 from typing import Any
 
@@ -97,8 +97,6 @@ class Outlets:
         self._latched: list[tuple[Topic, Publisher, bytes]] = []
         self._heard: dict[str, list[LazyPublisher]] = {}
         """Topics with subscribers, grouped by stream."""
-        self._streams: frozenset[str] = frozenset()
-        """Streams with subscribers."""
         self._refreshed = 0.0
         for topic in topics:
             if topic.stream == ONCE:
@@ -130,11 +128,11 @@ class Outlets:
             topic.type, topic.name, qos, event_callbacks=events, qos_overriding_options=options
         )
 
-    def subscribed(self) -> Set[str]:
+    def subscribed(self) -> set[str]:
         """Return the streams that have subscribers. The result is cached for `REFRESH` seconds."""
         if time.monotonic() - self._refreshed > REFRESH:
             self._refresh()
-        return self._streams
+        return set(self._heard)
 
     def new_subscribers(self) -> list[LazyPublisher]:
         """Query ROS and return the topics that have gained a subscriber since they were last published."""
@@ -184,12 +182,8 @@ class Outlets:
         self._send([outlet for outlet in self.new_subscribers() if wanted(outlet.topic.stream)], snapshot)
 
     def dispatch(self) -> None:
-        """Start to publish the encoded messages in another thread; see `Sender.start`."""
+        """Start to publish the encoded messages in another thread."""
         self._sender.start()
-
-    def dispatch_all(self) -> None:
-        """Start to publish all encoded messages now, because the loop waits."""
-        self._sender.start_now()
 
     def flush(self, patience: float) -> None:
         """Wait until subscribers have acknowledged all messages.
@@ -239,4 +233,3 @@ class Outlets:
             outlet.listeners = listeners
             if listeners:
                 self._heard.setdefault(outlet.topic.stream, []).append(outlet)
-        self._streams = frozenset(self._heard)

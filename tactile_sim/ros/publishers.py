@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Set
+from collections.abc import Callable, Iterable
 
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
@@ -34,9 +34,6 @@ class Publishers:
         self._status: Callable[[], Status]
         self._warned: dict[str, float] = {}
         self._recorder_fault = ""
-        self._schedule = simulation.schedule
-        self._orders: dict[frozenset[str], tuple[str, ...]] = {}
-        """Results of `_in_order`."""
         self._quiet_since = 0.0
         """Time at which a snapshot or diagnostics were last published [s of `time.monotonic`]."""
         self._first_clock = 0
@@ -56,7 +53,7 @@ class Publishers:
 
     # -- the loop's output -----------------------------------------------------------------------------------
 
-    def subscribed(self) -> Set[str]:
+    def subscribed(self) -> set[str]:
         """Return the streams that have subscribers."""
         return self._outlets.subscribed()
 
@@ -68,22 +65,19 @@ class Publishers:
         """Return whether a command topic has a publisher."""
         return self._senders.any()
 
-    def publish(self, snapshot: Snapshot, streams: Set[str]) -> None:
+    def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Encode a snapshot on the streams in `FIRST`, and then on the specified streams."""
         self._quiet_since = time.monotonic()
-        self._outlets.send(self._in_order(streams), snapshot)
+        streams_in_order = (*FIRST, *sorted(streams.difference(FIRST)))
+        self._outlets.send(filter(self._on, streams_in_order), snapshot)
 
     def publish_to_new(self, snapshot: Snapshot) -> None:
         """Encode a snapshot for the topics that have gained a subscriber since their last message."""
         self._outlets.send_to_new(self._on, snapshot)
 
     def dispatch(self) -> None:
-        """Start to publish the encoded messages in another thread, possibly with those of the next steps."""
+        """Start to publish the encoded messages in another thread."""
         self._outlets.dispatch()
-
-    def dispatch_all(self) -> None:
-        """Start to publish all encoded messages now, because the loop waits."""
-        self._outlets.dispatch_all()
 
     def publish_while_stopped(self, stamp: int) -> None:
         """Publish diagnostics at their rate in wall time while all other topics are silent.
@@ -96,15 +90,6 @@ class Publishers:
         if (now - self._quiet_since) * rate >= 1.0 and "diagnostics" in self._outlets.subscribed():
             self._quiet_since = now
             self._send_now(("diagnostics",), stamp)
-
-    def _in_order(self, streams: Set[str]) -> tuple[str, ...]:
-        """Return the streams in `FIRST` and the specified ones that are on, in the order of publishing."""
-        if self._schedule is not self._simulation.schedule:  # the rates have changed
-            self._schedule, self._orders = self._simulation.schedule, {}
-        key = frozenset(streams)
-        if key not in self._orders:
-            self._orders[key] = tuple(filter(self._on, (*FIRST, *sorted(key.difference(FIRST)))))
-        return self._orders[key]
 
     def _on(self, stream: str) -> bool:
         return self._simulation.schedule.runs(stream)

@@ -8,22 +8,14 @@ needs the lock, so `Sender.start` should be called just before the main thread r
 from __future__ import annotations
 
 import ctypes
-import time
 from collections import deque
 from queue import SimpleQueue
 from threading import Lock, Thread
 
 from rclpy.publisher import Publisher
 
-MAX_WAITING = 8
+MAX_WAITING = 4
 """Maximum number of waiting batches. If there are more, `submit` publishes them in its caller's thread."""
-SHARED = 5
-"""Number of batches that share a wake-up of the thread if they follow each other quickly.
-
-It is half the default queue depth, because subscribers receive their messages in quick succession.
-"""
-QUICK = 0.002
-"""Maximum time between batches that share a wake-up [s of wall time]."""
 
 
 class _SerializedMessage(ctypes.Structure):
@@ -51,9 +43,7 @@ class Sender:
         self._batches: deque[list[tuple[Publisher, bytes]]] = deque()
         self._publishing = Lock()
         self._signals: SimpleQueue[None] = SimpleQueue()
-        """One entry for each time that the thread is woken up."""
-        self._started = 0.0
-        """Time of the last call of `start` [s of `time.monotonic`]."""
+        """One entry for each call of `start`, which wakes up the thread."""
         self._error: Exception | None = None
         self._closed = False
         self._thread = Thread(target=self._run, name="publishing", daemon=True)
@@ -74,17 +64,7 @@ class Sender:
         self.check()
 
     def start(self) -> None:
-        """Wake up the thread, which publishes the waiting batches.
-
-        If calls follow each other within `QUICK`, up to `SHARED` batches share a wake-up, because each takes
-        more than 10 µs. Call `start_now` before a wait.
-        """
-        before, self._started = self._started, time.monotonic()
-        if len(self._batches) >= SHARED or self._started - before > QUICK:
-            self.start_now()
-
-    def start_now(self) -> None:
-        """Wake up the thread if batches are waiting."""
+        """Wake up the thread, which publishes the waiting batches."""
         if self._batches:
             self._signals.put(None)
 

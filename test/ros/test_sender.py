@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import threading
-import time
 from types import SimpleNamespace
 
 import pytest
@@ -65,35 +63,6 @@ def test_finish_returns_after_every_message_is_handed_over(outlets, monkeypatch)
     release.set()
     outlets.finish()
     assert len(handed) == 2
-
-
-def test_steps_that_follow_quickly_share_a_wake_up(outlets, monkeypatch):
-    handed = []
-    monkeypatch.setattr(sender, "QUICK", math.inf)
-    monkeypatch.setattr(sender, "_publish", lambda publisher, message: handed.append(message))
-
-    def publish(count):
-        for _ in range(count):
-            outlets.publish("stream", SimpleNamespace(stamp=1))
-            outlets.dispatch()
-
-    publish(sender.SHARED - 1)
-    time.sleep(0.1)
-    assert not handed
-    publish(1)
-    wait_for(lambda: len(handed) == 2 * sender.SHARED, "the messages of all steps")
-    publish(1)
-    outlets.dispatch_all()  # the loop waits
-    wait_for(lambda: len(handed) == 2 * sender.SHARED + 2, "the messages of the last step")
-
-
-def test_message_is_published_at_once_if_steps_are_slow(outlets, monkeypatch):
-    handed = []
-    monkeypatch.setattr(sender, "QUICK", 0.0)
-    monkeypatch.setattr(sender, "_publish", lambda publisher, message: handed.append(message))
-    outlets.publish("stream", SimpleNamespace(stamp=1))
-    outlets.dispatch()
-    wait_for(lambda: len(handed) == 2, "the messages")
 
 
 def test_failed_publishing_raises_in_the_loop(outlets, monkeypatch):
