@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
-
 from tactile_sim.errors import CommandError, PhysicsError
 from tactile_sim.loop.output import Output
 from tactile_sim.simulation import Simulation
@@ -35,7 +33,7 @@ class Stepper:
         """Description of the physics fault, or None; cleared by a reset."""
         return self._fault
 
-    def _publish(self, streams: Set[str]) -> None:
+    def _publish(self, streams: set[str]) -> None:
         """Publish the current state without stepping.
 
         A state that was already published is published again only on topics with new subscribers.
@@ -65,7 +63,7 @@ class Stepper:
         active = self.output.subscribed()
         wanted = active | simulation.tactile_streams if simulation.has_memory else active
         now, due = simulation.schedule.due_and_next(step, wanted)
-        streams: Set[str] = now & active
+        streams: set[str] = now & active
         if step == self._published_step:
             streams = set()
         elif self._publish_next:
