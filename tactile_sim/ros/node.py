@@ -46,9 +46,9 @@ ROSBAG2_NODE = "rosbag2_recorder"
 """Default name of the node of ``ros2 bag record``."""
 MATCHING_PATIENCE = 30.0
 """Maximum time for the recorder to subscribe to all topics [s of wall time]."""
-FLUSH, FLUSH_RECORDED = 1.0, 10.0
-"""Maximum wall time to wait at the end for published messages to arrive [s]. The second value applies if a
-recorder is running."""
+FLUSH, FLUSH_BAG, FLUSH_RECORDED = 1.0, 10.0, 60.0
+"""Maximum wall time to wait at the end for published messages to arrive [s]: without a recorder, with
+``ros2 bag record``, which `ros2 launch` kills after about this time, and with our own recorder."""
 
 
 def run(
@@ -131,7 +131,7 @@ def run(
         gc.collect()
         gc.freeze()
         runner.run(duration)
-        publishers.flush(FLUSH_RECORDED if recording and not (recorder and recorder.fault) else FLUSH)
+        _flush(recorder, publishers, node, recording)
     return 2 if duration is not None and runner.fault else 0
 
 
@@ -226,6 +226,19 @@ def _await_recorder(
         node.get_logger().warning(
             "some topics are not recorded from the start:"
             f" the recorder did not subscribe to all within {MATCHING_PATIENCE:g} s"
+        )
+
+
+def _flush(recorder: RecorderProcess | None, publishers: Publishers, node: Node, recording: bool) -> None:
+    """Wait until subscribers have received all messages, and warn if a bag may lack some of them."""
+    if not recording or (recorder and recorder.fault):
+        publishers.flush(FLUSH)
+        return
+    patience = FLUSH_RECORDED if recorder else FLUSH_BAG
+    if late := publishers.flush(patience, lambda: bool(recorder and recorder.fault)):
+        node.get_logger().warning(
+            f"the bag may lack the last messages of {counted(len(late), 'topic')}, such as {late[0]}:"
+            f" the recorder has not acknowledged them within {patience:g} s"
         )
 
 

@@ -185,17 +185,30 @@ class Outlets:
         """Start to publish the encoded messages in another thread."""
         self._sender.start()
 
-    def flush(self, patience: float) -> None:
+    def flush(self, patience: float, given_up: Callable[[], bool] = lambda: False) -> list[str]:
         """Wait until subscribers have acknowledged all messages.
 
         Args:
             patience: Maximum time to wait [s of wall time].
+            given_up: Returns whether to stop waiting.
+
+        Returns:
+            Names of the topics with messages that were not acknowledged.
         """
         self._sender.finish()
         end = time.monotonic() + patience
-        for outlet in self._all():
-            if outlet.listeners:
-                outlet.publisher.wait_for_all_acked(Duration(seconds=max(0.0, end - time.monotonic())))
+
+        def acknowledged(publisher: Publisher) -> bool:
+            while (left := end - time.monotonic()) > 0.0 and not given_up():
+                if publisher.wait_for_all_acked(Duration(seconds=min(left, REFRESH))):
+                    return True
+            return publisher.wait_for_all_acked(Duration())
+
+        return [
+            outlet.topic.name
+            for outlet in self._all()
+            if outlet.listeners and not acknowledged(outlet.publisher)
+        ]
 
     def finish(self) -> None:
         """Wait until all messages have been passed to the middleware."""

@@ -122,13 +122,17 @@ class Publishers:
             time.sleep(REFRESH)
         return ready
 
-    def flush(self, patience: float) -> None:
+    def flush(self, patience: float, given_up: Callable[[], bool] = lambda: False) -> list[str]:
         """Wait until subscribers have acknowledged all messages.
 
         Args:
             patience: Maximum time to wait [s of wall time].
+            given_up: Returns whether to stop waiting.
+
+        Returns:
+            Names of the topics with messages that were not acknowledged.
         """
-        self._outlets.flush(patience)
+        return self._outlets.flush(patience, given_up)
 
     def finish(self) -> None:
         """Wait until all messages have been passed to the middleware."""

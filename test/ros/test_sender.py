@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
 import threading
 from types import SimpleNamespace
 
@@ -10,13 +14,21 @@ import pytest
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
 from rosgraph_msgs.msg import Clock  # noqa: E402
-from support.ros import wait_for  # noqa: E402
+from support.ros import PATIENCE, wait_for  # noqa: E402
 
 from tactile_sim.ros import cdr, sender  # noqa: E402
 from tactile_sim.ros.outlets import Outlets  # noqa: E402
 from tactile_sim.ros.topic import Topic  # noqa: E402
 
 BATCHES = 200
+SUBSCRIBER = """
+import sys, rclpy
+from rosgraph_msgs.msg import Clock
+rclpy.init()
+node = rclpy.create_node("subscriber")
+node.create_subscription(Clock, "/first", lambda message: None, 10)
+rclpy.spin(node)
+"""
 
 
 @pytest.fixture
@@ -63,6 +75,17 @@ def test_finish_returns_after_every_message_is_handed_over(outlets, monkeypatch)
     release.set()
     outlets.finish()
     assert len(handed) == 2
+
+
+def test_flush_returns_topics_that_a_stopped_subscriber_has_not_received(ros, outlets):
+    with subprocess.Popen([sys.executable, "-c", SUBSCRIBER], env=ros.environment) as subscriber:
+        wait_for(outlets.new_subscribers, "the subscriber")
+        os.kill(subscriber.pid, signal.SIGSTOP)
+        outlets.send(["stream"], SimpleNamespace(stamp=1))
+        assert outlets.flush(0.2) == ["/first"]
+        os.kill(subscriber.pid, signal.SIGCONT)
+        assert outlets.flush(PATIENCE) == []
+        subscriber.kill()
 
 
 def test_failed_publishing_raises_in_the_loop(outlets, monkeypatch):
