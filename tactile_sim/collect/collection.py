@@ -17,6 +17,7 @@ import tactile_sim
 from tactile_sim.bag.parquet import require_pyarrow
 from tactile_sim.collect import folder, lerobot
 from tactile_sim.collect.episodes import Episodes, Recipe, check_size
+from tactile_sim.collect.ray_workers import require_ray
 from tactile_sim.collect.workers import make_shards
 from tactile_sim.errors import CommandError
 
@@ -109,6 +110,8 @@ def collect(
             or a worker was killed. Completed shards are kept.
     """
     require_pyarrow()
+    if ray:
+        require_ray()
     probe = make_probe(collection, workers)
     collection = dataclasses.replace(collection, recipe=probe.recipe)
     if collection.format == "lerobot":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from tactile_sim.errors import CommandError
@@ -13,6 +14,16 @@ if TYPE_CHECKING:
 
 _RETRIES = 10
 """Largest number of times a shard is restarted after its worker or machine was lost."""
+
+
+def require_ray() -> None:
+    """Check that Ray is installed.
+
+    Raises:
+        CommandError: It is not.
+    """
+    if find_spec("ray") is None:
+        raise CommandError("--ray: needs the package ray, which is not installed: python -m pip install ray")
 
 
 def make_shards(work: Work, shards: Sequence[int], workers: int, address: str) -> Iterator[int]:
@@ -28,16 +39,10 @@ def make_shards(work: Work, shards: Sequence[int], workers: int, address: str) -
         The result of `Work.make` for each shard, in order of completion.
 
     Raises:
-        TactileSimError: Ray is not installed, the cluster is not found, or a shard cannot be created.
+        TactileSimError: The cluster is not found, or a shard cannot be created.
     """
-    try:
-        import ray
-    except ModuleNotFoundError as error:
-        if error.name != "ray":
-            raise
-        raise CommandError(
-            "--ray: needs the package ray, which is not installed: python -m pip install ray"
-        ) from None
+    import ray
+
     options = {"num_cpus": workers, "include_dashboard": False} if address == "local" else {}
     try:
         ray.init(address=address, log_to_driver=False, logging_level=logging.ERROR, **options)

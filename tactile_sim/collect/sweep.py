@@ -23,6 +23,7 @@ from tactile_sim.collect.axes import Axis
 from tactile_sim.collect.collection import Collection, describe, make_probe
 from tactile_sim.collect.episodes import Episodes, Recipe
 from tactile_sim.collect.metric import load_metric, split
+from tactile_sim.collect.ray_workers import require_ray
 from tactile_sim.collect.workers import make_shards
 from tactile_sim.errors import CommandError, TactileSimError
 
@@ -131,6 +132,8 @@ def sweep(
         raise CommandError(f"--out: must end in .csv or .parquet, got {str(work.out)!r}")
     if work.out.suffix == ".parquet":
         require_pyarrow()
+    if ray:
+        require_ray()
     if work.out.is_dir():
         raise CommandError(f"--out: {work.out} is a folder; give a file")
     refuse_existing(work.out, force or work.parts.exists())

@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Thread
 
@@ -141,6 +142,13 @@ def test_bad_input_is_rejected_in_one_line(config, tmp_path, capsys, more, named
     assert main(arguments(config, tmp_path / "out", *more)) == 2
     lines = capsys.readouterr().err.splitlines()
     assert named in lines[-1] and sum("error" in line for line in lines) == 1
+
+
+@pytest.mark.skipif(find_spec("ray") is not None, reason="ray is installed")
+def test_missing_ray_is_reported_before_the_folder_is_created(config, tmp_path, capsys):
+    assert main(arguments(config, tmp_path / "out", "--ray", "local")) == 2
+    assert "pip install ray" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
 
 
 def test_folder_that_another_process_writes_is_rejected(config, tmp_path, capsys):
