@@ -208,6 +208,8 @@ def _watch(
                 end = now + (duration or math.inf)
                 if begin:
                     monitor.call("pause", False)
+            if end is None:
+                stop.check()
             if stop.requested or not handle_key() or (end is not None and now >= end):
                 show(monitor, True)
                 return 0
