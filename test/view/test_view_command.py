@@ -81,7 +81,7 @@ def source(request, tmp_path):
     return str(making.bag.folder)
 
 
-def test_exit_code_tells_whether_ctrl_c_came_during_the_start(source, without_progress):
+def test_exit_code_shows_whether_ctrl_c_came_during_the_start(source, without_progress):
     """A shell reports 130 for a process that SIGINT has ended."""
     during, after = start(source, "--port", "0"), start(source, "--port", "0")
     assert during.stderr.readline()
