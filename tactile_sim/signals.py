@@ -7,6 +7,7 @@ The handlers of a `StopRequest` therefore never raise.
 
 from __future__ import annotations
 
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
@@ -42,6 +43,7 @@ class StopRequest:
 
     def __init__(self) -> None:
         self._number: int | None = None
+        self._parent = os.getppid()
         self._arrived: SimpleQueue[None] = SimpleQueue()  # unlike an Event, safe to use in a handler
         self._action: Callable[[], object] | None = None
         self._handlers: dict[int, signal._HANDLER] = {}
@@ -77,6 +79,14 @@ class StopRequest:
     def requested(self) -> bool:
         """True if a signal has arrived."""
         return self._number is not None
+
+    @property
+    def reason(self) -> str:
+        """Why the process was asked to end: the name of the first signal. Empty if no signal has arrived."""
+        if self._number is None:
+            return ""
+        orphaned = "; the parent process has ended" if os.getppid() != self._parent else ""
+        return f"{signal.Signals(self._number).name} received{orphaned}"
 
     def check(self) -> None:
         """Raise `Stopped` if a signal has arrived and `call` has not set an action.

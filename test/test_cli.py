@@ -156,6 +156,18 @@ def test_a_command_does_not_import_others():
     assert done.returncode == 0
 
 
+def test_help_imports_no_heavy_modules():
+    heavy = {"numpy", "numba", "mujoco", "scipy", "matplotlib", "viser", "rclpy", "tactile_sim.config"}
+    program = "import sys; from tactile_sim.cli import main\n"
+    program += "try: main(['--help'])\nfinally: print(*sys.modules, file=sys.stderr)"
+    environment = {name: value for name, value in os.environ.items() if name != "MUJOCO_GL"}
+    done = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=120, env=environment
+    )
+    assert done.returncode == 0 and "demo" in done.stdout
+    assert not heavy & set(done.stderr.split())
+
+
 @pytest.mark.parametrize("domain", ["300", "-1", "abc"])
 def test_invalid_ros_domain_is_rejected(domain, monkeypatch):
     pytest.importorskip("rclpy", reason="ROS 2 is not installed: run make setup")

@@ -56,6 +56,40 @@ def test_a_signal_calls_the_registered_action():
     assert ended == [1]
 
 
+def test_reason_names_the_first_signal():
+    with StopRequest() as stop:
+        assert stop.reason == ""
+        send(signal.SIGTERM)
+        send(signal.SIGINT)
+    assert "SIGTERM" in stop.reason and "SIGINT" not in stop.reason and "parent" not in stop.reason
+
+
+def test_reason_says_that_the_parent_has_ended(tmp_path):
+    child = (
+        "import pathlib, sys, tactile_sim.signals as s\n"
+        "with s.StopRequest() as stop:\n"
+        "    print('ready', flush=True)\n"
+        "    stop.wait(60.0)\n"
+        "pathlib.Path(sys.argv[1]).write_text(stop.reason)"
+    )
+    parent = (
+        "import sys, time; from tactile_sim.child import Child\n"
+        "child = Child(sys.argv[1] + '/reason', module=sys.argv[1] + '/child.py')\n"
+        "print(child.wait_for('ready', 60.0), flush=True)\n"
+        "time.sleep(60.0)"
+    )
+    (tmp_path / "child.py").write_text(child)
+    command = [sys.executable, "-c", parent, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
+        assert process.stdout.readline().strip() == b"True"
+        process.kill()
+    reason = tmp_path / "reason"
+    end = time.monotonic() + 60.0
+    while not (reason.exists() and reason.read_text()) and time.monotonic() < end:
+        time.sleep(0.05)
+    assert "SIGINT" in reason.read_text() and "parent" in reason.read_text()
+
+
 def test_nohup_is_respected():
     before = signal.signal(signal.SIGHUP, signal.SIG_IGN)
     with StopRequest() as stop:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.spatial import KDTree
@@ -27,6 +27,18 @@ class Layout(NamedTuple):
     """Full lengths of the feelers (n,) [m]; empty for taxels."""
 
 
+def fault_of(layout: Any) -> str:
+    """Return why a decoded TactileLayout message is invalid, or an empty string if it is valid."""
+    count = len(layout.positions) // 3
+    if len(layout.normals) != len(layout.positions) or len(layout.lengths) not in (0, count):
+        return f"positions, normals and lengths do not match, got {count} positions"
+    for name in ("positions", "normals", "lengths", "spacing"):
+        finite = np.isfinite(getattr(layout, name))
+        if not finite.all():
+            return f"{name} must be finite, got {np.size(finite) - np.count_nonzero(finite)} that are not"
+    return ""
+
+
 class Layouts:
     """Collects the layouts of a robot's bodies from messages."""
 
@@ -34,18 +46,9 @@ class Layouts:
         self._found: dict[tuple[int, str], Layout] = {}
 
     def add(self, message: Message) -> None:
-        """Add the layout that a TactileLayout message contains. Invalid layouts are ignored.
-
-        A layout is invalid if its arrays have different lengths or if a number in it is not finite.
-        """
+        """Add the layout that a TactileLayout message contains. Invalid layouts are ignored."""
         value = message.value
-        if len(value.normals) != len(value.positions) or len(value.lengths) not in (
-            0,
-            len(value.positions) // 3,
-        ):
-            return
-        numbers = (value.positions, value.normals, value.lengths, value.spacing)
-        if not all(np.isfinite(values).all() for values in numbers):
+        if fault_of(value):
             return
         positions = value.positions.reshape(-1, 3).astype(np.float64)
         self._found[value.layout_id, pad_of(value)] = Layout(

@@ -6,6 +6,7 @@ Each module except `console` and `option_types` defines ``add_parser(subparsers)
 from __future__ import annotations
 
 import argparse
+from collections.abc import Callable
 from typing import Any, NoReturn
 
 from tactile_sim import share
@@ -19,6 +20,13 @@ class Parser(argparse.ArgumentParser):
     """
 
     intermixed = False
+    details: Callable[[], str] | None = None
+    """Function that returns the text at the end of the help, if that takes long."""
+
+    def format_help(self) -> str:
+        if self.details:
+            self.epilog = self.details()
+        return super().format_help()
 
     def error(self, message: str) -> NoReturn:
         """Print the usage and an error message, and exit with code 2."""

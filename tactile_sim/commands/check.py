@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import argparse
 
-from tactile_sim import config
 from tactile_sim.commands import add_config, new_parser
-from tactile_sim.config.hardware import HardwareSettings
-from tactile_sim.config.quaternion_order import swapped_quaternions
 from tactile_sim.errors import TactileSimError
 from tactile_sim.text import counted, shortened
 
@@ -26,6 +23,10 @@ def main(args: argparse.Namespace) -> int:
     Raises:
         TactileSimError: The configuration is invalid.
     """
+    from tactile_sim import config
+    from tactile_sim.config.hardware import HardwareSettings
+    from tactile_sim.config.quaternion_order import swapped_quaternions
+
     settings = config.load(args.config, scene_errors=True)
     if settings.bridges:
         from tactile_sim.ros import bridges

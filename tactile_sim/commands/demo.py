@@ -14,22 +14,16 @@ from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.live import Live
-
-from tactile_sim import config, share
+from tactile_sim import share
 from tactile_sim.child import Child
 from tactile_sim.commands import add_config, new_parser
 from tactile_sim.commands.option_types import positive
-from tactile_sim.config import WebSettings
-from tactile_sim.drawing.force_scale import full_scale, weights
 from tactile_sim.environment import require_ros
 from tactile_sim.errors import ConfigError
-from tactile_sim.live_table import Keys, View
 from tactile_sim.signals import StopRequest
-from tactile_sim.simulation.actions import KEYS
 
 if TYPE_CHECKING:
+    from tactile_sim.live_table import View
     from tactile_sim.ros.monitor import Monitor
 
 REFRESH = 0.1
@@ -38,8 +32,6 @@ PLAIN_REFRESH = 1.0
 """Update interval of the table if the output is not a terminal [s of wall time]."""
 DOMAINS = 101
 """Largest ROS domain whose ports are below Linux's ephemeral port range."""
-KEY_NAMES = {key: "space" if key == " " else key for key in KEYS}
-FOOTER = "".join(f"{KEY_NAMES[key]} {action.label}   " for key, action in KEYS.items()) + "q quit   "
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -48,9 +40,8 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         subparsers,
         "demo",
         "run the node and show its forces in a live table",
-        f"Keys: {', '.join(f'{KEY_NAMES[key]}: {action.label}' for key, action in KEYS.items())}, q: quit.\n"
-        "Without ROS_DOMAIN_ID a free domain is used. Discovery is limited to this machine.",
     )
+    parser.details = _details
     add_config(parser)
     parser.add_argument(
         "--duration",
@@ -67,6 +58,21 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("--controller", metavar="FILE", help="also run this Python program as a controller")
 
 
+def _details() -> str:
+    keys = ", ".join(f"{name}: {label}" for name, label in _key_labels())
+    return (
+        f"Keys: {keys}.\nWithout ROS_DOMAIN_ID a free domain is used. Discovery is limited to this machine."
+    )
+
+
+def _key_labels() -> list[tuple[str, str]]:
+    """Return the name and the label of each key."""
+    from tactile_sim.simulation.actions import KEYS
+
+    names = [("space" if key == " " else key, action.label) for key, action in KEYS.items()]
+    return [*names, ("q", "quit")]
+
+
 def main(args: argparse.Namespace) -> int:
     """Run the demo until the user quits, the duration has passed, or the node or its controller ends.
 
@@ -74,6 +80,11 @@ def main(args: argparse.Namespace) -> int:
         0, 2 if a physics fault ended the demo before the duration, or a nonzero exit code if the node or its
             controller ended.
     """
+    from tactile_sim import config
+    from tactile_sim.config import WebSettings
+    from tactile_sim.drawing.force_scale import full_scale, weights
+    from tactile_sim.live_table import View
+
     settings = config.load(args.config)
     if args.controller and not args.controller.endswith(".py"):
         raise ConfigError(f"--controller: must be a Python program (.py), got {args.controller!r}")
@@ -119,6 +130,8 @@ def _web(node: Child, wanted: int | None) -> str | None:
 
 def _start_up(node: Child) -> str:
     """Return a status text for the startup, with the progress of kernel compilation if there is any."""
+    from tactile_sim.live_table import View
+
     lines = (re.search("compiling kernels.*", line) for line in reversed(node.last_lines))
     found = next(filter(None, lines), None)
     return f"starting the node: {found[0]}" if found else View.starting
@@ -195,6 +208,8 @@ def _watch(
                 end = now + (duration or math.inf)
                 if begin:
                     monitor.call("pause", False)
+            if end is None:
+                stop.check()
             if stop.requested or not handle_key() or (end is not None and now >= end):
                 show(monitor, True)
                 return 0
@@ -219,11 +234,15 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
     The function's arguments are the monitor, and True if this is the last call.
     """
     if sys.stdout.isatty():
+        from rich.console import Console
+        from rich.live import Live
+
         console = Console(highlight=False)
+        keys = "".join(f"{name} {label}   " for name, label in _key_labels())
         with Live(console=console, auto_refresh=False) as live:
 
             def draw(monitor: Monitor, last: bool) -> None:
-                footer = "" if last else FOOTER + monitor.answer
+                footer = "" if last else keys + monitor.answer
                 live.update(view.table(monitor.state, console.height, footer), refresh=True)
 
             yield draw
@@ -253,6 +272,9 @@ def _keys(monitor: Monitor) -> Iterator[Callable[[], bool]]:
 
     If there is no terminal, the function does nothing and returns True.
     """
+    from tactile_sim.live_table import Keys
+    from tactile_sim.simulation.actions import KEYS
+
     if not Keys.ours():
         yield lambda: True
         return

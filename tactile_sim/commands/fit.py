@@ -7,7 +7,6 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from tactile_sim import config
 from tactile_sim.commands import add_config, new_parser
 from tactile_sim.commands.option_types import positive
 
@@ -70,6 +69,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Fit the parameters, print a report, write the output files and return 0."""
+    from tactile_sim import config
     from tactile_sim.bag.atomic_write import fresh, refuse_existing
     from tactile_sim.errors import CommandError, suggest
     from tactile_sim.fit import Reference, fit, output

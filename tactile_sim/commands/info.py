@@ -9,18 +9,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-from rich import box
-from rich.console import Group, RenderableType
-from rich.table import Table
-from rich.text import Text
-
-from tactile_sim import config
 from tactile_sim.commands import add_config, new_parser
-from tactile_sim.commands.console import Output
 from tactile_sim.errors import CommandError
 
 if TYPE_CHECKING:
+    from rich.console import RenderableType
+
     from tactile_sim.simulation import Simulation
     from tactile_sim.simulation.inventory import Listing
 
@@ -73,6 +67,11 @@ def main(args: argparse.Namespace) -> int:
         refuse_existing(args.plot, args.force)
         if not args.plot.absolute().parent.is_dir():
             raise CommandError(f"--plot: cannot write {args.plot}: there is no folder {args.plot.parent}")
+    from rich.text import Text
+
+    from tactile_sim import config
+    from tactile_sim.commands.console import Output
+
     settings = config.load(args.config)
     from tactile_sim.simulation import Simulation, inventory  # imported late because it takes a second
 
@@ -96,6 +95,8 @@ def main(args: argparse.Namespace) -> int:
 
 def _plain(value: Any) -> Any:
     """Convert a value for JSON: arrays become lists, and infinite and NaN numbers become null."""
+    import numpy as np
+
     if isinstance(value, np.ndarray | np.generic):
         value = value.tolist()
     if isinstance(value, dict):
@@ -107,6 +108,11 @@ def _plain(value: Any) -> Any:
 
 def _table(listing: Listing) -> RenderableType:
     """Format a listing as a table with a title, or as one line if it is empty."""
+    from rich import box
+    from rich.console import Group
+    from rich.table import Table
+    from rich.text import Text
+
     if not listing.rows:
         return Text(f"\nno {listing.title}")
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False)
@@ -122,6 +128,8 @@ def _table(listing: Listing) -> RenderableType:
 
 def _shown(value: Any) -> str:
     """Format a value: join lists with commas, write booleans as yes or no, and other values with ``str``."""
+    import numpy as np
+
     if isinstance(value, list):
         return ", ".join(value)
     return {True: "yes", False: "no"}[bool(value)] if isinstance(value, bool | np.bool_) else str(value)

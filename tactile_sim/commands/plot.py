@@ -238,11 +238,13 @@ def _write_replay(args: argparse.Namespace, robot: Robot) -> None:
     from tactile_sim.view.replay.bag_replay import write_bag_replay
 
     with fresh_folder(args.html.parent), progress("recording") as update, fresh(args.html) as path:
-        size = write_bag_replay(
+        summary = write_bag_replay(
             args.bag, path, robot.namespace, args.start, args.stop, args.fps, args.body, update
         )
+    for note in summary.notes:
+        print(note, file=sys.stderr)
     megabytes = args.html.stat().st_size / 1e6
-    print(f"{args.html}: {counted(size.frames, 'frame')}, {size.duration:.2f} s, {megabytes:.1f} MB")
+    print(f"{args.html}: {counted(summary.frames, 'frame')}, {summary.duration:.2f} s, {megabytes:.1f} MB")
 
 
 def _write_frames(args: argparse.Namespace, robot: Robot, span: Span) -> None:

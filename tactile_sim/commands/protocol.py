@@ -5,9 +5,6 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-import numpy as np
-
-from tactile_sim import config
 from tactile_sim.commands import add_config, new_parser
 from tactile_sim.commands.option_types import positive
 from tactile_sim.errors import CommandError
@@ -58,6 +55,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 def main(args: argparse.Namespace) -> int:
     """Write the motion to a CSV file, print the motion's duration and number of samples, and return 0."""
+    import numpy as np
+
+    from tactile_sim import config
     from tactile_sim.bag.atomic_write import fresh, refuse_existing
     from tactile_sim.fit import Reference, protocol
     from tactile_sim.fit.patch import Patch

@@ -7,15 +7,17 @@ import sys
 import threading
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tactile_sim import config, share
+from tactile_sim import share
 from tactile_sim.commands import complete_config, new_parser
 from tactile_sim.commands.option_types import port_number, positive
-from tactile_sim.config import WebSettings
 from tactile_sim.errors import CommandError, suggest
 from tactile_sim.signals import StopRequest
-from tactile_sim.view.web.address import RANDOM, Endpoint, announcement
+
+if TYPE_CHECKING:
+    from tactile_sim.config import WebSettings
+    from tactile_sim.view.web.address import Endpoint
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -43,7 +45,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="port to listen at, 0: any free port; default: as configured (8080)",
     )
     parser.add_argument(
-        "--token", metavar="T", help=f"require this token from browsers; {RANDOM!r} generates one"
+        "--token", metavar="T", help="require this token from browsers; 'random' generates one"
     )
     parser.add_argument(
         "--out",
@@ -83,6 +85,7 @@ def main(args: argparse.Namespace) -> int:
 
 def _play(path: Path, args: argparse.Namespace) -> int:
     print(f"opening {path.name}", file=sys.stderr)
+    from tactile_sim.config import WebSettings
     from tactile_sim.view.bag import player  # imports the web server
 
     endpoint = _endpoint(args, WebSettings())
@@ -90,6 +93,8 @@ def _play(path: Path, args: argparse.Namespace) -> int:
 
 
 def _simulate(args: argparse.Namespace) -> int:
+    from tactile_sim import config
+
     settings = config.load(args.source)
     endpoint = _endpoint(args, settings.web)
     endpoint.check()
@@ -101,6 +106,7 @@ def _simulate(args: argparse.Namespace) -> int:
     from tactile_sim.ros.bag_output import BagOutput
     from tactile_sim.simulation import Simulation
     from tactile_sim.view.process.publisher import ViewPublisher
+    from tactile_sim.view.web.address import announcement
 
     failures: list[str] = []
     simulation = Simulation(settings)  # a signal ends the process at once: there is nothing to clean up yet
@@ -130,6 +136,8 @@ def _simulate(args: argparse.Namespace) -> int:
 
 def _endpoint(args: argparse.Namespace, web: WebSettings) -> Endpoint:
     """Return the configured endpoint after applying the command line options."""
+    from tactile_sim.view.web.address import Endpoint
+
     port = web.port if args.port is None else args.port
     token = web.token if args.token is None else args.token
     return Endpoint(args.host or web.host, port, token)

@@ -11,6 +11,8 @@ from functools import cache
 
 import numpy as np
 
+from tactile_sim.drawing.inferno import INFERNO
+
 MAP = "inferno"
 """Name of the colour map in matplotlib. Its brightness increases with the reading, so it is safe for
 colour-blind users."""
@@ -44,10 +46,8 @@ def table() -> np.ndarray:
         (256, 3) uint8 RGB colours. The first one is for the smallest visible reading, the last one for the
         reading at the end of the scale.
     """
-    from matplotlib import colormaps  # takes 0.5 s, so it is only imported if needed
-
-    visible = np.linspace(FAINTEST / 255.0, 1.0, 256)
-    return (colormaps[MAP](visible)[:, :3] * 255.0).round().astype(np.uint8)
+    visible = np.linspace(FAINTEST / 255.0, 1.0, 256) * 256.0
+    return INFERNO[np.minimum(visible.astype(int), 255)]
 
 
 def levels(readings: np.ndarray, end: float, logarithmic: bool = True) -> np.ndarray:

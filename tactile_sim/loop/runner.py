@@ -51,6 +51,9 @@ class Runner(Stepper):
         self._requested = StepRequests()
         self._pace = Pace(settings.real_time_factor)
         self._stopping = False
+        self.end_reason = ""
+        """Why `run` has returned. Empty after a physics fault, which has been reported, and if no reason was
+        given to `stop`."""
         self._refused = 0
         self._last_refusal = ""
         self._last_counts = (0, 0)
@@ -82,8 +85,13 @@ class Runner(Stepper):
         """Queue a function to run between two steps and return a future of its result; see `Mailbox.call`."""
         return self._mail.call(work)
 
-    def stop(self) -> None:
-        """Make `run` return after the current batch of steps. Lock-free, so signal handlers can call it."""
+    def stop(self, reason: str = "") -> None:
+        """Make `run` return after the current batch of steps. Lock-free, so signal handlers can call it.
+
+        Args:
+            reason: Becomes the `end_reason`, unless an earlier call has given one.
+        """
+        self.end_reason = self.end_reason or reason
         self._stopping = True
         self._mail.post(lambda: None)
 
@@ -115,6 +123,8 @@ class Runner(Stepper):
                     self._mail.read(wait)
                 else:
                     self._run_batch(last)
+            if not self._stopping and not self._fault:
+                self.end_reason = f"{duration:g} s of simulation time have passed"
         finally:
             # Resolve all futures that are still pending.
             self._mail.close()

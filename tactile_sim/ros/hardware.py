@@ -67,6 +67,7 @@ def run(config_file: str | Path | None, ros_args: list[str], stop: StopRequest) 
         stack.callback(executor.shutdown, timeout_sec=1.0)
         while not stop.requested:
             executor.spin_once(timeout_sec=0.1)
+        node.get_logger().info(f"the node ends: {stop.reason}")
     return 0
 
 

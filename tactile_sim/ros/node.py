@@ -114,7 +114,9 @@ def run(
         if folder:
             stack.callback(BagOutput(runner, folder, node.resolve_topic_name).close)
         publishers.set_runner(runner)
-        stop.call(runner.stop)  # before services start, so that their clients can end the node cleanly
+        stop.call(
+            lambda: runner.stop(stop.reason)
+        )  # before services start, so that their clients can end the node cleanly
         _serve(node, runner, stack)
         _log_summary(node, simulation)
         if view:
@@ -131,6 +133,8 @@ def run(
         gc.collect()
         gc.freeze()
         runner.run(duration)
+        if runner.end_reason:
+            node.get_logger().info(f"the node ends: {runner.end_reason}")
         _flush(recorder, publishers, node, recording)
     return 2 if duration is not None and runner.fault else 0
 

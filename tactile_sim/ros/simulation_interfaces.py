@@ -112,7 +112,9 @@ class SimulationInterfaces:
             states.STATE_STOPPED: self._stop,
             states.STATE_PLAYING: lambda: self._runner.pause(False),
             states.STATE_PAUSED: lambda: self._runner.pause(True),
-            states.STATE_QUITTING: self._runner.stop,
+            states.STATE_QUITTING: lambda: self._runner.stop(
+                "a client requested STATE_QUITTING from set_simulation_state"
+            ),
         }
         wanted = request.state.state
         if wanted not in changes:

@@ -223,6 +223,7 @@ def test_signal_ends_node_cleanly(ros, parameters, number):
     output, _ = process.communicate(timeout=PATIENCE)
     assert process.returncode == 0
     assert "Traceback" not in output
+    assert output.count(number.name) == 1
     assert not [file for file in own if file.exists()]
 
 

@@ -225,6 +225,24 @@ def test_ctrl_c_ends_demo_and_node(running, without_progress):
     assert is_gone(node)
 
 
+def test_ctrl_c_during_the_start_is_reported_by_the_exit_code(environment, without_progress):
+    process = subprocess.Popen(
+        [*DEMO, "touch_cube", "--no-web"],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        cwd=ROOT,
+        env=environment,
+    )
+    assert "starting" in process.stdout.readline()
+    (node,) = children(process.pid)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=PATIENCE)
+    assert (process.returncode, without_progress(errors)) == (130, "")
+    assert is_gone(node)
+
+
 def test_closed_terminal_ends_demo_and_node(terminal):
     terminal.wait_for("real-time factor")
     (node,) = children(terminal.process.pid)

@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -16,13 +17,13 @@ pytest.importorskip("rclpy", reason="the command runs the ROS node")
 ROOT = Path(__file__).parents[2]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+def run(*arguments: str, command: Sequence[str] = ("-m", "tactile_sim")) -> subprocess.CompletedProcess[str]:
     environment = {
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
         "ROS_DOMAIN_ID": str(own_domain()),
     }
     return subprocess.run(
-        [sys.executable, "-m", "tactile_sim", "run", *arguments],
+        [sys.executable, *command, "run", *arguments],
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,
@@ -40,6 +41,19 @@ def test_run_with_recorder_writes_complete_bag(tmp_path):
     stamps = bag.read(tmp_path / "fall", ["/tactile/frame"])["/tactile/frame"].stamps
     assert set(np.diff(stamps)) == {10_000_000}  # 100 Hz without gaps
     assert stamps[-1] >= 1_480_000_000
+
+
+def test_end_of_the_duration_is_logged():
+    done = run("touch_cube", "--duration", "0.125")
+    assert done.returncode == 0
+    assert done.stderr.count("0.125 s") == 1
+
+
+def test_start_does_not_import_matplotlib():
+    program = "import sys; from tactile_sim.cli import main; main();"
+    program += "sys.exit('matplotlib' in sys.modules)"
+    done = run("touch_cube", "--duration", "0.1", command=["-c", program])
+    assert done.returncode == 0, done.stderr
 
 
 def test_node_does_not_start_if_recorder_fails(tmp_path):

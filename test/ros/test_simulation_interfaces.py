@@ -264,5 +264,7 @@ def test_queries_do_not_change_motion(ros):
 def test_quitting_state_ends_node(tmp_path):
     ros, process = serving(tmp_path)
     assert set_state(ros, SimulationState.STATE_QUITTING).result == Result.RESULT_OK
-    assert process.wait(PATIENCE) == 0
+    output, _ = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 0
+    assert output.count("STATE_QUITTING") == 1 and "set_simulation_state" in output
     ros.close()

@@ -143,6 +143,49 @@ def test_missing_topics_are_noted_and_the_rest_is_shown(make_bag, without, named
     )
 
 
+@pytest.mark.parametrize("array", ["positions", "normals", "spacing"])
+def test_pad_whose_layout_is_not_finite_is_named_and_left_out(tmp_path, array):
+    class Spoiling(Making):
+        def put(self, topic, type_name, time, value):
+            if topic == "/tactile/back/layout":
+                spoilt = np.array(value[array], float)
+                spoilt.flat[-1] = np.nan
+                value = value | {array: spoilt}
+            super().put(topic, type_name, time, value)
+
+    making = Spoiling(tmp_path / "fall")
+    Cube(bodies=("cube", "back"), carrier="cube", without=("/contacts",)).write(making)
+    making.bag.close()
+    content, frames = opened(making.bag.folder)
+    assert ["'back'" in note and array in note for note in content.notes] == [True]
+    assert content.scene.pads == ("cube",) and np.isfinite(content.scene.taxel_positions).all()
+    assert frames.at(LANDING * STEP).forces == pytest.approx(np.array([[0.0, 0.0, IMPACT]]))
+
+
+@pytest.mark.parametrize(
+    ("orientation", "color", "shown"),
+    [
+        ({"w": 0.0}, 0.5, True),  # a default that RViz reads as no rotation
+        ({"w": math.nan}, 0.5, False),
+        ({"w": 1.0}, math.nan, False),
+    ],
+)
+def test_markers_that_are_not_finite_are_named_and_left_out(tmp_path, orientation, color, shown):
+    class Spoiling(Making):
+        def put(self, topic, type_name, time, value):
+            if topic == "/scene_markers":
+                first = value["markers"][0]
+                first["pose"]["orientation"], first["color"] = orientation, [color] * 4
+            super().put(topic, type_name, time, value)
+
+    making = Spoiling(tmp_path / "fall")
+    Cube(count=3).write(making)
+    making.bag.close()
+    content, _ = opened(making.bag.folder)
+    assert ("cube" in {shape.name for shape in content.scene.shapes}) is shown
+    assert ["cube" in note for note in content.notes] == [True] * (not shown)
+
+
 def test_damaged_bag_plays_up_to_the_damage(make_bag):
     path = make_bag(Cube(count=3000))
     file = next(path.glob("*.mcap"))

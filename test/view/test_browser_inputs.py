@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from support.chromium import CHROMIUM, WIDTH, enter, field, paused_frame, press, until, wait_for_text
+from support.view_clients import SCENE, Recorder
+
+from tactile_sim.view.viewer import Viewer
+from tactile_sim.view.web.address import Endpoint
 
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
 )
 PHONE = (390, 844)
 """Window size of a phone [px]."""
+NOTES = """() => [...document.querySelectorAll("[role=note]")].filter((note) => note.getClientRects().length)
+  .map((note) => [note.getBoundingClientRect().toJSON(), note.innerText])"""
+"""Script that returns the place and the text of each visible note."""
 
 
 def test_inputs_send_their_values_and_nothing_else(box_view, visit):
@@ -80,6 +89,33 @@ def test_panel_of_a_phone_starts_closed_and_opens_with_a_tap(box_view, visit):
     until(lambda: not run.is_visible() and title.bounding_box()["y"] > 0.9 * PHONE[1])  # the panel slides
     title.click()
     run.wait_for()
+
+
+def notes(page):
+    return page.evaluate(NOTES)
+
+
+def test_hint_is_above_the_scene_while_the_panel_is_closed(visit):
+    hints = ("Paused: press Run.", "It waits for examples/balance.py.")
+    viewer = Viewer(replace(SCENE, start_hints=hints), Endpoint(port=0), Recorder())
+    try:
+        viewer.show(paused_frame(0.0))
+        page = visit(viewer.url, size=PHONE)
+        title = page.get_by_text(SCENE.title, exact=True)
+        until(lambda: title.bounding_box()["y"] > 0.9 * PHONE[1])  # the panel has closed
+        until(lambda: len(notes(page)) == 1)
+        [(box, text)] = notes(page)
+        assert 0.0 <= box["left"] and box["right"] <= PHONE[0]
+        assert 0.0 <= box["top"] and box["bottom"] < 0.3 * PHONE[1]
+        assert all(hint in text for hint in hints)
+        title.click()
+        until(lambda: [box["top"] > 0.3 * PHONE[1] for box, _ in notes(page)] == [True])  # in the panel
+        title.click()
+        until(lambda: [box["top"] < 0.3 * PHONE[1] for box, _ in notes(page)] == [True])
+        viewer.show(replace(paused_frame(0.5), paused=False))
+        until(lambda: notes(page) == [])
+    finally:
+        viewer.close()
 
 
 def test_slider_value_is_clamped(box_view, visit):

@@ -19,6 +19,10 @@ from support.falling_bag import Cube, Making
 from tactile_sim import bag
 from tactile_sim.bag.live_view import LiveView
 from tactile_sim.cli import main
+from tactile_sim.view.bag.index import BagIndex
+from tactile_sim.view.bag.player import Player
+from tactile_sim.view.bag.scene import read_scene
+from tactile_sim.view.web.address import Endpoint
 
 needs_chromium = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
@@ -206,6 +210,34 @@ def test_repair_keeps_the_view_and_info_reports_it(viewed, capsys):
     assert views(folder) == [VIEW]
 
 
+def move_far(factor):
+    """Return the live view with its camera at a multiple of the distance from the cube."""
+    look_at = np.array([0.0, 0.0, 0.1])
+    place = look_at + factor * np.array([0.6, 0.0, 0.8])
+    return dataclasses.replace(VIEW, position=tuple(place), look_at=tuple(look_at))
+
+
+@pytest.mark.parametrize(
+    ("view", "used"),
+    [
+        (VIEW, True),
+        (move_far(20.0), True),
+        (move_far(2000.0), False),
+        (move_far(9e5), False),
+        (dataclasses.replace(VIEW, look_at=(2.0, -4.1, 0.8)), False),  # away from the cube
+    ],
+)
+def test_camera_that_cannot_see_the_scene_is_noted_and_ignored(viewed, view, used):
+    player = Player(viewed(view.text), Endpoint(port=0))
+    try:
+        camera = player.viewer.server.initial_camera
+        assert np.allclose(camera.position, view.position) is used
+        assert np.linalg.norm(camera.position) < 30.0
+        assert ["web_view" in note for note in player.notes] == [True] * (not used)
+    finally:
+        player.close()
+
+
 @pytest.mark.parametrize(
     "changes",
     [
@@ -222,5 +254,30 @@ def test_repair_keeps_the_view_and_info_reports_it(viewed, capsys):
 def test_invalid_views_in_bags_are_ignored(viewed, changes, capsys):
     text = json.dumps(dataclasses.asdict(VIEW) | changes)
     assert LiveView.parse(text) is None
-    assert main(["bag", "info", str(viewed(text))]) == 0
+    folder = viewed(text)
+    assert main(["bag", "info", str(folder)]) == 0
     assert "camera" not in capsys.readouterr().out
+    content = read_scene(BagIndex(folder))
+    assert content.scene.live_view is None
+    assert ["web_view" in note for note in content.notes] == [True]
+
+
+@needs_chromium
+@pytest.mark.parametrize("size", [(560, 420), (420, 640)])
+def test_replay_opens_with_the_camera_and_the_scale_of_the_view(viewed, visit, tmp_path, size):
+    assert main(["plot", str(viewed(VIEW.text)), "--html", str(tmp_path / "cube.html")]) == 0
+    page = visit((tmp_path / "cube.html").as_uri(), size)
+    page.locator("#force-strip .plot").wait_for()
+    page.wait_for_timeout(1000)  # the page adapts other cameras to the window
+    x, y, z = VIEW.position
+    shown = settled(page)
+    assert shown[:3] == pytest.approx([-y, z, -x], abs=1e-3)  # three.js has its y axis upward
+    assert np.radians(shown[-1]) == pytest.approx(VIEW.field_of_view)
+    ends = page.locator("#color-scale .ends span").all_inner_texts()
+    assert [float(end) for end in ends] == [0.0, VIEW.scale_end]
+
+
+def test_replay_prints_why_it_ignores_a_camera(viewed, tmp_path, capsys):
+    folder = viewed(move_far(9e5).text)
+    assert main(["plot", str(folder), "--html", str(tmp_path / "cube.html")]) == 0
+    assert ["web_view" in line for line in capsys.readouterr().err.splitlines()].count(True) == 1

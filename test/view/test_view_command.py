@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.errors import raises
+from support.falling_bag import Cube, Making
 from support.waiting import PATIENCE, wait_until
 
 from tactile_sim import CommandError
@@ -67,6 +68,31 @@ def test_page_is_served_at_the_printed_url_and_ctrl_c_ends_the_view(running, wit
     out, err = process.communicate(timeout=PATIENCE)
     assert (process.returncode, out, without_progress(err)) == (0, "", "")
     assert is_gone(serving)
+
+
+@pytest.fixture(params=["configuration", "bag"])
+def source(request, tmp_path):
+    """Return what to show: a configuration and a bag."""
+    if request.param == "configuration":
+        return "touch_cube"
+    making = Making(tmp_path / "fall")
+    Cube().write(making)
+    making.bag.close()
+    return str(making.bag.folder)
+
+
+def test_exit_code_shows_whether_ctrl_c_came_during_the_start(source, without_progress):
+    """A shell reports 130 for a process that SIGINT has ended."""
+    during, after = start(source, "--port", "0"), start(source, "--port", "0")
+    assert during.stderr.readline()
+    during.send_signal(signal.SIGINT)
+    out, err = during.communicate(timeout=PATIENCE)
+    assert during.returncode in (130, -signal.SIGINT)
+    assert (out, without_progress(err)) == ("", "")
+    assert after.stdout.readline().startswith("web view: ")
+    after.send_signal(signal.SIGINT)
+    out, _ = after.communicate(timeout=PATIENCE)
+    assert (after.returncode, out) == (0, "")
 
 
 def test_killed_simulation_leaves_no_process(running):

@@ -64,7 +64,8 @@ class BagIndex:
         first: First message on each displayed topic, keyed by topic.
         latched: Messages on latched topics, such as layouts.
         samples: Samples of the forces and largest readings, keyed by topic.
-        views: Last live view on each topic that carries them, keyed by topic.
+        views: Last valid live view on each topic that carries them, or None if all are invalid, keyed by
+            topic.
         step_times: Log times (n,) that users can step through [ns].
         start: First log time of the displayed messages [ns].
         stop: Last log time of the displayed messages [ns].
@@ -86,7 +87,7 @@ class BagIndex:
         self.first: dict[str, Message] = {}
         self.latched: list[Message] = []
         self.samples: dict[str, TopicSamples] = {}
-        self.views: dict[str, LiveView] = {}
+        self.views: dict[str, LiveView | None] = {}
         self.damage: str | None = None
         self._decoders: dict[str, TopicDecoder] = {}
         self._positions: list[FilePosition] = []
@@ -109,8 +110,9 @@ class BagIndex:
                 self.first[topic] = self._copy(message)
             if kind in STEP_TYPES:
                 self._times[topic] = array("q")
-        if is_topic(topic, kind) and (view := LiveView.parse(self._copy(message).value.data)):
-            self.views[topic] = view
+        if is_topic(topic, kind):
+            view = LiveView.parse(self._copy(message).value.data)
+            self.views[topic] = view or self.views.get(topic)
         if kind not in _SHOWN_TYPES:
             return
         self.start, self.stop = min(self.start, time), max(self.stop, time)

@@ -20,12 +20,15 @@ def frames(value: Any) -> list[str]:
     return list(value.markers.header.frame_id)
 
 
-def shapes(value: Any, bodies: dict[str, int]) -> Iterator[Shape]:
+def shapes(value: Any, bodies: dict[str, int], invalid: list[str]) -> Iterator[Shape]:
     """Yield a shape for each marker that is a primitive or a triangle list.
+
+    As in RViz, an orientation of zeros means no rotation.
 
     Args:
         value: A decoded MarkerArray.
         bodies: Body indices, keyed by frame. Markers in other frames are skipped.
+        invalid: List to which the names of markers are added that contain numbers that are not finite.
     """
     markers = value.markers
     for k, frame in enumerate(frames(value)):
@@ -33,7 +36,12 @@ def shapes(value: Any, bodies: dict[str, int]) -> Iterator[Shape]:
         if markers.action[k] != ADD or mesh is None or frame not in bodies:
             continue
         vertices, faces = mesh
-        rotation = Rotation.from_quat(markers.pose.orientation[k])
+        orientation = markers.pose.orientation[k]
+        numbers = (vertices, markers.pose.position[k], orientation, markers.color[k])
+        if not all(np.isfinite(each).all() for each in numbers):
+            invalid.append(markers.ns[k])
+            continue
+        rotation = Rotation.from_quat(orientation) if orientation.any() else Rotation.identity()
         placed = rotation.apply(vertices) + markers.pose.position[k]
         yield Shape(markers.ns[k], bodies[frame], placed, faces, np.asarray(markers.color[k], float))
 

@@ -7,23 +7,19 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
-
 from tactile_sim.bag.mcap_file import Progress
 from tactile_sim.signals import StopRequest
 from tactile_sim.view.bag.force_bar import ForceBar
 from tactile_sim.view.bag.frames import BagFrames
 from tactile_sim.view.bag.index import BagIndex
+from tactile_sim.view.bag.opening import opening_scene
 from tactile_sim.view.bag.scene import read_scene
 from tactile_sim.view.bag.time_bar import TimeBar
-from tactile_sim.view.scene.viewpoint import Viewpoint
 from tactile_sim.view.viewer import Viewer
 from tactile_sim.view.web.address import Endpoint, announcement
 
 RATE = 25.0
 """Frame rate in wall time [Hz]."""
-CAMERA_SAMPLES = 5
-"""Number of frames, spread over the bag, in which the initial camera must show the entire skin."""
 
 
 class Player:
@@ -61,12 +57,8 @@ class Player:
         self.notes = content.notes
         self._start, self._duration = index.start, index.stop - index.start
         self._frames = BagFrames(index, content)
-        times = np.linspace(index.start, index.stop, CAMERA_SAMPLES)
-        viewpoint = Viewpoint.of(content.scene, [self._frames.at(round(time)) for time in times])
         scene = replace(
-            content.scene,
-            center=viewpoint.center,
-            extent=2.0 * viewpoint.radius,
+            opening_scene(content, self._frames, index.start, index.stop),
             parents=self._frames.parents(),
             output_folder=str(folder.absolute()) if folder else "",
             bag=str(path),

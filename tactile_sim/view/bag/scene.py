@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from tactile_sim.analysis.layouts import fault_of
 from tactile_sim.analysis.robots import Robot, robots
 from tactile_sim.analysis.tactile_frames import pad_of
 from tactile_sim.bag.live_view import TOPIC
 from tactile_sim.bag.messages import Message
 from tactile_sim.drawing.force_scale import full_scale
 from tactile_sim.errors import BagError
+from tactile_sim.text import shortened
 from tactile_sim.view.bag import markers as scene_markers
 from tactile_sim.view.bag.index import BagIndex
 from tactile_sim.view.bag.points import PointBodies
@@ -58,8 +60,8 @@ def read_scene(index: BagIndex, namespace: str | None = None) -> BagScene:
         BagError: The bag has no such robot or contains nothing to show.
     """
     robot, notes = _robot(index, namespace)
-    layouts = _layouts(index, robot, "layout")
-    feelers = _layouts(index, robot, "feelers_layout")
+    layouts = _layouts(index, robot, "layout", notes)
+    feelers = _layouts(index, robot, "feelers_layout", notes)
     markers = index.first[robot.scene_markers].value if robot.scene_markers else None
     frames = _frames(index, robot, layouts, feelers, markers)
     has_tf = any(topic.endswith("/tf") for topic in index.types)
@@ -72,7 +74,10 @@ def read_scene(index: BagIndex, namespace: str | None = None) -> BagScene:
         _add_points(result, index)
     _add_feelers(result, feelers, bodies)
     _add_images(result, index, bodies)
-    view = index.views.get(f"{robot.namespace}/{TOPIC}")
+    view_topic = f"{robot.namespace}/{TOPIC}"
+    view = index.views.get(view_topic)
+    if view_topic in index.views and view is None:
+        notes.append(f"{TOPIC}: the recorded camera or colour scale is invalid; it is ignored")
     result.scene = replace(result.scene, taxel_scale=_scale(index, robot), live_view=view)
     if index.damage:
         notes.append(f"the bag is damaged ({index.damage}); damaged messages are skipped")
@@ -95,22 +100,30 @@ def _robot(index: BagIndex, namespace: str | None) -> tuple[Robot, list[str]]:
     return chosen, notes
 
 
-def _layouts(index: BagIndex, robot: Robot, ending: str) -> dict[str, Any]:
-    """Return the last layout of each pad, keyed by pad name.
+def _layouts(index: BagIndex, robot: Robot, ending: str, notes: list[str]) -> dict[str, Any]:
+    """Return the last valid layout of each pad, keyed by pad name. Pads without one are noted.
 
     Args:
         index: Index of the bag.
         robot: Topics of the robot to show.
         ending: Last part of the topic names: ``layout`` for taxels, ``feelers_layout`` for feelers.
+        notes: Messages to users, which are extended.
     """
-    beginning = f"{robot.namespace}/tactile/"
-    return {
-        pad_of(message.value): message.value
-        for message in index.latched
-        if message.type_name == _LAYOUT
-        and message.topic.startswith(beginning)
-        and message.topic.endswith("/" + ending)
-    }
+    found, faults = {}, {}
+    for message in index.latched:
+        is_of_robot = message.topic.startswith(f"{robot.namespace}/tactile/")
+        if message.type_name == _LAYOUT and is_of_robot and message.topic.endswith(f"/{ending}"):
+            pad, fault = pad_of(message.value), fault_of(message.value)
+            if fault:
+                faults[pad] = fault
+            else:
+                found[pad] = message.value
+    notes += [
+        f"pad {pad!r} is not shown: in its {ending}, {fault}"
+        for pad, fault in faults.items()
+        if pad not in found
+    ]
+    return found
 
 
 def _frames(
@@ -136,10 +149,13 @@ def _shapes(
     if markers is None:
         notes.append("no scene_markers in the bag: the scene's shapes are not shown")
         return ()
-    if has_tf:
-        return tuple(scene_markers.shapes(markers, bodies))
-    notes.append("no /tf in the bag: body poses are unknown; only shapes fixed to the world are shown")
-    return tuple(scene_markers.shapes(markers, {root: 0}))
+    if not has_tf:
+        notes.append("no /tf in the bag: body poses are unknown; only shapes fixed to the world are shown")
+    invalid: list[str] = []
+    shapes = tuple(scene_markers.shapes(markers, bodies if has_tf else {root: 0}, invalid))
+    if invalid:
+        notes.append(f"markers with numbers that are not finite are not shown: {shortened(invalid)}")
+    return shapes
 
 
 def _add_skin(result: BagScene, layouts: dict[str, Any], bodies: dict[str, int]) -> None:

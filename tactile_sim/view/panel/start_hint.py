@@ -1,4 +1,4 @@
-"""A box in the panel that explains why time does not advance at the start."""
+"""A box that explains why time does not advance at the start; see also `tactile_sim.view.web.hint_script`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,9 @@ from html import escape
 from viser import GuiApi
 
 from tactile_sim.view.content import ViewFrame
+from tactile_sim.view.web.hint_script import HINT_ATTRIBUTE, HINT_STYLE
 
-STYLE = (
-    "margin: 0 1em 0.6em 1em; padding: 0.5em 0.8em; border-left: 4px solid #ffd43b; background: #3a3418;"
-    " color: #fff; font-size: 0.9em; overflow-wrap: anywhere"
-)
+STYLE = f"margin: 0 1em 0.6em 1em; {HINT_STYLE}"
 
 
 class StartHint:
@@ -28,7 +26,9 @@ class StartHint:
         """
         lines = "".join(f"<div>{escape(hint)}</div>" for hint in hints)
         self._box = gui.add_html(
-            f'<div role="note" style="{STYLE}">{lines}</div>', visible=bool(hints), order=order
+            f'<div role="note" {HINT_ATTRIBUTE} style="{STYLE}">{lines}</div>',
+            visible=bool(hints),
+            order=order,
         )
         self._start = math.inf
 

@@ -13,22 +13,23 @@ from tactile_sim.bag.mcap_file import Progress
 from tactile_sim.errors import BagError, suggest
 from tactile_sim.view.bag.frames import BagFrames
 from tactile_sim.view.bag.index import BagIndex
-from tactile_sim.view.bag.player import CAMERA_SAMPLES
+from tactile_sim.view.bag.opening import opening_scene
 from tactile_sim.view.bag.scene import BagScene, read_scene
 from tactile_sim.view.content import ViewFrame
 from tactile_sim.view.replay.recorder import ReplayRecorder
-from tactile_sim.view.scene.viewpoint import Viewpoint
 from tactile_sim.view.viewer import Viewer
 from tactile_sim.view.web.address import RANDOM, Endpoint
 
 
 @dataclass(frozen=True)
-class ReplaySize:
+class ReplaySummary:
     """Number of frames and duration of a replay."""
 
     frames: int
     duration: float
     """Duration of the replay [s]."""
+    notes: tuple[str, ...]
+    """Messages to users about content that cannot be shown."""
 
 
 def write_bag_replay(
@@ -40,7 +41,7 @@ def write_bag_replay(
     fps: float = 30.0,
     patterns: Sequence[str] = (),
     progress: Progress | None = None,
-) -> ReplaySize:
+) -> ReplaySummary:
     """Write a replay of a bag.
 
     Args:
@@ -55,7 +56,7 @@ def write_bag_replay(
         progress: Called with the number of frames recorded so far and the total number.
 
     Returns:
-        The number of frames and the duration of the replay.
+        A summary of the replay.
 
     Raises:
         BagError: The path is not a bag, or the bag contains nothing to show at these times.
@@ -69,22 +70,21 @@ def write_bag_replay(
             f"{index.stop / 1e9:g} s"
         )
     frames = BagFrames(index, content)
-    samples = [frames.at(round(time)) for time in np.linspace(first, last, CAMERA_SAMPLES)]
-    viewpoint = Viewpoint.of(content.scene, samples)
-    scene = replace(content.scene, center=viewpoint.center, extent=2.0 * viewpoint.radius)
+    scene = opening_scene(content, frames, first, last)
     chosen = _chosen(bag, content, patterns)
     times = np.arange(first, last + 1, round(1e9 / fps))
     viewer = Viewer(scene, Endpoint(port=0, token=RANDOM), None)
     try:
         recorder = ReplayRecorder(viewer, chosen)
+        scale = viewer.scale.fixed or scene.taxel_scale
         for number, time in enumerate(times.tolist(), start=1):
-            recorder.add(_prepared(frames.at(time), time - first, scene.taxel_scale))
+            recorder.add(_prepared(frames.at(time), time - first, scale))
             if progress:
                 progress(number, len(times))
         out.write_text(recorder.page())
     finally:
         viewer.close()
-    return ReplaySize(len(times), (int(times[-1]) - first) / 1e9)
+    return ReplaySummary(len(times), (int(times[-1]) - first) / 1e9, tuple(content.notes))
 
 
 def _prepared(frame: ViewFrame, elapsed: int, scale: float) -> ViewFrame:

@@ -40,7 +40,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const strip = parse(`@STRIP@`);
   document.body.append(parse(`@SCALE@`));
 
-  let fitted = false, shown = -1;
+  let fitted = @FITTED@, shown = -1;
   let wanted = null, checks = 0;  // a slow page plays on for a while after it was paused
   function fit() {  // the initial camera of windows that are taller than wide is farther away
     const control = window.__viserMutable?.cameraControl, canvas = window.__viserMutable?.canvas;
@@ -107,7 +107,13 @@ def _color_scale(end: float, unit: str, logarithmic: bool) -> str:
 
 
 def replay_page(
-    title: str, recording: bytes, strip: ForceStrip, end: float, unit: str, logarithmic: bool = True
+    title: str,
+    recording: bytes,
+    strip: ForceStrip,
+    end: float,
+    unit: str,
+    logarithmic: bool = True,
+    fits_camera: bool = True,
 ) -> str:
     """Return the page of a replay as HTML. The page needs no other files and no network.
 
@@ -118,12 +124,14 @@ def replay_page(
         end: Reading at the end of the colour scale, in ``unit``.
         unit: Unit of the readings.
         logarithmic: Whether the colour scale is logarithmic.
+        fits_camera: Whether the initial camera is farther away in windows that are taller than wide.
     """
     colors = ", ".join("#{:02x}{:02x}{:02x}".format(*color) for color in table()[::15])
     values = {"@DATA@": DARK.data, "@INK@": DARK.ink, "@COLORS@": colors}
     values |= {
         "@STRIP@": strip.html,
         "@END@": f"{strip.end:g}",
+        "@FITTED@": "false" if fits_camera else "true",
         "@SCALE@": _color_scale(end, unit, logarithmic),
     }
     added = _STYLE + _SCRIPT

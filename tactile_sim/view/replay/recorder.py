@@ -72,4 +72,5 @@ class ReplayRecorder:
             self._end,
             self._unit,
             self._viewer.scale.logarithmic,
+            fits_camera=self._scene.live_view is None,
         )

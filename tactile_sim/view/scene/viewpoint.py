@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from tactile_sim.bag.live_view import LiveView
 from tactile_sim.view.content import ViewFrame, ViewScene
 
 DIRECTION = np.array([0.75, -0.85, 0.55])
@@ -19,6 +20,13 @@ MIN_RADIUS = 0.05
 """Smallest radius of a viewpoint [m]."""
 MAX_OBJECT_SIZE = 6.0
 """Largest side length of an object [m]. Larger shapes, such as floors and rooms, are not framed."""
+
+MIN_SHARE = 0.005
+"""Smallest diameter of a viewpoint relative to the height of the window with which it is visible."""
+MAX_ASPECT = 2.0
+"""Largest width of a window relative to its height."""
+FAR = 1000.0
+"""Distance beyond which viser's camera draws nothing [m]."""
 
 
 @dataclass(frozen=True)
@@ -68,6 +76,19 @@ class Viewpoint:
         if self.chosen_camera is not None:
             return np.asarray(self.chosen_camera, float)
         return self.center + DISTANCE * self.radius * DIRECTION / np.linalg.norm(DIRECTION)
+
+    def is_visible_from(self, view: LiveView) -> bool:
+        """Return whether the camera of a live view shows any part of the sphere."""
+        offset = self.center - np.array(view.position)
+        sight = np.subtract(view.look_at, view.position)
+        distance, tangent = float(np.linalg.norm(offset)), np.tan(view.field_of_view / 2.0)
+        if distance <= self.radius:
+            return True
+        if distance - self.radius > FAR or self.radius < MIN_SHARE * distance * tangent:
+            return False
+        angle = np.arccos(np.clip(offset @ sight / distance / np.linalg.norm(sight), -1.0, 1.0))
+        corner = np.arctan(np.hypot(MAX_ASPECT, 1.0) * tangent)
+        return bool(angle - np.arcsin(self.radius / distance) < corner)
 
 
 def _vertices(scene: ViewScene, moving: bool) -> tuple[np.ndarray, np.ndarray]:
