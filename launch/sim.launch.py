@@ -47,7 +47,7 @@ ARGUMENTS = (
         "",
         "Simulation time per wall time, 0: as fast as possible; empty: as configured",
     ),
-    argument("rviz", "false", "Show scene, taxels, contact forces and frames in RViz", BOOL),
+    argument("rviz", "false", "Show scene, touched skin and contact forces in RViz", BOOL),
     argument(
         "rviz_config", "", "RViz configuration; empty: the shipped one, with camera and sizes of the scene"
     ),

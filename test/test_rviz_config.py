@@ -40,6 +40,7 @@ class Shown:
         manager: RViz's settings.
         displays: RViz's displays by the first word of their names.
         taxels: Positions (n, 3) in the world frame [m].
+        has_triangles: Whether triangles connect the taxels of every pad.
         spacing: Minimum distance between two taxels of a pad [m].
         images: Topics of tactile images.
     """
@@ -51,6 +52,7 @@ class Shown:
         self.displays = {each["Name"].partition(":")[0]: each for each in self.manager["Displays"]}
         simulation = Simulation(settings)
         self.taxels = simulation.observe().taxel_positions_world
+        self.has_triangles = all(len(pad.triangles) for pad in simulation.skin.pads)
         self.spacing = min(pad.spacing for pad in simulation.skin.pads)
         self.extent = simulation.engine.model.stat.extent
         self.images = [
@@ -71,11 +73,14 @@ def test_scene_taxels_contacts_and_images_are_displayed(shown):
     assert {name: topic["Durability Policy"] for name, topic in topics.items()} == TOPICS | image
     assert {topic["Reliability Policy"] for topic in topics.values()} == {"Reliable"}
     assert len(shown.chosen) == bool(shown.images) and set(shown.chosen) <= set(shown.images)
-    assert [name for name, each in displays.items() if not each["Enabled"]] == ["TF"]
+    # Where triangles show the skin, points would only hide it, and lag behind moving bodies.
+    hidden = ["Taxels", "TF"] if shown.has_triangles else ["TF"]
+    assert [name for name, each in displays.items() if not each["Enabled"]] == hidden
     taxels = displays["Taxels"]
     assert taxels["Channel Name"] == "intensity"
     assert not taxels["Autocompute Intensity Bounds"]  # with a fixed scale, colours do not flicker
-    assert f"{taxels['Max Intensity']:g} N" in taxels["Name"]
+    legend = displays["Skin" if shown.has_triangles else "Taxels"]["Name"]
+    assert f"{taxels['Max Intensity']:g} N" in legend
     ends = [taxels[key] for key in ("Min Color", "Max Color")]
     assert ends == ["; ".join(map(str, color)) for color in (colors.NO_CONTACT, colors.table()[-1])]
     assert shown.manager["Global Options"]["Fixed Frame"] == "world"
@@ -127,3 +132,21 @@ def test_scenes_without_camera_are_seen_whole(tmp_path):
     view = yaml.safe_load(rviz_display(settings).text)["Visualization Manager"]["Views"]["Current"]
     assert list(view["Focal Point"].values()) == [3.0, 1.0, 2.0]
     assert view["Distance"] * np.tan(FIELD_OF_VIEW / 2) > 0.5
+
+
+def test_taxels_are_points_where_no_triangles_connect_them(tmp_path):
+    # Triangles on a flex would stay in its rest shape.
+    cloth = '<flexcomp name="cloth" type="grid" dim="2" count="3 3 1" spacing=".1 .1 .1" mass="1"/>'
+    plate = f'<body name="plate"><geom type="box" size=".1 .1 .1"/>{cloth}</body>'
+    (tmp_path / "plate.xml").write_text(f"<mujoco><worldbody>{plate}</worldbody></mujoco>")
+    top = {"body": "plate", "position": [0.0, 0.0, 0.1]}
+    for pad, points in (
+        ({**top, "grid": {"rows": 2, "columns": 2, "pitch": [0.02, 0.02]}}, False),
+        ({**top, "grid": {"rows": 1, "columns": 4, "pitch": [0.02, 0.02]}}, True),
+        ({**top, "preset": "icub_triangle"}, True),
+        ({"flex": "cloth", "spacing": 0.05}, True),
+    ):
+        settings = config.from_mapping({"scene": str(tmp_path / "plate.xml"), "skin": {"pads": {"pad": pad}}})
+        displays = yaml.safe_load(rviz_display(settings).text)["Visualization Manager"]["Displays"]
+        [taxels] = [each for each in displays if each["Class"].endswith("PointCloud2")]
+        assert taxels["Enabled"] is taxels["Value"] is points

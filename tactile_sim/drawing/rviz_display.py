@@ -69,7 +69,12 @@ def rviz_display(settings: Settings) -> Display:
     if spacings := [*scales.values(), *spacings]:
         displays["Taxels"]["Size (m)"] = _rounded(TAXEL * min(spacings))
     largest = _rounded(settings.markers.taxel_scale or taxel_scale(model))
-    displays["Taxels"] |= {"Max Intensity": largest, "Name": f"Taxels: dark 0, bright {largest:g} N"}
+    displays["Taxels"] |= {"Max Intensity": largest}
+    # Points lag behind moving bodies and hide them, so they are shown only if triangles are missing.
+    if any(pad.flex >= 0 or (pad.layout is not None and not len(pad.layout.triangles())) for pad in pads):
+        displays["Taxels"] |= {"Enabled": True, "Value": True}
+    colored = "Taxels" if displays["Taxels"]["Enabled"] else "Skin"
+    displays[colored]["Name"] += f": dark 0, bright {largest:g} N"
     images = _images(settings, model, names, scales)
     manager["Displays"] += [_image(topic) for topic in images]
     return Display(yaml.safe_dump(content, sort_keys=False), images)

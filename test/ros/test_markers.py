@@ -25,7 +25,7 @@ GREEN, RED, BLUE = (
 )
 LONGEST = {"touch_cube": 0.4, "infant": 0.45}
 """Maximum length of an arrow [m] for each configuration, which is half the extent of the scene."""
-FORCE_SCALE = {"touch_cube": 0.01, "infant": 0.003}
+FORCE_SCALE = {"touch_cube": 0.02, "infant": 0.006}
 """Length of an arrow [m/N] for each configuration."""
 SHORT = 1e-4
 """Length below which arrows are omitted [m]."""

@@ -47,6 +47,23 @@ class Layout:
         """Return the layout rotated by ``rotation`` (3, 3) and then translated by ``position`` (3,) [m]."""
         return replace(self, positions=self.positions @ rotation.T + position, axes=self.axes @ rotation.T)
 
+    def triangles(self) -> np.ndarray:
+        """Return two triangles (t, 3), wound outward, for each grid cell with taxels at all four corners."""
+        if len(self.rows) == 0:
+            return np.empty((0, 3), np.uint32)
+        # The row numbers of a sensor may have gaps.
+        row, column = (np.unique(values, return_inverse=True)[1] for values in (self.rows, self.columns))
+        index = np.full((row.max() + 1, column.max() + 1), -1)
+        index[row, column] = np.arange(len(row))
+        cells = np.stack([index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1]], axis=-1)
+        corners = cells.reshape(-1, 4)
+        corners = corners[(corners >= 0).all(axis=1)]
+        triangles = np.concatenate([corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]])
+        a, b, c = np.moveaxis(self.positions[triangles], 1, 0)
+        inward = np.einsum("ti,ti->t", np.cross(b - a, c - a), self.axes[triangles[:, 0], 2]) < 0
+        triangles[inward] = triangles[inward][:, ::-1]
+        return triangles.astype(np.uint32)
+
 
 def grid(rows: int, columns: int, pitch: tuple[float, float]) -> Layout:
     """Create a flat grid centred at the origin, row by row, with normals along +z and tangents +x and +y.

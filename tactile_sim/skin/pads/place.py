@@ -128,14 +128,13 @@ def _place_layout(model: mujoco.MjModel, plan: PadPlan, layout: Layout, names: N
             " %r; check the orientation and the position of the pad",
             plan.where, sideways, len(positions), body,
         )  # fmt: skip
-    triangles = _triangles(layout)
     surface = BodySurface(
         geoms,
         positions,
         layout.axes[:, 2],
         np.full(len(positions), spacing**2),
         geom.astype(np.uint16),
-        triangles,
+        layout.triangles(),
         np.empty((0, 2), np.int64),
     )
     return PlacedPad(
@@ -155,25 +154,6 @@ def _count_sideways(shapes: Sequence[Shape], positions: np.ndarray, normals: np.
     """
     outside = -np.max([shape.depth(positions + step * normals) for shape in shapes], axis=0)
     return int((outside < 0.5 * step).sum())
-
-
-def _triangles(layout: Layout) -> np.ndarray:
-    """Return two triangles (t, 3), wound outward, for each grid cell that has taxels at all four corners."""
-    if len(layout.rows) == 0:
-        return np.empty((0, 3), np.uint32)
-    # The row numbers of a sensor may have gaps.
-    row, column = (np.unique(values, return_inverse=True)[1] for values in (layout.rows, layout.columns))
-    index = np.full((row.max() + 1, column.max() + 1), -1)
-    index[row, column] = np.arange(len(row))
-    corners = np.stack([index[:-1, :-1], index[:-1, 1:], index[1:, 1:], index[1:, :-1]], axis=-1).reshape(
-        -1, 4
-    )
-    corners = corners[(corners >= 0).all(axis=1)]
-    triangles = np.concatenate([corners[:, [0, 1, 2]], corners[:, [0, 2, 3]]])
-    a, b, c = np.moveaxis(layout.positions[triangles], 1, 0)
-    inward = np.einsum("ti,ti->t", np.cross(b - a, c - a), layout.axes[triangles[:, 0], 2]) < 0
-    triangles[inward] = triangles[inward][:, ::-1]
-    return triangles.astype(np.uint32)
 
 
 def _part(surface: BodySurface, kept: np.ndarray) -> BodySurface:
