@@ -19,7 +19,7 @@ SATURATION = 0.45
 """Share of the colourfulness that darkened shapes keep, because only readings are colourful."""
 FLOOR = 0.12
 """Smallest brightness of darkened shapes on bodies without skin."""
-DARKEST_GROUND = 0.31
+DARKEST_GROUND = 0.33
 """Smallest brightness of large shapes and sheets, so that a black table does not look like a hole."""
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 

@@ -15,7 +15,7 @@ AMBIENT_INTENSITY = 2.8
 """Intensity of the light from all directions, which makes colours visible on all sides."""
 OUTLINE_COLOR, OUTLINE_INTENSITY = (200, 220, 255), 1.2
 """Colour and intensity of each light behind the scene. Its cold colour does not occur in the colour scale."""
-OUTLINE_HEIGHT = 0.2
+OUTLINE_HEIGHT = 0.1
 """Height of these lights, relative to their horizontal distance. Low lights hardly light the ground."""
 
 
