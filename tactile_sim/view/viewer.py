@@ -99,7 +99,7 @@ class Viewer:
         if self._camera.pose is None:
             return None
         *vectors, field_of_view = self._camera.pose
-        position, look_at, up = (tuple(np.round(vector, 6).tolist()) for vector in vectors)
+        position, look_at, up = (tuple(np.round(vector, 9).tolist()) for vector in vectors)
         dots, scale = self._scene.skin.as_dots, self.scale
         return LiveView(position, look_at, up, field_of_view, scale.fixed, scale.logarithmic, dots)
 
