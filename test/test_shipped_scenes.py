@@ -226,6 +226,21 @@ def test_worm_rests_on_the_floor_and_balls_hit_both_segments():
     assert simulation.fault() is None
 
 
+def test_worm_sweeps_the_floor_after_its_fall():
+    simulation = Simulation(config.load("worm"))
+    start = simulation.engine.model.joint("neck").qposadr[0]
+    advance(simulation, 2.0)
+    angles, loaded = [], []
+    for _ in range(100):
+        advance(simulation, 0.1)
+        angles.append(2.0 * np.arcsin(simulation.engine.qpos[start + 1]))  # about x, from the quaternion
+        loaded.append(np.linalg.norm(simulation.observe().truth, axis=1) > 0.0)
+    # Without friction, the spring of 0.4 N m/rad would let the torque of 0.2 N m bend the neck by 0.5 rad.
+    assert -0.5 < min(angles) < -0.1 and 0.1 < max(angles) < 0.5
+    assert np.count_nonzero(np.any(loaded, axis=0) & ~np.all(loaded, axis=0)) > 5  # the contact moves
+    assert simulation.fault() is None
+
+
 def test_gripper_pads_read_grip_and_weight_of_the_block():
     simulation = Simulation(config.load("gripper"))
     advance(simulation, 2.0)

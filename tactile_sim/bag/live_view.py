@@ -12,6 +12,11 @@ LARGEST = 1e6
 """Upper limit of coordinates [m] and of the end of the colour scale."""
 FIELDS_OF_VIEW = 0.01, 3.0
 """Smallest and largest field of view with which a scene is recognizable [rad]."""
+PARALLEL = 1e-7
+"""Angle between the line of sight and the upward direction below which a view is invalid [rad].
+
+Browsers keep an angle of 1e-6 in a view from the top.
+"""
 Vector = tuple[float, float, float]
 
 
@@ -66,7 +71,7 @@ class LiveView:
         (x, y, z), (u, v, w) = sight, self.up
         across = math.hypot(y * w - z * v, z * u - x * w, x * v - y * u)
         return (
-            across > 1e-6 * math.hypot(*sight) * math.hypot(*self.up) > 0.0
+            across > PARALLEL * math.hypot(*sight) * math.hypot(*self.up) > 0.0
             and FIELDS_OF_VIEW[0] <= self.field_of_view <= FIELDS_OF_VIEW[1]
             and 0.0 <= self.scale_end < LARGEST
         )

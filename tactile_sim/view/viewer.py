@@ -23,6 +23,7 @@ from tactile_sim.view.scene.browser_scene import BrowserScene
 from tactile_sim.view.scene.color_scale import ColorScale
 from tactile_sim.view.scene.force_markers import ForceMarkers
 from tactile_sim.view.scene.live_camera import LiveCamera
+from tactile_sim.view.scene.stage import add_outline_lights, add_stage
 from tactile_sim.view.scene.viewpoint import Viewpoint
 from tactile_sim.view.scene.window_fit import WindowFit
 from tactile_sim.view.web.access import Access
@@ -33,10 +34,6 @@ from tactile_sim.view.web.guard import Guard
 warnings.filterwarnings("ignore", "Queued a .* on a closed connection", UserWarning)
 
 FIELD_OF_VIEW = np.radians(45.0)
-TOP_COLOR, BOTTOM_COLOR = (30, 34, 42), (12, 14, 18)
-"""Background colours, which are dark for contrast with bright taxels."""
-AMBIENT_INTENSITY = 2.4
-"""Intensity of the light from all directions, which makes colours visible on all sides."""
 
 
 class Viewer:
@@ -102,7 +99,7 @@ class Viewer:
         if self._camera.pose is None:
             return None
         *vectors, field_of_view = self._camera.pose
-        position, look_at, up = (tuple(np.round(vector, 6).tolist()) for vector in vectors)
+        position, look_at, up = (tuple(np.round(vector, 9).tolist()) for vector in vectors)
         dots, scale = self._scene.skin.as_dots, self.scale
         return LiveView(position, look_at, up, field_of_view, scale.fixed, scale.logarithmic, dots)
 
@@ -158,10 +155,10 @@ class Viewer:
         if view := self.content.live_view:
             camera.fov, camera.up = view.field_of_view, np.array(view.up)
             camera.position, camera.look_at = np.array(view.position), np.array(view.look_at)
-            return
-        camera.fov = FIELD_OF_VIEW
-        camera.position = viewpoint.camera
-        camera.look_at = viewpoint.center
+        else:
+            camera.fov = FIELD_OF_VIEW
+            camera.position, camera.look_at = viewpoint.camera, viewpoint.center
+        add_outline_lights(self.server.scene, camera.position, camera.look_at)
 
     def draw(self, frame: ViewFrame) -> None:
         """Draw a frame. The end of the colour scale is the frame's ``taxel_scale``."""
@@ -200,16 +197,9 @@ class Viewer:
                 self.show(replace(self._latest, taxel_scale=end))
 
     def _set_theme(self) -> None:
-        """Set colours, light and background, and hide links to other sites."""
-        server = self.server
-        server.gui.configure_theme(
+        """Set the colours of the page, the background and the light, and hide links to other sites."""
+        self.server.gui.configure_theme(
             dark_mode=True, show_logo=False, show_share_button=False, control_width="medium"
         )
-        server.gui.main_panel.dock_right()
-        shade = np.linspace(TOP_COLOR, BOTTOM_COLOR, 128).round().astype(np.uint8)
-        # viser's environment map is an image that must be loaded first; plain lights work immediately.
-        server.scene.configure_environment_map(None)
-        server.scene.add_light_hemisphere(
-            "/sky", sky_color=(255, 255, 255), ground_color=(150, 145, 140), intensity=AMBIENT_INTENSITY
-        )
-        server.scene.set_background_image(shade[:, None].repeat(2, axis=1), format="png")
+        self.server.gui.main_panel.dock_right()
+        add_stage(self.server.scene)

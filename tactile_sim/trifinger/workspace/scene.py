@@ -12,7 +12,7 @@ from tactile_sim.trifinger.robot.spec import load_spec
 from tactile_sim.trifinger.settings import TrifingerSettings
 from tactile_sim.trifinger.workspace.objects import add_cube
 
-EYE, LOOKS_AT = (0.05, -0.2, 0.2), (0.0, 0.0, 0.055)
+EYE, LOOKS_AT = (0.045, -0.17, 0.165), (0.0, 0.0, 0.05)
 """Position of the scene's camera and the point it looks at, in the world frame [m]."""
 
 

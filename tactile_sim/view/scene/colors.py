@@ -7,7 +7,7 @@ import numpy as np
 from tactile_sim.drawing.colors import DARK_BODY
 
 GAMMA = 2.2
-STAGE = 0.25
+STAGE = 0.2
 """Factor that darkens the colour of large shapes and sheets."""
 OBJECT, PALE = 0.4, 0.35
 """Darkening of shapes on bodies without skin, except large shapes and sheets.
@@ -15,9 +15,11 @@ OBJECT, PALE = 0.4, 0.35
 The factor is ``OBJECT * (1 - PALE * brightness)``. Bright shapes are darkened more, because readings behind
 them would have little contrast.
 """
-FLOOR = 0.09
+SATURATION = 0.45
+"""Share of the colourfulness that darkened shapes keep, because only readings are colourful."""
+FLOOR = 0.12
 """Smallest brightness of darkened shapes on bodies without skin."""
-DARKEST_GROUND = 0.34
+DARKEST_GROUND = 0.33
 """Smallest brightness of large shapes and sheets, so that a black table does not look like a hole."""
 _LUMINANCE = np.array([0.2126, 0.7152, 0.0722])
 
@@ -47,6 +49,7 @@ def dark_color(rgb: np.ndarray, has_skin: bool, is_ground: bool) -> tuple[float,
         # Shapes on the same body remain distinguishable by their brightness.
         color = np.array(DARK_BODY) / 255.0 * (0.75 + 0.35 * brightness)
     else:
+        rgb = brightness + SATURATION * (rgb - brightness)
         color = FLOOR + rgb * (STAGE if is_ground else OBJECT * (1.0 - PALE * brightness))
         if is_ground:
             color = color + max(0.0, DARKEST_GROUND - float(color @ _LUMINANCE))

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from html import escape
 
-HIDDEN_OPACITY = 0.7
+HIDDEN_OPACITY = 0.85
 """Opacity of readings that other shapes hide."""
 SKIN_NODE, DOTS_NODE, ARROWS_NODE = "skin", "dots", "/forces_"
 """Names of the nodes that the script handles.
