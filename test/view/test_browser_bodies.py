@@ -8,6 +8,7 @@ import time
 import pytest
 from support.chromium import CHROMIUM, until
 
+from tactile_sim.drawing.colors import NO_CONTACT
 from tactile_sim.trifinger import SimFinger
 from tactile_sim.trifinger.visual_objects import Marker
 
@@ -21,6 +22,13 @@ PLACE = """(name) => {
   return node && node.children.length ? node.position.toArray() : null;
 }"""
 """Script that returns the position of a body that is drawn, and null for other names."""
+
+COLORS = """(name) => {
+  const nodes = window.__viserMutable?.nodeRefFromName;
+  const points = nodes?.[`/${name}/skin/dots`]?.getObjectByProperty("isPoints", true);
+  return points ? [...points.geometry.attributes.color.array] : null;
+}"""
+"""Script that returns the colours of a body's taxels, and null before they are drawn."""
 
 
 @pytest.fixture
@@ -44,6 +52,8 @@ def test_markers_appear_and_disappear_in_an_open_view(finger, visit, capfd):
     assert min(times) < LONGEST
     names = [name for marker in markers for name in marker.names]
     until(lambda: all(page.evaluate(PLACE, name) for name in names))
+    colors = page.evaluate(COLORS, "finger_tip_link")
+    assert colors == [*NO_CONTACT] * (len(colors) // 3)  # not grey, the colour of invalid readings
     markers[-1].set_state([(0.1, 0.0, 0.05 * k) for k in range(3)])
     finger.append_desired_action(finger.Action())
     for k, name in enumerate(markers[-1].names):

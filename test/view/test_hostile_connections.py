@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import socket
+import sys
 import time
 from contextlib import closing
+from threading import Thread
 
 import msgspec
 import numpy as np
@@ -14,6 +16,33 @@ from support.waiting import wait_until
 
 from tactile_sim.view.web.guard import GRACE, MAX_CONNECTIONS
 from tactile_sim.view.web.page import PROTOCOL
+
+
+@pytest.fixture
+def rapid_switching():
+    """Switch between threads as often as possible, which makes races likely."""
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    yield
+    sys.setswitchinterval(interval)
+
+
+def test_many_browsers_receive_updates_without_an_error_in_the_sender(serve, rapid_switching):
+    viewer = serve()
+    browsers = [Browser(viewer) for _ in range(40)]
+    readers = [Thread(target=lambda browser=browser: [*browser.socket]) for browser in browsers]
+    for reader in readers:
+        reader.start()
+    end, count = time.monotonic() + 8.0, 0
+    try:
+        while time.monotonic() < end:  # pairs of messages, between which the connections wait
+            viewer.notify(str(count))
+            time.sleep(0.02 * (count % 2))
+            count += 1
+    finally:
+        viewer.close()
+        for reader in readers:
+            reader.join()
 
 
 def test_message_flood_is_slowed_down(serve):

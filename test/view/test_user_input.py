@@ -2,9 +2,18 @@
 
 from __future__ import annotations
 
+import time
+from dataclasses import replace
 from types import SimpleNamespace
 
+from support.view_clients import FRAME, SCENE, Browser, Recorder
+from support.waiting import wait_until
+
+from tactile_sim.bag.background_writer import BagStatus
+from tactile_sim.view.panel.outputs import DOUBLE_CLICK
 from tactile_sim.view.panel.user_input import on_user
+from tactile_sim.view.viewer import Viewer
+from tactile_sim.view.web.address import Endpoint
 
 
 class Input:
@@ -31,3 +40,27 @@ def test_a_users_value_is_not_overwritten_before_its_callback():
     assert values == [0.5]
     put(0.6)
     assert slider.value == 0.6
+
+
+def test_double_click_on_stop_does_not_record_again(tmp_path):
+    recorder = Recorder()
+    viewer = Viewer(replace(SCENE, output_folder=str(tmp_path)), Endpoint(port=0), recorder)
+    viewer.show(FRAME)
+    browser = Browser(viewer)
+    browser.receive_until(lambda: "Record" in browser.labels)
+
+    def click(count):
+        browser.set("Record", True)
+        browser.set("Throw a ball", True)  # requests are handled in their order
+        wait_until(lambda: recorder.requests.count(("throw", ())) == count)
+
+    viewer.panel.outputs.show_recording(BagStatus("a bag", True, 1.0, 100))
+    click(1)
+    viewer.panel.outputs.show_recording(BagStatus("a bag", False, 1.0, 100))
+    click(2)
+    assert [each for each in recorder.requests if each[0] == "record"] == [("record", (False,))]
+    time.sleep(DOUBLE_CLICK)
+    click(3)
+    assert [each for each in recorder.requests if each[0] == "record"][1:] == [("record", (True,))]
+    browser.close()
+    viewer.close()

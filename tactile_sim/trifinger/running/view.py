@@ -113,6 +113,7 @@ def _write(finger: SimFinger, process: ViewProcess) -> None:
         quaternions=data.xquat,
         unit=b"N",
         readings=finger.readings(),
+        valid=np.empty(0),  # all of them
         wrenches=finger.skin.body_wrenches(contacts, data.xpos, rotations),
         contacts=contacts,
         force_scale=FORCE_SCALE,

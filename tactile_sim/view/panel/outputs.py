@@ -6,6 +6,7 @@ from functools import partial
 from html import escape
 from pathlib import Path
 from threading import Lock, Thread
+from time import monotonic
 
 from viser import ClientHandle, GuiButtonHandle, GuiEvent, GuiHtmlHandle, ViserServer
 
@@ -18,6 +19,8 @@ from tactile_sim.view.web.scene_script import IMAGE_LABEL
 
 MAX_DOWNLOAD = 200 << 20
 """Maximum size of files that are sent to the browser [bytes]. Larger files are only saved on this machine."""
+DOUBLE_CLICK = 0.5
+"""Time after a click on *Record* in which further clicks are ignored, as part of a double click [s]."""
 STATUS_ORDER, FOLDER_ORDER = -38.5, -34.0
 """Positions in the panel: the status is below the time, the folder below the layers."""
 HEADING = '<div style="padding: 0 1em 0.4em 1em; font-size: 0.8em">of the last recording:</div>'
@@ -38,6 +41,8 @@ class Outputs:
         self._scene, self._controls = scene, controls
         self._bag = scene.bag
         self._recording = False
+        self._clicked = -DOUBLE_CLICK
+        """Time of the last click on *Record* that was not ignored [s]."""
         self._busy = Lock()
         """Held while a film or replay is being created."""
         self._made: dict[tuple[str, str], Path] = {}
@@ -50,7 +55,7 @@ class Outputs:
         with gui.add_folder("Record and save", expand_by_default=False, order=FOLDER_ORDER):
             if controls and scene.output_folder:
                 self._record = gui.add_button("Record", color="red", hint="Records all topics to a bag.")
-                self._record.on_click(lambda _: controls.ask("record", not self._recording))
+                self._record.on_click(lambda _: self._on_record(controls))
             gui.add_button(IMAGE_LABEL, hint="Saves the scene as this browser shows it, with the legend.")
             if scene.output_folder and not scene.bag:
                 gui.add_html(HEADING)
@@ -80,6 +85,11 @@ class Outputs:
             self._bag = status.bag
         for button in self._exports:
             button.disabled = status.active or not self._bag or self._busy.locked()
+
+    def _on_record(self, controls: Controls) -> None:
+        if monotonic() - self._clicked >= DOUBLE_CLICK:
+            self._clicked = monotonic()
+            controls.ask("record", not self._recording)
 
     def _on_export(self, kind: str, event: GuiEvent) -> None:
         if event.client and self._bag and self._busy.acquire(blocking=False):

@@ -25,6 +25,7 @@ from websockets.frames import OP_BINARY, OP_TEXT, Frame
 from websockets.http11 import Request, Response
 from websockets.protocol import Event, State
 
+from tactile_sim.view.web import message_event
 from tactile_sim.view.web.access import Access, Refusal
 from tactile_sim.view.web.page import PROTOCOL, STATUS_PATH, with_script
 
@@ -128,6 +129,7 @@ class Guard:
 
         viser has no argument for this, so the `serve` function of websockets is replaced within the context.
         """
+        message_event.install()
         plain = websockets.asyncio.server.serve
 
         def serve(*args: Any, process_request: Callable[..., Response | None], **others: Any) -> Any:
