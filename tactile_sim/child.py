@@ -48,6 +48,11 @@ def prepare() -> None:
             os.environ.setdefault("PYGLFW_LIBRARY", str(library))
 
 
+def ask_for_signal() -> None:
+    """Ask the kernel to send SIGINT to this process when its parent dies."""
+    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGINT)
+
+
 def _before_exec(parent: int) -> None:
     """Set up signals in the child process before it executes the program.
 
@@ -58,7 +63,7 @@ def _before_exec(parent: int) -> None:
         parent: Process id of the parent. If it has already died, the child exits.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    _libc.prctl(PR_SET_PDEATHSIG, signal.SIGINT)
+    ask_for_signal()
     if os.getppid() != parent:  # the parent died before prctl
         os._exit(1)
 

@@ -82,7 +82,11 @@ class StopRequest:
 
     @property
     def reason(self) -> str:
-        """Why the process was asked to end: the name of the first signal. Empty if no signal has arrived."""
+        """Why the process was asked to end: the name of the first signal, and whether the parent has ended.
+
+        Empty if no signal has arrived. While threads of a killed parent are still ending, the parent is not
+        mentioned.
+        """
         if self._number is None:
             return ""
         orphaned = "; the parent process has ended" if os.getppid() != self._parent else ""

@@ -72,16 +72,15 @@ def test_reason_says_that_the_parent_has_ended(tmp_path):
         "    stop.wait(60.0)\n"
         "pathlib.Path(sys.argv[1]).write_text(stop.reason)"
     )
-    parent = (
-        "import sys, time; from tactile_sim.child import Child\n"
-        "child = Child(sys.argv[1] + '/reason', module=sys.argv[1] + '/child.py')\n"
-        "print(child.wait_for('ready', 60.0), flush=True)\n"
-        "time.sleep(60.0)"
+    parent = (  # without threads: the child would get a new parent only after the last of them has ended
+        "import subprocess, sys; from tactile_sim.child import ask_for_signal\n"
+        "with subprocess.Popen([sys.executable, sys.argv[1] + '/child.py', sys.argv[1] + '/reason'],"
+        " preexec_fn=ask_for_signal): pass"
     )
     (tmp_path / "child.py").write_text(child)
     command = [sys.executable, "-c", parent, str(tmp_path)]
     with subprocess.Popen(command, stdout=subprocess.PIPE) as process:
-        assert process.stdout.readline().strip() == b"True"
+        assert process.stdout.readline().strip() == b"ready"
         process.kill()
     reason = tmp_path / "reason"
     end = time.monotonic() + 60.0

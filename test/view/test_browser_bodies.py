@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import time
 
 import pytest
 from support.chromium import CHROMIUM, until
@@ -15,8 +14,6 @@ from tactile_sim.trifinger.visual_objects import Marker
 pytestmark = pytest.mark.skipif(
     CHROMIUM is None, reason="chromium is not installed: apt-get install chromium"
 )
-LONGEST = 1.0
-"""Maximum wall time to add three markers [s]; the shortest of three attempts counts."""
 PLACE = """(name) => {
   const node = window.__viserMutable?.nodeRefFromName[`/${name}`];
   return node && node.children.length ? node.position.toArray() : null;
@@ -39,17 +36,13 @@ def finger():
 
 
 def test_markers_appear_and_disappear_in_an_open_view(finger, visit, capfd):
-    url = finger._view.url
+    view, url = finger._view, finger._view.url
     page = visit(url)
     page.get_by_label("transparent").check()
     page.evaluate("window.loadedOnce = true")
     until(lambda: page.evaluate(PLACE, "finger_tip_link"))
-    times, markers = [], []
-    for _ in range(3):
-        began = time.monotonic()
-        markers.append(Marker(3))
-        times.append(time.monotonic() - began)
-    assert min(times) < LONGEST
+    markers = [Marker(3) for _ in range(3)]
+    assert finger._view is view  # not restarted, which takes seconds
     names = [name for marker in markers for name in marker.names]
     until(lambda: all(page.evaluate(PLACE, name) for name in names))
     colors = page.evaluate(COLORS, "finger_tip_link")
