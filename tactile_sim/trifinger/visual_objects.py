@@ -215,6 +215,8 @@ def _add(
     color: Sequence[float],
 ) -> None:
     place, rgba = numbers("position", position, 3), numbers("color", color, 4)
+    if rgba.min() < 0.0 or rgba.max() > 1.0:
+        raise InvalidValueError(f"color: must be from 0 to 1, got {rgba.tolist()}")
     body = spec.worldbody.add_body(name=name, pos=place, quat=wxyz(orientation), mocap=True)
     body.add_geom(name=name, type=shape, size=size, rgba=rgba, contype=0, conaffinity=0)
 

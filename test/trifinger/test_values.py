@@ -126,6 +126,7 @@ def test_unknown_touch_function_is_named(finger):
         (lambda: CubeMarker("wide", PLACE, UPRIGHT), ("width",)),
         (lambda: CuboidMarker([1, 1], PLACE, UPRIGHT), ("size", "3")),
         (lambda: CubeMarker(0.1, (0, 0, math.nan), UPRIGHT), ("position", "3")),
+        (lambda: CubeMarker(0.1, PLACE, UPRIGHT, color=(2, 0, 0, 1)), ("color", "0 to 1")),
         (lambda: ObjectMarker(2, PLACE, UPRIGHT, radius=-1), ("radius",)),
         (lambda: Camera((math.nan, 0, 0), UPRIGHT), ("camera_position", "3")),
         (lambda: Camera(PLACE, (0, 0, 0, 0)), ("camera_orientation",)),
