@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from support.waiting import wait_until
 
 from tactile_sim.drawing.arrows import FRICTION, NORMAL, TANGENT1, TANGENT2, force_arrows
 from tactile_sim.drawing.colors import NO_CONTACT
@@ -283,4 +284,11 @@ def test_map_shows_the_readings_of_several_pads(view):
     viewer.panel.draw(frame(0.0, readings=np.eye(8)[5], taxel_scale=1.0, paused=True))
     lit = (np.asarray(chart.handle.image) != dark).any(axis=2)
     assert lit.any() and lit.mean() < 0.2
+
+    def is_dark() -> bool:
+        viewer.panel.draw_pending()
+        return np.array_equal(chart.handle.image, dark)
+
+    viewer.panel.draw(frame(0.1, readings=np.zeros(8), taxel_scale=1.0))
+    wait_until(is_dark)  # also without another frame
     assert view().panel.map is None  # a single pad

@@ -169,7 +169,7 @@ class Panel:
         frame, now = self._pending, time.monotonic()
         if frame is None:
             return
-        at_once = frame.paused or frame.paused != self._paused or frame.fault
+        at_once = frame.paused or frame.paused != self._paused or bool(frame.fault)
         if now < self._due and not at_once:
             return
         self._due = now + REFRESH
@@ -178,9 +178,8 @@ class Panel:
             self.probe.refresh()
         if self._plot:
             self._plot.draw()
-        if self.map:
-            self.map.draw(frame, self._scale.logarithmic)
-        if self.images.draw(frame.images, np.inf if at_once else ENCODING_TIME):
+        map_drawn = not self.map or self.map.draw(frame, self._scale.logarithmic, at_once)
+        if self.images.draw(frame.images, np.inf if at_once else ENCODING_TIME) and map_drawn:
             self._pending = None
 
     def _draw_state(self, frame: ViewFrame) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import time
+
 import numpy as np
 from scipy.spatial.transform import Rotation
 from viser import GuiApi, GuiImageHandle
@@ -12,6 +14,9 @@ from tactile_sim.view.content import ViewFrame, ViewScene
 
 LARGEST = 520
 """Maximum width and height of one side of the map [px]."""
+REST = 10.0
+"""Minimum pause between two updates, relative to the time that an update takes. Without it, the view's
+process would spend half of its time on encoding the map of a large skin."""
 
 
 class PanelMap:
@@ -33,17 +38,23 @@ class PanelMap:
         self._gui = gui
         self._map: SkinMap | None = None
         self._pixels = np.zeros(0, np.uint8)
+        self._due = 0.0
+        """Time of the next update [s of `time.monotonic`]."""
         self.handle: GuiImageHandle | None = None
 
-    def draw(self, frame: ViewFrame, logarithmic: bool) -> None:
-        """Show the readings of a frame.
+    def draw(self, frame: ViewFrame, logarithmic: bool, at_once: bool) -> bool:
+        """Show the readings of a frame if an update is due, and return whether the map is up to date.
 
         Args:
             frame: The frame to show.
             logarithmic: Whether the colour scale is logarithmic.
+            at_once: Whether to update the map even if no update is due.
         """
         if not len(frame.readings):
-            return
+            return True
+        began = time.monotonic()
+        if began < self._due and not at_once:
+            return False
         if self._map is None:
             self._map = SkinMap(rest_pose(self._scene, frame), LARGEST, stacked=True)
         pixels = self._map.image(frame.readings, frame.taxel_scale or self._scene.taxel_scale, logarithmic)
@@ -53,6 +64,8 @@ class PanelMap:
         elif not np.array_equal(pixels, self._pixels):
             self.handle.image = pixels
         self._pixels = pixels
+        self._due = began + (1.0 + REST) * (time.monotonic() - began)
+        return True
 
 
 def rest_pose(scene: ViewScene, frame: ViewFrame) -> RestPose:
