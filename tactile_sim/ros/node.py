@@ -114,9 +114,8 @@ def run(
         if folder:
             stack.callback(BagOutput(runner, folder, node.resolve_topic_name).close)
         publishers.set_runner(runner)
-        stop.call(
-            lambda: runner.stop(stop.reason)
-        )  # before services start, so that their clients can end the node cleanly
+        # Before services start, so that their clients can end the node cleanly.
+        stop.call(lambda: runner.stop(stop.reason))
         _serve(node, runner, stack)
         _log_summary(node, simulation)
         if view:
@@ -235,11 +234,15 @@ def _await_recorder(
 
 def _flush(recorder: RecorderProcess | None, publishers: Publishers, node: Node, recording: bool) -> None:
     """Wait until subscribers have received all messages, and warn if a bag may lack some of them."""
-    if not recording or (recorder and recorder.fault):
-        publishers.flush(FLUSH)
+
+    def is_lost() -> bool:
+        return recorder is not None and bool(recorder.fault)
+
+    if not publishers.flush(FLUSH) or not recording or is_lost():
         return
     patience = FLUSH_RECORDED if recorder else FLUSH_BAG
-    if late := publishers.flush(patience, lambda: bool(recorder and recorder.fault)):
+    node.get_logger().info(f"waiting up to {patience:g} s until the recorder has received all messages")
+    if (late := publishers.flush(patience, is_lost)) and not is_lost():
         node.get_logger().warning(
             f"the bag may lack the last messages of {counted(len(late), 'topic')}, such as {late[0]}:"
             f" the recorder has not acknowledged them within {patience:g} s"
