@@ -119,13 +119,9 @@ def terminal(environment):
     terminal.close()
 
 
-@pytest.fixture
-def running(environment):
-    """Yield the process of a demo, and the process id of the node that it started.
-
-    The demo has no view, and its output is a pipe.
-    """
-    process = subprocess.Popen(
+def start(environment):
+    """Start a demo without a view, whose output is a pipe."""
+    return subprocess.Popen(
         [*DEMO, "touch_cube", "--no-web"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -134,6 +130,12 @@ def running(environment):
         cwd=ROOT,
         env=environment,
     )
+
+
+@pytest.fixture
+def running(environment):
+    """Yield the process of a demo, and the process id of the node that it started."""
+    process = start(environment)
     first = []
     for line in process.stdout:
         first.append(line)
@@ -226,15 +228,7 @@ def test_ctrl_c_ends_demo_and_node(running, without_progress):
 
 
 def test_ctrl_c_during_the_start_is_reported_by_the_exit_code(environment, without_progress):
-    process = subprocess.Popen(
-        [*DEMO, "touch_cube", "--no-web"],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        cwd=ROOT,
-        env=environment,
-    )
+    process = start(environment)
     assert "starting" in process.stdout.readline()
     (node,) = children(process.pid)
     process.send_signal(signal.SIGINT)
