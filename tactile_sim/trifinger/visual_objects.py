@@ -82,8 +82,12 @@ class Marker:
 
         Args:
             positions: Position (3,) in the world [m] for each ball.
+
+        Raises:
+            InvalidValueError: The positions are not three finite numbers for each ball.
         """
-        for name, position in zip(self.names, positions, strict=False):
+        shape = (len(self.names), 3) if self.names else (0,)
+        for name, position in zip(self.names, numbers("positions", positions, *shape), strict=True):
             _move(self._simulation, name, position, _UPRIGHT)
 
 

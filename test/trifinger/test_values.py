@@ -150,3 +150,24 @@ def test_invalid_argument_of_object_marker_or_camera_is_named(finger, make, fact
     assert isinstance(caught.value, TactileSimError)
     finger.append_desired_action(finger.Action())
     assert finger.physics.model.nbody == bodies
+
+
+@pytest.mark.parametrize(
+    ("positions", "received"),
+    [
+        ([PLACE], "(1, 3)"),
+        ([PLACE] * 3, "(3, 3)"),
+        (PLACE, "(3,)"),
+        ([PLACE, (0, 0, math.nan)], "[1, 2]"),
+    ],
+)
+def test_balls_need_one_position_each(finger, positions, received):
+    goals = Marker(2)
+    balls = [finger.physics.model.body(name).mocapid[0] for name in goals.names]
+    with raises(ValueError, "positions", "(2, 3)", received) as caught:
+        goals.set_state(positions)
+    assert isinstance(caught.value, TactileSimError)
+    assert finger.physics.data.mocap_pos[balls].tolist() == [[0.18, 0.18, 0.08]] * 2
+    goals.set_state([PLACE, (0.1, 0, 0)])
+    assert finger.physics.data.mocap_pos[balls].tolist() == [list(PLACE), [0.1, 0, 0]]
+    Marker(0).set_state([])
