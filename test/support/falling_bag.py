@@ -26,6 +26,9 @@ TYPES = {
     "geometry_msgs/Wrench": "Vector3 force\nVector3 torque",
     "sensor_msgs/Image": "std_msgs/Header header\nuint32 height\nuint32 width\nstring encoding\n"
     "uint8 is_bigendian\nuint32 step\nuint8[] data",
+    "sensor_msgs/PointCloud2": "std_msgs/Header header\nuint32 height\nuint32 width\nPointField[] fields\n"
+    "bool is_bigendian\nuint32 point_step\nuint32 row_step\nuint8[] data\nbool is_dense",
+    "sensor_msgs/PointField": "string name\nuint32 offset\nuint8 datatype\nuint32 count",
     "std_msgs/ColorRGBA": "float32 r\nfloat32 g\nfloat32 b\nfloat32 a",
     "std_msgs/Header": "builtin_interfaces/Time stamp\nstring frame_id",
     "std_msgs/String": "string data",

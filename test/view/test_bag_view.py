@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import math
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from scipy.spatial.transform import Rotation
 from support.falling_bag import COUNT, GRID, HALF, IMPACT, LANDING, STEP, TYPES, WEIGHT, Cube, Making
 
 from tactile_sim import BagError, bag
@@ -17,7 +15,6 @@ from tactile_sim.view.bag.force_bar import force_series
 from tactile_sim.view.bag.frames import BagFrames
 from tactile_sim.view.bag.index import BagIndex
 from tactile_sim.view.bag.player import Player
-from tactile_sim.view.bag.points import PointBodies
 from tactile_sim.view.bag.samples import LIMIT
 from tactile_sim.view.bag.scene import read_scene
 from tactile_sim.view.web.address import Endpoint
@@ -241,37 +238,6 @@ def test_bag_without_loads_has_no_force_series(make_bag, cube):
     index = BagIndex(path)
     assert force_series(index, read_scene(index)) is None
     Player(path, Endpoint(port=0)).close()
-
-
-def cloud(positions, bodies, intensity):
-    kind = np.dtype([(name, "<f4") for name in ("x", "y", "z", "intensity")] + [("body", "<u2")])
-    points = np.zeros(len(positions), kind)
-    points["x"], points["y"], points["z"] = positions.T
-    points["body"], points["intensity"] = bodies, intensity
-    fields = SimpleNamespace(
-        name=list(kind.names),
-        datatype=np.array([7, 7, 7, 7, 4]),
-        offset=np.array([kind.fields[name][1] for name in kind.names]),
-    )
-    return SimpleNamespace(fields=fields, point_step=kind.itemsize, data=points.view(np.uint8))
-
-
-def test_body_poses_are_recovered_from_points():
-    grid = np.stack(np.meshgrid(*[np.linspace(-0.1, 0.1, 3)] * 3), -1).reshape(-1, 3)
-    bodies = np.repeat([7, 3], len(grid))
-    rotation, translation = Rotation.from_rotvec([0.3, -0.5, 0.8]), np.array([1.0, 2.0, 3.0])
-    first = cloud(np.concatenate([grid, grid + 1.0]), bodies, 0.0)
-    later = cloud(np.concatenate([rotation.apply(grid) + translation, grid + 1.0]), bodies, np.arange(54))
-    points = PointBodies(first)
-    assert points.numbers.tolist() == [3, 7]
-    assert points.spacings == pytest.approx([0.1, 0.1], rel=1e-5)
-    intensities, centers, quaternions = points.read(later)
-    assert intensities.tolist() == [*range(27, 54), *range(27)]
-    assert centers == pytest.approx(np.array([[1.0, 1.0, 1.0], translation]), abs=1e-6)
-    assert quaternions[0] == pytest.approx([1, 0, 0, 0], abs=1e-6)
-    assert Rotation.from_quat(quaternions[1], scalar_first=True).as_matrix() == pytest.approx(
-        rotation.as_matrix(), abs=1e-5
-    )
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from tactile_sim.text import shortened
 from tactile_sim.view.bag import markers as scene_markers
 from tactile_sim.view.bag.index import BagIndex
 from tactile_sim.view.bag.points import PointBodies
+from tactile_sim.view.bag.points import fault_of as fault_of_cloud
 from tactile_sim.view.content import ImageInfo, Shape, ViewScene
 
 SCALE_PERCENTILE = 90.0
@@ -190,9 +191,20 @@ def _add_points(result: BagScene, index: BagIndex) -> None:
                 "record the topics tactile/BODY/layout, too"
             )
         return
+    cloud = index.first[topic].value
+    if fault := fault_of_cloud(cloud):
+        result.notes.append(f"no taxels are shown: in tactile/points, {fault}")
+        return
+    points = PointBodies(cloud)
+    result.notes += [
+        f"body {number} of tactile/points is not shown: its points must be finite"
+        for number in points.invalid
+    ]
+    if not len(points.numbers):
+        return
     result.notes.append("no layouts in the bag: taxels are from tactile/points")
-    result.cloud, result.points = topic, PointBodies(index.first[topic].value)
-    scene, points = result.scene, result.points
+    result.cloud, result.points = topic, points
+    scene = result.scene
     result.pads = result.pad_bodies = tuple(f"points of body {number}" for number in points.numbers)
     result.scene = replace(
         scene,
