@@ -230,6 +230,18 @@ SEVERAL = {
         ),
         ["skin.sensor.cub:", "skin.sensor.box:", "skin.state.cub:"],
     ),
+    "sensors of pads": (
+        parameters("seed: -1", "hardware.pads: {cub: {topic: a}, box: {topic: b}, cube: {topic: c}}"),
+        ["seed", "no pad 'cub'", "no pad 'box'"],
+    ),
+    "sensors of pads without invalid values": (
+        parameters("hardware.pads: {cub: {topic: a}, box: {topic: b}}"),
+        ["no pad 'cub'", "no pad 'box'"],
+    ),
+    "sensors of an invalid pad": (
+        parameters("skin.pads: {a: {body: cube, spacing: -1}}", "hardware.pads: {a: {topic: a}}"),
+        ["skin.pads.a.spacing"],
+    ),
     "robots": (
         parameters("robots: {a: {file: one.urdf}, b: {file: two.urdf}}"),
         ["robots.a.file", "robots.b.file"],

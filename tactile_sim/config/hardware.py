@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlsplit
 
 from tactile_sim.config.keys import key
-from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.errors import ConfigError, ErrorList, suggest
 from tactile_sim.schema import Choice, Flag, Integer, Integers, Number, Text, checks, parameter
 
 
@@ -91,6 +92,25 @@ class HardwareSettings:
     """Keys of `HardwarePad` by the name of a pad."""
 
 
+def check_pad_names(hardware: HardwareSettings, pads: Collection[str], source: str) -> None:
+    """Check the names of the pads that receive data from a sensor.
+
+    Args:
+        hardware: Values of the keys ``hardware.*``.
+        pads: Names of all pads.
+        source: Name of the configuration in error messages.
+
+    Raises:
+        ConfigError: A pad is unknown.
+        ConfigErrors: Several pads are unknown.
+    """
+    ErrorList(
+        ConfigError(f"{source}: hardware.pads: the skin has no pad {name!r}{suggest(name, pads)}")
+        for name in hardware.pads
+        if name not in pads
+    ).check()
+
+
 def resolve_hardware(
     hardware: HardwareSettings, taxels: dict[str, int], source: str
 ) -> dict[str, HardwarePad]:
@@ -104,6 +124,7 @@ def resolve_hardware(
     Raises:
         ConfigError: The address is invalid, no pad is configured, a pad is unknown, or its keys do not fit
             the driver or the layout.
+        ConfigErrors: Several pads are unknown.
     """
     if hardware.driver == "xela" and not hardware.address.startswith(("ws://", "wss://")):
         raise ConfigError(
@@ -114,11 +135,10 @@ def resolve_hardware(
         raise ConfigError(
             f"{where}: is missing; name the pads and their sensors, for example left: {{sensor: 1}}"
         )
+    check_pad_names(hardware, taxels, source)
     required, other = ("sensor", "topic") if hardware.driver == "xela" else ("topic", "sensor")
     pads = {}
     for name, given in hardware.pads.items():
-        if name not in taxels:
-            raise ConfigError(f"{where}: the skin has no pad {name!r}{suggest(name, taxels)}")
         pad = HardwarePad(**given)
         if getattr(pad, required) is None:
             raise ConfigError(f"{where}.{name}.{required}: is required with driver {hardware.driver!r}")

@@ -12,6 +12,7 @@ import mujoco
 
 from tactile_sim.config.feelers import resolve_feelers
 from tactile_sim.config.grippers import check_joints
+from tactile_sim.config.hardware import check_pad_names
 from tactile_sim.config.layers import resolve_layers
 from tactile_sim.config.motion import check_keyframes
 from tactile_sim.config.pads import resolve_pads
@@ -111,7 +112,7 @@ def _add_skin_errors(
     errors: ErrorList,
     declared: Collection[str] | None,
 ) -> None:
-    """Add the errors of the keys ``skin.*`` and ``feelers.*``.
+    """Add the errors of the keys ``skin.*`` and ``feelers.*``, and of the pads in ``hardware.pads``.
 
     Args:
         settings: Valid settings.
@@ -144,3 +145,5 @@ def _add_skin_errors(
         resolve_layers(settings, names, bodies)
     with errors.collect():
         resolve_states(settings, pads)
+    with errors.collect():
+        check_pad_names(settings.hardware, pads, settings.source)
