@@ -85,6 +85,8 @@ class Browser:
         self.labels: dict[str, str] = {}
         """uuid of each labelled input."""
         self.contents: list[str] = []
+        self.values: dict[str, list] = {}
+        """Values that the view set, in their order, keyed by the uuid of the input."""
         self.camera_positions: list[list[float]] = []
         """Positions to which the view moved this browser's camera [m]."""
         self.send(CAMERA)
@@ -112,6 +114,8 @@ class Browser:
                     self.camera_positions.append(message["position"])
                 if message["type"] == "GuiUpdateMessage":
                     self.contents.append(str(message["updates"].get("content")))
+                    if "value" in message["updates"]:
+                        self.values.setdefault(message["uuid"], []).append(message["updates"]["value"])
 
     def shows(self, text):
         """Return whether the panel has shown a text."""

@@ -42,6 +42,33 @@ def test_a_users_value_is_not_overwritten_before_its_callback():
     assert slider.value == 0.6
 
 
+def test_number_is_shown_after_a_rejected_one():
+    """A browser that receives the rejection after its user has typed the next number must show the latter."""
+    recorder = Recorder()
+    viewer = Viewer(SCENE, Endpoint(port=0), recorder)
+    viewer.show(FRAME)
+    browser = Browser(viewer)
+
+    def step(text):
+        browser.set("steps per click", text)
+        browser.set("Step", True)
+
+    step("-5")
+    browser.receive_until(lambda: browser.labels["steps per click"] in browser.values)
+    shown = browser.values[browser.labels["steps per click"]]
+    assert shown == ["1"]
+    step("7")
+    browser.receive_until(lambda: shown[-1] == "7")
+    number = len(shown)
+    step("8")  # no text may arrive while the user types on
+    wait_until(lambda: recorder.requests == [("step", (7,)), ("step", (8,))])
+    step("0")
+    browser.receive_until(lambda: len(shown) > number)
+    assert shown[number:] == ["8"]
+    browser.close()
+    viewer.close()
+
+
 def test_double_click_on_stop_does_not_record_again(tmp_path):
     recorder = Recorder()
     viewer = Viewer(replace(SCENE, output_folder=str(tmp_path)), Endpoint(port=0), recorder)

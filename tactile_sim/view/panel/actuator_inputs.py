@@ -77,7 +77,7 @@ def _add_input(
     upper: float,
     on_change: Callable[[float], None],
     notify: Callable[[str], None],
-) -> Callable[[float], None]:
+) -> Callable[[float], object]:
     """Add the input for one actuator and return a function that sets it from the program."""
     start = float(np.clip(0.0, lower, upper))
     if not _limited(lower, upper):

@@ -54,6 +54,8 @@ class NumberField:
         self._notify, self._on_change = notify, on_change
         self._timer: Timer | None = None
         self._lock = Lock()
+        self._replaced = False
+        """Whether the program has set the text since a user last entered a valid number."""
         self._input = gui.add_text(label, _text(value), hint=hint, order=order)
         self._put = on_user(self._input, self._on_input)
 
@@ -62,10 +64,15 @@ class NumberField:
         with self._lock:
             if self._timer:
                 self._timer.cancel()
-            text = self._input.value.strip()
+            entered = self._input.value
+            text = entered.strip()
             number = self._parse(text)
             if number is None:
-                self._put(_text(self.value))
+                self._replace(_text(self.value))
+            # A browser that received the program's text after it had sent this one shows the former.
+            elif self._replaced and self._put(f"{entered} "):  # viser does not send a text that it has
+                self._put(entered)
+                self._replaced = False
             changed = number is not None and number != self.value
             self.value = self.value if number is None else number
         if number is None:
@@ -79,7 +86,11 @@ class NumberField:
     def show(self, value: float) -> None:
         """Set the displayed number without calling ``on_change``."""
         self.value = value
-        self._put(_text(value))
+        self._replace(_text(value))
+
+    def _replace(self, text: str) -> None:
+        self._put(text)
+        self._replaced = True
 
     def _on_input(self, text: str) -> None:
         with self._lock:

@@ -24,7 +24,7 @@ class StageSwitches:
 
     def __init__(self, gui: GuiApi, scene: ViewScene, controls: Controls):
         self._values = np.zeros(0, bool)
-        self._boxes: list[tuple[GuiCheckboxHandle, list[int], str, Callable[[bool], None]]] = []
+        self._boxes: list[tuple[GuiCheckboxHandle, list[int], str, Callable[[bool], object]]] = []
         """Each checkbox, with the indices of its switches in ``scene.stages``, its label and its setter."""
         lists = _lists(scene.stages)
         with gui.add_folder("Sensor stages", expand_by_default=False):

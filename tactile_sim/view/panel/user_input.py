@@ -8,7 +8,7 @@ from typing import Any
 from viser import GuiEvent, GuiInputHandle
 
 
-def on_user(handle: GuiInputHandle, callback: Callable[[Any], None]) -> Callable[[Any], None]:
+def on_user(handle: GuiInputHandle, callback: Callable[[Any], None]) -> Callable[[Any], bool]:
     """Register a callback for the values that users enter.
 
     viser stores a user's value immediately but runs callbacks later. A value that the program sets in between
@@ -19,7 +19,7 @@ def on_user(handle: GuiInputHandle, callback: Callable[[Any], None]) -> Callable
         callback: Called with each value that a user enters.
 
     Returns:
-        A function that sets the input from the program.
+        A function that sets the input from the program and returns whether the value was not ignored.
     """
     known = handle.value
 
@@ -30,10 +30,12 @@ def on_user(handle: GuiInputHandle, callback: Callable[[Any], None]) -> Callable
             known = event.target.value
             callback(known)
 
-    def put(value: Any) -> None:
+    def put(value: Any) -> bool:
         nonlocal known
-        if handle.value == known:
-            known = value
-            handle.value = value  # type: ignore[misc]  # mypy does not see the setter of viser's property
+        if handle.value != known:
+            return False
+        known = value
+        handle.value = value  # type: ignore[misc]  # mypy does not see the setter of viser's property
+        return True
 
     return put
