@@ -182,7 +182,7 @@ class Viewer:
         if not self.content.extent:
             self._set_initial_camera(viewpoint)
         markers = ForceMarkers(self.server, viewpoint.radius, self.content.skin_bodies)
-        Layers(self.server.gui, self.content, self._scene, markers)
+        Layers(self.server.gui, self.content, self._scene, markers, self.panel.legend)
         self._cameras = Cameras(self.server, self.content, viewpoint)
         if self.panel.probe:
             parts = TreeParts(self._scene, markers, self._cameras, self.panel.probe)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import re
 from dataclasses import replace
 
 import numpy as np
@@ -14,7 +13,6 @@ from tactile_sim.drawing.arrows import FRICTION, NORMAL, TANGENT1, TANGENT2, for
 from tactile_sim.drawing.colors import NO_CONTACT
 from tactile_sim.engines import Contacts
 from tactile_sim.view.content import ImageInfo, Shape, ViewFrame, ViewScene
-from tactile_sim.view.panel.legend import legend
 from tactile_sim.view.scene.browser_scene import _is_ground
 from tactile_sim.view.scene.color_scale import DECAY, LEAST, ColorScale
 from tactile_sim.view.scene.colors import dark_color
@@ -175,16 +173,6 @@ def test_initial_camera_without_skin_shows_moving_shapes_or_else_all_but_the_gro
     assert Viewpoint.of(movable, [frame(4.0)]).center == pytest.approx([0, 0, 4])
     assert Viewpoint.of(fixed, [frame(4.0)]).center == pytest.approx([5, 5, 5])
     assert Viewpoint.of(ViewScene("", ("world",)), [frame(0.0)]).radius == 1.0
-
-
-def test_legend_has_the_unit_and_the_end_of_the_scale():
-    def text(unit):
-        return re.sub("<[^>]*>", "", legend(20.0, unit))  # without the data for images
-
-    assert "[N]" in text("N")
-    assert "≥ 20" in text("N")
-    assert "[m/s]" in text("m/s")
-    assert "[" not in text("")
 
 
 def test_camera_of_the_scene_replaces_the_direction_of_its_name(view):

@@ -6,6 +6,7 @@ from viser import GuiApi
 
 from tactile_sim.view.content import ViewScene
 from tactile_sim.view.panel.keys import add_layer_keys
+from tactile_sim.view.panel.legend import Legend
 from tactile_sim.view.panel.user_input import on_user
 from tactile_sim.view.scene.browser_scene import BrowserScene
 from tactile_sim.view.scene.feeler_lines import CHOICES
@@ -18,7 +19,29 @@ TRANSPARENT_ORDER, FOLDER_ORDER = -36.0, -35.0
 class Layers:
     """Adds a checkbox for transparent bodies and a folder with an input for each layer."""
 
-    def __init__(self, gui: GuiApi, scene: ViewScene, drawn: BrowserScene, markers: ForceMarkers):
+    def __init__(
+        self,
+        gui: GuiApi,
+        scene: ViewScene,
+        drawn: BrowserScene,
+        markers: ForceMarkers,
+        legend: Legend | None,
+    ):
+        """Add the inputs to the panel.
+
+        Args:
+            gui: viser's panel.
+            scene: Constant content of the view.
+            drawn: The bodies, taxels and feelers.
+            markers: The arrows and contact points.
+            legend: Lists the arrows that are shown; None if there is no legend.
+        """
+
+        def on_markers(_: object) -> None:
+            markers.set_visible(arrows.value, net.value, points.value)
+            if legend:
+                legend.set_arrows(arrows.value, net.value)
+
         transparent = gui.add_checkbox(
             "transparent", False, hint="Shows taxels behind and between bodies.", order=TRANSPARENT_ORDER
         )
@@ -37,5 +60,5 @@ class Layers:
         on_user(dots, drawn.skin.set_dots)
         on_user(feelers, drawn.feelers.select)
         for box in (arrows, net, points):
-            box.on_update(lambda _: markers.set_visible(arrows.value, net.value, points.value))
+            box.on_update(on_markers)
         add_layer_keys(gui, transparent, points, arrows)

@@ -15,7 +15,7 @@ from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.panel.actuator_inputs import ActuatorInputs
 from tactile_sim.view.panel.force_plot import ForcePlot
-from tactile_sim.view.panel.legend import legend
+from tactile_sim.view.panel.legend import Legend
 from tactile_sim.view.panel.number_field import NumberField
 from tactile_sim.view.panel.outputs import FAULT, Outputs
 from tactile_sim.view.panel.pointer import Pointer
@@ -46,6 +46,7 @@ class Panel:
 
     Attributes:
         images: Folder with the tactile images.
+        legend: Legend of the colours and arrows, or None if there are no taxels.
         map: Map of the whole skin, or None if there are not several pads.
         probe: Display of the readings of individual taxels, or None if there are no taxels.
         outputs: Buttons that record bags and save images, films and replays.
@@ -82,15 +83,13 @@ class Panel:
         self._notice_timer: Timer | None = None
         self._notice_lock = Lock()
         self._scale = scale
-        self._legend_values = (scene.taxel_scale, "N", True, 0.0)
-        """Arguments of the last call of `legend`."""
         self._state = gui.add_html(_line("waiting for data"), order=STATE_ORDER)
         self._hint = StartHint(gui, scene.start_hints, HINT_ORDER)
         self._fault = gui.add_html("", visible=False, order=FAULT_ORDER)
         self._notice = gui.add_html("", visible=False, order=NOTICE_ORDER)
         self._show_notice("")
-        if len(scene.taxel_positions):
-            self._legend = gui.add_html(legend(*self._legend_values), order=LEGEND_ORDER)
+        self.legend = Legend(gui, scene.taxel_scale, LEGEND_ORDER) if len(scene.taxel_positions) else None
+        if self.legend:
             self._add_scale_inputs(redraw)
         if controls is not None:
             self._add_controls(controls)
@@ -192,10 +191,8 @@ class Panel:
             self._run.draw(frame.paused)
         self._fault.content = _line(f"physics fault: {escape(frame.fault)}; press Reset", FAULT)
         self._fault.visible = bool(frame.fault)
-        values = (frame.taxel_scale, frame.unit, self._scale.logarithmic, frame.arrow_scale)
-        if values != self._legend_values and len(self._scene.taxel_positions):
-            self._legend_values = values
-            self._legend.content = legend(*values)
+        if self.legend:
+            self.legend.draw(frame, self._scale.logarithmic)
 
     def notify(self, text: str) -> None:
         """Show a notice for `NOTICE_TIME` or until the next notice."""
