@@ -27,6 +27,7 @@ from tactile_sim.view.panel.start_hint import StartHint
 from tactile_sim.view.panel.tactile_images import TactileImages
 from tactile_sim.view.panel.user_input import on_user
 from tactile_sim.view.scene.color_scale import ColorScale
+from tactile_sim.view.web.loading_script import FRAME_ATTRIBUTE
 
 REFRESH = 0.1
 """Wall time between two updates of the panel [s]."""
@@ -185,7 +186,7 @@ class Panel:
         pace = "paused" if frame.paused else f"{frame.real_time_factor:.2f} × real time"
         pace = "stopped" if frame.fault else pace
         pull = f" &nbsp; pulling with {frame.pull_force:.3g} N" if frame.pull_force else ""
-        self._state.content = _line(f"<b>{frame.time:.3f} s</b> &nbsp; {pace}{pull}")
+        self._state.content = _line(f"<b {FRAME_ATTRIBUTE}>{frame.time:.3f} s</b> &nbsp; {pace}{pull}")
         self._paused = frame.paused
         if self._run:
             self._run.draw(frame.paused)

@@ -17,6 +17,7 @@ import viser
 
 from tactile_sim.view.web.hint_script import HINT_SCRIPT
 from tactile_sim.view.web.image_script import IMAGE_SCRIPT
+from tactile_sim.view.web.loading_script import LOADING_SCRIPT
 from tactile_sim.view.web.panel_script import PANEL_SCRIPT
 from tactile_sim.view.web.scene_script import scene_script
 from tactile_sim.view.web.strip_script import STRIP_IN_VIEW_SCRIPT, STRIP_SCRIPT
@@ -127,7 +128,7 @@ def with_script(page: bytes, gzipped: bool) -> bytes:
     head, tag, rest = text.partition(b"<head>")
     scripts = (
         _SCRIPT, IMAGE_SCRIPT, scene_script(), TREE_SCRIPT, PANEL_SCRIPT, STRIP_SCRIPT, STRIP_IN_VIEW_SCRIPT,
-        HINT_SCRIPT,
+        HINT_SCRIPT, LOADING_SCRIPT,
     )  # fmt: skip
     changed = head + tag + "".join(scripts).encode() + rest
     return gzip.compress(changed) if gzipped else changed

@@ -1,0 +1,28 @@
+"""A script for viser's page that shows the word "loading" until the first frame is drawn."""
+
+from __future__ import annotations
+
+FRAME_ATTRIBUTE = "data-frame"
+"""Name of the HTML attribute of the line in the panel that shows the time of a frame."""
+
+LOADING_SCRIPT = """<script>
+(() => {
+  const INTERVAL = 100;  // ms
+  const box = document.createElement("div");
+  box.id = "loading";
+  box.setAttribute("aria-live", "polite");
+  box.textContent = "loading";
+  box.style.cssText = "position: fixed; top: 45%; left: 0; right: 0; margin: 0 auto; width: fit-content;" +
+    "z-index: 1000; padding: 8px 16px; border-radius: 6px; pointer-events: none;" +
+    "background: #14171c; color: #fff; font: 14px sans-serif";
+  document.documentElement.append(box);  // viser's page takes seconds to create its body
+
+  const looking = setInterval(() => {
+    if (!document.querySelector("[@ATTRIBUTE@]")) return;
+    clearInterval(looking);
+    requestAnimationFrame(() => requestAnimationFrame(() => box.remove()));  // the scene has been drawn
+  }, INTERVAL);
+})();
+</script>
+""".replace("@ATTRIBUTE@", FRAME_ATTRIBUTE)
+"""The script as HTML."""
