@@ -27,8 +27,12 @@ SPARK_WIDTH = 12
 """Width of a sparkline [columns]."""
 TOUCHED = 5e-4
 """Minimum peak force at which a body is listed [N]. Smaller forces would be displayed as 0.000."""
-WINDOW = 2.0
-"""Period over which rates are averaged [s of wall time]."""
+WINDOW = 3.0
+"""Period over which rates are averaged [s of wall time].
+
+A delay of the node is shown for at most 2 s, until its next report. All this time, the period includes the
+delay. If it began during the delay, the real-time factor could exceed 1: the node makes up short delays.
+"""
 PEAK_WINDOW = 1.0
 """Time for which a peak remains visible [s of wall time]. The impacts last only milliseconds."""
 STDIN = 0
@@ -86,9 +90,13 @@ class State:
     def tick(self, now: float) -> None:
         """Record the current simulation time and message count, from which the rates are computed.
 
+        Records from before a pause are dropped.
+
         Args:
             now: Wall time [s].
         """
+        if self.paused:
+            self._history.clear()
         self._history.append((now, self.time or 0.0, self.frames))
         while self._history[0][0] < now - WINDOW:
             self._history.popleft()

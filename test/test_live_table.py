@@ -5,7 +5,7 @@ import pytest
 from rich.console import Console
 
 from tactile_sim.drawing.force_scale import full_scale
-from tactile_sim.live_table import State, View, forces
+from tactile_sim.live_table import WINDOW, State, View, forces
 
 
 def example_state(now: float = 0.0, push: float = 3.0) -> State:
@@ -37,13 +37,38 @@ def test_peak_stays_visible_for_one_second():
     assert state.peaks == pytest.approx([0, 0])
 
 
-def test_rates_are_averaged_over_two_seconds():
+def ticks(state, begin, end, time, factor=1.0):
+    """Tick every 0.1 s from ``begin`` to ``end`` [s]; simulation time starts at ``time`` [s]."""
+    for now in np.arange(begin, end - 0.05, 0.1):
+        state.time = time + factor * (now - begin)
+        state.tick(now)
+        yield float(now)
+
+
+def test_rates_are_averaged():
     state = State()
     for i in range(51):  # 5 s with 10 ticks/s at half speed, with three messages per tick
         state.time, state.frames = 0.05 * i, 3 * i
         state.tick(0.1 * i)
     assert state.real_time_factor == pytest.approx(0.5)
     assert state.frame_rate == pytest.approx(30)
+
+
+def test_factor_includes_a_delay_as_long_as_the_node_reports_it():
+    """The node stops for 0.5 s, makes up 0.1 s, and reports the delay for at most 2 s after it."""
+    state = State()
+    list(ticks(state, 0.0, 5.0, 0.0))
+    list(ticks(state, 5.0, 5.5, 5.0, factor=0.0))
+    for now in ticks(state, 5.5, 7.5, 5.1):
+        assert state.real_time_factor == pytest.approx((WINDOW - 0.4) / WINDOW, abs=0.01), now
+
+
+def test_factor_is_measured_since_a_pause():
+    state = State(paused=True)
+    list(ticks(state, 0.0, 2.0, 0.0, factor=0.0))
+    state.paused = False
+    list(ticks(state, 2.0, 2.5, 0.05))
+    assert state.real_time_factor == pytest.approx(0.9, abs=0.1)
 
 
 @pytest.mark.parametrize(
