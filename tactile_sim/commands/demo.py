@@ -33,6 +33,9 @@ PLAIN_REFRESH = 1.0
 DOMAINS = 101
 """Largest ROS domain whose ports are below Linux's ephemeral port range."""
 
+QUIT = ("q", "quit")
+"""Name and label of the key that ends the demo."""
+
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Register the subcommand ``demo`` and its arguments."""
@@ -70,7 +73,7 @@ def _key_labels() -> list[tuple[str, str]]:
     from tactile_sim.simulation.actions import KEYS
 
     names = [("space" if key == " " else key, action.label) for key, action in KEYS.items()]
-    return [*names, ("q", "quit")]
+    return [*names, QUIT]
 
 
 def main(args: argparse.Namespace) -> int:
@@ -238,10 +241,11 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
         from rich.live import Live
 
         console = Console(highlight=False)
-        keys = "".join(f"{name} {label}   " for name, label in _key_labels())
         with Live(console=console, auto_refresh=False) as live:
 
             def draw(monitor: Monitor, last: bool) -> None:
+                labels = _key_labels() if monitor.ready else [QUIT]
+                keys = "".join(f"{name} {label}   " for name, label in labels)
                 footer = "" if last else keys + monitor.answer
                 live.update(view.table(monitor.state, console.height, footer), refresh=True)
 
@@ -270,7 +274,8 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
 def _keys(monitor: Monitor) -> Iterator[Callable[[], bool]]:
     """Yield a function that handles the last key press and returns False if the key was ``q``.
 
-    If there is no terminal, the function does nothing and returns True.
+    Other keys are ignored until the monitor is ready, since they call services. If there is no terminal, the
+    function does nothing and returns True.
     """
     from tactile_sim.live_table import Keys
     from tactile_sim.simulation.actions import KEYS
@@ -282,8 +287,8 @@ def _keys(monitor: Monitor) -> Iterator[Callable[[], bool]]:
 
         def handle_key() -> bool:
             key = keys.read()
-            if key in KEYS:
+            if key in KEYS and monitor.ready:
                 monitor.press(key)
-            return key != "q"
+            return key != QUIT[0]
 
         yield handle_key

@@ -219,6 +219,18 @@ def test_keys_throw_pause_step_reset_and_quit(terminal):
     assert is_gone(node)
 
 
+def test_keys_are_ignored_until_the_node_is_ready(terminal):
+    terminal.press(" p")
+    terminal.wait_for("q quit")
+    assert "starting" in terminal.text and "space" not in terminal.text
+    terminal.press(" p")
+    terminal.wait_for("space")
+    terminal.wait_for_peak(0.9 * WEIGHT, 1.1 * WEIGHT)  # not paused
+    assert "throw:" not in terminal.text and "available" not in terminal.text
+    terminal.press("q")
+    assert terminal.process.wait(PATIENCE) == 0
+
+
 def test_ctrl_c_ends_demo_and_node(running, without_progress):
     process, node = running
     process.send_signal(signal.SIGINT)
