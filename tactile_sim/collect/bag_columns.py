@@ -29,19 +29,19 @@ _USED = {
     _NUMBERS: r"/ctrl",
     _JOINTS: r"/joint_(states|commands)",
 }
-"""For each message type, a regular expression that must match the end of a topic's name to export it."""
+"""Regular expression for the end of the names of exported topics, by message type."""
 _CONSTANT = {
     _FRAME: ("pads", "bodies", "taxel_counts", "pad_channels", "units"),
     _JOINTS: ("name",),
 }
-"""For each message type, the fields that must have the same value in all messages on a topic."""
+"""Fields that must have the same value in all messages on a topic, by message type."""
 _SIZED = {_FRAME: ("data",), _JOINTS: ("position", "velocity", "effort")}
-"""For each message type, the fields that must have the same length in all messages on a topic."""
+"""Fields that must have the same length in all messages on a topic, by message type."""
 _TACTILE = "observation.tactile."
 _OF_PADS = ("observation.wrench", "observation.contact")
-"""Columns that combine the values of all pads."""
+"""Columns with the values of all pads."""
 _TOLERANCE = 0.01
-"""Permitted delay of a message, as a fraction of the row period, and permitted relative error of rates."""
+"""Largest delay of a message relative to the row period, and largest relative error of a rate."""
 
 
 @dataclass(frozen=True)
@@ -102,7 +102,7 @@ def read_streams(
     bag = read(path, list(sizes), progress) if sizes else Bag()
     if len(robots := {_split(name)[0] for name in bag}) > 1:
         raise BagError(
-            f"{path}: has the topics of several robots, {', '.join(sorted(robots))}; select topics"
+            f"{path}: must have topics of one robot, got those of {', '.join(sorted(robots))}; select topics"
         )
     for name, topic in bag.items():
         _check_constant(path, name, topic)
@@ -113,7 +113,7 @@ def read_streams(
     for name, topic in bag.items():  # a pad's array topic replaces its data in the frame
         streams |= _of_topic(_split(name)[1], topic)
     if not any(name.startswith(_TACTILE) for name in streams):
-        raise BagError(f"{path}: the bag has no tactile data (tactile/frame or tactile/PAD/array)")
+        raise BagError(f"{path}: tactile/frame or tactile/PAD/array is required, got neither")
     for column, stream in streams.items():
         if stream.values.dtype == object:
             raise BagError(f"{path}: {column}: the number of values must not change; select other topics")
@@ -124,7 +124,7 @@ def _check_constant(path: Path, name: str, topic: Topic) -> None:
     """Check that the values have the same layout in all messages on a topic.
 
     Raises:
-        BagError: A field that must be constant, or the number of values in a field, changes.
+        BagError: A field has different values or lengths, although it must not change.
     """
     for field in _CONSTANT.get(topic.message_type, ()):
         values = getattr(topic, field)
@@ -221,8 +221,8 @@ def tactile_rate(path: Path, streams: dict[str, Stream]) -> int:
 def resample(path: Path, streams: dict[str, Stream], rate: int) -> dict[str, Column]:
     """Resample streams to rows at a fixed rate.
 
-    The first row is at the earliest time at which every stream has a value. The last row is not later than
-    the last tactile message. Each row contains the latest value of each stream.
+    The first row is at the first time at which all streams have a value. The last row is at or before the
+    time of the last tactile message. Each row contains the latest value of each stream.
 
     Args:
         path: The bag, for error messages.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 REFRESH = 0.1
 """Update interval of the live table [s of wall time]."""
 PLAIN_REFRESH = 1.0
-"""Update interval of the table if the output is not a terminal [s of wall time]."""
+"""Update interval of the table outside a terminal [s of wall time]."""
 DOMAINS = 101
 """Largest ROS domain whose ports are below Linux's ephemeral port range."""
 
@@ -80,7 +80,7 @@ def main(args: argparse.Namespace) -> int:
     """Run the demo until the user quits, the duration has passed, or the node or its controller ends.
 
     Returns:
-        0, 2 if a physics fault ended the demo before the duration, or a nonzero exit code if the node or its
+        0; 2 if a physics fault ended the demo before the duration; a nonzero exit code if the node or its
             controller ended.
     """
     from tactile_sim import config
@@ -117,11 +117,11 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _web(node: Child, wanted: int | None) -> str | None:
-    """Return the address of the browser view, ``off`` if there is no view, or None while it is unknown.
+    """Return the address of the browser view, ``off`` without a view, or None before the node prints it.
 
     Args:
         node: Process of the node.
-        wanted: Preferred port of the view; None if there is no view.
+        wanted: Preferred port of the view; None without a view.
     """
     if wanted is None:
         return "off"
@@ -132,7 +132,7 @@ def _web(node: Child, wanted: int | None) -> str | None:
 
 
 def _start_up(node: Child) -> str:
-    """Return a status text for the startup, with the progress of kernel compilation if there is any."""
+    """Return the status during the start, with the progress of the compilation of kernels."""
     from tactile_sim.live_table import View
 
     lines = (re.search("compiling kernels.*", line) for line in reversed(node.last_lines))
@@ -146,8 +146,8 @@ def free_domain(start: int) -> int:
     The first participant of a domain listens on UDP port 7410 + 250 * domain (RTPS 2.5, 9.6.2.3).
 
     Args:
-        start: Any integer; it determines which domain is tried first. This domain is also returned if all
-            domains are in use.
+        start: Integer that selects the domain to try first. If all domains are in use, that domain is
+            returned.
     """
     domains = [1 + (start + i) % DOMAINS for i in range(DOMAINS)]
     for domain in domains:
@@ -188,7 +188,7 @@ def _watch(
     Args:
         node: Process of the node, which starts paused.
         controller: Process of the controller, or None.
-        wanted: Preferred port of the browser view; None if there is no view.
+        wanted: Preferred port of the browser view; None without a view.
         monitor: Receives the node's messages.
         view: Layout of the table.
         duration: Maximum wall time [s]; None for no limit.
@@ -232,9 +232,10 @@ def _watch(
 
 @contextmanager
 def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
-    """Yield a function that shows the state of a monitor, as a live table in a terminal or else as text.
+    """Yield a function that shows the state of a monitor.
 
-    The function's arguments are the monitor, and True if this is the last call.
+    It updates a live table in a terminal and prints text elsewhere. Its arguments are the monitor and whether
+    this is the last call.
     """
     if sys.stdout.isatty():
         from rich.console import Console
@@ -274,8 +275,8 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
 def _keys(monitor: Monitor) -> Iterator[Callable[[], bool]]:
     """Yield a function that handles the last key press and returns False if the key was ``q``.
 
-    Other keys are ignored until the monitor is ready, since they call services. If there is no terminal, the
-    function does nothing and returns True.
+    The function ignores other keys until the monitor is ready, because they call services. Without a
+    terminal, it only returns True.
     """
     from tactile_sim.live_table import Keys
     from tactile_sim.simulation.actions import KEYS

@@ -18,20 +18,21 @@ if TYPE_CHECKING:
     from tactile_sim.signal_chain.group import Draw, Group
 
 SLACK = 1e-9
-"""Tolerance for rounding of decimal fractions: 1.1 s / 0.1 s must count as exactly 11 steps."""
+"""Tolerance for rounding errors, so that 1.1 s / 0.1 s is 11 steps."""
 ENABLED = "enabled"
 """Key that every stage has in addition to its parameters."""
 
 
 class Own(NamedTuple):
-    """Data of the b runs of taxels in a group, for the stage's computation in one environment.
+    """Data of a stage for its computation on the taxels of a group in one environment.
 
-    A run is one pad, or several adjacent ones with the same parameters, see `Stage.joined`.
+    The taxels form b runs. A run is one pad, or several adjacent pads with the same parameters (see
+    `Stage.joined`).
     """
 
     ranges: np.ndarray
-    """(b, 3) int64, for each run: index of its first taxel in the skin, end of its taxels (exclusive), and
-    index of its first taxel among the taxels of the group."""
+    """(b, 3) int64. For each run: index of its first taxel in the skin, end of its taxels in the skin
+    (exclusive), and index of its first taxel in the group."""
     parameters: np.ndarray
     """(b, p) values of the numeric parameters, in the order of the fields."""
     constants: np.ndarray
@@ -50,9 +51,9 @@ class Now(NamedTuple):
     first: bool
     """True if no reading has been stored yet."""
     again: bool
-    """True if a reading of this step has been stored already; the new reading replaces it."""
+    """True if a reading of this step is already stored. The new reading replaces it."""
     keep: bool
-    """True if the memory must be updated; otherwise it must not change."""
+    """Whether to update the memory. If not, it must not change."""
     key: np.uint64
     """Key for random numbers, derived from the seed, the stage and the step."""
     timestep: float
@@ -64,7 +65,7 @@ class Now(NamedTuple):
     awake: np.ndarray
     """(blocks,) uint8 state of each block of `loops.REST` taxels: 0 if its readings have been 0 since the
     last reset, `loops.LOADED` if its ideal readings are not 0 now, `loops.AWAKE` otherwise. A stage that
-    passes loads on to a block that is not awake must wake it."""
+    spreads loads to a block with state 0 must set the state to `loops.AWAKE`."""
     normals: np.ndarray
     """Table from which normally distributed numbers are drawn, see `draws.normal_table`."""
     last: np.ndarray
@@ -99,7 +100,7 @@ def ranged(check: Number, doc: str, default: float | Any = MISSING) -> Any:
     """Return a dataclass field for a numeric parameter that may also be a range [low, high].
 
     Args:
-        check: Check of the number, or of both ends of the range.
+        check: Check for the number, or for both ends of the range.
         doc: Description of the parameter.
         default: Default value; without it, the parameter is required.
     """
@@ -118,9 +119,9 @@ class Stage(ABC):
         def compute(values, own, memory, now):
 
     It changes the readings ``values`` (channels, taxels of the skin) of one environment in place, at the
-    taxels in ``own.ranges``. ``memory`` (`words`,) contains the stage's entire state. It is written only
-    if ``now.keep``, and a reset sets it to zero, except for `Tare`. Storing a reading twice for one step must
-    have the same effect as storing it once. Readings and memory are float32, as in messages.
+    taxels in ``own.ranges``. ``memory`` (`words`,) is the entire state of the stage. The computation writes
+    to it only if ``now.keep``, and a reset sets it to zero, except in `Tare`. Storing a reading twice for one
+    step must have the same effect as storing it once. Readings and memory are float32, as in messages.
     """
 
     enabled: bool = field(
@@ -136,8 +137,11 @@ class Stage(ABC):
     marks: ClassVar[bool] = False
     """True if the stage can mark readings as invalid."""
     recalls: ClassVar[bool] = False
-    """True if `compute` can write the stage's last stored output to ``now.last``, for the stages after it. It
-    does if ``Group.recalled``, and the stage must also set `rests`, so that both skip the same taxels."""
+    """True if `compute` can write the last stored output of the stage to ``now.last`` for the next stage.
+
+    It writes this output only if ``Group.recalled``. Such a stage must also set `rests`, so that it skips the
+    same taxels as the next stage.
+    """
 
     @classmethod
     def key(cls) -> str:
@@ -146,7 +150,7 @@ class Stage(ABC):
 
     @property
     def random(self) -> bool:
-        """True if a parameter is a range, which is drawn again at each reset."""
+        """True if a parameter is a range, from which a value is drawn at each reset."""
         return any(type(getattr(self, name)) is tuple for name in self.numbers())
 
     @property
@@ -199,7 +203,7 @@ class Stage(ABC):
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
         """Return the numbers (k,) that `compute` receives as ``own.constants``.
 
-        They are computed once from drawn parameters, and are constant until the next draw.
+        They are computed after each draw of parameters, and are constant until the next draw.
 
         Args:
             group: The pads that have this stage.
