@@ -1,0 +1,20 @@
+"""Figures of bags, as ``tactile_sim plot`` draws them."""
+
+from tactile_sim.analysis import style
+from tactile_sim.analysis.figures import FIGURES
+from tactile_sim.analysis.recording import Recording
+from tactile_sim.analysis.robots import choose
+from tactile_sim.analysis.span import Span
+from tactile_sim.bag.contents import contents
+
+
+def recorded(bag, span=None, namespace=None) -> Recording:
+    """Return the recording of a robot in a bag."""
+    types = {name: topic.type_name for name, topic in contents(bag).topics.items()}
+    return Recording(bag, choose(bag, types, namespace), span or Span())
+
+
+def figure(name, recording, patterns=()):
+    """Draw a figure of a recording, for the bodies that match any of the patterns; by default, for all."""
+    with style.figure_style():
+        return FIGURES[name](recording, recording.bodies(patterns))
