@@ -1,15 +1,10 @@
-"""State, layout and keyboard input of the demo's live table, independent of ROS."""
+"""State and layout of the demo's live table, independent of ROS."""
 
 from __future__ import annotations
 
-import os
-import select
-import termios
-import tty
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from types import TracebackType
 
 import numpy as np
 from rich.bar import Bar
@@ -35,8 +30,6 @@ delay. If it began during the delay, the real-time factor could exceed 1: the no
 """
 PEAK_WINDOW = 1.0
 """Time for which a peak remains visible [s of wall time]. The impacts last only milliseconds."""
-STDIN = 0
-"""File descriptor of standard input."""
 BAR_WIDTH = 18
 """Width of a bar [columns]."""
 PLAIN_BAR_WIDTH = 20
@@ -272,30 +265,3 @@ class View:
             f"{'paused' if state.paused else f'real-time factor {state.real_time_factor:.2f}'}   "
             f"contacts {contacts}   tactile/frame {state.frame_rate:.0f} Hz"
         )
-
-
-class Keys:
-    """Context manager that reads single key presses from the terminal, without Enter and without echo."""
-
-    @staticmethod
-    def ours() -> bool:
-        """Return whether this process may read from the terminal; reading would stop a background job."""
-        try:
-            return os.tcgetpgrp(STDIN) == os.getpgrp()
-        except OSError:  # not a terminal
-            return False
-
-    def __enter__(self) -> Keys:
-        self._saved = termios.tcgetattr(STDIN)
-        tty.setcbreak(STDIN)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        termios.tcsetattr(STDIN, termios.TCSADRAIN, self._saved)
-
-    def read(self) -> str:
-        """Return the next key press, or an empty string if no key has been pressed."""
-        ready, _, _ = select.select([STDIN], [], [], 0.0)
-        return os.read(STDIN, 1).decode(errors="replace") if ready else ""

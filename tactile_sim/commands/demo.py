@@ -278,7 +278,7 @@ def _keys(monitor: Monitor) -> Iterator[Callable[[], bool]]:
     The function ignores other keys until the monitor is ready, because they call services. Without a
     terminal, it only returns True.
     """
-    from tactile_sim.live_table import Keys
+    from tactile_sim.keyboard import Keys
     from tactile_sim.simulation.actions import KEYS
 
     if not Keys.ours():
