@@ -20,7 +20,7 @@ from rclpy.signals import SignalHandlerOptions
 from tactile_sim import compilation_progress, config
 from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.environment import require_ros, split_ros_arguments
-from tactile_sim.errors import BagError, ConfigError, TactileSimError
+from tactile_sim.errors import ConfigError, TactileSimError
 from tactile_sim.loop.requests import Requests
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros import bridges, parameters
@@ -30,6 +30,7 @@ from tactile_sim.ros.live_view import publish_live_view
 from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.publishers import Publishers
 from tactile_sim.ros.recorder_process import RecorderProcess
+from tactile_sim.ros.recorder_wait import ROSBAG2_NODE, await_recorder, flush
 from tactile_sim.ros.services import offer_actions
 from tactile_sim.ros.transport import large_fastdds_buffers
 from tactile_sim.ros.twins import TwinWatch
@@ -42,13 +43,6 @@ from tactile_sim.view.web.address import Endpoint, announcement
 NAME = "tactile_sim"
 RECORDED_DEPTH = 500
 """Queue depth of each topic while a recorder runs, enough for several seconds."""
-ROSBAG2_NODE = "rosbag2_recorder"
-"""Default name of the node of ``ros2 bag record``."""
-MATCHING_PATIENCE = 30.0
-"""Maximum time for the recorder to subscribe to all topics [s of wall time]."""
-FLUSH, FLUSH_BAG, FLUSH_RECORDED = 1.0, 10.0, 60.0
-"""Maximum wall time to wait at the end for published messages to arrive [s]: without a recorder, with
-``ros2 bag record``, which `ros2 launch` kills after about this time, and with our own recorder."""
 
 
 def run(
@@ -123,7 +117,7 @@ def run(
             view.serve(runner)
             node.get_logger().info(announcement(endpoint.host, view.url))
         if recording:
-            _await_recorder(recorder, publishers, node, stop, start_clock)
+            await_recorder(recorder, publishers, node, stop, start_clock)
         if recorder:
             recorder.watch(
                 lambda fault: runner.post(lambda: publishers.lose_recorder(fault, simulation.stamp))
@@ -134,7 +128,7 @@ def run(
         runner.run(duration)
         if runner.end_reason:
             node.get_logger().info(f"the node ends: {runner.end_reason}")
-        _flush(recorder, publishers, node, recording)
+        flush(recorder, publishers, node, recording)
     return 2 if duration is not None and runner.fault else 0
 
 
@@ -207,46 +201,6 @@ def _log_summary(node: Node, simulation: Simulation) -> None:
         + f"{1 / simulation.engine.timestep:g} steps/s"
         + ("; paused until ~/pause or ~/step" if settings.start_paused else "")
     )
-
-
-def _await_recorder(
-    recorder: RecorderProcess | None, publishers: Publishers, node: Node, stop: StopRequest, start_clock: bool
-) -> None:
-    """Wait until every topic is being recorded or a signal arrives, but at most `MATCHING_PATIENCE`.
-
-    Raises:
-        BagError: The recorder ended.
-    """
-
-    def ended() -> bool:
-        if recorder and recorder.fault:
-            raise BagError(recorder.fault)
-        return stop.requested
-
-    node.get_logger().info("waiting until the recorder has subscribed to every topic")
-    name = recorder.node_name if recorder else ROSBAG2_NODE
-    if not (publishers.await_recorder(name, MATCHING_PATIENCE, ended, start_clock) or stop.requested):
-        node.get_logger().warning(
-            "some topics are not recorded from the start:"
-            f" the recorder did not subscribe to all within {MATCHING_PATIENCE:g} s"
-        )
-
-
-def _flush(recorder: RecorderProcess | None, publishers: Publishers, node: Node, recording: bool) -> None:
-    """Wait until subscribers have received all messages, and warn if a bag may lack some of them."""
-
-    def is_lost() -> bool:
-        return recorder is not None and bool(recorder.fault)
-
-    if not publishers.flush(FLUSH) or not recording or is_lost():
-        return
-    patience = FLUSH_RECORDED if recorder else FLUSH_BAG
-    node.get_logger().info(f"waiting up to {patience:g} s until the recorder has received all messages")
-    if (late := publishers.flush(patience, is_lost)) and not is_lost():
-        node.get_logger().warning(
-            f"the bag may lack the last messages of {counted(len(late), 'topic')}, such as {late[0]}:"
-            f" the recorder has not acknowledged them within {patience:g} s"
-        )
 
 
 def _spin(executor: SingleThreadedExecutor) -> None:

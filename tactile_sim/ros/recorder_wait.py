@@ -1,0 +1,59 @@
+"""Wait for a recorder: at the start until it has subscribed, and at the end until it has all messages."""
+
+from __future__ import annotations
+
+from rclpy.node import Node
+
+from tactile_sim.errors import BagError
+from tactile_sim.ros.publishers import Publishers
+from tactile_sim.ros.recorder_process import RecorderProcess
+from tactile_sim.signals import StopRequest
+from tactile_sim.text import counted
+
+ROSBAG2_NODE = "rosbag2_recorder"
+"""Default name of the node of ``ros2 bag record``."""
+MATCHING_PATIENCE = 30.0
+"""Maximum time for the recorder to subscribe to all topics [s of wall time]."""
+FLUSH, FLUSH_BAG, FLUSH_RECORDED = 1.0, 10.0, 60.0
+"""Maximum wall time to wait at the end for published messages to arrive [s]: without a recorder, with
+``ros2 bag record``, which `ros2 launch` kills after about this time, and with our own recorder."""
+
+
+def await_recorder(
+    recorder: RecorderProcess | None, publishers: Publishers, node: Node, stop: StopRequest, start_clock: bool
+) -> None:
+    """Wait until every topic is being recorded or a signal arrives, but at most `MATCHING_PATIENCE`.
+
+    Raises:
+        BagError: The recorder ended.
+    """
+
+    def ended() -> bool:
+        if recorder and recorder.fault:
+            raise BagError(recorder.fault)
+        return stop.requested
+
+    node.get_logger().info("waiting until the recorder has subscribed to every topic")
+    name = recorder.node_name if recorder else ROSBAG2_NODE
+    if not (publishers.await_recorder(name, MATCHING_PATIENCE, ended, start_clock) or stop.requested):
+        node.get_logger().warning(
+            "some topics are not recorded from the start:"
+            f" the recorder did not subscribe to all within {MATCHING_PATIENCE:g} s"
+        )
+
+
+def flush(recorder: RecorderProcess | None, publishers: Publishers, node: Node, recording: bool) -> None:
+    """Wait until subscribers have received all messages, and warn if a bag may lack some of them."""
+
+    def is_lost() -> bool:
+        return recorder is not None and bool(recorder.fault)
+
+    if not publishers.flush(FLUSH) or not recording or is_lost():
+        return
+    patience = FLUSH_RECORDED if recorder else FLUSH_BAG
+    node.get_logger().info(f"waiting up to {patience:g} s until the recorder has received all messages")
+    if (late := publishers.flush(patience, is_lost)) and not is_lost():
+        node.get_logger().warning(
+            f"the bag may lack the last messages of {counted(len(late), 'topic')}, such as {late[0]}:"
+            f" the recorder has not acknowledged them within {patience:g} s"
+        )
