@@ -1,4 +1,4 @@
-"""Settings, frames and feelers of a `Simulation`, created from its arguments."""
+"""Settings, frames, engine and feelers of a `Simulation`, created from its arguments."""
 
 from __future__ import annotations
 
@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import mujoco
+import numpy as np
 
-from tactile_sim import config
+from tactile_sim import config, engines
 from tactile_sim.config import FeelerSettings, Settings
-from tactile_sim.errors import ConfigError
+from tactile_sim.engines import Engine
+from tactile_sim.errors import ConfigError, located
 from tactile_sim.feelers.feelers import Feelers
 from tactile_sim.feelers.placement import Request, place_all
 from tactile_sim.names import Names
+from tactile_sim.skin import Skin
 
 _MADE_IN_PYTHON = "<scene made in Python>"
 
@@ -84,3 +87,29 @@ def make_feelers(model: mujoco.MjModel, feelers: Mapping[int, tuple[str, FeelerS
         tolerance=[own.tolerance for _, own in feelers.values()],
         children=[own.children for _, own in feelers.values()],
     )
+
+
+def make_engine(settings: Settings, spec: mujoco.MjSpec, model: mujoco.MjModel, skin: Skin) -> Engine:
+    """Create the engine that a configuration names.
+
+    Args:
+        settings: The configuration.
+        spec: The scene as an editable spec.
+        model: The compiled scene.
+        skin: Skin on its bodies.
+
+    Raises:
+        ConfigError: A flex has skin, but the engine does not report contacts of flexes.
+        EngineError: The engine is unknown or does not support the scene.
+    """
+    # An engine may skip contacts that nothing reads.
+    bodies_read = np.unique(skin.body_ids).tolist() if settings.contacts == "skin" else None
+    with located(settings.source):
+        engine = engines.make(settings.engine, spec, model, bodies_read, settings.engine_settings)
+    flexes = [pad.name for pad in skin.pads if pad.flex >= 0]
+    if flexes and not engine.reports_flex_contacts:
+        raise ConfigError(
+            f"{settings.source}: skin.pads.{flexes[0]}.flex: requires an engine that reports contacts of"
+            f" flexes, such as mujoco, got {settings.engine}"
+        )
+    return engine

@@ -9,7 +9,6 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim import engines
 from tactile_sim.arguments import whole
 from tactile_sim.config import Settings, configured_scene, skin_plan
 from tactile_sim.config.switches import switches_of_pads
@@ -20,7 +19,7 @@ from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.simulation.interactive_scene import InteractiveScene
 from tactile_sim.simulation.pad_functions import PadFunctions
 from tactile_sim.simulation.pad_states import PadStates
-from tactile_sim.simulation.parts import body_frames, checked_settings, make_feelers
+from tactile_sim.simulation.parts import body_frames, checked_settings, make_engine, make_feelers
 from tactile_sim.simulation.schedule import Schedule
 from tactile_sim.simulation.sensor_frames import SensorFrames
 from tactile_sim.simulation.snapshot import Snapshot
@@ -87,16 +86,7 @@ class Simulation(InteractiveScene):
         self.flex_pads = FlexPads(model, skin) if flexes else None
         """The pads on flexes."""
         self.feelers = make_feelers(model, plan.feelers)
-        # An engine may skip contacts that nothing reads.
-        bodies_read = self.skin_bodies.tolist() if checked.contacts == "skin" else None
-        with located(checked.source):
-            engine = engines.make(checked.engine, spec, model, bodies_read, checked.engine_settings)
-        if flexes and not engine.reports_flex_contacts:
-            raise ConfigError(
-                f"{checked.source}: skin.pads.{flexes[0].name}.flex: requires an engine that reports contacts"
-                f" of flexes, such as mujoco, got {checked.engine}"
-            )
-        super().__init__(checked, names, engine, skin)
+        super().__init__(checked, names, make_engine(checked, spec, model, skin), skin)
         self.functions = PadFunctions(self, plan.pads)
         """Touch and response functions of the pads."""
         self.pad_states = PadStates(self)
