@@ -13,11 +13,12 @@ from tactile_sim.skin import Loads, TouchFunction
 from tactile_sim.skin.placement.merge import colliding_geoms
 from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.touch.geom_skin import skin_of_geoms, turn_loads
+from tactile_sim.touch.nearby_sensors import NearbySensors
 from tactile_sim.touch.plot_methods import GeomPlots
 from tactile_sim.touch.skin_touch import SkinTouch, new_spacing, spacing_of
 
 
-class DiscreteTouch(GeomPlots, SkinTouch):
+class DiscreteTouch(GeomPlots, NearbySensors, SkinTouch):
     """Touch sensors on each geom separately, including surfaces inside other geoms of the body.
 
     Vectors are in the frame of the sensing geom, except those of ``force_vector_global``. Changes to
@@ -112,32 +113,6 @@ class DiscreteTouch(GeomPlots, SkinTouch):
         if self._are_positions_shared and self._positions_changed():
             self._build(*self._read_positions())
         return super().get_touch_obs()
-
-    # -- queries ---------------------------------------------------------------------------------------------
-
-    def get_nearest_sensor(self, contact_id: int, geom_id: int) -> tuple[int, float]:
-        """Return the index and distance [m] of the sensor on a geom that is nearest to a contact."""
-        distances = self._distances(contact_id, geom_id)
-        nearest = int(np.argmin(distances))
-        return nearest, float(distances[nearest])
-
-    def get_k_nearest_sensors(self, contact_id: int, geom_id: int, k: int) -> tuple[np.ndarray, np.ndarray]:
-        """Return the k sensors on a geom that are nearest to a contact, nearest first.
-
-        Returns:
-            Indices (k,) and distances (k,) [m]; fewer if the geom has fewer than k sensors.
-        """
-        distances = self._distances(contact_id, geom_id)
-        order = np.argsort(distances, kind="stable")[: arguments.whole("k", k)]
-        return order, distances[order]
-
-    def get_sensors_within_distance(
-        self, contact_id: int, geom_id: int, distance: float
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Return the indices and distances [m] of a geom's sensors within a distance [m] of a contact."""
-        distances = self._distances(contact_id, geom_id)
-        within = np.flatnonzero(distances < arguments.distance("distance", distance))
-        return within, distances[within]
 
     # -- one contact -----------------------------------------------------------------------------------------
 
@@ -280,15 +255,6 @@ class DiscreteTouch(GeomPlots, SkinTouch):
         self._positions.update({**placed, **kept})
         boxes = self.m_model.geom_aabb.reshape(-1, 2, 3)
         self.plotting_limits = {geom: float(np.abs(boxes[geom]).sum(axis=0).max()) for geom in spacings}
-
-    def _sensors(self, geom_id: int) -> np.ndarray:
-        self._check_sensing(geom_id)
-        return self._positions[geom_id]
-
-    def _distances(self, contact_id: int, geom_id: int) -> np.ndarray:
-        """Return the distances (n,) [m] of a geom's sensors from a contact."""
-        position = self.get_contact_position_relative(contact_id, geom_id)
-        return np.linalg.norm(self._sensors(geom_id) - position, axis=1)
 
     def _called(self, geom_id: int) -> str:
         is_geom = arguments.is_index(geom_id, self.m_model.ngeom)
