@@ -181,20 +181,31 @@ class Batch:
         self._readings.update()
         return Observation(self, self._readings, self.steps_since_reset, pads, reduce)
 
-    def reset(self, envs: Sequence[int] | np.ndarray | None = None, keyframe: str | None = None) -> None:
+    def reset(
+        self,
+        envs: Sequence[int] | np.ndarray | None = None,
+        keyframe: str | None = None,
+        seed: int | None = None,
+    ) -> None:
         """Reset the state, random numbers, built-in motion and commands of environments. The tare is kept.
 
         Args:
             envs: Indices of the environments, or a boolean mask (num_envs,); None resets all.
             keyframe: Name of a keyframe of the scene; None uses the initial state.
+            seed: The signal chains then give the same random numbers as in a new batch with this seed. None
+                keeps the seed, and draws other values from ranges than before.
 
         Raises:
-            EngineError: The keyframe or an environment does not exist. Nothing is changed in this case.
+            EngineError: The keyframe or an environment does not exist, or the seed is invalid. Nothing is
+                changed in this case.
         """
+        if seed is not None:
+            whole("reset: seed", seed, error=EngineError)
         ids = environment_ids(np.arange(self.num_envs) if envs is None else envs, self.num_envs)
         self.worlds.reset(ids.astype(np.int32), keyframe)
         self.steps_since_reset[ids] = 0
-        self._readings.restart(ids)
+        first = None if seed is None else self.simulation.settings.seed + seed
+        self._readings.restart(ids, first)
         self._commands.restart(ids)
 
     def command_joints(

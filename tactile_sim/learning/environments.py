@@ -48,7 +48,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
             num_envs: Number of environments.
             touch: Name of the tactile observation, one of `OBSERVATIONS`.
             backend: Backend of `Batch`.
-            seed: Seed of the noise, see `Batch`. Initial states depend on the seed passed to `reset`.
+            seed: Seed of the noise and ranges, together with the seed passed to `reset`, on which initial
+                states depend, too.
             render_mode: ``rgb_array`` enables `render`; None disables it.
 
         Raises:
@@ -76,7 +77,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         self.single_action_space = gymnasium.spaces.Box(-1.0, 1.0, (count,), np.float32)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._steps = np.zeros(num_envs, int)
+        self._seed, self._steps = seed, np.zeros(num_envs, int)
         self._ended = np.zeros(num_envs, bool)
 
     def reset(
@@ -85,11 +86,14 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         """Reset all environments; return their observations and an empty dictionary.
 
         Args:
-            seed: Seed of the initial states. None continues the current random sequence.
+            seed: Seed of the initial states, the noise and the ranges. None continues the current random
+                sequences.
             options: Ignored.
         """
         super().reset(seed=seed)
-        self._restart(np.arange(self.num_envs))
+        if seed is not None:
+            seed = int(np.random.SeedSequence([self._seed, seed]).generate_state(1)[0] >> 2)
+        self._restart(np.arange(self.num_envs), seed)
         return self._observation(self.batch.observe()), {}
 
     def step(
@@ -142,10 +146,10 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         """
         return None if self.render_mode is None else tuple(_render(self.batch))
 
-    def _restart(self, envs: np.ndarray) -> None:
-        """Start new episodes in the specified environments."""
+    def _restart(self, envs: np.ndarray, seed: int | None = None) -> None:
+        """Start new episodes in the specified environments, with a new seed of `Batch` unless it is None."""
         if len(envs):
-            self.batch.reset(envs)
+            self.batch.reset(envs, seed=seed)
             self.task.randomize(self.batch, envs, self.np_random)
             self._steps[envs] = 0
         self._ended = np.zeros(self.num_envs, bool)

@@ -180,6 +180,7 @@ def test_invalid_calls_are_rejected():
         (lambda: batch.reset([2]), EngineError, ("2", "0 to 1")),
         (lambda: batch.reset([[0], [0, 1]]), EngineError, ("envs", "[0, 1]")),
         (lambda: batch.reset(keyframe=99), EngineError, ("99", "up")),
+        (lambda: batch.reset(seed=-1), EngineError, ("seed", "-1")),
         (lambda: batch.observe().contacts(9), CommandError, ("env", "0 to 1", "9")),
         (lambda: batch.observe().contacts("x"), CommandError, ("env", "'x'")),
         (lambda: batch.observe().reduced([]), CommandError, ("[]", "sum")),
