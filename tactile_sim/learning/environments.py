@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import gymnasium
@@ -240,23 +240,31 @@ def register(name: str, task: type[Task], **options: Any) -> None:
 
 def _render(batch: Batch) -> Iterator[np.ndarray]:
     """Yield an image of each environment."""
-    model, worlds = batch.simulation.engine.model, batch.worlds
-    data = mujoco.MjData(model)
-    try:
-        with warnings.catch_warnings(action="ignore"):  # suppress GLFW's warnings about the same error
-            renderer = mujoco.Renderer(model)
-    except (mujoco.FatalError, ImportError, RuntimeError, AttributeError):
+    if not _has_opengl():
         raise EngineError(
             "render: requires OpenGL, which MuJoCo cannot initialise; without a display: install libegl1 and"
             " libgl1-mesa-dri and set MUJOCO_GL=egl"
-        ) from None
-    with renderer:
+        )
+    model, worlds = batch.simulation.engine.model, batch.worlds
+    data = mujoco.MjData(model)
+    with mujoco.Renderer(model) as renderer:
         for env in range(batch.num_envs):
             for name in ("qpos", "mocap_pos", "mocap_quat"):
                 getattr(data, name)[:] = getattr(worlds, name)[env]
             mujoco.mj_forward(model, data)
             renderer.update_scene(data, 0 if model.ncam else -1)
             yield renderer.render()
+
+
+@cache
+def _has_opengl() -> bool:
+    """Return whether MuJoCo can render. A second attempt after a failure would end the process."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # suppress GLFW's warnings about the same error
+            mujoco.Renderer(mujoco.MjModel.from_xml_string("<mujoco/>"), 1, 1).close()
+    except (mujoco.FatalError, ImportError, RuntimeError, AttributeError):
+        return False
+    return True
 
 
 def _space(observations: Any) -> gymnasium.Space:
