@@ -118,10 +118,26 @@ def test_killed_worker_is_an_error_and_the_next_run_continues(config, tmp_path, 
     assert pq.read_table(out / "data").num_rows == 20 * 60
 
 
+def test_damaged_shards_are_collected_again(config, tmp_path):
+    out = tmp_path / "out"
+    assert main(arguments(config, out)) == 0
+    intact = digest(out)
+    cut, empty, exchanged = shards(out)
+    exchanged.write_bytes(cut.read_bytes())
+    cut.write_bytes(cut.read_bytes()[:-100])
+    empty.write_bytes(b"")
+    assert main(arguments(config, out)) == 0
+    assert digest(out) == intact
+
+
 @pytest.mark.parametrize(
     ("more", "named"),
     [
         (["--seed", "1"], "seed"),
+        (["--substeps", "3"], "another substeps: 5, not 3"),
+        (["--format", "lerobot"], 'another format: "parquet", not "lerobot"'),
+        (["--episodes", "1000000000"], "--envs"),
+        (["--substeps", "100000000000"], "--substeps"),
         (["--steps", "21"], "steps"),
         (["--episodes", "0"], "--episodes"),
         (["--envs", "-1"], "--envs"),

@@ -120,6 +120,27 @@ def test_killed_sweep_resumes_without_loss_or_doubles(config, metric, tmp_path, 
     assert killed.read_bytes() == whole.read_bytes()
 
 
+def test_damaged_result_of_a_point_is_computed_again(config, metric, tmp_path):
+    metric.write_text(
+        METRIC
+        + """
+def late(episodes, simulation):
+    found = metric(episodes, simulation)
+    if found["mean"] > 12.0:
+        open(__file__ + ".go").close()
+    return found
+"""
+    )
+    out, given = tmp_path / "sweep.csv", Path(f"{metric}:late")
+    over = ["--over", "sensor.gain.value=0.5:1.5:3"]
+    assert main(arguments(config, given, out, *over)) == 2  # the last point
+    damaged, _ = sorted(Path(f"{out}.parts").glob("data/*/*.json"))
+    damaged.write_text('{"mean":')
+    Path(f"{metric}.go").touch()
+    assert main(arguments(config, given, out, *over)) == 0
+    np.testing.assert_allclose([row["mean"] / WEIGHT for row in rows(out)], [0.5, 1.0, 1.5], rtol=0.01)
+
+
 @pytest.mark.parametrize(
     ("more", "named"),
     [
@@ -167,9 +188,10 @@ def test_other_sweep_with_the_same_table_is_rejected_unless_forced(config, metri
     out, over = tmp_path / "sweep.csv", ["--over", "skin.scales.box=0.1,0.05"]
     assert main(arguments(config, Path(f"{metric}:changing"), out, *over)) == 2
     more = [*over, "--seed", "1"]
-    assert main(arguments(config, metric, out, *more)) == 2
-    error = capsys.readouterr().err.splitlines()[-1]
-    assert "metric" in error and "--force" in error
+    for changed, name in ((over, "another metric"), (more, "another seed")):
+        assert main(arguments(config, metric, out, *changed)) == 2
+        error = capsys.readouterr().err.splitlines()[-1]
+        assert name in error and "--force" in error
     assert main(arguments(config, metric, out, *more, "--force")) == 0
     assert len(rows(out)) == 2
     assert main(arguments(config, metric, out, *more)) == 2
