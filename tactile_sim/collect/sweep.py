@@ -151,9 +151,7 @@ def sweep(
             | {"metric": name, "metric_sha256": hashlib.sha256(source.read_bytes()).hexdigest()},
             "use another path, or --force to start again",
         )
-        todo = folder.missing(
-            work.parts, work.points, lambda point: folder.holds_json(work.part(point))
-        )
+        todo = folder.missing(work.parts, work.points, lambda point: folder.holds_json(work.part(point)))
         done = work.points - len(todo)
         for count in make_shards(work, todo, workers, ray):
             done += count

@@ -13,7 +13,7 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from tactile_sim.arguments import as_array, described, known
+from tactile_sim.arguments import as_array, described, known, whole
 from tactile_sim.batch import Batch, Observation
 from tactile_sim.errors import CommandError, ConfigError, EngineError
 from tactile_sim.learning.tactile_image import TactileImages
@@ -63,6 +63,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         ):
             if not given:
                 raise ConfigError(f"task: {type(task).__name__} must define {name}, see Task")
+        for name in ("substeps", "episode_steps"):
+            whole(f"{type(task).__name__}.{name}", getattr(task, name), 1, error=ConfigError)
         known("touch: unknown observation", touch, OBSERVATIONS, ConfigError)
         if render_mode is not None:
             known("render_mode: unknown mode", render_mode, ["rgb_array"], ConfigError)
@@ -72,7 +74,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         self.metadata = self.metadata | {"render_fps": round(1.0 / (task.substeps * self.batch.timestep))}
         self._touch = TOUCH.get(touch, TOUCH["none"])
         self._images = TactileImages(self.batch.simulation) if touch == "image" else None
-        count = task.actions(self.batch)
+        count = whole(f"{type(task).__name__}.actions", task.actions(self.batch), error=ConfigError)
         self.single_observation_space = _space(self._observation(self.batch.observe()))
         self.single_action_space = gymnasium.spaces.Box(-1.0, 1.0, (count,), np.float32)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
@@ -112,7 +114,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 
         Raises:
             CommandError: The actions have the wrong shape or are not numbers.
-            ConfigError: A method of the task returns an array of the wrong shape.
+            ConfigError: A method of the task returns an array of the wrong shape, or no numbers.
         """
         actions, given = as_array(actions), actions
         if actions.shape != self.action_space.shape:
@@ -121,7 +123,10 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
             )
         restarted, batch, task = self._ended, self.batch, self.task
         actions = np.where(restarted[:, None], 0.0, np.clip(actions, -1.0, 1.0))
-        batch.ctrl = task.controls(batch, actions)
+        try:
+            batch.ctrl = task.controls(batch, actions)
+        except CommandError as error:
+            raise ConfigError(f"{type(task).__name__}.controls: {error}") from None
         batch.step(task.substeps)
         fault = np.zeros(self.num_envs, bool)
         fault[list(batch.faults)] = True
@@ -129,8 +134,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         self._restart(np.flatnonzero(restarted))
         seen = batch.observe()
         going_on = ~(restarted | fault)
-        reward = np.where(going_on, self._checked("reward", task.reward(batch, seen, actions)), 0.0)
-        ends = self._checked("terminated", task.terminated(batch, seen)).astype(bool)
+        reward = np.where(going_on, self._each("reward", task.reward(batch, seen, actions)), 0.0)
+        ends = self._each("terminated", task.terminated(batch, seen)).astype(bool)
         terminated = (ends & going_on) | (fault & ~restarted)
         truncated = (self._steps >= task.episode_steps) & ~terminated & ~restarted
         self._ended = terminated | truncated
@@ -154,23 +159,22 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
             self._steps[envs] = 0
         self._ended = np.zeros(self.num_envs, bool)
 
-    def _checked(self, method: str, values: Any) -> np.ndarray:
-        """Return what a method of the task has returned, which must be a number for each environment."""
+    def _each(self, method: str, values: Any) -> np.ndarray:
+        """Return what a method of the task has returned: a number for each environment, or one for all."""
         array = np.asarray(values)
-        if array.shape not in ((), (self.num_envs,)):
+        return self._checked(method, array, "n,", array.shape in ((), (self.num_envs,)))
+
+    def _checked(self, method: str, array: np.ndarray, shape: str, is_valid: bool) -> np.ndarray:
+        if not is_valid or array.dtype.kind not in "biuf":
             raise ConfigError(
-                f"{type(self.task).__name__}.{method}: must return an array of shape ({self.num_envs},),"
-                f" got shape {array.shape}"
+                f"{type(self.task).__name__}.{method}: must return numbers of shape ({shape}), where n is"
+                f" {self.num_envs}, got {array.dtype} of shape {array.shape}"
             )
         return array
 
     def _observation(self, seen: Observation) -> Any:
         state = np.asarray(self.task.state(self.batch, seen))
-        if state.ndim != 2 or len(state) != self.num_envs:
-            raise ConfigError(
-                f"{type(self.task).__name__}.state: must return an array of shape ({self.num_envs}, m),"
-                f" got shape {state.shape}"
-            )
+        self._checked("state", state, "n, m", state.ndim == 2 and len(state) == self.num_envs)
         touch = self._touch(seen).reshape(self.num_envs, -1)
         flat = np.concatenate([state, touch], axis=1).astype(np.float32)
         return flat if self._images is None else {"state": flat, "image": self._images(seen)}

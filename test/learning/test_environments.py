@@ -121,9 +121,17 @@ def test_invalid_options_are_rejected():
         TaskEnv(Reach)
     with raises(ConfigError, "task", "NoReward", "reward"):
         TaskEnv(type("NoReward", (Reach,), {"reward": Task.reward})())
-    for method, value in (("reward", np.zeros((1, 16))), ("terminated", [False] * 3), ("state", np.zeros(4))):
+    for method, value in (
+        ("reward", np.zeros((1, 16))), ("reward", None), ("reward", np.zeros(1, complex)), ("state", "far"),
+        ("terminated", [False] * 3), ("terminated", None), ("state", np.zeros(4)), ("controls", np.zeros(5)),
+    ):  # fmt: skip
         with raises(ConfigError, f"Wrong.{method}", str(np.shape(value))):
             TaskEnv(type("Wrong", (Reach,), {method: lambda *_, value=value: value})()).step([0.0, 0.0])
+    with raises(ConfigError, "Wrong.actions", "-1"):
+        TaskEnv(type("Wrong", (Reach,), {"actions": lambda *_: -1})())
+    for name, value in (("substeps", 0), ("substeps", None), ("episode_steps", 1.5)):
+        with raises(ConfigError, f"Wrong.{name}", str(value)):
+            TaskEnv(type("Wrong", (Reach,), {name: value})())
     for action in ("up", [[0.0], [0.0, 1.0]], None):
         with raises(CommandError, "actions", "(1, 2)"):
             TaskEnv(Reach()).step(action)
