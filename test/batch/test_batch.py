@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import os
+import pickle
+import signal
 import sys
 from dataclasses import replace
 
@@ -168,6 +172,26 @@ def test_missing_mujoco_warp_is_reported_with_the_command_that_installs_it(monke
 def test_engines_that_step_in_python_are_rejected():
     with raises(EngineError, "trifinger", "'mujoco'"):
         Batch("trifinger", 2)
+
+
+def test_a_batch_stays_in_its_process():
+    batch = batch_of(2)
+    for copied in (pickle.dumps, copy.deepcopy):
+        with raises(EngineError, "Batch", "pickled"):
+            copied(batch)
+    reading, writing = os.pipe()
+    if not (child := os.fork()):
+        signal.alarm(20)  # a call without its threads would not return
+        try:
+            for call in (batch.step, batch.observe):
+                with raises(EngineError, "fork"):
+                    call()
+                os.write(writing, b"rejected")
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reading, 100) == 2 * b"rejected"
+    batch.step()
 
 
 def test_invalid_calls_are_rejected():
