@@ -21,6 +21,7 @@ from tactile_sim.batch import Batch
 from tactile_sim.cli import main
 from tactile_sim.collect import Collection, Recipe
 from tactile_sim.collect.folder import locked
+from tactile_sim.skin import TOUCH_FUNCTIONS
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
 
@@ -158,6 +159,14 @@ def test_bad_input_is_rejected_in_one_line(config, tmp_path, capsys, more, named
     assert main(arguments(config, tmp_path / "out", *more)) == 2
     lines = capsys.readouterr().err.splitlines()
     assert named in lines[-1] and sum("error" in line for line in lines) == 1
+
+
+def test_function_that_workers_do_not_know_is_an_error(config, tmp_path, capfd, monkeypatch):
+    monkeypatch.setitem(TOUCH_FUNCTIONS, "mine", TOUCH_FUNCTIONS["normal"])
+    config.write_text(config.read_text().replace("touch_function: normal", "touch_function: mine"))
+    assert main(arguments(config, tmp_path / "out", "--workers", "2")) == 2
+    error = capfd.readouterr().err
+    assert "skin.touch_function" in error and "'mine'" in error and "Traceback" not in error
 
 
 @pytest.mark.skipif(find_spec("ray") is not None, reason="ray is installed")
