@@ -14,7 +14,7 @@ import numpy as np
 from tactile_sim import config
 from tactile_sim.batch import Batch, Observation
 from tactile_sim.collect.controllers import Controller, make_controller, make_task
-from tactile_sim.errors import CommandError
+from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.skin import TOUCH_FUNCTIONS
 
 if TYPE_CHECKING:
@@ -83,7 +83,10 @@ class Episodes:
         self.task: Task | None = make_task(recipe.task) if recipe.task else None
         random = np.random.default_rng(seed)
         if self.task:
-            self.task.randomize(batch, np.arange(count), random)
+            try:
+                self.task.randomize(batch, np.arange(count), random)
+            except TactileSimError as error:
+                raise CommandError(f"--task: {recipe.task} cannot run in {recipe.config}: {error}") from None
         self._controller: Controller | None = make_controller(
             self.task, recipe.policy, recipe.touch, batch, random
         )

@@ -195,6 +195,30 @@ def test_full_disk_is_an_error_and_leaves_no_part_of_a_shard(config, tmp_path):
     assert [file.name for file in out.rglob("*") if file.is_file()] == ["info.json"]
 
 
+def test_task_of_a_module_is_collected_and_its_faults_are_errors(config, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("gymnasium", reason="gymnasium is not installed")
+    (tmp_path / "own_press.py").write_text(
+        "from tactile_sim.learning import Task, register\n"
+        "class Press(Task):\n"
+        f"    config = {str(config)!r}\n"
+        "    def reward(self, batch, seen, action):\n"
+        "        return 1.0\n"
+        "register('own/Press-v0', Press)\n"
+    )
+    (tmp_path / "own_fault.py").write_text("1 / 0\n")
+    given = arguments(config, tmp_path / "out", "--task")
+    assert main([*given, "own_press:own/Press-v0"]) == 2
+    assert "PYTHONPATH" in capsys.readouterr().err
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main([*given, "own_fault:own/Fault-v0"]) == 2
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    assert main([*given, "tactile_sim/BallBalance-v0"]) == 2
+    error = capsys.readouterr().err
+    assert "--task" in error and str(config) in error and "'tray'" in error
+    assert main([*given, "own_press:own/Press-v0"]) == 0
+    assert set(pq.read_table(tmp_path / "out/data")["next.reward"].to_pylist()) == {1.0}
+
+
 def test_task_gives_rewards_and_ends_episodes_and_a_policy_keeps_the_ball(tmp_path):
     pytest.importorskip("gymnasium", reason="gymnasium is not installed")
     policy = Path(__file__).resolve().parents[2] / "examples/balance.npz"
