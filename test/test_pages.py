@@ -6,6 +6,7 @@ import importlib
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +60,8 @@ def test_every_name_of_the_python_reference_exists():
     names = re.findall(r"^\.\. auto(?:class|function):: (\S+)$", text("api.rst"), re.MULTILINE)
     assert len(names) > 10
     for name in names:
+        if name.startswith("tactile_sim.learning.") and not find_spec("gymnasium"):
+            continue
         module, _, attribute = name.rpartition(".")
         assert callable(getattr(importlib.import_module(module), attribute)), name
 
