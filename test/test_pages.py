@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import re
 import subprocess
@@ -105,7 +106,11 @@ def test_collect_page_works(tmp_path, monkeypatch):
         for command in commands.splitlines():
             assert main(command.split()[1:]) == 0
     (table,) = blocks("collect.md", "text")
-    assert (tmp_path / "sweep.csv").read_text().splitlines()[0] == table.splitlines()[0]
+    with open(tmp_path / "sweep.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert ",".join(rows[0]) == table.splitlines()[0]
+    peaks = [float(row["peak_taxel"]) for row in rows if float(row["sensor.noise.std"]) == 0.0]
+    assert peaks == pytest.approx([0.21, 0.13], abs=0.01)  # the page quotes them
     (code,) = blocks("collect.md", "python")
     names: dict = {}
     exec(code, names)
