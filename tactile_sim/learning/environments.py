@@ -17,7 +17,7 @@ from tactile_sim.arguments import as_array, described, known, whole
 from tactile_sim.batch import Batch, Observation
 from tactile_sim.errors import CommandError, ConfigError, EngineError
 from tactile_sim.learning.tactile_image import TactileImages
-from tactile_sim.learning.task import OBSERVATIONS, TOUCH, Task
+from tactile_sim.learning.task import OBSERVATIONS, TOUCH, Task, checked
 
 
 class TaskVectorEnv(gymnasium.vector.VectorEnv):
@@ -161,20 +161,10 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 
     def _each(self, method: str, values: Any) -> np.ndarray:
         """Return what a method of the task has returned: a number for each environment, or one for all."""
-        array = np.asarray(values)
-        return self._checked(method, array, "n,", array.shape in ((), (self.num_envs,)))
-
-    def _checked(self, method: str, array: np.ndarray, shape: str, is_valid: bool) -> np.ndarray:
-        if not is_valid or array.dtype.kind not in "biuf":
-            raise ConfigError(
-                f"{type(self.task).__name__}.{method}: must return numbers of shape ({shape}), where n is"
-                f" {self.num_envs}, got {array.dtype} of shape {array.shape}"
-            )
-        return array
+        return checked(self.task, method, values, (self.num_envs,), ())
 
     def _observation(self, seen: Observation) -> Any:
-        state = np.asarray(self.task.state(self.batch, seen))
-        self._checked("state", state, "n, m", state.ndim == 2 and len(state) == self.num_envs)
+        state = checked(self.task, "state", self.task.state(self.batch, seen), (self.num_envs, "m"))
         touch = self._touch(seen).reshape(self.num_envs, -1)
         flat = np.concatenate([state, touch], axis=1).astype(np.float32)
         return flat if self._images is None else {"state": flat, "image": self._images(seen)}

@@ -204,6 +204,14 @@ def test_task_of_a_module_is_collected_and_its_faults_are_errors(config, tmp_pat
         "    def reward(self, batch, seen, action):\n"
         "        return 1.0\n"
         "register('own/Press-v0', Press)\n"
+        "class Wrong(Press):\n"
+        "    def reward(self, batch, seen, action):\n"
+        "        return None\n"
+        "class Failing(Press):\n"
+        "    def reward(self, batch, seen, action):\n"
+        "        return 1 / 0\n"
+        "register('own/Wrong-v0', Wrong)\n"
+        "register('own/Failing-v0', Failing)\n"
     )
     (tmp_path / "own_fault.py").write_text("1 / 0\n")
     given = arguments(config, tmp_path / "out", "--task")
@@ -215,6 +223,9 @@ def test_task_of_a_module_is_collected_and_its_faults_are_errors(config, tmp_pat
     assert main([*given, "tactile_sim/BallBalance-v0"]) == 2
     error = capsys.readouterr().err
     assert "--task" in error and str(config) in error and "'tray'" in error
+    for task, named in (("Wrong", "Wrong.reward"), ("Failing", "own_press.py:12: ZeroDivisionError")):
+        assert main([*given, f"own_press:own/{task}-v0"]) == 2
+        assert named in capsys.readouterr().err
     assert main([*given, "own_press:own/Press-v0"]) == 0
     assert set(pq.read_table(tmp_path / "out/data")["next.reward"].to_pylist()) == {1.0}
 
