@@ -200,7 +200,12 @@ def test_invalid_calls_are_rejected():
         (lambda: batch.step(-1), CommandError, ("-1",)),
         (lambda: batch.step(1.5), CommandError, ("1.5",)),
         (lambda: batch.step("x"), CommandError, ("n", "'x'")),
-        (lambda: batch.step(10**30), CommandError, ("n", str(10**30))),
+        (lambda: batch.step(10**30), CommandError, ("n", str(2**31 - 1), str(10**30))),
+        (
+            lambda: setattr(batch, "qpos", np.zeros((2, 16), object)),
+            CommandError,
+            ("qpos", "object", "(2, 16)"),
+        ),
         (lambda: batch.reset([2]), EngineError, ("2", "0 to 1")),
         (lambda: batch.reset([[0], [0, 1]]), EngineError, ("envs", "[0, 1]")),
         (lambda: batch.reset(keyframe=99), EngineError, ("99", "up")),
