@@ -81,6 +81,10 @@ class Episodes:
             TactileSimError: The configuration, the task or the policy is invalid.
         """
         settings = config.load(recipe.config, changes=dict(recipe.changes))
+        if settings.engine != "mujoco":
+            raise CommandError(
+                f"{settings.source}: engine: must be 'mujoco' for collect and sweep, got {settings.engine!r}"
+            )
         self.batch = batch = Batch(settings, count, seed=seed, threads=threads)
         self.task: Task | None = make_task(recipe.task) if recipe.task else None
         random = np.random.default_rng(seed)

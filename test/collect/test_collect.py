@@ -119,6 +119,13 @@ def test_killed_worker_is_an_error_and_the_next_run_continues(config, tmp_path, 
     assert pq.read_table(out / "data").num_rows == 20 * 60
 
 
+def test_other_engines_are_rejected_with_what_to_change(config, tmp_path, capsys):
+    config.write_text(config.read_text().replace("    skin:", "    engine: motrix\n    skin:"))
+    assert main(arguments(config, tmp_path / "out")) == 2
+    error = capsys.readouterr().err
+    assert f"{config}: engine: " in error and "'mujoco'" in error and "backend" not in error
+
+
 def test_damaged_shards_are_collected_again(config, tmp_path):
     out = tmp_path / "out"
     assert main(arguments(config, out)) == 0
