@@ -1,6 +1,6 @@
 """A metric for tactile_sim sweep: how well taxels reproduce the net force on their pads.
 
-tactile_sim sweep gripper --over skin.thickness=0.001:0.005:5 --over sensor.noise.std=0,0.01 \
+tactile_sim sweep hand --over skin.thickness=0.001:0.005:5 --over sensor.noise.std=0,0.01 \
     --metric examples/metric.py
 
 The metric requires a touch function whose readings are forces, such as force_vector.

@@ -16,6 +16,8 @@ LARGEST = 1e10
 """Exclusive upper limit of valid magnitudes. MuJoCo treats states with larger ones as unstable (mjMAXVAL)."""
 MOST = 2**31 - 1
 """Largest valid integer; engines use 32-bit indices."""
+MOST_SHOWN = 8
+"""Largest number of elements of an array whose values an error message shows."""
 FLOATS = np.dtype(np.float64), np.dtype(np.float32)
 """Floating-point types that compiled functions read and write."""
 
@@ -46,7 +48,9 @@ def whole(
         TactileSimError: The value is out of range or not an integer.
     """
     if not is_whole(value) or not least <= value <= most:
-        bounds = f"an integer >= {least}" if most == MOST else f"an integer from {least} to {most}"
+        too_large = is_whole(value) and value > most
+        unlimited = most == MOST and not too_large
+        bounds = f"an integer >= {least}" if unlimited else f"an integer from {least} to {most}"
         raise error(f"{name}: must be {bounds}, got {value!r}")
     return int(value)
 
@@ -104,8 +108,10 @@ def as_number(value: Any) -> float:
 
 
 def described(value: Any) -> str:
-    """Describe a value for an error message: by its shape if it is a numeric array, or else by the value."""
+    """Describe a value for an error message: arrays by shape, except short ones of no numbers."""
     array = as_array(value)
+    if isinstance(value, np.ndarray) and value.dtype.kind not in "iuf" and value.size > MOST_SHOWN:
+        return f"{value.dtype} of shape {value.shape}"
     return f"shape {array.shape}" if array.ndim and array.size else repr(value)
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import csv
 import importlib
 import re
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -59,6 +61,8 @@ def test_every_name_of_the_python_reference_exists():
     names = re.findall(r"^\.\. auto(?:class|function):: (\S+)$", text("api.rst"), re.MULTILINE)
     assert len(names) > 10
     for name in names:
+        if name.startswith("tactile_sim.learning.") and not find_spec("gymnasium"):
+            continue
         module, _, attribute = name.rpartition(".")
         assert callable(getattr(importlib.import_module(module), attribute)), name
 
@@ -102,7 +106,11 @@ def test_collect_page_works(tmp_path, monkeypatch):
         for command in commands.splitlines():
             assert main(command.split()[1:]) == 0
     (table,) = blocks("collect.md", "text")
-    assert (tmp_path / "sweep.csv").read_text().splitlines()[0] == table.splitlines()[0]
+    with open(tmp_path / "sweep.csv") as file:
+        rows = list(csv.DictReader(file))
+    assert ",".join(rows[0]) == table.splitlines()[0]
+    peaks = [float(row["peak_taxel"]) for row in rows if float(row["sensor.noise.std"]) == 0.0]
+    assert peaks == pytest.approx([0.21, 0.13], abs=0.01)  # the page quotes them
     (code,) = blocks("collect.md", "python")
     names: dict = {}
     exec(code, names)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import mujoco
 import numpy as np
@@ -76,6 +77,7 @@ class Batch:
         check_selection(simulation, pads, reduce)
         self._pads, self._reduce = pads, reduce
         self.num_envs = num_envs
+        self._process = os.getpid()
         made = config if isinstance(config, mujoco.MjSpec | mujoco.MjModel) else None
         self.worlds, self._readings = make_backend(
             simulation, made, num_envs, backend, device, checked.seed + seed, threads
@@ -139,7 +141,9 @@ class Batch:
 
         Raises:
             CommandError: ``n`` is negative or not an integer.
+            EngineError: Another process created the batch, and this process is a fork of it.
         """
+        self._require_own_process()
         end = self.step_count + whole("step: n", n)
         self.faults = {}
         schedule = self.simulation.schedule
@@ -170,7 +174,9 @@ class Batch:
 
         Raises:
             CommandError: A name is unknown, or a pad is named twice.
+            EngineError: Another process created the batch, and this process is a fork of it.
         """
+        self._require_own_process()
         pads = self._pads if pads is None else pads
         reduce = self._reduce if reduce is None else reduce
         check_selection(self.simulation, pads, reduce)
@@ -181,20 +187,31 @@ class Batch:
         self._readings.update()
         return Observation(self, self._readings, self.steps_since_reset, pads, reduce)
 
-    def reset(self, envs: Sequence[int] | np.ndarray | None = None, keyframe: str | None = None) -> None:
+    def reset(
+        self,
+        envs: Sequence[int] | np.ndarray | None = None,
+        keyframe: str | None = None,
+        seed: int | None = None,
+    ) -> None:
         """Reset the state, random numbers, built-in motion and commands of environments. The tare is kept.
 
         Args:
             envs: Indices of the environments, or a boolean mask (num_envs,); None resets all.
             keyframe: Name of a keyframe of the scene; None uses the initial state.
+            seed: The signal chains then give the same random numbers as in a new batch with this seed. None
+                keeps the seed, and draws other values from ranges than before.
 
         Raises:
-            EngineError: The keyframe or an environment does not exist. Nothing is changed in this case.
+            EngineError: The keyframe or an environment does not exist, or the seed is invalid. Nothing is
+                changed in this case.
         """
+        if seed is not None:
+            whole("reset: seed", seed, error=EngineError)
         ids = environment_ids(np.arange(self.num_envs) if envs is None else envs, self.num_envs)
         self.worlds.reset(ids.astype(np.int32), keyframe)
         self.steps_since_reset[ids] = 0
-        self._readings.restart(ids)
+        first = None if seed is None else self.simulation.settings.seed + seed
+        self._readings.restart(ids, first)
         self._commands.restart(ids)
 
     def command_joints(
@@ -257,6 +274,15 @@ class Batch:
                 " use observe().readings"
             )
         return arrays[known("device_array: no array", name, arrays)]
+
+    def __reduce__(self) -> NoReturn:
+        raise EngineError("Batch: cannot be copied or pickled; create one with the same arguments instead")
+
+    def _require_own_process(self) -> None:
+        if os.getpid() != self._process:
+            raise EngineError(
+                "Batch: cannot be used after a fork, which has none of its threads; create it in this process"
+            )
 
     def _advance(self, steps: int) -> None:
         simulation = self.simulation

@@ -135,14 +135,15 @@ class Readings:
         self._run_chains(envs, steps, self._output, keep=False)
         return self._output
 
-    def restart(self, envs: np.ndarray) -> None:
+    def restart(self, envs: np.ndarray, seed: int | None = None) -> None:
         """Restart the random numbers and clear the memory of sampling and signal chains. The tare is kept.
 
         Args:
             envs: Indices of the environments.
+            seed: New seed of environment 0; environment k uses ``seed + k``. None keeps the seeds.
         """
         if self._chains:
-            self._chains.restart(envs)
+            self._chains.restart(envs, None if seed is None else np.uint64(seed) + envs.astype(np.uint64))
         if self._samplings:
             for env in envs.tolist():
                 self._samplings[env].clear()

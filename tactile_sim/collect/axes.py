@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,6 +16,8 @@ from tactile_sim.errors import CommandError, ConfigError, ConfigErrors
 
 MOST_POINTS = 100_000
 """Largest number of points in a grid."""
+_COMMA = re.compile(r",(?![^\[]*\])")
+"""Comma between two values, but not between the numbers of a list."""
 _SENSOR = "sensor."
 """Prefix of abbreviated keys, which apply to the signal chains of all pads."""
 
@@ -84,10 +87,20 @@ def _values(key: str, text: str) -> tuple[Any, ...]:
         values = np.linspace(start, end, count).tolist()
         whole = isinstance(start, int) and isinstance(end, int) and all(value % 1 == 0 for value in values)
         return tuple(int(value) if whole else _short(value) for value in values)
-    values = [scalar(part.strip()) for part in text.split(",")]
-    if len(set(map(str, values))) < len(values) or "" in values:
+    values = [_value(key, part) for part in _COMMA.split(text)]
+    if len(set(map(str, values))) < len(values):
         raise CommandError(f"--over {key}: must be different values, got {text!r}")
     return tuple(values)
+
+
+def _value(key: str, text: str) -> Any:
+    """Parse a value, or a list in brackets."""
+    text = text.strip()
+    if text.startswith("[") and text.endswith("]"):
+        return [_value(key, part) for part in text[1:-1].split(",")]
+    if not text:
+        raise CommandError(f"--over {key}: must have a value before and after each comma, got none")
+    return scalar(text)
 
 
 def _is_number(value: Any) -> bool:

@@ -14,12 +14,16 @@ import mujoco
 import numpy as np
 
 import tactile_sim
+from tactile_sim.arguments import MOST
 from tactile_sim.bag.parquet import require_pyarrow
 from tactile_sim.collect import folder, lerobot
 from tactile_sim.collect.episodes import Episodes, Recipe, check_size
 from tactile_sim.collect.ray_workers import require_ray
 from tactile_sim.collect.workers import make_shards
 from tactile_sim.errors import CommandError
+
+MOST_SHARDS = 1_000_000
+"""Largest number of shards in a dataset. Each is a file."""
 
 
 @dataclass(frozen=True)
@@ -119,8 +123,11 @@ def collect(
     with folder.locked(collection.out):
         info = describe(collection, probe)
         folder.begin(collection.out, info)
-        paths = [folder.shard_path(collection.out, shard) for shard in range(collection.shards)]
-        shards = folder.missing(collection.out, paths)
+        shards = folder.missing(
+            collection.out,
+            collection.shards,
+            lambda shard: folder.holds_shard(folder.shard_path(collection.out, shard), shard),
+        )
         todo = sum(map(collection.count, shards))
         done = collection.episodes - todo
         for count in make_shards(collection, shards, workers, ray):
@@ -157,6 +164,13 @@ def make_probe(collection: Collection, workers: int, option: str = "--envs") -> 
     ):
         if value < least:
             raise CommandError(f"--{name}: must be >= {least}, got {value}")
+        if value > MOST and name != "seed":
+            raise CommandError(f"--{name}: must be <= {MOST}, got {value}")
+    if collection.shards > MOST_SHARDS:
+        raise CommandError(
+            f"{option}: must be at least {-(-collection.episodes // MOST_SHARDS)} for {collection.episodes}"
+            f" episodes, because a dataset has at most {MOST_SHARDS} shards; got {collection.envs}"
+        )
     probe = Episodes(collection.recipe, 1, collection.seed_of(0))
     if probe.are_equal and collection.episodes > 1:
         warnings.warn(

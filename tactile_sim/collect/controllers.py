@@ -11,7 +11,7 @@ import numpy as np
 
 from tactile_sim.batch import Batch, Observation
 from tactile_sim.control.linear_policy import LinearPolicy
-from tactile_sim.errors import CommandError, suggest
+from tactile_sim.errors import CommandError, TactileSimError, suggest
 
 if TYPE_CHECKING:
     from tactile_sim.learning import Task
@@ -39,12 +39,19 @@ def make_task(name: str) -> Task:
 
     try:
         environment = gymnasium.make(name).unwrapped
-    except (gymnasium.error.Error, ModuleNotFoundError) as error:
+    except TactileSimError:
+        raise
+    except gymnasium.error.Error as error:
         known = [key for key in gymnasium.registry if key.startswith("tactile_sim/")]
-        reason = " ".join(str(error).split()).partition(" Did you mean")[
-            0
-        ]  # it suggests other packages' tasks
+        reason = " ".join(str(error).split()).partition(" Did you mean")[0]  # of other packages' tasks
         raise CommandError(f"--task: cannot make {name!r}: {reason}{suggest(name, known)}") from None
+    except Exception as error:  # of the module or the task, which are the user's
+        module = getattr(error.__cause__, "name", None)
+        remedy = f"; add the folder of {module} to PYTHONPATH" if module else ""
+        reason = " ".join(str(error.__cause__ or error).split())
+        raise CommandError(
+            f"--task: cannot make {name!r}: {type(error).__name__}: {reason}{remedy}"
+        ) from None
     task = getattr(environment, "task", None)
     if not isinstance(task, Task):
         raise CommandError(f"--task: must be an environment of tactile_sim.learning, got {name!r}")

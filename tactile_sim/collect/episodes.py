@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,7 +15,8 @@ import numpy as np
 from tactile_sim import config
 from tactile_sim.batch import Batch, Observation
 from tactile_sim.collect.controllers import Controller, make_controller, make_task
-from tactile_sim.errors import CommandError
+from tactile_sim.collect.user_code import call
+from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.skin import TOUCH_FUNCTIONS
 
 if TYPE_CHECKING:
@@ -79,13 +81,20 @@ class Episodes:
             TactileSimError: The configuration, the task or the policy is invalid.
         """
         settings = config.load(recipe.config, changes=dict(recipe.changes))
+        if settings.engine != "mujoco":
+            raise CommandError(
+                f"{settings.source}: engine: must be 'mujoco' for collect and sweep, got {settings.engine!r}"
+            )
         self.batch = batch = Batch(settings, count, seed=seed, threads=threads)
         self.task: Task | None = make_task(recipe.task) if recipe.task else None
         random = np.random.default_rng(seed)
         if self.task:
-            self.task.randomize(batch, np.arange(count), random)
-        self._controller: Controller | None = make_controller(
-            self.task, recipe.policy, recipe.touch, batch, random
+            try:
+                self._of_task(self.task.randomize, batch, np.arange(count), random)
+            except TactileSimError as error:
+                raise CommandError(f"--task: {recipe.task} cannot run in {recipe.config}: {error}") from None
+        self._controller: Controller | None = self._of_task(
+            make_controller, self.task, recipe.policy, recipe.touch, batch, random
         )
         self.recipe = replace(recipe, substeps=recipe.substeps or self._period())
         """The recipe with ``substeps`` resolved to the number of time steps between two rows."""
@@ -117,7 +126,25 @@ class Episodes:
 
         Returns:
             For each episode, its columns (length, ...), keyed by name, where length is its number of rows.
+
+        Raises:
+            TactileSimError: A method of the task fails.
         """
+        return list(self._of_task(self._record))
+
+    def _of_task(self, function: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a function that calls methods of the task."""
+        file = self.task and getattr(sys.modules[type(self.task).__module__], "__file__", None)
+        return call("--task", Path(file), function, *arguments) if file else function(*arguments)
+
+    def _checked(self, method: str, values: Any) -> np.ndarray:
+        """Return what a method of the task has returned: a number for each episode, or one for all."""
+        from tactile_sim.learning.task import checked
+
+        assert self.task
+        return checked(self.task, method, values, (self.batch.num_envs,), ())
+
+    def _record(self) -> list[dict[str, np.ndarray]]:
         batch, recipe, task = self.batch, self.recipe, self.task
         count, steps = batch.num_envs, recipe.steps
         rows = {
@@ -140,8 +167,9 @@ class Episodes:
             seen = batch.observe()
             ended = np.zeros(count, bool)
             if task:
-                ended = task.terminated(batch, seen) & ~fault
-                rows["next.reward"][:, k, 0] = np.where(fault, 0.0, task.reward(batch, seen, action))
+                ended = self._checked("terminated", task.terminated(batch, seen)).astype(bool) & ~fault
+                reward = self._checked("reward", task.reward(batch, seen, action))
+                rows["next.reward"][:, k, 0] = np.where(fault, 0.0, reward)
             rows["next.terminated"][:, k, 0], rows["next.fault"][:, k, 0] = ended, fault
             lengths[running & (ended | fault)] = k + 1
             running &= ~(ended | fault)

@@ -6,7 +6,7 @@ import fcntl
 import json
 import os
 import shutil
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -89,10 +89,9 @@ def begin(out: Path, info: dict[str, Any], remedy: str = "use another path") -> 
     if info != found and all(file.suffix == ".new" for file in out.glob("data/*/*")):
         write_json(path, info)  # the other dataset has no shards
         return
-    for key in sorted({*info, *found}):
-        if info.get(key) != found.get(key):
-            was, wanted = (_shown(values.get(key)) for values in (found, info))
-            raise CommandError(f"--out: {out} was created with another {key}: {was}, not {wanted}; {remedy}")
+    if info != found:
+        key, was, wanted = _difference(found, info)
+        raise CommandError(f"--out: {out} was created with another {key}: {was}, not {wanted}; {remedy}")
 
 
 def clear(out: Path) -> None:
@@ -109,12 +108,13 @@ def clear(out: Path) -> None:
         raise CommandError(f"--out: cannot write {out}: {error.strerror}") from None
 
 
-def missing(out: Path, paths: Sequence[Path]) -> list[int]:
-    """Return the indices of the missing shards, and remove partial files left by killed processes.
+def missing(out: Path, shards: int, is_complete: Callable[[int], bool]) -> list[int]:
+    """Return the indices of the incomplete shards, and remove partial files left by killed processes.
 
     Args:
         out: Folder of the dataset.
-        paths: Path of each shard's file.
+        shards: Number of shards.
+        is_complete: Function that returns whether a shard's file is complete.
 
     Raises:
         CommandError: The folder is not writable.
@@ -124,7 +124,26 @@ def missing(out: Path, paths: Sequence[Path]) -> list[int]:
             leftover.unlink()
     except OSError as error:
         raise CommandError(f"--out: cannot write {out}: {error.strerror}") from None
-    return [shard for shard, path in enumerate(paths) if not path.exists()]
+    return [shard for shard in range(shards) if not is_complete(shard)]
+
+
+def holds_shard(path: Path, shard: int) -> bool:
+    """Return whether a file is that of a shard, and not cut: its metadata are at its end."""
+    from pyarrow.lib import ArrowException
+    from pyarrow.parquet import read_metadata
+
+    try:
+        return (read_metadata(path).metadata or {}).get(b"shard") == str(shard).encode()
+    except (OSError, ArrowException):
+        return False
+
+
+def holds_json(path: Path) -> bool:
+    """Return whether a file contains a JSON object."""
+    try:
+        return isinstance(json.loads(path.read_bytes()), dict)
+    except (OSError, ValueError):
+        return False
 
 
 def write_shard(
@@ -193,6 +212,15 @@ def _written(path: Path) -> Iterator[Any]:
             yield file
             file.flush()
             os.fsync(file.fileno())
+
+
+def _difference(found: dict[str, Any], info: dict[str, Any], above: str = "") -> tuple[str, str, str]:
+    """Return the first key, in the order of ``info``, whose values differ, and both values as text."""
+    key = next(key for key in [*info, *found] if info.get(key) != found.get(key))
+    was, wanted = found.get(key), info.get(key)
+    if isinstance(was, dict) and isinstance(wanted, dict):
+        return _difference(was, wanted, f"{above}{key}.")
+    return above + key, _shown(was), _shown(wanted)
 
 
 def _shown(value: Any) -> str:

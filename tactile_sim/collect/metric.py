@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numbers
 import sys
-import traceback
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from types import ModuleType
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tactile_sim.collect.user_code import call
 from tactile_sim.errors import CommandError, suggest
 
 if TYPE_CHECKING:
@@ -47,32 +47,21 @@ def load_metric(place: str) -> Measure:
         raise CommandError(f"--metric: {path} is not Python: {error}") from None
     sys.modules[_MODULE] = module  # where dataclasses and pickle look it up
     content = vars(module)
-    _call(path, exec, code, content)
+    call("--metric", path, exec, code, content)
     function = content.get(name)
     if not callable(function):
         known = [key for key, value in content.items() if callable(value) and not key.startswith("_")]
         raise CommandError(f"--metric: {path} has no function {name!r}{suggest(name, known)}")
     where = f"--metric: {name} in {path}"
-    return lambda episodes, simulation: _numbers(where, name, _call(path, function, episodes, simulation))
+    return lambda episodes, simulation: _numbers(
+        where, name, call("--metric", path, function, episodes, simulation)
+    )
 
 
 def split(place: str) -> tuple[Path, str]:
     """Split ``FILE`` or ``FILE:FUNCTION`` into the path and the function name."""
     path, colon, name = place.rpartition(":")
     return (Path(path), name) if colon and name.isidentifier() else (Path(place), "metric")
-
-
-def _call(path: Path, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a user's function and convert its exceptions to errors that name the line in the user's file."""
-    try:
-        return function(*arguments)
-    except (Exception, SystemExit) as error:
-        frames = traceback.extract_tb(error.__traceback__)
-        lines = [f":{frame.lineno}" for frame in frames if frame.filename == str(path)]
-        reason = " ".join(str(error).split())
-        raise CommandError(
-            f"--metric: {path}{''.join(lines[-1:])}: {type(error).__name__}: {reason}"
-        ) from None
 
 
 def _numbers(where: str, name: str, value: Any) -> dict[str, float]:

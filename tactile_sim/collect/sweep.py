@@ -151,7 +151,7 @@ def sweep(
             | {"metric": name, "metric_sha256": hashlib.sha256(source.read_bytes()).hexdigest()},
             "use another path, or --force to start again",
         )
-        todo = folder.missing(work.parts, [work.part(point) for point in range(work.points)])
+        todo = folder.missing(work.parts, work.points, lambda point: folder.holds_json(work.part(point)))
         done = work.points - len(todo)
         for count in make_shards(work, todo, workers, ray):
             done += count
@@ -180,5 +180,9 @@ def _write_table(work: Sweep) -> None:
     else:
         import pyarrow
 
-        columns = {name: arrow_array([row[name] for row in rows]) for name in rows[0]}
+        table = {name: [row[name] for row in rows] for name in rows[0]}
+        for name, values in table.items():
+            if any(isinstance(value, list) for value in values):  # a column has one type; text, as in CSV
+                table[name] = list(map(str, values))
+        columns = {name: arrow_array(values) for name, values in table.items()}
         folder.write_tables(work.out, [pyarrow.table(columns)])

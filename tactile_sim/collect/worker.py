@@ -38,7 +38,7 @@ def main(parent: int) -> None:
         try:
             reply = work.make(shard, threads)
         except TactileSimError as error:
-            reply = type(error)(str(error))
+            reply = TactileSimError(str(error))  # other classes may need more arguments
         pickle.dump(reply, replies)
         replies.flush()
 

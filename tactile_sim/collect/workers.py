@@ -98,8 +98,8 @@ class _Worker:
             reply = pickle.load(process.stdout)
         except (EOFError, OSError, pickle.UnpicklingError):
             raise CommandError(
-                f"shard {shard}: its worker ended with exit code {process.wait()}, perhaps because"
-                " memory ran out; the same command continues"
+                f"--workers: a process ended with exit code {process.wait()}, perhaps because memory ran out;"
+                " repeat the command to continue"
             ) from None
         if isinstance(reply, TactileSimError):
             raise reply

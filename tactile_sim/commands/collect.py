@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from tactile_sim.commands import add_config, new_parser
 from tactile_sim.errors import CommandError
+from tactile_sim.text import counted
 
 if TYPE_CHECKING:
     from tactile_sim.collect import Recipe
@@ -102,7 +103,7 @@ def main(args: argparse.Namespace) -> int:
         rate = done / (time.monotonic() - start)
     found = args.episodes - done
     print(
-        f"{args.out}: {args.episodes} episodes in {collection.shards} shards"
+        f"{args.out}: {counted(args.episodes, 'episode')} in {counted(collection.shards, 'shard')}"
         + (f", {found} of them collected before" if found else "")
     )
     if done:

@@ -13,7 +13,7 @@ DETAILS = """\
 --metric names a file with a function metric(episodes, simulation), which returns numbers by name. To continue
 after an interruption, repeat the command.
 
-  tactile_sim sweep gripper --over skin.thickness=0.001:0.005:5 --over sensor.noise.std=0,0.01 \\
+  tactile_sim sweep hand --over skin.thickness=0.001:0.005:5 --over sensor.noise.std=0,0.01 \\
     --metric examples/metric.py
 """
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Sequence
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import gymnasium
@@ -13,11 +13,11 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from tactile_sim.arguments import as_array, described, known
+from tactile_sim.arguments import as_array, described, known, whole
 from tactile_sim.batch import Batch, Observation
 from tactile_sim.errors import CommandError, ConfigError, EngineError
 from tactile_sim.learning.tactile_image import TactileImages
-from tactile_sim.learning.task import OBSERVATIONS, TOUCH, Task
+from tactile_sim.learning.task import OBSERVATIONS, TOUCH, Task, checked
 
 
 class TaskVectorEnv(gymnasium.vector.VectorEnv):
@@ -48,7 +48,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
             num_envs: Number of environments.
             touch: Name of the tactile observation, one of `OBSERVATIONS`.
             backend: Backend of `Batch`.
-            seed: Seed of the noise, see `Batch`. Initial states depend on the seed passed to `reset`.
+            seed: Seed of the noise and ranges, together with the seed passed to `reset`, on which initial
+                states depend, too.
             render_mode: ``rgb_array`` enables `render`; None disables it.
 
         Raises:
@@ -62,6 +63,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         ):
             if not given:
                 raise ConfigError(f"task: {type(task).__name__} must define {name}, see Task")
+        for name in ("substeps", "episode_steps"):
+            whole(f"{type(task).__name__}.{name}", getattr(task, name), 1, error=ConfigError)
         known("touch: unknown observation", touch, OBSERVATIONS, ConfigError)
         if render_mode is not None:
             known("render_mode: unknown mode", render_mode, ["rgb_array"], ConfigError)
@@ -71,12 +74,12 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         self.metadata = self.metadata | {"render_fps": round(1.0 / (task.substeps * self.batch.timestep))}
         self._touch = TOUCH.get(touch, TOUCH["none"])
         self._images = TactileImages(self.batch.simulation) if touch == "image" else None
-        count = task.actions(self.batch)
+        count = whole(f"{type(task).__name__}.actions", task.actions(self.batch), error=ConfigError)
         self.single_observation_space = _space(self._observation(self.batch.observe()))
         self.single_action_space = gymnasium.spaces.Box(-1.0, 1.0, (count,), np.float32)
         self.observation_space = batch_space(self.single_observation_space, num_envs)
         self.action_space = batch_space(self.single_action_space, num_envs)
-        self._steps = np.zeros(num_envs, int)
+        self._seed, self._steps = seed, np.zeros(num_envs, int)
         self._ended = np.zeros(num_envs, bool)
 
     def reset(
@@ -85,11 +88,14 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         """Reset all environments; return their observations and an empty dictionary.
 
         Args:
-            seed: Seed of the initial states. None continues the current random sequence.
+            seed: Seed of the initial states, the noise and the ranges. None continues the current random
+                sequences.
             options: Ignored.
         """
         super().reset(seed=seed)
-        self._restart(np.arange(self.num_envs))
+        if seed is not None:
+            seed = int(np.random.SeedSequence([self._seed, seed]).generate_state(1)[0] >> 2)
+        self._restart(np.arange(self.num_envs), seed)
         return self._observation(self.batch.observe()), {}
 
     def step(
@@ -108,7 +114,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
 
         Raises:
             CommandError: The actions have the wrong shape or are not numbers.
-            ConfigError: A method of the task returns an array of the wrong shape.
+            ConfigError: A method of the task returns an array of the wrong shape, or no numbers.
         """
         actions, given = as_array(actions), actions
         if actions.shape != self.action_space.shape:
@@ -117,7 +123,10 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
             )
         restarted, batch, task = self._ended, self.batch, self.task
         actions = np.where(restarted[:, None], 0.0, np.clip(actions, -1.0, 1.0))
-        batch.ctrl = task.controls(batch, actions)
+        try:
+            batch.ctrl = task.controls(batch, actions)
+        except CommandError as error:
+            raise ConfigError(f"{type(task).__name__}.controls: {error}") from None
         batch.step(task.substeps)
         fault = np.zeros(self.num_envs, bool)
         fault[list(batch.faults)] = True
@@ -125,8 +134,8 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         self._restart(np.flatnonzero(restarted))
         seen = batch.observe()
         going_on = ~(restarted | fault)
-        reward = np.where(going_on, self._checked("reward", task.reward(batch, seen, actions)), 0.0)
-        ends = self._checked("terminated", task.terminated(batch, seen)).astype(bool)
+        reward = np.where(going_on, self._each("reward", task.reward(batch, seen, actions)), 0.0)
+        ends = self._each("terminated", task.terminated(batch, seen)).astype(bool)
         terminated = (ends & going_on) | (fault & ~restarted)
         truncated = (self._steps >= task.episode_steps) & ~terminated & ~restarted
         self._ended = terminated | truncated
@@ -142,31 +151,20 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         """
         return None if self.render_mode is None else tuple(_render(self.batch))
 
-    def _restart(self, envs: np.ndarray) -> None:
-        """Start new episodes in the specified environments."""
+    def _restart(self, envs: np.ndarray, seed: int | None = None) -> None:
+        """Start new episodes in the specified environments, with a new seed of `Batch` unless it is None."""
         if len(envs):
-            self.batch.reset(envs)
+            self.batch.reset(envs, seed=seed)
             self.task.randomize(self.batch, envs, self.np_random)
             self._steps[envs] = 0
         self._ended = np.zeros(self.num_envs, bool)
 
-    def _checked(self, method: str, values: Any) -> np.ndarray:
-        """Return what a method of the task has returned, which must be a number for each environment."""
-        array = np.asarray(values)
-        if array.shape not in ((), (self.num_envs,)):
-            raise ConfigError(
-                f"{type(self.task).__name__}.{method}: must return an array of shape ({self.num_envs},),"
-                f" got shape {array.shape}"
-            )
-        return array
+    def _each(self, method: str, values: Any) -> np.ndarray:
+        """Return what a method of the task has returned: a number for each environment, or one for all."""
+        return checked(self.task, method, values, (self.num_envs,), ())
 
     def _observation(self, seen: Observation) -> Any:
-        state = np.asarray(self.task.state(self.batch, seen))
-        if state.ndim != 2 or len(state) != self.num_envs:
-            raise ConfigError(
-                f"{type(self.task).__name__}.state: must return an array of shape ({self.num_envs}, m),"
-                f" got shape {state.shape}"
-            )
+        state = checked(self.task, "state", self.task.state(self.batch, seen), (self.num_envs, "m"))
         touch = self._touch(seen).reshape(self.num_envs, -1)
         flat = np.concatenate([state, touch], axis=1).astype(np.float32)
         return flat if self._images is None else {"state": flat, "image": self._images(seen)}
@@ -236,23 +234,31 @@ def register(name: str, task: type[Task], **options: Any) -> None:
 
 def _render(batch: Batch) -> Iterator[np.ndarray]:
     """Yield an image of each environment."""
-    model, worlds = batch.simulation.engine.model, batch.worlds
-    data = mujoco.MjData(model)
-    try:
-        with warnings.catch_warnings(action="ignore"):  # suppress GLFW's warnings about the same error
-            renderer = mujoco.Renderer(model)
-    except (mujoco.FatalError, ImportError, RuntimeError, AttributeError):
+    if not _has_opengl():
         raise EngineError(
             "render: requires OpenGL, which MuJoCo cannot initialise; without a display: install libegl1 and"
             " libgl1-mesa-dri and set MUJOCO_GL=egl"
-        ) from None
-    with renderer:
+        )
+    model, worlds = batch.simulation.engine.model, batch.worlds
+    data = mujoco.MjData(model)
+    with mujoco.Renderer(model) as renderer:
         for env in range(batch.num_envs):
             for name in ("qpos", "mocap_pos", "mocap_quat"):
                 getattr(data, name)[:] = getattr(worlds, name)[env]
             mujoco.mj_forward(model, data)
             renderer.update_scene(data, 0 if model.ncam else -1)
             yield renderer.render()
+
+
+@cache
+def _has_opengl() -> bool:
+    """Return whether MuJoCo can render. A second attempt after a failure would end the process."""
+    try:
+        with warnings.catch_warnings(action="ignore"):  # suppress GLFW's warnings about the same error
+            mujoco.Renderer(mujoco.MjModel.from_xml_string("<mujoco/>"), 1, 1).close()
+    except (mujoco.FatalError, ImportError, RuntimeError, AttributeError):
+        return False
+    return True
 
 
 def _space(observations: Any) -> gymnasium.Space:

@@ -10,6 +10,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.batch import Batch, Observation
+from tactile_sim.errors import ConfigError
 
 TOUCH: dict[str, Callable[[Observation], np.ndarray]] = {
     "none": lambda seen: np.empty((len(seen.time), 0)),
@@ -24,6 +25,35 @@ The functions return arrays with a leading axis for the environments. The caller
 """
 OBSERVATIONS = (*TOUCH, "image")
 """Names of all tactile observations. With ``image``, observations are dictionaries, see `TaskVectorEnv`."""
+
+
+def checked(task: Task, method: str, values: Any, *shapes: tuple[int | str, ...]) -> np.ndarray:
+    """Return what a method of a task has returned as an array.
+
+    Args:
+        task: The task.
+        method: Name of the method.
+        values: What it has returned.
+        shapes: Valid shapes. A name instead of a number matches any size.
+
+    Raises:
+        ConfigError: The values have another shape, or are no numbers.
+    """
+    array = np.asarray(values)
+    fits = any(
+        len(shape) == array.ndim
+        and all(
+            isinstance(wanted, str) or size == wanted for size, wanted in zip(array.shape, shape, strict=True)
+        )
+        for shape in shapes
+    )
+    if not fits or array.dtype.kind not in "biuf":
+        required = str(shapes[0]).replace("'", "")
+        raise ConfigError(
+            f"{type(task).__name__}.{method}: must return numbers of shape {required}, got {array.dtype} of"
+            f" shape {array.shape}"
+        )
+    return array
 
 
 class Task:

@@ -175,12 +175,13 @@ class Program:
         move_slots(before[:, own], self.memory[:, new], room, group.room)
         self._pack()
 
-    def restart(self, envs: np.ndarray, seed: int | None = None) -> None:
+    def restart(self, envs: np.ndarray, seed: int | np.ndarray | None = None) -> None:
         """Reset the memory and random numbers of environments and draw from ranges again. The tare is kept.
 
         Args:
             envs: int64 indices of the environments.
-            seed: New seed. None keeps the seed, and draws other values from ranges than before.
+            seed: New seed, or one for each environment. None keeps the seeds, and draws other values from
+                ranges than before.
         """
         self.kept[envs] = -1
         self.memory[envs, : self.columns(Tare).start] = 0.0

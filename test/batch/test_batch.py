@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import copy
+import os
+import pickle
+import signal
 import sys
 from dataclasses import replace
 
@@ -170,16 +174,42 @@ def test_engines_that_step_in_python_are_rejected():
         Batch("trifinger", 2)
 
 
+def test_a_batch_stays_in_its_process():
+    batch = batch_of(2)
+    for copied in (pickle.dumps, copy.deepcopy):
+        with raises(EngineError, "Batch", "pickled"):
+            copied(batch)
+    reading, writing = os.pipe()
+    if not (child := os.fork()):
+        signal.alarm(20)  # a call without its threads would not return
+        try:
+            for call in (batch.step, batch.observe):
+                with raises(EngineError, "fork"):
+                    call()
+                os.write(writing, b"rejected")
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    assert os.read(reading, 100) == 2 * b"rejected"
+    batch.step()
+
+
 def test_invalid_calls_are_rejected():
     batch = batch_of(2)
     for call, error, words in (
         (lambda: batch.step(-1), CommandError, ("-1",)),
         (lambda: batch.step(1.5), CommandError, ("1.5",)),
         (lambda: batch.step("x"), CommandError, ("n", "'x'")),
-        (lambda: batch.step(10**30), CommandError, ("n", str(10**30))),
+        (lambda: batch.step(10**30), CommandError, ("n", str(2**31 - 1), str(10**30))),
+        (
+            lambda: setattr(batch, "qpos", np.zeros((2, 16), object)),
+            CommandError,
+            ("qpos", "object", "(2, 16)"),
+        ),
         (lambda: batch.reset([2]), EngineError, ("2", "0 to 1")),
         (lambda: batch.reset([[0], [0, 1]]), EngineError, ("envs", "[0, 1]")),
         (lambda: batch.reset(keyframe=99), EngineError, ("99", "up")),
+        (lambda: batch.reset(seed=-1), EngineError, ("seed", "-1")),
         (lambda: batch.observe().contacts(9), CommandError, ("env", "0 to 1", "9")),
         (lambda: batch.observe().contacts("x"), CommandError, ("env", "'x'")),
         (lambda: batch.observe().reduced([]), CommandError, ("[]", "sum")),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 import pytest
-from support.batches import MEMORY, SCENE, SKIN, assert_equal, batch_of, singles_of
+from support.batches import MEMORY, SCENE, SEED, SKIN, assert_equal, batch_of, scene, singles_of
 
 from tactile_sim.batch import Batch
 from tactile_sim.simulation import Simulation
@@ -88,6 +88,22 @@ def test_joint_commands_and_tare_equal_single_simulations():
         for single in singles:
             single.step(steps)
         assert_equal(batch, singles)
+
+
+def test_seed_of_reset_gives_the_simulations_of_this_seed():
+    skin = SKIN | {"sensor": {"*": MEMORY | {"gain": {"value": [0.5, 2.0], "scatter": 0.1}}}}
+    batch = batch_of(4, {"skin": skin})
+    batch.step(20)
+    batch.reset()
+    batch.step(20)
+    batch.reset([1, 3], seed=7)
+    singles = [Simulation(scene(), {"skin": skin, "seed": SEED + 7 + k}) for k in (1, 3)]
+    batch.step(30)
+    seen = batch.observe()
+    for k, single in zip((1, 3), singles, strict=True):
+        single.step(30)
+        np.testing.assert_array_equal(seen.readings[k], single.observe().taxels)
+    assert not np.array_equal(seen.readings[1], seen.readings[3])
 
 
 def test_results_do_not_depend_on_threads_and_other_environments():

@@ -21,6 +21,7 @@ from tactile_sim.batch import Batch
 from tactile_sim.cli import main
 from tactile_sim.collect import Collection, Recipe
 from tactile_sim.collect.folder import locked
+from tactile_sim.skin import TOUCH_FUNCTIONS
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
 
@@ -118,10 +119,33 @@ def test_killed_worker_is_an_error_and_the_next_run_continues(config, tmp_path, 
     assert pq.read_table(out / "data").num_rows == 20 * 60
 
 
+def test_other_engines_are_rejected_with_what_to_change(config, tmp_path, capsys):
+    config.write_text(config.read_text().replace("    skin:", "    engine: motrix\n    skin:"))
+    assert main(arguments(config, tmp_path / "out")) == 2
+    error = capsys.readouterr().err
+    assert f"{config}: engine: " in error and "'mujoco'" in error and "backend" not in error
+
+
+def test_damaged_shards_are_collected_again(config, tmp_path):
+    out = tmp_path / "out"
+    assert main(arguments(config, out)) == 0
+    intact = digest(out)
+    cut, empty, exchanged = shards(out)
+    exchanged.write_bytes(cut.read_bytes())
+    cut.write_bytes(cut.read_bytes()[:-100])
+    empty.write_bytes(b"")
+    assert main(arguments(config, out)) == 0
+    assert digest(out) == intact
+
+
 @pytest.mark.parametrize(
     ("more", "named"),
     [
         (["--seed", "1"], "seed"),
+        (["--substeps", "3"], "another substeps: 5, not 3"),
+        (["--format", "lerobot"], 'another format: "parquet", not "lerobot"'),
+        (["--episodes", "1000000000"], "--envs"),
+        (["--substeps", "100000000000"], "--substeps"),
         (["--steps", "21"], "steps"),
         (["--episodes", "0"], "--episodes"),
         (["--envs", "-1"], "--envs"),
@@ -142,6 +166,14 @@ def test_bad_input_is_rejected_in_one_line(config, tmp_path, capsys, more, named
     assert main(arguments(config, tmp_path / "out", *more)) == 2
     lines = capsys.readouterr().err.splitlines()
     assert named in lines[-1] and sum("error" in line for line in lines) == 1
+
+
+def test_function_that_workers_do_not_know_is_an_error(config, tmp_path, capfd, monkeypatch):
+    monkeypatch.setitem(TOUCH_FUNCTIONS, "mine", TOUCH_FUNCTIONS["normal"])
+    config.write_text(config.read_text().replace("touch_function: normal", "touch_function: mine"))
+    assert main(arguments(config, tmp_path / "out", "--workers", "2")) == 2
+    error = capfd.readouterr().err
+    assert "skin.touch_function" in error and "'mine'" in error and "Traceback" not in error
 
 
 @pytest.mark.skipif(find_spec("ray") is not None, reason="ray is installed")
@@ -168,6 +200,41 @@ def test_full_disk_is_an_error_and_leaves_no_part_of_a_shard(config, tmp_path):
     assert process.returncode == 2
     assert "file-000.parquet" in error and "Traceback" not in error
     assert [file.name for file in out.rglob("*") if file.is_file()] == ["info.json"]
+
+
+def test_task_of_a_module_is_collected_and_its_faults_are_errors(config, tmp_path, capsys, monkeypatch):
+    pytest.importorskip("gymnasium", reason="gymnasium is not installed")
+    (tmp_path / "own_press.py").write_text(
+        "from tactile_sim.learning import Task, register\n"
+        "class Press(Task):\n"
+        f"    config = {str(config)!r}\n"
+        "    def reward(self, batch, seen, action):\n"
+        "        return 1.0\n"
+        "register('own/Press-v0', Press)\n"
+        "class Wrong(Press):\n"
+        "    def reward(self, batch, seen, action):\n"
+        "        return None\n"
+        "class Failing(Press):\n"
+        "    def reward(self, batch, seen, action):\n"
+        "        return 1 / 0\n"
+        "register('own/Wrong-v0', Wrong)\n"
+        "register('own/Failing-v0', Failing)\n"
+    )
+    (tmp_path / "own_fault.py").write_text("1 / 0\n")
+    given = arguments(config, tmp_path / "out", "--task")
+    assert main([*given, "own_press:own/Press-v0"]) == 2
+    assert "PYTHONPATH" in capsys.readouterr().err
+    monkeypatch.syspath_prepend(tmp_path)
+    assert main([*given, "own_fault:own/Fault-v0"]) == 2
+    assert "ZeroDivisionError" in capsys.readouterr().err
+    assert main([*given, "tactile_sim/BallBalance-v0"]) == 2
+    error = capsys.readouterr().err
+    assert "--task" in error and str(config) in error and "'tray'" in error
+    for task, named in (("Wrong", "Wrong.reward"), ("Failing", "own_press.py:12: ZeroDivisionError")):
+        assert main([*given, f"own_press:own/{task}-v0"]) == 2
+        assert named in capsys.readouterr().err
+    assert main([*given, "own_press:own/Press-v0"]) == 0
+    assert set(pq.read_table(tmp_path / "out/data")["next.reward"].to_pylist()) == {1.0}
 
 
 def test_task_gives_rewards_and_ends_episodes_and_a_policy_keeps_the_ball(tmp_path):

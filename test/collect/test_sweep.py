@@ -85,6 +85,21 @@ def test_table_has_a_row_for_each_point_of_the_grid(config, metric, tmp_path):
     assert not list(tmp_path.glob("*.parts"))
 
 
+def test_ranges_and_other_lists_are_values(config, metric, tmp_path):
+    over = ["--over", "sensor.gain.value=1,[0.5,0.6],[2,2]"]
+    assert main(arguments(config, metric, tmp_path / "sweep.csv", *over)) == 0
+    with open(tmp_path / "sweep.csv") as file:
+        table = list(csv.DictReader(file))
+    assert [row["sensor.gain.value"] for row in table] == ["1", "[0.5, 0.6]", "[2, 2]"]
+    one, between, two = (float(row["mean"]) / WEIGHT for row in table)
+    assert (one, two) == pytest.approx((1.0, 2.0), rel=0.01) and 0.49 < between < 0.61
+    assert float(table[1]["range"]) > 0.0
+    pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")
+    assert main(arguments(config, metric, tmp_path / "sweep.parquet", *over)) == 0
+    same = pq.read_table(tmp_path / "sweep.parquet")
+    assert same["sensor.gain.value"].to_pylist() == [row["sensor.gain.value"] for row in table]
+
+
 def test_points_have_the_same_random_numbers(config, metric, tmp_path):
     over = ["--over", "skin.touch_function=normal,force_vector"]  # normal is a magnitude; gain has a range
     (metric.parent / "own.py").write_text(METRIC.replace("[-1].sum()", "[-1, :, -1].sum()"))
@@ -120,6 +135,27 @@ def test_killed_sweep_resumes_without_loss_or_doubles(config, metric, tmp_path, 
     assert killed.read_bytes() == whole.read_bytes()
 
 
+def test_damaged_result_of_a_point_is_computed_again(config, metric, tmp_path):
+    metric.write_text(
+        METRIC
+        + """
+def late(episodes, simulation):
+    found = metric(episodes, simulation)
+    if found["mean"] > 12.0:
+        open(__file__ + ".go").close()
+    return found
+"""
+    )
+    out, given = tmp_path / "sweep.csv", Path(f"{metric}:late")
+    over = ["--over", "sensor.gain.value=0.5:1.5:3"]
+    assert main(arguments(config, given, out, *over)) == 2  # the last point
+    damaged, _ = sorted(Path(f"{out}.parts").glob("data/*/*.json"))
+    damaged.write_text('{"mean":')
+    Path(f"{metric}.go").touch()
+    assert main(arguments(config, given, out, *over)) == 0
+    np.testing.assert_allclose([row["mean"] / WEIGHT for row in rows(out)], [0.5, 1.0, 1.5], rtol=0.01)
+
+
 @pytest.mark.parametrize(
     ("more", "named"),
     [
@@ -129,6 +165,9 @@ def test_killed_sweep_resumes_without_loss_or_doubles(config, metric, tmp_path, 
         (["--over", "skin.thickness=0.001:0.002:1"], "skin.thickness"),
         (["--over", "skin.thickness=0.001:0.002:1000000000"], "skin.thickness"),
         (["--over", "skin.thickness=0.1,0.1"], "skin.thickness"),
+        (["--over", "sensor.gain.value=1,,2"], "comma"),
+        (["--over", "sensor.gain.value=[1,],[1,2]"], "comma"),
+        (["--over", "sensor.gain.value=[1,2],[2,1]"], "sensor.gain.value"),
         (["--over", "skin.thickness"], "'skin.thickness'"),
         (["--over", "sensor.gain.value=0:1:1000", "--over", "seed=0:1000:1001"], "1000 x 1001"),
         (["--over", "sensor.gain.value=1,2", "--over", "skin.sensor.box.gain.value=3,4"], "twice"),
@@ -167,9 +206,10 @@ def test_other_sweep_with_the_same_table_is_rejected_unless_forced(config, metri
     out, over = tmp_path / "sweep.csv", ["--over", "skin.scales.box=0.1,0.05"]
     assert main(arguments(config, Path(f"{metric}:changing"), out, *over)) == 2
     more = [*over, "--seed", "1"]
-    assert main(arguments(config, metric, out, *more)) == 2
-    error = capsys.readouterr().err.splitlines()[-1]
-    assert "metric" in error and "--force" in error
+    for changed, name in ((over, "another metric"), (more, "another seed")):
+        assert main(arguments(config, metric, out, *changed)) == 2
+        error = capsys.readouterr().err.splitlines()[-1]
+        assert name in error and "--force" in error
     assert main(arguments(config, metric, out, *more, "--force")) == 0
     assert len(rows(out)) == 2
     assert main(arguments(config, metric, out, *more)) == 2

@@ -62,6 +62,29 @@ def test_registered_task_makes_one_or_many_environments():
     assert many.observation_space.contains(observation)
 
 
+def test_seed_of_reset_restarts_noise_and_ranges_and_starts_other_sequences():
+    class Noisy(Reach):
+        settings = {"skin": SKIN | {"sensor": {"*": {"noise": {"std": 0.1}, "gain": {"value": [0.5, 2.0]}}}}}
+
+        def randomize(self, batch, envs, random):
+            batch.qpos[envs, 0] = 0.0  # only the skin differs
+
+    def run(environments, seed):
+        observations = [environments.reset(seed=seed)[0]]
+        for _ in range(25):  # one episode, and the first steps of the next
+            observations.append(environments.step(np.zeros((3, 2)))[0])
+        return np.stack(observations)
+
+    environments = TaskVectorEnv(Noisy(), 3, touch="taxels")
+    first, other = run(environments, 5), run(environments, 6)
+    np.testing.assert_array_equal(run(environments, 5), first)
+    np.testing.assert_array_equal(run(TaskVectorEnv(Noisy(), 3, touch="taxels"), 5), first)
+    assert not np.array_equal(first[0], other[0]) and not np.array_equal(first[:, 0], first[:, 1])
+    assert not np.array_equal(run(TaskVectorEnv(Noisy(), 3, touch="taxels", seed=1), 5), first)
+    with warnings.catch_warnings(action="ignore"):
+        check_env(TaskEnv(Noisy(), touch="taxels"), skip_render_check=True)
+
+
 def test_ended_episodes_are_reset_by_the_next_step_and_others_go_on():
     environments = TaskVectorEnv(Reach(), 3)
     environments.reset(seed=0)
@@ -98,9 +121,17 @@ def test_invalid_options_are_rejected():
         TaskEnv(Reach)
     with raises(ConfigError, "task", "NoReward", "reward"):
         TaskEnv(type("NoReward", (Reach,), {"reward": Task.reward})())
-    for method, value in (("reward", np.zeros((1, 16))), ("terminated", [False] * 3), ("state", np.zeros(4))):
+    for method, value in (
+        ("reward", np.zeros((1, 16))), ("reward", None), ("reward", np.zeros(1, complex)), ("state", "far"),
+        ("terminated", [False] * 3), ("terminated", None), ("state", np.zeros(4)), ("controls", np.zeros(5)),
+    ):  # fmt: skip
         with raises(ConfigError, f"Wrong.{method}", str(np.shape(value))):
             TaskEnv(type("Wrong", (Reach,), {method: lambda *_, value=value: value})()).step([0.0, 0.0])
+    with raises(ConfigError, "Wrong.actions", "-1"):
+        TaskEnv(type("Wrong", (Reach,), {"actions": lambda *_: -1})())
+    for name, value in (("substeps", 0), ("substeps", None), ("episode_steps", 1.5)):
+        with raises(ConfigError, f"Wrong.{name}", str(value)):
+            TaskEnv(type("Wrong", (Reach,), {name: value})())
     for action in ("up", [[0.0], [0.0, 1.0]], None):
         with raises(CommandError, "actions", "(1, 2)"):
             TaskEnv(Reach()).step(action)

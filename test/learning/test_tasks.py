@@ -89,6 +89,27 @@ def test_tiles_and_image_show_where_the_ball_is():
         np.testing.assert_allclose(0.03 * (np.array([column, row]) - 3.5), offset, atol=0.016)
 
 
+def test_render_without_opengl_is_an_error_each_time():
+    code = (
+        "import gymnasium, tactile_sim.learning\n"
+        "from tactile_sim import EngineError\n"
+        "for _ in range(2):\n"
+        f"    environment = gymnasium.make('{BALANCE}', render_mode='rgb_array')\n"
+        "    environment.reset(seed=0)\n"
+        "    try:\n"
+        "        environment.render()\n"
+        "    except EngineError as error:\n"
+        "        print('MUJOCO_GL' in str(error))\n"
+    )
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("DISPLAY", "WAYLAND_DISPLAY", "MUJOCO_GL")
+    }
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert (done.stdout, done.returncode) == ("True\nTrue\n", 0), done.stderr
+
+
 @pytest.mark.skipif(not find_library("EGL"), reason="no OpenGL: apt install libegl1 libgl1-mesa-dri")
 def test_render_returns_an_image_of_each_environment():
     code = (
