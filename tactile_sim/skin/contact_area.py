@@ -43,37 +43,19 @@ def contact_points(nearby, pair, triangles, quad, solids, layer, spacing, limit,
     Returns:
         The `Nearby` extended by neighboring taxels, the number of points, and the smallest gap [m].
     """
-    least = nearby.least
-    count, unsure = _level_points(nearby, quad, solids, layer, limit, UNEVEN * spacing)
-    before = nearby.found
-    nearby = add_neighbors(nearby, unsure, pair, triangles, quad, solids, layer, limit)
-    for e in range(before, nearby.found):
-        if not (nearby.is_round and _is_far(layer.near, e, limit, least)):
-            layer.several[unsure] = e
-            unsure += 1
-    count, kept = _even_points(nearby, unsure, count, quad, layer, limit, UNEVEN * spacing)
+    count, some = _level_points(nearby, quad, solids, layer, limit, UNEVEN * spacing)
+    nearby = add_neighbors(nearby, some, pair, triangles, quad, solids, layer)
+    count, kept = _even_points(nearby, some, count, quad, layer, UNEVEN * spacing)
+    kept = _add_beside(nearby, kept, layer, limit)
     count, least = _cell_points(nearby, kept, count, pair, triangles, quad, solids, layer, most)
     return nearby, count, least
-
-
-@kernel(counted=False)
-def _is_far(near, e, limit, least):
-    """Return whether a smooth taxel is too far from a smooth surface for any point of its cell to touch.
-
-    Args:
-        near: ``Layer.near``.
-        e: Column of the taxel in ``near``.
-        limit: Largest gap at which points may be pressed [m].
-        least: Smallest gap of all taxels [m].
-    """
-    return near[6, e] >= 0.0 and 2.0 * (limit - least) < near[3, e] - least < np.inf
 
 
 @kernel(inline="always")
 def _level_points(nearby, quad, solids, layer, limit, uneven):
     """Write one point for each taxel that lies, with all its neighbors, under a level face.
 
-    The other taxels that may be pressed are written to ``layer.several``.
+    The other taxels within the limit are written to ``layer.several``.
 
     Args:
         nearby: As in `contact_points`.
@@ -86,63 +68,88 @@ def _level_points(nearby, quad, solids, layer, limit, uneven):
     Returns:
         The number of points, and the number of taxels in ``layer.several``.
     """
-    near, several, count, unsure = layer.near, layer.several, 0, 0
+    near, several, count, some = layer.near, layer.several, 0, 0
     level, a, b, half_a, half_b = level_face(solids, layer, nearby.geoms)
     for e in range(nearby.found):
         here, margin = near[3, e], near[6, e]
-        if nearby.is_round and _is_far(near, e, limit, nearby.least):
+        if here > limit:
             continue
-        if level and here <= limit and margin >= 0.0 and near[4, e] > UPRIGHT:
+        if level and margin >= 0.0 and near[4, e] > UPRIGHT:
             x, y, z = near[0, e], near[1, e], near[2, e] - here
             inside = abs(a[0] + a[1] * x + a[2] * y + a[3] * z) + 1.1 * margin <= half_a
             inside &= abs(b[0] + b[1] * x + b[2] * y + b[3] * z) + 1.1 * margin <= half_b
+            # All neighbors are within the limit, too.
+            inside &= here + LEVEL_SLOPE * margin <= limit
             if inside and LEVEL_SLOPE * margin <= uneven:
                 _add_point(near, e, quad.taxels[layer.taxel[e]].id, layer.points, layer.owner, count)
                 count += 1
                 continue
-        several[unsure] = e
-        unsure += 1
-    return count, unsure
+        several[some] = e
+        some += 1
+    return count, some
 
 
 @kernel(inline="always")
-def _even_points(nearby, unsure, count, quad, layer, limit, uneven):
+def _even_points(nearby, some, count, quad, layer, uneven):
     """Write one point for each taxel with an even gap, and keep those that need several points.
+
+    For the neighbors of these taxels, `Layer.low` is updated.
 
     Args:
         nearby: As in `contact_points`.
-        unsure: Number of taxels in ``layer.several``.
+        some: Number of taxels in ``layer.several``.
         count: Number of points written so far.
         quad: As in `contact_points`.
         layer: As in `contact_points`.
-        limit: As in `contact_points`.
         uneven: As in `_level_points`.
 
     Returns:
         The number of points, and the number of taxels kept in ``layer.several``.
     """
-    near, several, taxel, gap, cells = layer.near, layer.several, layer.taxel, layer.gap, quad.taxels
-    kept = 0
-    for k in range(unsure):
+    near, several, gaps, lows, beside, kept = layer.near, layer.several, layer.gap, layer.low, quad.beside, 0
+    for k in range(some):
         e = several[k]
-        here, smooth = near[3, e], near[6, e] >= 0.0
-        even = smooth and here <= limit and near[4, e] > FACING
-        low = beside_it = here
-        for n in range(cells[taxel[e]].beside, cells[taxel[e] + 1].beside):
-            there = gap[quad.beside[n]]
-            even = even and abs(there - here) <= uneven
+        t, here = layer.taxel[e], near[3, e]
+        low = high = here
+        for n in range(beside.shape[1]):
+            b = beside[t, n]
+            there = gaps[b]
             low = there if there < low else low
-            # Between two smooth surfaces, the gap beside a taxel is about the mean of both gaps.
-            beside_it = 0.5 * (here + low) if nearby.is_round and smooth and here < np.inf else low
-            if beside_it <= limit and not even:
-                break
-        if even:
-            _add_point(near, e, cells[taxel[e]].id, layer.points, layer.owner, count)
+            high = there if there > high else high
+            lows[b] = here if (here < lows[b]) & (there < np.inf) else lows[b]
+        even = near[6, e] >= 0.0 and near[4, e] > FACING
+        if even and here - low <= uneven and high - here <= uneven:
+            _add_point(near, e, quad.taxels[t].id, layer.points, layer.owner, count)
             count += 1
-        elif beside_it <= limit or nearby.least == np.inf:
+        else:
             several[kept] = e
             kept += 1
     return count, kept
+
+
+@kernel(inline="always")
+def _add_beside(nearby, kept, layer, limit):
+    """Add taxels beyond the limit that have neighbors within it, and whose cells may be pressed in part.
+
+    Args:
+        nearby: As in `contact_points`.
+        kept: Number of taxels in ``layer.several``, to which the taxels are added.
+        layer: As in `contact_points`, after `_even_points`.
+        limit: As in `contact_points`.
+
+    Returns:
+        The new number of taxels in ``layer.several``.
+    """
+    near = layer.near
+    for e in range(nearby.found):
+        here, low = near[3, e], layer.low[layer.taxel[e]]
+        # Between two smooth surfaces, the gap beside a taxel is about the mean of both gaps.
+        between = nearby.is_round and near[6, e] >= 0.0 and here < np.inf
+        beside_it = 0.5 * (here + low) if between else low
+        if here > limit and low < np.inf and beside_it <= limit:
+            layer.several[kept] = e
+            kept += 1
+    return kept
 
 
 @kernel(inline="always")

@@ -25,6 +25,9 @@ class Layer(NamedTuple):
 
     gap: np.ndarray
     """(n,) gap at each taxel in `Quadrature.taxels` [m]; reset to infinity after use."""
+    low: np.ndarray
+    """(n,) smallest gap of those neighbors of each taxel that may be pressed [m]; reset to infinity after
+    use."""
     near: np.ndarray
     """(7, n) taxels near the other body, one per column. Rows: x, y, z and gap [m], cosine of the angle
     between the taxel's inward normal and the pair's normal, area [m2], and margin as in `quadrature.TAXEL`
@@ -57,7 +60,7 @@ class Layer(NamedTuple):
     """Empty result of `bin_triangles`, for pairs without a mesh."""
 
 
-NEAR, POINTS, KEPT, SUMS, ROWS = 1, 8, 13, 18, 22
+NEAR, POINTS, KEPT, SUMS, ROWS = 2, 9, 14, 19, 23
 """Start rows of ``near``, ``points``, ``kept`` and ``sums`` in the first array of ``ElasticArrays.memory``,
 and the total number of rows of that array."""
 TOUCHED = 2
@@ -71,9 +74,9 @@ class ElasticArrays(NamedTuple):
     quad: Quadrature
     solids: Solids
     memory: tuple[np.ndarray, ...]
-    """Memory of a `Layer` in four arrays. The rows of the first array are gap, near, points, kept and sums.
-    The rows of the second are taxel, several, touched, owner, kept_owner and pressed. The other two are geoms
-    and poses."""
+    """Memory of a `Layer` in four arrays. The rows of the first array are gap, low, near, points, kept and
+    sums. The rows of the second are taxel, several, touched, owner, kept_owner and pressed. The other two are
+    geoms and poses."""
 
     def twin(self, index: TaxelIndex) -> ElasticArrays:
         """Return a copy with another `TaxelIndex` and separate scratch memory, for another thread."""
@@ -95,7 +98,7 @@ def elastic_arrays(skin: Taxels, model: mujoco.MjModel, index: TaxelIndex) -> El
     quad = quadrature(skin)
     points, geoms = len(quad.points), model.ngeom
     numbers = np.empty((ROWS, points))
-    numbers[0] = np.inf
+    numbers[:NEAR] = np.inf
     memory = (
         numbers,
         np.empty((6, points), np.int64),
@@ -109,7 +112,7 @@ _F, _I = np.float64, np.int64
 _pack, _unpack = packing(
     (
         *((_F, 2), (_F, 2), (PATCH, 1), (_I, 1), (_I, 1), (_I, 1), (np.int32, 1), (_F, 1), (_F, 2), (_F, 2)),
-        *((TAXEL, 1), (_I, 1), (_F, 2), (_I, 1), (NODE, 1), (_F, 2), (_I, 1)),
+        *((TAXEL, 1), (_I, 1), (_F, 2), (np.int32, 2), (NODE, 1), (_F, 2), (_I, 1)),
         *((SOLID, 1), (_F, 3), (NODE, 1)),
         *((_F, 2), (_I, 2), (_I, 2), (_F, 2)),
     )
@@ -127,7 +130,8 @@ def unpack(table):
     numbers, indices, geoms, poses = arrays[20:]
     none = numbers[:0], indices[0, :0], indices[0, :0], numbers[0, :0]
     layer = Layer(
-        numbers[0], numbers[NEAR:POINTS], numbers[POINTS:KEPT], numbers[KEPT:SUMS], numbers[SUMS:ROWS],
-        indices[0], indices[1], indices[TOUCHED], indices[3], indices[4], indices[5], geoms, poses, none,
+        numbers[0], numbers[1], numbers[NEAR:POINTS], numbers[POINTS:KEPT], numbers[KEPT:SUMS],
+        numbers[SUMS:ROWS], indices[0], indices[1], indices[TOUCHED], indices[3], indices[4], indices[5],
+        geoms, poses, none,
     )  # fmt: skip
     return arrays[:10], Quadrature(*arrays[10:17]), Solids(*arrays[17:20]), layer

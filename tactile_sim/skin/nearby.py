@@ -40,42 +40,12 @@ class Nearby(NamedTuple):
     """Number of geoms of the other body that touch the skin."""
     is_round: bool
     """Whether all touching geoms are smooth (no box, cylinder or mesh)."""
-    has_mesh: bool
     within: float
-    """Distance from the touching geoms within which all taxels have been found [m]."""
+    """Distance from the touching geoms within which all taxels have been found [m]; -infinity at first."""
     least: float
     """Smallest gap of the nearby taxels [m]."""
     depth: float
     """Estimated indentation without a tilt, computed from the centers of the taxels alone [m]."""
-
-
-@kernel(inline="always")
-def find_taxels(loads, group, number, pair, index, quad, solids, layer, volume):
-    """Find the taxels that the other body may press, write them to ``layer``, and return their `Nearby`.
-
-    Args:
-        loads: As in `pairs.net_load`.
-        group: As in `pairs.net_load`.
-        number: As in `pairs.net_load`.
-        pair: Result of `pairs.net_load`.
-        index: The skin's `TaxelIndex`.
-        quad: The skin's `Quadrature`.
-        solids: The scene's `Solids`.
-        layer: Scratch memory, a `Layer`.
-        volume: Sum of area times depth that balances the normal force [m3].
-    """
-    reach = reach_of(loads[pair.first], index.patches)
-    within = reach
-    nearby = _touching(loads, group, number, pair, index, quad, solids, layer)
-    if not nearby.has_mesh:
-        # The gaps of these taxels and their neighbors limit the depth, so that few others must be searched.
-        found = nearby.found
-        for e in range(nearby.found):
-            found = _take_neighbors(e, pair, quad, layer, found)
-        nearby = Nearby(found, 0, nearby.geoms, nearby.is_round, False, 0.0, np.inf, np.inf)
-        nearby = _measure_new(nearby, layer.triangles, solids, layer, volume)
-        within = min(max(nearby.least + GUESS * nearby.depth, 0.0), reach)
-    return _search(loads, pair, quad, solids, layer, nearby, within)
 
 
 @kernel
@@ -88,23 +58,24 @@ def bin_near(loads, group, number, arrays):
     fields, quad, solids, layer = unpack(arrays)
     index = TaxelIndex(*fields)
     pair = net_load(loads, group, number)
-    nearby = find_taxels(loads, group, number, pair, index, quad, solids, layer, 0.0)
+    reach = reach_of(loads[pair.first], index.patches)
+    nearby = taxels_at_contacts(loads, group, number, pair, index, quad, solids, layer)
+    nearby = _search(nearby, loads, pair, quad, solids, layer, reach)
     for e in range(nearby.found):
         layer.gap[layer.taxel[e]] = np.inf
-    reach = reach_of(loads[pair.first], index.patches)
     near = layer.near[:3, : nearby.found]
     return bin_triangles(solids, layer.geoms[0, : nearby.geoms], layer.poses, near, reach)
 
 
 @kernel(inline="always")
-def _search(loads, pair, quad, solids, layer, nearby, within):
+def _search(nearby, loads, pair, quad, solids, layer, within):
     """Add to the layer the taxels within a distance [m] of the touching geoms; return the new `Nearby`."""
     found = nearby.found
     for g in range(nearby.geoms):
         load = loads[layer.geoms[1, g]]
         found = taxels_around(load, solids.table[load.other], pair, quad, within, layer, found)
-    _, measured, geoms, is_round, has_mesh, _, least, depth = nearby
-    return Nearby(found, measured, geoms, is_round, has_mesh, within, least, depth)
+    _, measured, geoms, is_round, _, least, depth = nearby
+    return Nearby(found, measured, geoms, is_round, within, least, depth)
 
 
 @kernel(inline="always")
@@ -113,14 +84,14 @@ def measure(nearby, loads, pair, triangles, quad, solids, layer, reach, volume, 
 
     Args:
         nearby: The taxels found so far, and the touching geoms.
-        loads: As in `find_taxels`.
-        pair: As in `find_taxels`.
+        loads: As in `taxels_at_contacts`.
+        pair: As in `taxels_at_contacts`.
         triangles: Result of `bin_near`, or ``Layer.triangles`` without a mesh.
-        quad: As in `find_taxels`.
-        solids: As in `find_taxels`.
-        layer: As in `find_taxels`.
+        quad: As in `taxels_at_contacts`.
+        solids: As in `taxels_at_contacts`.
+        layer: As in `taxels_at_contacts`.
         reach: Maximum distance of a pressed taxel from the touching geoms [m].
-        volume: As in `find_taxels`.
+        volume: Sum of area times depth that balances the normal force [m3].
         depths: Depth up to which taxels may be pressed, as a multiple of `Nearby.depth`.
 
     Returns:
@@ -131,7 +102,7 @@ def measure(nearby, loads, pair, triangles, quad, solids, layer, reach, volume, 
         within, needed = nearby.within, nearby.least + depths * nearby.depth
         if within >= reach or needed <= within:
             return nearby
-        nearby = _search(loads, pair, quad, solids, layer, nearby, reach)
+        nearby = _search(nearby, loads, pair, quad, solids, layer, min(max(needed, 0.0), reach))
 
 
 @kernel(inline="always")
@@ -144,25 +115,36 @@ def _measure_new(nearby, triangles, solids, layer, volume):
         The updated `Nearby`.
     """
     gap, taxel, near = layer.gap, layer.taxel, layer.near
-    found, measured, geoms, is_round, has_mesh, within, least, _ = nearby
+    found, measured, geoms, is_round, within, least, _ = nearby
     write_gaps(near, measured, found, solids, layer, geoms, triangles)
     for e in range(measured, found):
         gap[taxel[e]] = min(near[3, e], MISSED)
         least = min(least, near[3, e])
     depth = _depth(near, found, least, volume)
-    return Nearby(found, found, geoms, is_round, has_mesh, within, least, depth)
+    return Nearby(found, found, geoms, is_round, within, least, depth)
 
 
 @kernel(inline="always")
-def _touching(loads, group, number, pair, index, quad, solids, layer):
-    """Write to the layer the touching geoms, their poses, and the taxels nearest to the contacts.
+def taxels_at_contacts(loads, group, number, pair, index, quad, solids, layer):
+    """Write the touching geoms, their poses, and the taxels at the contacts to the layer.
 
-    If a thin object touches between taxels, these are the only taxels that are found.
+    These are the taxels nearest to the contacts and their neighbors. The nearest ones are the only taxels
+    that are found if a thin object touches between taxels.
+
+    Args:
+        loads: As in `pairs.net_load`.
+        group: As in `pairs.net_load`.
+        number: As in `pairs.net_load`.
+        pair: Result of `pairs.net_load`.
+        index: The skin's `TaxelIndex`.
+        quad: The skin's `Quadrature`.
+        solids: The scene's `Solids`.
+        layer: Scratch memory, a `Layer`.
 
     Returns:
-        The `Nearby` of these taxels.
+        The `Nearby` of these taxels, whose gaps are not measured.
     """
-    found, count, round_other, meshes = 0, 0, True, False
+    found, count, round_other = 0, 0, True
     gap, taxel, near, cells, (nx, ny, nz) = layer.gap, layer.taxel, layer.near, quad.taxels, pair.axes[2]
     geoms, poses, table, order = layer.geoms, layer.poses, solids.table, quad.place
     for m in range(pair.first, len(loads)):
@@ -182,7 +164,6 @@ def _touching(loads, group, number, pair, index, quad, solids, layer):
                     poses[count, 3 + 3 * i + j] = dot(axis, column)
             geoms[0, count], geoms[1, count] = load.other, m
             count += 1
-            meshes |= kind == MESH
             round_other &= kind != BOX and kind != CYLINDER and kind != MESH
         nearest = order[find_nearest(load, index)]
         if gap[nearest] == np.inf:
@@ -191,7 +172,9 @@ def _touching(loads, group, number, pair, index, quad, solids, layer):
             take(cell, nearest, cosine, pair, taxel, near, found)
             gap[nearest] = 0.0
             found += 1
-    return Nearby(found, 0, count, round_other, meshes, 0.0, np.inf, np.inf)
+    for e in range(found):
+        found = _take_neighbors(e, pair, quad, layer, found)
+    return Nearby(found, 0, count, round_other, -np.inf, np.inf, np.inf)
 
 
 @kernel(fastmath={"reassoc", "contract", "nsz"}, counted=False)
@@ -224,7 +207,7 @@ def _depth(near, count, least, pressing):
 
 
 @kernel(inline="always")
-def add_neighbors(nearby, some, pair, triangles, quad, solids, layer, limit):
+def add_neighbors(nearby, some, pair, triangles, quad, solids, layer):
     """Add the neighbors of the taxels in ``layer.several`` to the nearby taxels, and measure their gaps.
 
     Args:
@@ -235,22 +218,19 @@ def add_neighbors(nearby, some, pair, triangles, quad, solids, layer, limit):
         quad: As in `measure`.
         solids: As in `measure`.
         layer: As in `measure`.
-        limit: Largest gap of a taxel whose neighbors are added [m].
 
     Returns:
         The updated `Nearby`, including the neighbors.
     """
     gap, taxel, near = layer.gap, layer.taxel, layer.near
-    _, measured, geoms, is_round, has_mesh, within, least, depth = nearby
+    _, measured, geoms, is_round, within, least, depth = nearby
     found = measured
     for n in range(some):
-        e = layer.several[n]
-        if near[3, e] <= limit:
-            found = _take_neighbors(e, pair, quad, layer, found)
+        found = _take_neighbors(layer.several[n], pair, quad, layer, found)
     write_gaps(near, measured, found, solids, layer, geoms, triangles)
     for e in range(measured, found):
         gap[taxel[e]] = min(near[3, e], MISSED)
-    return Nearby(found, found, geoms, is_round, has_mesh, within, least, depth)
+    return Nearby(found, found, geoms, is_round, within, least, depth)
 
 
 @kernel(inline="always")
@@ -269,8 +249,8 @@ def _take_neighbors(e, pair, quad, layer, found):
     """
     cells, beside, gap, taxel, near = quad.taxels, quad.beside, layer.gap, layer.taxel, layer.near
     nx, ny, nz = pair.axes[2]
-    for k in range(cells[taxel[e]].beside, cells[taxel[e] + 1].beside):
-        t = beside[k]
+    for n in range(beside.shape[1]):
+        t = beside[taxel[e], n]
         if gap[t] == np.inf:
             cell = cells[t]
             cosine = -(cell.nx * nx + cell.ny * ny + cell.nz * nz)

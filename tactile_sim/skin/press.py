@@ -12,7 +12,7 @@ import numpy as np
 from tactile_sim.compilation import kernel
 from tactile_sim.skin.contact_area import contact_points
 from tactile_sim.skin.materials import foundation_of, reach_of
-from tactile_sim.skin.nearby import GUESS, MISSED, find_taxels, measure
+from tactile_sim.skin.nearby import GUESS, MISSED, measure, taxels_at_contacts
 from tactile_sim.skin.winkler import balance, integrate
 
 DEPTHS = GUESS, 1e30
@@ -69,7 +69,7 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
     spacing = index.patches[load.patch].spacing
     stiffness, reach = foundation_of(load, index.patches), reach_of(load, index.patches)
     volume = pair.force[2] / stiffness
-    nearby = find_taxels(loads, group, number, pair, index, quad, solids, layer, volume)
+    nearby = taxels_at_contacts(loads, group, number, pair, index, quad, solids, layer)
     result, miss, highest = NOTHING, np.inf, np.inf
     for depths in DEPTHS:
         nearby = measure(nearby, loads, pair, triangles, quad, solids, layer, reach, volume, depths)
@@ -89,7 +89,7 @@ def press(loads, group, number, pair, triangles, index, quad, solids, layer):
         if (miss <= OUT_OF_REACH * spacing and highest <= limit) or within >= reach:
             break
     for e in range(nearby.found):
-        layer.gap[layer.taxel[e]] = np.inf
+        layer.gap[layer.taxel[e]] = layer.low[layer.taxel[e]] = np.inf
     return result
 
 

@@ -35,7 +35,6 @@ TAXEL = np.dtype(
         ("margin", float),
         ("id", np.int32),
         ("begin", np.int32),
-        ("beside", np.int32),
     ],
     align=True,
 )  # fmt: skip
@@ -43,8 +42,7 @@ TAXEL = np.dtype(
 
 ``margin`` is EDGE if the surface has an edge at the taxel. Otherwise, it is the distance to the farthest
 neighbour [m], or infinite if any neighbour is not in the taxel's plane. ``id`` is the index in the skin.
-``begin`` is the index of the taxel's first point in `Quadrature.points`, and ``beside`` the index of its
-first neighbour in `Quadrature.beside`.
+``begin`` is the index of the taxel's first point in `Quadrature.points`.
 """
 EDGE = -1.0
 """Margin of a taxel at an edge of the surface, where a single point does not represent the taxel well."""
@@ -60,14 +58,15 @@ class Quadrature(NamedTuple):
 
     taxels: np.ndarray
     """(n + 1,) array of `TAXEL`. The n taxels are sorted so that each node's taxels are consecutive. The last
-    entry is not a taxel: its ``begin`` and ``beside`` are the lengths of ``points`` and ``beside``."""
+    entry is not a taxel: its ``begin`` is the length of ``points``."""
     place: np.ndarray
     """(n,) index in ``taxels`` of each taxel of the skin."""
     points: np.ndarray
     """(q, 7) quadrature points, taxel by taxel. Columns: position [m], outward normal (unit or 0), and area
     [m2]. The areas of a taxel's points sum to the taxel's area."""
     beside: np.ndarray
-    """Neighbours of each taxel, taxel by taxel, as indices into ``taxels``."""
+    """(n, w) int32 neighbours of each taxel, as indices into ``taxels``. Taxels with fewer than w neighbours
+    are listed as neighbours of themselves, so that all rows have the same length."""
     nodes: np.ndarray
     """Array of `tree.NODE` with one tree over the taxels of each patch, patch by patch."""
     node_normals: np.ndarray
@@ -109,15 +108,15 @@ def quadrature(skin: Taxels) -> Quadrature:
     for i, axis in enumerate("xyz"):
         taxels[axis][:-1], taxels["n" + axis][:-1] = positions[order, i], normals[order, i]
     taxels["area"][:-1], taxels["margin"][:-1], taxels["id"][:-1] = areas[order], margin[order], order
-    for name, owners in (("begin", owner), ("beside", ahead)):
-        taxels[name][1:] = np.cumsum(np.bincount(index[owners], minlength=len(positions)))
+    taxels["begin"][1:] = np.cumsum(np.bincount(index[owner], minlength=len(positions)))
     low, high = (np.where(oriented, normals, wide)[order] for wide in (-1e9, 1e9))
-    by_place = np.argsort(index[ahead], kind="stable")
+    around = np.tile(np.arange(len(positions), dtype=np.int32)[:, None], np.diff(begin).max(initial=0))
+    around[index[ahead], np.arange(len(ahead)) - begin[ahead]] = index[beside]
     return Quadrature(
         taxels,
         index,
         points[np.argsort(index[owner], kind="stable")],
-        index[beside[by_place]],
+        around,
         nodes,
         boxes_of(low, high, nodes),
         roots,

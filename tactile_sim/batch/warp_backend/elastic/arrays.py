@@ -25,7 +25,6 @@ class Cell:
     margin: real
     id: int
     begin: int
-    beside: int
 
 
 @wp.struct
@@ -99,7 +98,7 @@ class Layer:
     cells: wp.array[Cell]
     place: wp.array[int]
     own: wp.array2d[real]
-    beside: wp.array[int]
+    beside: wp.array2d[int]
     nodes: wp.array[Node]
     roots: wp.array[int]
     solids: wp.array[Solid]

@@ -98,8 +98,8 @@ def add_even_points(layer: Layer, lane: int, pair: Pair, area: Area, limit: real
         t = layer.taxel[e, lane]
         here, smooth = layer.near[3, e, lane], layer.near[6, e, lane] >= real(0.0)
         low, high = real(here), real(here)
-        for n in range(layer.cells[t].beside, layer.cells[t + 1].beside):
-            there = layer.gap[layer.beside[n] - pair.base, lane]
+        for n in range(layer.beside.shape[1]):
+            there = layer.gap[layer.beside[t, n] - pair.base, lane]
             low, high = wp.min(low, there), wp.max(high, there)
         beside_it = real(low)
         if area.near.is_round and smooth and here < real(wp.inf):

@@ -266,8 +266,8 @@ def add_neighbors(layer: Layer, lane: int, pair: Pair, near: Nearby, some: int, 
         if layer.near[3, e, lane] > limit:
             continue
         t = layer.taxel[e, lane]
-        for n in range(layer.cells[t].beside, layer.cells[t + 1].beside):
-            q = layer.beside[n]
+        for n in range(layer.beside.shape[1]):
+            q = layer.beside[t, n]
             if layer.gap[q - pair.base, lane] == real(wp.inf):
                 cell = layer.cells[q]
                 if cosine_of(cell.normal, pair) > real(wp.static(FACING)):
