@@ -20,11 +20,21 @@ from PIL import Image
 from tactile_sim.view.content import ViewFrame
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox"]
+SOFTWARE = ["--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-sandbox",
+            "--disable-gpu-compositing"]  # fmt: skip
 WIDTH, HEIGHT, PANEL = 720, 440, 324
 """Size of the window and width of the panel [px], small because of software rendering."""
 PATIENCE = 90_000
 """Timeout of all waits [ms]."""
+LIGHT = """
+const animate = window.requestAnimationFrame, context = HTMLCanvasElement.prototype.getContext;
+window.requestAnimationFrame = (draw) => setTimeout(() => animate(draw), 250);
+window.cancelAnimationFrame = clearTimeout;
+HTMLCanvasElement.prototype.getContext = function (type, options) {
+  return context.call(this, type, { ...options, antialias: false });
+};
+"""
+"""Script that makes a page draw at most 4 frames per second, without antialiasing, to save processor time."""
 
 
 @contextmanager

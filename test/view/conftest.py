@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 
 import pytest
-from support.chromium import CHROMIUM, HEIGHT, SOFTWARE, WIDTH
+from support.chromium import CHROMIUM, HEIGHT, LIGHT, SOFTWARE, WIDTH
 from support.chromium import PATIENCE as PAGE_PATIENCE
 from support.published_view import SCENE, FakeProcess, Output
 from support.view_clients import FRAME, Recorder
@@ -94,6 +94,7 @@ def visit(browser):
 
     def visit(address, size=(WIDTH, HEIGHT)):
         page = browser.new_page(viewport={"width": size[0], "height": size[1]})
+        page.add_init_script(LIGHT)
         page.set_default_timeout(PAGE_PATIENCE)
         page.goto(address)
         pages.append(page)

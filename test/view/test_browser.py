@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from support.chromium import (
     CHROMIUM,
+    LIGHT,
     PATIENCE,
     active_pixels,
     contrast,
@@ -103,6 +104,7 @@ def outage(playwright, tmp_path_factory):
         try:
             server.show(paused_frame(1.0))
             for tab in tabs:
+                tab.add_init_script(LIGHT)
                 tab.set_default_timeout(PATIENCE)
                 tab.bring_to_front()
                 tab.goto(server.url)
