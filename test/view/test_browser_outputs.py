@@ -15,7 +15,6 @@ from PIL import Image
 from rosbags.highlevel import AnyReader
 from support.chromium import (
     CHROMIUM,
-    LIGHT,
     PATIENCE,
     active_pixels,
     enter,
@@ -111,7 +110,6 @@ def test_recording_becomes_bag_film_and_replay(view, visit, browser, tmp_path):
     assert sorted(file.name for file in folder.iterdir()) == [bag.name, f"{bag.name}.html", f"{bag.name}.mp4"]
     replay.save_as(tmp_path / "replay.html")
     offline = browser.new_context(offline=True).new_page()
-    offline.add_init_script(LIGHT)
     offline.set_default_timeout(PATIENCE)
     offline.goto((tmp_path / "replay.html").as_uri())
     offline.locator("#force-strip .plot").wait_for()

@@ -11,7 +11,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 from PIL import Image
-from support.chromium import CHROMIUM, LIGHT, PATIENCE, until
+from support.chromium import CHROMIUM, PATIENCE, until
 from support.falling_bag import COUNT, LANDING, STEP, WEIGHT, Cube, Making
 from support.view_clients import FRAME, SCENE, Recorder
 
@@ -46,7 +46,6 @@ def test_replay_opens_offline_and_seeks(fall, browser, tmp_path):
     assert written.returncode == 0 and written.stderr.count("Traceback") == 0
     assert not (tmp_path / "fall_plots").exists()
     page = browser.new_context(offline=True, viewport={"width": WIDTH, "height": HEIGHT}).new_page()
-    page.add_init_script(LIGHT)
     requests = []
     page.on("request", lambda request: requests.append(request.url))
     page.set_default_timeout(PATIENCE)
