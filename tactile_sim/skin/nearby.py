@@ -100,7 +100,7 @@ def measure(nearby, loads, pair, triangles, quad, solids, layer, reach, volume, 
     while True:
         nearby = _measure_new(nearby, triangles, solids, layer, volume)
         within, needed = nearby.within, nearby.least + depths * nearby.depth
-        if within >= reach or needed <= within:
+        if not within < needed or within >= reach:  # also if the loads are not numbers
             return nearby
         nearby = _search(nearby, loads, pair, quad, solids, layer, min(max(needed, 0.0), reach))
 

@@ -213,6 +213,16 @@ def test_flex_falls_back_to_linear_shares():
     np.testing.assert_array_equal(readings["elastic_foundation"], readings["spread_linear"])
 
 
+@pytest.mark.parametrize("field", ["other_position", "other_rotation", "point"])
+def test_force_is_measured_without_known_geometry(field):
+    simulation = on_plate(block())
+    engine, skin = simulation.engine, simulation.skin
+    loads = skin.loads(engine.contacts(), engine.body_positions, engine.body_rotations)
+    force = skin.readings_from_loads(loads, "normal").sum()
+    getattr(loads, field)[:] = np.nan
+    assert skin.readings_from_loads(loads, "normal").sum() == pytest.approx(force) != 0.0
+
+
 @pytest.mark.parametrize("key", ["stiffness", "thickness"])
 @pytest.mark.parametrize("value", [0.0, 1e-300, -1.0, float("nan"), float("inf")])
 def test_invalid_layer_is_rejected_by_key(key, value):
