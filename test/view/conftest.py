@@ -94,7 +94,8 @@ def visit(browser):
 
     def visit(address, size=(WIDTH, HEIGHT)):
         page = browser.new_page(viewport={"width": size[0], "height": size[1]})
-        if address.startswith("http"):  # replays take more processor time with it
+        # Replays take more processor time with it, and panels that slide in small windows need all frames.
+        if address.startswith("http") and size == (WIDTH, HEIGHT):
             page.add_init_script(LIGHT)
         page.set_default_timeout(PAGE_PATIENCE)
         page.goto(address)
