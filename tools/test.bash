@@ -15,5 +15,5 @@ RUN=(python -m ${COVERAGE:+coverage run -m} pytest)
 python -c 'import sys
 from tactile_sim.cli import main
 sys.exit(any([main(["check", name]) for name in sys.argv[1:]]))' touch_cube infant hand worm gripper trifinger >/dev/null
-# Five files run at a time, in the order of test/conftest.py, because many tests wait for nodes and browsers.
-exec "${RUN[@]}" -p xdist -n 5 --dist loadfile --no-loadscope-reorder
+# Four files run at a time, in the order of test/conftest.py, because many tests wait for nodes and browsers.
+exec "${RUN[@]}" -p xdist -n 4 --dist loadfile --no-loadscope-reorder

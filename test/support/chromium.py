@@ -27,14 +27,12 @@ WIDTH, HEIGHT, PANEL = 720, 440, 324
 PATIENCE = 90_000
 """Timeout of all waits [ms]."""
 LIGHT = """
-const animate = window.requestAnimationFrame, context = HTMLCanvasElement.prototype.getContext;
-window.requestAnimationFrame = (draw) => setTimeout(() => animate(draw), 250);
-window.cancelAnimationFrame = clearTimeout;
+const context = HTMLCanvasElement.prototype.getContext;
 HTMLCanvasElement.prototype.getContext = function (type, options) {
   return context.call(this, type, { ...options, antialias: false });
 };
 """
-"""Script that makes a page draw at most 4 frames per second, without antialiasing, to save processor time."""
+"""Script that makes a page draw without antialiasing, to save processor time."""
 
 
 @contextmanager

@@ -94,8 +94,7 @@ def visit(browser):
 
     def visit(address, size=(WIDTH, HEIGHT)):
         page = browser.new_page(viewport={"width": size[0], "height": size[1]})
-        # Replays take more processor time with it, and panels that slide in small windows need all frames.
-        if address.startswith("http") and size == (WIDTH, HEIGHT):
+        if address.startswith("http"):  # replays take more processor time with it
             page.add_init_script(LIGHT)
         page.set_default_timeout(PAGE_PATIENCE)
         page.goto(address)
