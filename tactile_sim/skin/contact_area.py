@@ -78,8 +78,6 @@ def _level_points(nearby, quad, solids, layer, limit, uneven):
             x, y, z = near[0, e], near[1, e], near[2, e] - here
             inside = abs(a[0] + a[1] * x + a[2] * y + a[3] * z) + 1.1 * margin <= half_a
             inside &= abs(b[0] + b[1] * x + b[2] * y + b[3] * z) + 1.1 * margin <= half_b
-            # All neighbors are within the limit, too.
-            inside &= here + LEVEL_SLOPE * margin <= limit
             if inside and LEVEL_SLOPE * margin <= uneven:
                 _add_point(near, e, quad.taxels[layer.taxel[e]].id, layer.points, layer.owner, count)
                 count += 1
