@@ -108,7 +108,7 @@ def as_number(value: Any) -> float:
 
 
 def described(value: Any) -> str:
-    """Describe a value for an error message: arrays by shape, except short ones of no numbers."""
+    """Describe a value for an error message: numeric arrays by shape, long other arrays by type and shape."""
     array = as_array(value)
     if isinstance(value, np.ndarray) and value.dtype.kind not in "iuf" and value.size > MOST_SHOWN:
         return f"{value.dtype} of shape {value.shape}"
