@@ -20,7 +20,8 @@ help:
 setup:
 	@tools/setup.bash
 
-demo: setup
+demo:
+	@tools/setup.bash --run
 	@tools/demo.bash
 
 test: setup

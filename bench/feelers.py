@@ -28,7 +28,6 @@ from rich.console import Console
 from rich.table import Table
 
 from tactile_sim.feelers import Feelers
-from tactile_sim.feelers.obstacles import covering
 from tactile_sim.geometry.shapes import geom_mesh
 
 try:
@@ -104,7 +103,10 @@ class Library:
         ]
         self.radii = np.array(away)[:, None]
         self.owner = self.body[[group[0] for group in groups]]
-        covers = {body: covering(self.model, body, True) for body in np.unique(self.body)}
+        collides = (self.model.geom_contype != 0) | (self.model.geom_conaffinity != 0)
+        covers = {
+            body: np.flatnonzero(collides & (self.model.geom_bodyid != body)) for body in np.unique(self.body)
+        }
         self.geoms = np.unique(np.concatenate(list(covers.values())))
         self.allowed = np.array([np.isin(self.geoms, covers[body]) for body in self.owner])
         self.planes = self.model.geom_type[self.geoms] == mujoco.mjtGeom.mjGEOM_PLANE

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.frames import relative_poses, to_wxyz, to_xyzw
+from tactile_sim import _core
+from tactile_sim.frames import to_wxyz, to_xyzw
 
 
 def random_quaternions(n: int, seed: int = 0) -> np.ndarray:
@@ -24,7 +25,7 @@ def test_relative_poses_map_the_parent_to_the_child():
     quaternions, positions = random_quaternions(6), rng.normal(size=(6, 3))
     rotations = Rotation.from_quat(to_xyzw(quaternions)).as_matrix()
     child, parents = np.array([1, 2, 5]), np.array([0, 0, 1, 0, 0, 3])
-    poses = relative_poses(positions, quaternions, rotations, child, parents)
+    poses = _core.relative_poses(positions, quaternions, rotations, child, parents)
     parent = parents[child]
     back = positions[parent] + np.einsum("nij,nj->ni", rotations[parent], poses[:, :3])
     np.testing.assert_allclose(back, positions[child], atol=1e-12)

@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parent.parent
 
 def modules() -> dict[str, Path]:
     """Return the files of all modules by module name."""
-    files = (ROOT / "tactile_sim").rglob("*.py")
+    files = [*(ROOT / "tactile_sim").rglob("*.py"), ROOT / "tactile_sim/_core.pyi"]
     names = {".".join(file.relative_to(ROOT).with_suffix("").parts): file for file in files}
     return {name.removesuffix(".__init__"): file for name, file in names.items()}
 

@@ -157,6 +157,7 @@ def test_source_distribution_has_all_that_ros_and_pip_build(source_distribution)
     kinds = (
         "cmake",
         "config",
+        "core",
         "interfaces",
         "launch",
         "msg",
@@ -207,6 +208,12 @@ def test_colcon_command_names_packages_missing_from_pip(tmp_path):
     (line,) = result.stderr.splitlines()
     assert line.startswith("tactile_sim: missing: numpy, mujoco; to install: ")
     assert line.endswith("numpy mujoco")
+
+
+def test_stub_describes_the_native_core(tmp_path):
+    stub = tmp_path / "_core.pyi"
+    run([sys.executable, "-m", "nanobind.stubgen", "-q", "-m", "tactile_sim._core", "-o", stub], cwd=ROOT)
+    assert stub.read_text() == (ROOT / "tactile_sim/_core.pyi").read_text()
 
 
 def test_the_type_marker_is_installed(installed):

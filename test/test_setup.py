@@ -17,6 +17,7 @@ PARTS = (
     "tools",
     "requirements",
     "cmake",
+    "core",
     "interfaces",
     "msg",
     "srv",

@@ -20,8 +20,9 @@ EXTRAS_HEADER = """\
 # Every package of .venv-{name}, pinned as in lock.txt. Written by tools/lock.py from {name}.in. To install:
 # pip install --no-deps --require-hashes -r
 """
-ROS = "# Only where no ROS is sourced:\n"
-LISTS = ("core", "analysis", "motrix", "robots", "learning", "dev")
+ROS, TESTS = "# Only where no ROS is sourced:\n", "# Only for tests and development:\n"
+LISTS = ("core", "build")
+TEST_LISTS = ("analysis", "motrix", "robots", "learning", "dev")
 ALONE = ("trifinger",)
 """Requirement lists whose packages are installed without their dependencies."""
 DOCS = Path(__file__).parents[1] / "docs"
@@ -117,11 +118,13 @@ def lock_extras() -> None:
 def main() -> None:
     """Write all lock files."""
     lock_docs()
-    everything = resolved([*LISTS, "ros"]) | resolved(ALONE, "--no-deps")
+    everything = resolved([*LISTS, *TEST_LISTS, "ros"]) | resolved(ALONE, "--no-deps")
     common = resolved(LISTS).keys() | resolved(ALONE, "--no-deps").keys()
-    without_ros = {name: package for name, package in everything.items() if name in common}
-    with_ros = {name: package for name, package in everything.items() if name not in common}
-    LOCK.write_text(HEADER + "".join(lines(without_ros)) + ROS + "".join(lines(with_ros)))
+    with_ros = resolved([*LISTS, "ros"]).keys() - common
+    sections: dict[str, dict[str, list[dict[str, Any]]]] = {HEADER: {}, ROS: {}, TESTS: {}}
+    for name, package in everything.items():
+        sections[HEADER if name in common else ROS if name in with_ros else TESTS][name] = package
+    LOCK.write_text("".join(title + "".join(lines(packages)) for title, packages in sections.items()))
     lock_extras()
     print(f"{len(everything)} packages pinned")
 

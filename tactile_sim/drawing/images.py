@@ -91,6 +91,6 @@ class _ForceImage:
 
     def __call__(self, snapshot: Snapshot) -> np.ndarray:
         body = self._simulation.skin.pads[self._index]
-        readings = snapshot.taxels32[body.start : body.stop]
+        readings = snapshot.readings32[body.start : body.stop]
         scale = self._simulation.settings.markers.taxel_scale or self._usual_scale
         return self._map.image(np.linalg.norm(readings, axis=1), scale)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
 from tactile_sim.drawing.colors import level_colors, levels
 from tactile_sim.skin import Skin
 
@@ -43,28 +42,9 @@ class LitTriangles:
         touched = np.flatnonzero(squares)
         level = np.zeros(len(squares))
         level[touched] = levels(np.sqrt(squares[touched]), scale)
-        lit = _corners_of_lit(self._triangles, level)
+        lit = self._triangles[(level[self._triangles] > 0.0).any(axis=1)].ravel()
         colors = np.ones((len(lit), 4), np.float32)
         colors[:, :3] = level_colors(level[lit]) / np.float32(255.0)
         pads, first = np.unique(self._pad_index[lit], return_index=True)
         corners = self._corners[lit]
         return pads.astype(np.int32), np.split(corners, first[1:]), np.split(colors, first[1:])
-
-
-@kernel
-def _corners_of_lit(triangles, level):
-    """Select the triangles that have a level > 0 at one or more corners.
-
-    Args:
-        triangles: Taxel indices of the corners of all triangles (t, 3).
-        level: Level of each taxel on the colour scale (taxels,).
-
-    Returns:
-        Taxel indices of the corners of the n selected triangles as a flat array (3 * n,).
-    """
-    out, count = np.empty(triangles.size, np.int64), 0
-    for a, b, c in triangles:
-        if level[a] > 0.0 or level[b] > 0.0 or level[c] > 0.0:
-            out[count], out[count + 1], out[count + 2] = a, b, c
-            count += 3
-    return out[:count]

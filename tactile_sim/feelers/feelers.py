@@ -8,17 +8,11 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from tactile_sim import _core
 from tactile_sim.arguments import as_number, require_arrays
 from tactile_sim.errors import CommandError, ConfigError
-from tactile_sim.feelers import reading
-from tactile_sim.feelers.obstacles import covering, tables
 from tactile_sim.feelers.placed import Placed
-from tactile_sim.feelers.thickness import thickness
-from tactile_sim.geometry.rays.tree import Tree, build, join
 from tactile_sim.names import Names
-
-LEAF = 12
-"""Largest number of feelers per leaf of a body's bounding volume tree."""
 
 
 @dataclass(frozen=True)
@@ -71,7 +65,7 @@ class Feelers:
         tolerance: float | Sequence[float] = 0.2,
         children: bool | Sequence[bool] = True,
     ) -> None:
-        """Build the tables for the feelers and compile the kernels.
+        """Build the tables for the feelers.
 
         Args:
             model: MuJoCo model. A reference is kept to read the elevations of height fields.
@@ -92,7 +86,6 @@ class Feelers:
         names = Names(model)
         tolerances = _per_body("tolerance", tolerance, len(placed))
         below = _per_body("children", children, len(placed))
-        covers = [covering(model, body.body_id, bool(each)) for body, each in zip(placed, below, strict=True)]
         for each, body in zip(tolerances, placed, strict=True):
             if not 0 <= as_number(each) < np.inf:
                 raise ConfigError(
@@ -110,50 +103,16 @@ class Feelers:
         self.body_index = np.repeat(np.arange(len(placed)), np.diff(self.offsets))
         self._body_ids = np.array([body.body_id for body in placed], np.int64)
         self.model = model
-        if len(self.lengths):
-            self._prepare(tolerances, covers)
-            self._compile(model)
-
-    def _prepare(self, tolerances: Sequence[float], covers: list[np.ndarray]) -> None:
-        """Build the tables that `reading.read` requires.
-
-        Args:
-            tolerances: For each body, the depth at which rays start, as a fraction of the feeler's length.
-            covers: For each body, the ids of the geoms that can cover its feelers.
-        """
-        model = self.model
-        own = np.flatnonzero(np.isin(model.geom_bodyid, self._body_ids))
-        self._geoms, self._meshes = tables(model, np.unique(np.concatenate([own, *covers]).astype(np.int64)))
-        inside = np.repeat(tolerances, np.diff(self.offsets)) * self.lengths
-        trees: list[Tree] = []
-        for body in self.bodies:
-            these = slice(body.start, body.stop)
-            positions, normals = self.positions[these], self.normals[these]
-            half = 0.5 * thickness(
-                model, body.body_id, positions, normals, self._geoms, self._meshes, 2 * inside[these]
-            )  # fmt: skip
-            inside[these] = np.minimum(inside[these], half)
-            starts = positions - inside[these, None] * normals
-            tips = positions + self.lengths[these, None] * normals
-            if len(starts):
-                trees.append(build(np.minimum(starts, tips), np.maximum(starts, tips), LEAF))
-            else:
-                trees.append(Tree(np.empty((0, 6)), np.empty((0, 3), np.int64), np.empty(0, np.int64)))
-        self._boxes, self._links, first = join(trees)
-        starts = self.positions - inside[:, None] * self.normals
-        columns = np.column_stack([starts, self.normals, inside])
-        order = [tree.order + body.start for tree, body in zip(trees, self.bodies, strict=True)]
-        self._order = np.concatenate([np.empty(0, np.int64), *order])
-        self._columns = np.ascontiguousarray(columns[self._order])
-        ends = np.cumsum([0, *map(len, covers)])
-        self._covering = np.concatenate([np.empty(0, np.int64), *covers]).astype(np.int64)
-        self._table = np.zeros(len(self.bodies), reading.BODY)
-        self._table["body"] = self._body_ids
-        self._table["first"], self._table["last"] = first[:-1], first[1:]
-        self._table["begin"], self._table["end"] = ends[:-1], ends[1:]
-        for row, tree in zip(self._table, trees, strict=True):
-            if len(tree.boxes):
-                row["centre"], row["radius"] = tree.boxes[0, :3], np.linalg.norm(tree.boxes[0, 3:])
+        self._core = _core.Feelers(
+            model._address,
+            [
+                _core.FeelerBody(
+                    body.body_id, bool(each), tolerance, _array(body.positions), _array(body.normals),
+                    _array(body.lengths),
+                )
+                for body, each, tolerance in zip(placed, below, tolerances, strict=True)
+            ],
+        )  # fmt: skip
 
     def read(self, data: mujoco.MjData) -> np.ndarray:
         """Return the free length of each feeler.
@@ -188,21 +147,15 @@ class Feelers:
             (n,) free lengths [m], from 0 (completely covered) to the full length. An obstacle that intersects
             the section of the ray inside the body covers the feeler completely.
         """
-        out = self.lengths.copy()
-        if not len(out):
-            return out  # without compiling the kernels
         nbody, ngeom = self.model.nbody, self.model.ngeom
         body_rotations, geom_rotations = _rows(body_rotations), _rows(geom_rotations)
         require_arrays(
             body_positions=(body_positions, (nbody, 3)), body_rotations=(body_rotations, (nbody, 9)),
             geom_positions=(geom_positions, (ngeom, 3)), geom_rotations=(geom_rotations, (ngeom, 9)),
         )  # fmt: skip
-        reading.read(
-            geom_positions, geom_rotations, body_positions, body_rotations,
-            self._table, self._covering, self._boxes, self._links, self._columns, self._order,
-            self._geoms, self._meshes, self.model.hfield_data, out,
-        )  # fmt: skip
-        return out
+        return self._core.read(
+            self.model._address, body_positions, body_rotations, geom_positions, geom_rotations
+        )
 
     def world(self, body_positions: np.ndarray, body_rotations: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Transform the roots and directions of all feelers to the world frame.
@@ -214,25 +167,14 @@ class Feelers:
         Returns:
             Roots (n, 3) [m] and unit directions (n, 3) in the world frame.
         """
-        starts, directions = np.empty_like(self.positions), np.empty_like(self.normals)
-        if not len(starts):
-            return starts, directions
         nbody = self.model.nbody
         require_arrays(
             body_positions=(body_positions, (nbody, 3)), body_rotations=(body_rotations, (nbody, 3, 3))
         )
-        reading.to_world(
-            self.positions, self.normals, self.offsets, self._body_ids, body_positions, body_rotations,
-            starts, directions,
-        )  # fmt: skip
-        return starts, directions
-
-    def _compile(self, model: mujoco.MjModel) -> None:
-        """Call the kernels once, so that they are compiled now instead of at the first reading."""
-        table, self._table = self._table, self._table[:0]  # no body, because all are at the origin here
-        self.read(mujoco.MjData(model))
-        self._table = table
-        self.world(np.zeros((model.nbody, 3)), np.zeros((model.nbody, 3, 3)))
+        body = self._body_ids[self.body_index]
+        turn = body_rotations[body]
+        starts = body_positions[body] + np.einsum("nij,nj->ni", turn, self.positions)
+        return starts, np.einsum("nij,nj->ni", turn, self.normals)
 
 
 def _rows(rotations: np.ndarray) -> np.ndarray:
@@ -259,3 +201,7 @@ def _per_body(what: str, given: float | Sequence[float], number: int) -> list[fl
             )
         return list(given)
     return [given] * number
+
+
+def _array(values: np.ndarray) -> np.ndarray:
+    return np.ascontiguousarray(values, np.float64)

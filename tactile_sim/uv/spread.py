@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
-from tactile_sim.geometry.grid import cell_size, sort_into_cells
+from tactile_sim import _core
 
 APART = 0.8
 """Minimum distance between points [spacings].
@@ -47,10 +46,7 @@ def over_triangles(corners: np.ndarray, spacing: float) -> tuple[np.ndarray, np.
     weights = np.stack([1 - s, s * (1 - t), s * t], axis=1)
     points = np.einsum("nk,nki->ni", weights, corners[face])
     normals = across / np.maximum(doubled, 1e-300)[:, None]
-    distance = APART * spacing
-    cell = cell_size(points, distance)
-    order = random.permutation(count)
-    taken = _take(points, normals, face, order, distance, cell, *sort_into_cells(points, cell))
+    taken = _core.keep_apart(points, normals[face], random.permutation(count), APART * spacing)
     return face[taken], weights[taken]
 
 
@@ -79,46 +75,3 @@ def over_cylinder(radius: float, half: float, spacing: float) -> tuple[np.ndarra
     up = np.tile([0.0, 0.0, 1.0], (count, 1))
     lower = end * [1, 1, -1]
     return np.concatenate([end, side, lower]), np.concatenate([up, out, -up])
-
-
-@kernel
-def _take(points, normals, face, order, distance, cell, corner, shape, first, sorted_points):
-    """Select points that keep a minimum distance from each other; return their indices in ascending order.
-
-    A candidate is selected unless it is too close to a point selected before it. Points whose normals are
-    more than 120 degrees apart, such as those on opposite sides of a thin part, may be closer.
-
-    Args:
-        points: (n, 3) candidates [m].
-        normals: (t, 3) unit normals of the triangles.
-        face: (n,) index of the triangle that contains each candidate.
-        order: (n,) order in which candidates are considered.
-        distance: Minimum distance [m].
-        cell: Edge length of the cells of the grid [m], at least ``distance``; see
-            `tactile_sim.geometry.grid`.
-        corner: (3,) corner of the grid [m].
-        shape: (3,) number of cells along each axis.
-        first: (c + 1,) start of each cell in ``sorted_points``.
-        sorted_points: (n,) indices of the points, cell by cell.
-    """
-    blocked = np.zeros(len(points), np.bool_)
-    taken = np.zeros(len(points), np.bool_)
-    for p in order:
-        if blocked[p]:
-            continue
-        taken[p] = True
-        x, y, z = points[p]
-        i, j, k = int((x - corner[0]) / cell), int((y - corner[1]) / cell), int((z - corner[2]) / cell)
-        for u in range(max(i - 1, 0), min(i + 2, shape[0])):
-            for v in range(max(j - 1, 0), min(j + 2, shape[1])):
-                row = (u * shape[1] + v) * shape[2]
-                for e in range(first[row + max(k - 1, 0)], first[row + min(k + 2, shape[2])]):
-                    q = sorted_points[e]
-                    dx, dy, dz = points[q, 0] - x, points[q, 1] - y, points[q, 2] - z
-                    if dx * dx + dy * dy + dz * dz < distance * distance:
-                        facing = 0.0
-                        for axis in range(3):
-                            facing += normals[face[p], axis] * normals[face[q], axis]
-                        if facing > -0.5:
-                            blocked[q] = True
-    return np.flatnonzero(taken)

@@ -12,7 +12,7 @@ import numpy as np
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
-from tactile_sim.compilation import kernel
+from tactile_sim import _core
 from tactile_sim.uv.primitive_uv import SIDES
 
 ROW = 1.15
@@ -40,9 +40,9 @@ def unwrap(corners: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     while left.any():
         faces = np.flatnonzero(left)
         faces = faces[np.lexsort((flat[faces, :, 0].min(axis=1), chart[faces]))]
-        covers = _covers(flat[faces], chart[faces], 1e-9 * extent)
+        covers = _core.covering_triangles(flat[faces], chart[faces], 1e-9 * extent)
         layer[faces] = number
-        left[faces[~covers]] = False
+        left[faces[covers == 0]] = False
         number += 1
     chart = _charts(adjacent, label * number + layer)
     return _pack(flat, chart)
@@ -103,55 +103,3 @@ def _pack(flat: np.ndarray, chart: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     placed = flat + (place - low)[chart][:, None]
     first, last = placed.min(axis=(0, 1)), placed.max(axis=(0, 1))
     return (placed - first) / (last - first), last - first
-
-
-@kernel
-def _covers(triangles, chart, slack):
-    """Return whether each triangle overlaps an earlier triangle that is kept in the same chart.
-
-    Args:
-        triangles: (n, 3, 2) corners of the projected triangles [m], sorted by chart and then by smallest x.
-        chart: (n,) index of the chart that contains each triangle.
-        slack: Overlaps up to this length are ignored [m].
-
-    Returns:
-        (n,) bool, True for triangles that must be moved to another chart.
-    """
-    out = np.zeros(len(triangles), np.bool_)
-    for i in range(len(triangles)):
-        if out[i]:
-            continue
-        right = triangles[i, :, 0].max() - slack
-        low, high = triangles[i, :, 1].min() + slack, triangles[i, :, 1].max() - slack
-        j = i + 1
-        while j < len(triangles) and chart[j] == chart[i] and triangles[j, :, 0].min() < right:
-            if not out[j] and triangles[j, :, 1].min() < high and triangles[j, :, 1].max() > low:
-                out[j] = not _apart(triangles[i], triangles[j], slack) and not _apart(
-                    triangles[j], triangles[i], slack
-                )
-            j += 1
-    return out
-
-
-@kernel
-def _apart(one, other, slack):
-    """Return whether an edge of one triangle separates it from the other triangle.
-
-    Args:
-        one: (3, 2) corners of the first triangle, whose edges are tested [m].
-        other: (3, 2) corners of the second triangle [m].
-        slack: Overlaps up to this are ignored [m].
-    """
-    turn = (one[1, 0] - one[0, 0]) * (one[2, 1] - one[0, 1]) - (one[1, 1] - one[0, 1]) * (
-        one[2, 0] - one[0, 0]
-    )
-    for k in range(3):
-        dx, dy = one[k, 0] - one[k - 1, 0], one[k, 1] - one[k - 1, 1]
-        length = np.hypot(dx, dy)
-        nearest = -np.inf
-        for c in range(3):
-            inside = dx * (other[c, 1] - one[k - 1, 1]) - dy * (other[c, 0] - one[k - 1, 0])
-            nearest = max(nearest, inside if turn > 0.0 else -inside)
-        if nearest <= slack * length:
-            return True
-    return False

@@ -15,7 +15,6 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from tactile_sim.compilation import kernel
 from tactile_sim.errors import SceneError
 from tactile_sim.uv.raster import fill
 from tactile_sim.uv.spread import over_triangles
@@ -188,8 +187,7 @@ class Triangles(UvMap):
         return np.cross(b - a, c - a)
 
 
-@kernel
-def _affine(corners, flat, face, uv):
+def _affine(corners: np.ndarray, flat: np.ndarray, face: np.ndarray, uv: np.ndarray) -> np.ndarray:
     """Map points from triangles on the map to the same triangles in space.
 
     Args:
@@ -201,17 +199,11 @@ def _affine(corners, flat, face, uv):
     Returns:
         (n, 3) positions of the points in space [m].
     """
-    out = np.empty((len(face), 3))
-    for i in range(len(face)):
-        u, v = flat[face[i], 0]
-        bu, bv = flat[face[i], 1, 0] - u, flat[face[i], 1, 1] - v
-        cu, cv = flat[face[i], 2, 0] - u, flat[face[i], 2, 1] - v
-        of_b = ((uv[i, 0] - u) * cv - (uv[i, 1] - v) * cu) / (bu * cv - bv * cu)
-        of_c = (bu * (uv[i, 1] - v) - bv * (uv[i, 0] - u)) / (bu * cv - bv * cu)
-        for k in range(3):
-            a, b, c = corners[face[i], 0, k], corners[face[i], 1, k], corners[face[i], 2, k]
-            out[i, k] = a + of_b * (b - a) + of_c * (c - a)
-    return out
+    a, b, c = np.moveaxis(corners[face], 1, 0)
+    origin = flat[face, 0]
+    (bu, bv), (cu, cv), (u, v) = (flat[face, 1] - origin).T, (flat[face, 2] - origin).T, (uv - origin).T
+    area = bu * cv - bv * cu
+    return a + ((u * cv - v * cu) / area)[:, None] * (b - a) + ((bu * v - bv * u) / area)[:, None] * (c - a)
 
 
 def mesh_corners(model: mujoco.MjModel, mesh: int) -> np.ndarray:

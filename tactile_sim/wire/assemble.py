@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from tactile_sim._core import WireStep
 from tactile_sim.wire.encode import Encoder
 from tactile_sim.wire.placeholders import (
     IntColumn,
@@ -16,19 +17,6 @@ from tactile_sim.wire.placeholders import (
     Stamp,
     Value,
 )
-from tactile_sim.wire.program import (
-    CHECK,
-    DOUBLES,
-    INT,
-    NEXT,
-    PAYLOAD,
-    PIECE,
-    REPEAT,
-    RESERVE,
-    ROWS,
-    SINGLES,
-    STAMP,
-)
 from tactile_sim.wire.types import PRIMITIVES, TIME_TYPES, Sequence, Struct, WireError
 from tactile_sim.wire.values import fields_of
 
@@ -37,7 +25,7 @@ class Assembler:
     """Compiles a message template into a list of operations and constant pieces.
 
     Attributes:
-        operations: Code and three operands of each operation, see :mod:`tactile_sim.wire.program`.
+        operations: Code and three operands of each operation, see core/include/tactile/cdr.h.
         paths: Path of the first field that each operation writes, for error messages.
         pieces: Bytes of all constant pieces (encoded constant fields), concatenated.
         spans: Start and end of each span in ``pieces``. A piece has eight spans, one for each start offset
@@ -62,12 +50,10 @@ class Assembler:
         self._in_repeat = self._has_repeat = False
         self._least_rows = 0
 
-        self._add(CHECK, "")
+        self._add(WireStep.CHECK, "")
         self._read(kind, fields, "")
         self._close()
-        self.operations[0] = [CHECK, self._keys, self._values, self._least_rows]
-        if self.payloads > 1:
-            self._reserve_for(self.payloads - 1)
+        self.operations[0] = [WireStep.CHECK, self._keys, self._values, self._least_rows]
 
     def _read(self, kind: Struct, fields: Any, path: str) -> None:
         try:
@@ -94,13 +80,13 @@ class Assembler:
         match placeholder:
             case Stamp():
                 _require(isinstance(kind, Struct) and kind.name in TIME_TYPES, placeholder, "a time", path)
-                self._add(STAMP, path, most=11)
+                self._add(WireStep.STAMP, path, most=11)
             case IntColumn(column):
                 one = kind.uniform is not None and kind.shape == () and kind.uniform.dtype.kind in "iub"
                 _require(one, placeholder, "an integer or boolean", path)
                 self._use_keys(path, column)
                 size = kind.uniform.dtype.itemsize
-                self._add(INT, path, column, size, most=2 * size)
+                self._add(WireStep.INT, path, column, size, most=2 * size)
             case Value(column):
                 _require(_is_real(kind), placeholder, "a real number, or an array or struct of these", path)
                 self._add_value(kind, column, path)
@@ -112,7 +98,7 @@ class Assembler:
                 fits = _is_real(element) and element.uniform.dtype.itemsize == 8
                 _require(fits, placeholder, "a sequence of float64 or of structs of float64", path)
                 self._use_keys(path, begin, count)
-                self._add(ROWS, path, begin, count, element.width, most=11)
+                self._add(WireStep.ROWS, path, begin, count, element.width, most=11)
             case Payload():
                 element = _element(kind, placeholder, path)
                 uniform = element.uniform is not None
@@ -120,7 +106,7 @@ class Assembler:
                 if self._in_repeat:
                     raise WireError("a Payload must be outside Repeat", path)
                 size = element.uniform.dtype.itemsize
-                self._add(PAYLOAD, path, size, size * element.width, self.payloads, most=18)
+                self._add(WireStep.PAYLOAD, path, size, size * element.width, self.payloads, most=18)
                 self.payloads += 1
             case Repeat(fields):
                 element = _element(kind, placeholder, path)
@@ -131,7 +117,7 @@ class Assembler:
         self._use_columns(path, column)
         self._values = max(self._values, column + kind.width)
         size = kind.uniform.dtype.itemsize
-        code = DOUBLES if size == 8 else SINGLES
+        code = WireStep.DOUBLES if size == 8 else WireStep.SINGLES
         before = self.operations[-1]
         if before[0] == code and before[1] + before[2] == column:
             # This field continues the previous one, both in the message and in the values.
@@ -148,36 +134,27 @@ class Assembler:
             except WireError as error:
                 error.reason = f"value {index} of the Lookup: {error.reason}"
                 raise
-        self._add(PIECE, path, column, first, len(values), most=most)
+        self._add(WireStep.PIECE, path, column, first, len(values), most=most)
 
     def _add_repeat(self, element: Struct, fields: Mapping[str, Any], path: str) -> None:
         if self._has_repeat:
             raise WireError("a template can have only one Repeat, and a Repeat cannot be nested", path)
         self._has_repeat = True
-        self._add(REPEAT, path, most=7)
+        self._add(WireStep.REPEAT, path, most=7)
         start = len(self.operations)
         self._in_repeat = True
         self._read(element, fields, path)
         self._close()
         self._in_repeat = False
-        self._add(NEXT, path, start)
+        self._add(WireStep.NEXT, path, start)
         self.operations[start - 1][1] = len(self.operations)
-
-    def _reserve_for(self, payloads: int) -> None:
-        """Insert the operation RESERVE after CHECK, and adjust the operation indices in REPEAT and NEXT."""
-        for operation in self.operations:
-            if operation[0] in (REPEAT, NEXT):
-                operation[1] += 1
-        self.operations.insert(1, [RESERVE, payloads, 0, 0])
-        self.paths.insert(1, "")
-        self.max_size += 8 * payloads
 
     def _close(self) -> None:
         """Add the constant fields since the last placeholder as one piece."""
         if self._fixed:
             first = len(self.spans)
             most = self._add_piece(self._fixed)
-            self._add(PIECE, self._fixed[0][0], -1, first, 1, most=most)
+            self._add(WireStep.PIECE, self._fixed[0][0], -1, first, 1, most=most)
             self._fixed = []
 
     def _add_piece(self, fields: list[tuple[str, Encoder, Any]]) -> int:

@@ -1,4 +1,4 @@
-"""Message templates, which have constant and variable fields and are filled in by a compiled kernel.
+"""Message templates, which have constant and variable fields and are filled in by the native core.
 
 >>> template = MessageTemplate(kind, {"header": {"stamp": STAMP, "frame_id": "world"},
 ...     "contacts": Repeat({"body1": Lookup(0, bodies), "position": Value(0), ...})})
@@ -7,41 +7,24 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
+from tactile_sim import _core
+from tactile_sim._core import WireStep
 from tactile_sim.wire.assemble import Assembler
-from tactile_sim.wire.encode import ENCAPSULATION
-from tactile_sim.wire.program import PIECE, ROWS, run
 from tactile_sim.wire.types import Struct, WireError
 
-_NO_KEYS, _NO_VALUES = np.zeros((1, 0), np.int32), np.zeros((1, 0))
-_NO_POINTS, _NO_DATA = np.zeros((0, 0)), np.zeros(0, np.uint8)
-_make_bytes = ctypes.PYFUNCTYPE(ctypes.py_object, ctypes.c_void_p, ctypes.c_ssize_t)(
-    ("PyBytes_FromStringAndSize", ctypes.pythonapi)
-)
-_address_of = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object)(("PyBytes_AsString", ctypes.pythonapi))
-
-
-def _new_bytes(size: int) -> tuple[bytes, memoryview]:
-    """Return a bytes object with undefined content, and a writable view that keeps it alive.
-
-    As in C, the content may be changed until the object is passed on.
-    """
-    made = _make_bytes(None, size)
-    memory = (ctypes.c_ubyte * size).from_address(_address_of(made))
-    memory.owner = made  # type: ignore[attr-defined]
-    return made, memoryview(memory).cast("B")
+_NO_KEYS, _NO_VALUES, _NO_POINTS = np.zeros((1, 0), np.int32), np.zeros((1, 0)), np.zeros((0, 0))
 
 
 class MessageTemplate:
     """A message type with constant values and placeholders for its fields.
 
     Omitted fields have their ROS defaults. A list whose elements contain placeholders is a sequence of
-    constant length. A template is not thread-safe.
+    constant length.
 
     Args:
         kind: The message type.
@@ -58,17 +41,14 @@ class MessageTemplate:
         except WireError as error:
             error.message_type = kind.name
             raise
-        self._plan = (
+        self._steps, self._paths, self._payloads = compiled.operations, compiled.paths, compiled.payloads
+        self._core = _core.WireTemplate(
             np.array(compiled.operations, np.int64),
-            np.frombuffer(bytes(compiled.pieces), np.uint8),
+            bytes(compiled.pieces),
             np.array(compiled.spans, np.int64).reshape(-1, 2),
+            compiled.max_size,
+            compiled.max_row_size,
         )
-        """Operations, pieces and spans, see `run`."""
-        self._paths, self._has_payload = compiled.paths, compiled.payloads > 0
-        self._more = max(compiled.payloads - 1, 0)
-        """Number of Payloads after the first."""
-        self._max_size, self._max_row_size = compiled.max_size, compiled.max_row_size
-        self._allocate(self._max_size)
 
     def fill(
         self,
@@ -76,7 +56,7 @@ class MessageTemplate:
         keys: np.ndarray = _NO_KEYS,
         values: np.ndarray = _NO_VALUES,
         points: np.ndarray = _NO_POINTS,
-        data: np.ndarray | tuple[np.ndarray, ...] = _NO_DATA,
+        data: np.ndarray | tuple[np.ndarray, ...] = (),
     ) -> bytes:
         """Fill in the placeholders and return the encoded message.
 
@@ -94,33 +74,15 @@ class MessageTemplate:
         Raises:
             WireError: Rows or columns are missing, or a key is out of range. The error names the field.
         """
-        size = max(len(keys), len(values)) * self._max_row_size + self._max_size + 8 * points.size
-        if size > self._out.nbytes:
-            self._allocate(size)
-        if not self._has_payload:
-            split, end = run(*self._plan, stamp, keys, values, points, 0, self._out)
-            if end < 0:
-                self._raise(split, -1 - end, keys, values, points)
-            return b"".join((ENCAPSULATION, self._octets[:end]))
-        first, others = (data[0], data[1:]) if isinstance(data, tuple) else (data, ())
-        if len(others) != self._more:
+        payloads = data if isinstance(data, tuple) else (data,)
+        if len(payloads) != self._payloads:
             raise WireError(
-                f"data: must have {self._more + 1} arrays in a tuple, got {len(others) + 1}", "", self._name
+                f"data: must have {self._payloads} arrays in a tuple, got {len(payloads)}", "", self._name
             )
-        if others:
-            self._others[:] = [content.nbytes for content in others]
-        split, end = run(*self._plan, stamp, keys, values, points, first.nbytes, self._out)
-        if end < 0:
-            self._raise(split, -1 - end, keys, values, points)
-        octets = self._octets
-        rest = split + (first.nbytes & 7)
-        if not others:
-            return b"".join((ENCAPSULATION, octets[:split], first.data, octets[rest:end]))
-        parts: list[Any] = [ENCAPSULATION, octets[8 * len(others) : split], first.data]
-        for content, offset in zip(others, self._others.tolist(), strict=True):
-            parts += octets[rest:offset], content.data
-            rest = offset + (content.nbytes & 7)
-        return b"".join((*parts, octets[rest:end]))
+        message = self._core.fill(stamp, keys, values, points, *payloads)
+        if isinstance(message, tuple):
+            self._raise(*message, keys, values, points)
+        return message
 
     def reserve(self, stamp: int, size: int) -> tuple[bytes, np.ndarray]:
         """Encode a message whose Payload the caller writes, which is faster than copying a large array.
@@ -138,29 +100,18 @@ class MessageTemplate:
         Raises:
             WireError: The template has other placeholders.
         """
-        split, end = run(*self._plan, stamp, _NO_KEYS, _NO_VALUES, _NO_POINTS, size, self._out)
-        if end < 0 or not self._has_payload or self._more:
+        if self._payloads != 1 or any(self._steps[0][1:]):
             raise WireError("reserve: must have one Payload and otherwise only stamps", "", self._name)
-        rest, start = split + (size & 7), len(ENCAPSULATION) + split
-        message, memory = _new_bytes(start + size + end - rest)
-        memory[:start] = ENCAPSULATION + self._octets[:split]
-        memory[start + size :] = self._octets[rest:end]
-        return message, np.frombuffer(memory, np.uint8, size, start)
-
-    def _allocate(self, size: int) -> None:
-        """Allocate a buffer of twice ``size`` bytes, so that slightly larger messages also fit."""
-        self._out = np.empty(size // 4)
-        self._octets = self._out.data.cast("B")
-        self._others = self._out.view(np.int64)[: self._more]
+        return self._core.reserve(stamp, size)
 
     def _raise(
         self, row: int, operation: int, keys: np.ndarray, values: np.ndarray, points: np.ndarray
-    ) -> None:
+    ) -> NoReturn:
         """Raise a WireError that explains why an operation failed at a row."""
-        code, a, b, c = self._plan[0][operation].tolist()
-        if code == PIECE:
+        code, a, b, c = self._steps[operation]
+        if code == WireStep.PIECE:
             reason = f"keys[{row}, {a}] must be from {-c} to {c - 1}, got {keys[row, a]}"
-        elif code == ROWS:
+        elif code == WireStep.ROWS:
             reason = (
                 f"keys[{row}] requests {keys[row, b]} rows of {c} numbers from row {keys[row, a]} on, got"
                 f" points of shape {points.shape}; each row can be used only once"

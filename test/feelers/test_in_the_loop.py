@@ -50,7 +50,7 @@ def test_feelers_of_a_falling_cube_react_before_its_skin(falling):
         snapshot = falling.observe()
         if (snapshot.feelers < LENGTH).any():
             feeler_time = min(feeler_time, falling.time)
-        if np.abs(snapshot.taxels).max() > 0:
+        if np.abs(snapshot.readings).max() > 0:
             skin_time = falling.time
         falling.step()
     # Free fall: the feelers reach the floor at a height of their length, the skin at a height of 0.
@@ -148,7 +148,7 @@ def test_body_with_only_a_skin_has_a_force_image(tmp_path):
 def test_feelers_do_not_require_a_skin(tmp_path):
     alone = simulation(tmp_path, feelers={"cu*": {"spacing": 0.05, "length": 0.1}})
     assert len(alone.observe().feelers) == len(alone.feelers.positions) > 0
-    assert len(alone.observe().taxels) == 0
+    assert len(alone.observe().readings) == 0
     assert [image.name for image in tactile_images(alone)] == ["image"]
 
 

@@ -16,11 +16,11 @@ from itertools import product
 
 import numpy as np
 
-from tactile_sim.skin.placement.hull import project_to_hull
+from tactile_sim import _core
 from tactile_sim.skin.placement.relax import relax
 from tactile_sim.skin.placement.shapes import Shape, ellipsoid_element, sphere_grid
 from tactile_sim.skin.placement.surface import Surface
-from tactile_sim.skin.placement.triangulate import triangulate, zip_rings
+from tactile_sim.skin.placement.triangulate import triangulate
 
 GOLDEN = (np.sqrt(5) - 1) / 2
 """Angle between consecutive points of a spiral [turns]. The golden ratio keeps all points apart."""
@@ -128,7 +128,7 @@ def _cylinder(shape: Shape, spacing: float) -> Surface:
         (area / count)[ring],
         np.concatenate(
             [
-                zip_rings(first[i], count[i], phase[i], first[i + 1], count[i + 1], phase[i + 1])
+                _core.zip_rings(first[i], count[i], phase[i], first[i + 1], count[i + 1], phase[i + 1])
                 for i in range(len(count) - 1)
             ]
         ),
@@ -210,7 +210,7 @@ def _mesh(shape: Shape, spacing: float) -> Surface:
     at = np.zeros(n, np.int64)
 
     def project(points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return project_to_hull(points, at, hull.normals, offsets, hull.first, hull.beside)
+        return _core.project_to_hull(points, at, hull.normals, offsets, hull.first, hull.beside)
 
     return _relaxed(start - centre, shape.area, project).moved(np.eye(3), centre)
 

@@ -17,7 +17,7 @@ from dataclasses import replace
 import numpy as np
 from scipy.spatial import cKDTree
 
-from tactile_sim.compilation import kernel
+from tactile_sim import _core
 from tactile_sim.skin.placement import even, mimo_meshes, mimo_points
 from tactile_sim.skin.placement.merge import Placement
 from tactile_sim.skin.placement.shapes import Shape
@@ -122,16 +122,4 @@ def _in_hull(shape: Shape, surface: Surface, points: np.ndarray, on: float) -> n
     a, b, c = np.moveaxis(surface.positions[surface.triangles], 1, 0)
     across = np.cross(b - a, c - a)
     normals = across / np.linalg.norm(across, axis=1, keepdims=True)
-    return _below_all(points, normals, np.einsum("ij,ij->i", normals, a) + on)
-
-
-@kernel
-def _below_all(points, normals, offsets):
-    out = np.ones(len(points), np.bool_)
-    for i in range(len(points)):
-        x, y, z = points[i]
-        for h in range(len(offsets)):
-            if normals[h, 0] * x + normals[h, 1] * y + normals[h, 2] * z > offsets[h]:
-                out[i] = False
-                break
-    return out
+    return _core.depth_in_hull(points, normals, np.einsum("ij,ij->i", normals, a) + on) >= 0.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
+from tactile_sim import _core
 from tactile_sim.skin.placement.shapes import Shape
 
 
@@ -41,7 +41,7 @@ def outward(shape: Shape, points: np.ndarray, blur: float = 0.0) -> np.ndarray:
             normals = p / shape.size**2
         case _:
             assert shape.hull is not None, "meshes have a hull"
-            normals = _hull_normals(p, shape.hull.normals, shape.hull.offsets, blur)
+            normals = _core.hull_normals(p, shape.hull.normals, shape.hull.offsets, blur)
     length = np.linalg.norm(normals, axis=1, keepdims=True)
     # At the centre all directions are equivalent.
     normals = np.where(length > 0, normals / np.where(length > 0, length, 1.0), [0.0, 0.0, 1.0])
@@ -81,68 +81,5 @@ def onto(shape: Shape, points: np.ndarray) -> np.ndarray:
             p /= np.linalg.norm(p / shape.size, axis=1, keepdims=True)
         case _:
             assert shape.hull is not None, "meshes have a hull"
-            p = _onto_hull(p, shape.hull.normals, shape.hull.offsets, shape.hull.vertices.mean(axis=0))
+            p = _core.onto_hull(p, shape.hull.normals, shape.hull.offsets, shape.hull.vertices.mean(axis=0))
     return p @ shape.rotation.T + shape.position
-
-
-@kernel
-def _hull_normals(points, normals, offsets, blur):
-    """Return, for each point, the sum (n, 3) of the normals of the hull's planes that are nearest to it.
-
-    Args:
-        points: Points (n, 3) in the geom's frame [m].
-        normals: Outward unit normals (h, 3) of the planes.
-        offsets: Offsets (h,) of the planes [m].
-        blur: Planes at most this much farther away than the nearest one are included [m].
-    """
-    out = np.zeros_like(points)
-    depths = np.empty(len(offsets))
-    for i in range(len(points)):
-        for h in range(len(offsets)):
-            depths[h] = offsets[h]
-            for k in range(3):
-                depths[h] -= normals[h, k] * points[i, k]
-        nearest = depths.argmin()
-        for h in range(len(offsets)):
-            if depths[h] <= depths[nearest] + blur:
-                out[i] += normals[h]
-        # If a geom is thinner than the blur, the planes on the other side are included and can dominate.
-        if (out[i] * normals[nearest]).sum() <= 0.0:
-            out[i] = normals[nearest]
-    return out
-
-
-@kernel
-def _onto_hull(points, normals, offsets, middle):
-    """Project points onto a hull.
-
-    Args:
-        points: Points (n, 3) in the geom's frame [m].
-        normals: Outward unit normals (h, 3) of the planes.
-        offsets: Offsets (h,) of the planes [m].
-        middle: A point (3,) inside the hull [m].
-
-    Returns:
-        Points (n, 3) on the hull [m].
-    """
-    out = points.copy()
-    for i in range(len(points)):
-        # Take a few steps onto the nearest or most exceeded plane, then project exactly along the ray.
-        for _ in range(4):
-            least, plane = np.inf, 0
-            for h in range(len(offsets)):
-                depth = offsets[h]
-                for k in range(3):
-                    depth -= normals[h, k] * out[i, k]
-                if depth < least:
-                    least, plane = depth, h
-            out[i] += least * normals[plane]
-        stretch = 0.0
-        for h in range(len(offsets)):
-            along, reach = 0.0, offsets[h]
-            for k in range(3):
-                along += normals[h, k] * (out[i, k] - middle[k])
-                reach -= normals[h, k] * middle[k]
-            stretch = max(stretch, along / reach)
-        out[i] = middle + (out[i] - middle) / stretch
-    return out

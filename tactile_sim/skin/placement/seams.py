@@ -7,10 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.spatial import cKDTree
 
+from tactile_sim import _core
 from tactile_sim.skin.placement.mesh import LOST, SEAM, SPARE, TAXEL, Mesh
 from tactile_sim.skin.placement.outward import onto, outward
 from tactile_sim.skin.placement.shapes import Shape
-from tactile_sim.skin.placement.thin import drop
 
 COINCIDENT = 1e-3
 """Surfaces closer to each other than this coincide [spacings]."""
@@ -84,7 +84,7 @@ def widen(mesh: Mesh, normals: np.ndarray, geom: np.ndarray, spacing: float) -> 
         if (mesh.role[pair] != SPARE).all():
             mesh.role[pair[mesh.role[pair] == TAXEL][:1]] = SPARE
     for worst in (0.1, 0.0):
-        drop(mesh, SPARE, worst)
+        _core.drop_vertices(*mesh, SPARE, worst)
 
 
 def _members(mesh: Mesh, geom: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from tactile_sim.compilation import kernel
+from tactile_sim import _core
 from tactile_sim.errors import SceneError
 from tactile_sim.names import Names
 
@@ -78,7 +78,7 @@ class Hull:
 
     def depth(self, points: np.ndarray) -> np.ndarray:
         """Return the depth (n,) of points (n, 3) below the nearest plane [m]; negative outside."""
-        return _below_planes(points, self.normals, self.offsets)
+        return _core.depth_in_hull(points, self.normals, self.offsets)
 
 
 @dataclass(frozen=True)
@@ -252,15 +252,3 @@ def _colliding_vertices(model: mujoco.MjModel, mesh: int) -> np.ndarray:
     # vertices and faces, the edge address of each vertex, and the index of each vertex in the mesh.
     count = model.mesh_graph[graph]
     return vertices[model.mesh_graph[graph + 2 + count : graph + 2 + 2 * count]]
-
-
-@kernel
-def _below_planes(points, normals, offsets):
-    out = np.empty(len(points))
-    for i in range(len(points)):
-        x, y, z = points[i]
-        least = np.inf
-        for h in range(len(offsets)):
-            least = min(least, offsets[h] - normals[h, 0] * x - normals[h, 1] * y - normals[h, 2] * z)
-        out[i] = least
-    return out

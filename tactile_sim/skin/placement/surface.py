@@ -76,3 +76,21 @@ class BodySurface:
             new_index[triangles[kept[triangles].all(axis=1)]].astype(np.uint32),
             new_index[sides],
         )
+
+    def part(self, kept: np.ndarray) -> BodySurface:
+        """Return the surface reduced to some of its taxels, with their geoms and the mesh between them.
+
+        Args:
+            kept: (n,) whether to keep each taxel.
+        """
+        new = np.cumsum(kept) - 1
+        used, geom_index = np.unique(self.geom_index[kept], return_inverse=True)
+        return BodySurface(
+            self.geom_ids[used],
+            self.positions[kept],
+            self.normals[kept],
+            self.areas[kept],
+            geom_index.astype(np.uint16),
+            new[self.triangles[kept[self.triangles].all(axis=1)]].astype(np.uint32),
+            new[self.edges[kept[self.edges].all(axis=1)]],
+        )

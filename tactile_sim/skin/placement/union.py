@@ -21,14 +21,13 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 from scipy.spatial import cKDTree
 
+from tactile_sim import _core
 from tactile_sim.skin.placement.mesh import LOST, SPARE, TAXEL, Mesh
 from tactile_sim.skin.placement.outward import outward
 from tactile_sim.skin.placement.polyhedra import Polyhedron, unite
 from tactile_sim.skin.placement.seams import COINCIDENT, meet, widen
 from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.placement.surface import BodySurface, Surface
-from tactile_sim.skin.placement.thin import thin
-from tactile_sim.skin.placement.triangulate import flip_to_delaunay
 
 SUNK = 0.1
 """Depth to which hidden vertices are moved into the geom that hides them, in spacings. This separates
@@ -172,7 +171,7 @@ def _outside(
     whole = np.bincount(vertex_geom[faces[:, 0]], areas, minlength=len(shapes))
     seen = np.bincount(label, _cross(mesh.positions, triangles)[1], minlength=len(shapes))
     seen = seen * np.array([shape.area for shape in shapes]) / np.maximum(whole, 1e-300)
-    thin(mesh, normals, spacing)
+    _core.thin_mesh(*mesh, normals, spacing)
     widen(mesh, normals, geom, spacing)
     return _remaining(mesh, normals, geom, source, seen)
 
@@ -187,7 +186,7 @@ def _remaining(
     alive = mesh.alive
     label, facing = mesh.label[alive], mesh.facing[alive]
     triangles, across = mesh.triangles[alive], (np.cumsum(alive) - 1)[mesh.across[alive]]
-    flip_to_delaunay(triangles, across, mesh.positions, facing, label, 0.5)
+    _core.flip_to_delaunay(triangles, across, mesh.positions, facing, label, 0.5)
     areas = _cross(mesh.positions, triangles)[1]
     # Flat triangles cut off part of the curved surface; the missing area is distributed over all taxels.
     areas *= (seen / np.maximum(np.bincount(label, areas, minlength=len(seen)), 1e-300))[label]

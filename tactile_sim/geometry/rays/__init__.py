@@ -1,1 +1,0 @@
-"""Cast rays against the shapes of a scene."""
