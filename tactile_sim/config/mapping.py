@@ -45,7 +45,7 @@ def from_mapping(
 
     Args:
         mapping: Content below ``ros__parameters``, nested or with dotted keys. The values None and ``"null"``
-            select the default.
+            select the default. In ``skin.scales``, they exclude the body.
         base: Folder to which relative paths refer, or None.
         source: Name of the mapping in error messages, usually the file.
 
@@ -180,6 +180,8 @@ def _checked(
                 raise ValueError("must be true or false, got null; remove the key")
             if value is not None:
                 values[name] = check(value)
+            elif name.startswith("skin.scales."):
+                values[name] = None
         except ConfigError as error:
             errors.append((name, error))
         except ValueError as error:

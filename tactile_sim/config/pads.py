@@ -57,7 +57,10 @@ def resolve_pads(
         where = f"{settings.source}: skin.pads.{name}"
         with errors.collect():
             if name in whole:
-                raise ConfigError(f"{where}: skin.scales already defines a pad {name!r}; rename this one")
+                raise ConfigError(
+                    f"{where}: skin.scales already defines a pad {name!r}; rename this one, or exclude the"
+                    f" body with 'scales: {{{name}: null}}'"
+                )
             preset = presets.load(given["preset"], f"{where}.preset") if "preset" in given else None
             merged, base = (given, settings.base)
             if preset:

@@ -48,13 +48,13 @@ def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> d
 
 
 def match_scales(
-    scales: Mapping[str, float], model: mujoco.MjModel, names: Names, where: str
+    scales: Mapping[str, float | None], model: mujoco.MjModel, names: Names, where: str
 ) -> dict[int, float]:
     """Return the spacing of taxels [m], keyed by body id, in the order of the matching entries.
 
     Args:
         scales: Spacings [m] by body name or pattern, see :func:`tactile_sim.config.match`. A pattern matches
-            only bodies that can collide, and never the world.
+            only bodies that can collide, and never the world. None excludes bodies.
         model: Compiled scene.
         names: Names of the scene's elements.
         where: Prefix for error messages (file and key).
@@ -66,12 +66,20 @@ def match_scales(
     can_feel = _feeling(model, names)
     for entry in scales:
         matched = [body for body in names.bodies[1:] if fnmatch.fnmatchcase(body, entry)]
-        if matched and entry not in names.bodies and not set(matched) & set(can_feel):
+        if (
+            matched
+            and scales[entry] is not None
+            and entry not in names.bodies
+            and not set(matched) & set(can_feel)
+        ):
             raise ConfigError(
                 f"{where}.{entry}: none of the bodies that match ({len(matched)}) has a geom that collides,"
                 " which skin requires; set contype and conaffinity of their geoms in the scene"
             )
-    chosen = match(scales, names.bodies, where, "body", can_feel)
+    matching = match(scales, names.bodies, where, "body", can_feel)
+    chosen = {
+        body: (entry, spacing) for body, entry in matching.items() if (spacing := scales[entry]) is not None
+    }
     ids = {name: body for body, name in enumerate(names.bodies)}
     areas = colliding_areas(model)
     for body in chosen:
@@ -80,10 +88,10 @@ def match_scales(
                 f"{where}.{body}: the body {body!r} has no geom that collides, which skin requires"
                 f"{suggest(body, can_feel)}"
             )
-    check_count([(f"{where}.{entry}", areas[ids[body]], scales[entry]) for body, entry in chosen.items()])
-    entries = list(scales)
-    order = sorted(chosen, key=lambda body: (entries.index(chosen[body]), ids[body]))
-    return {ids[body]: scales[chosen[body]] for body in order}
+    check_count([(f"{where}.{entry}", areas[ids[body]], size) for body, (entry, size) in chosen.items()])
+    entries = {entry: k for k, entry in enumerate(scales)}
+    order = sorted(chosen, key=lambda body: (entries[chosen[body][0]], ids[body]))
+    return {ids[body]: chosen[body][1] for body in order}
 
 
 def _feeling(model: mujoco.MjModel, names: Names) -> list[str]:

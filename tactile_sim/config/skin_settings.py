@@ -57,8 +57,8 @@ class SkinSettings:
         "thickness of the elastic layer, 1e-6 to 1 [m], for `elastic_foundation`",
     )
     sampling: str = key("last", SAMPLING, "value published for the interval between two messages")
-    scales: dict[str, float] = table(SPACING)
-    """Spacing of the taxels [m] by body name or shell pattern."""
+    scales: dict[str, float | None] = table(SPACING)
+    """Spacing of the taxels [m] by body name or shell pattern; None excludes bodies."""
     pads: dict[str, dict[str, Any]] = records(**PAD)
     """Pads: for each name, the keys of `tactile_sim.config.pad_settings.PadSettings`."""
     sensor: dict[str, dict[str, dict[str, Any]]] = records(**PARAMETERS)

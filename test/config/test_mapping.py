@@ -76,9 +76,9 @@ def test_levels_of_a_parameter_file_are_rejected_with_the_mapping_to_pass(levels
 
 
 @pytest.mark.parametrize("null", [None, "null", "~"])
-def test_null_means_the_default(null):
+def test_null_means_the_default_and_excludes_in_scales(null):
     assert settings(engine=null, skin={"scales": {"a": null, "b": 0.1}}) == settings(
-        skin={"scales": {"b": 0.1}}
+        skin={"scales": {"a": None, "b": 0.1}}
     )
 
 

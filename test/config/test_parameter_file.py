@@ -3,10 +3,12 @@
 import math
 
 import pytest
+import yaml
 from support.errors import raises
 
-from tactile_sim import ConfigError
+from tactile_sim import ConfigError, config, share
 from tactile_sim.config import parameter_file
+from tactile_sim.config.settings import KEYS, RECORDS, TABLES
 
 
 def read(tmp_path, text, node="/tactile_sim"):
@@ -145,3 +147,18 @@ def test_missing_file_suggests_a_similar_name(tmp_path):
 def test_folder_is_rejected(tmp_path):
     with raises(ConfigError, "here", "folder"):
         parameter_file.read(tmp_path, "here")
+
+
+def test_no_key_is_anything_but_text_in_yaml_1_1():
+    leaves = [leaf for checks in RECORDS.values() for leaf in checks]
+    keys = {part for name in [*KEYS, *TABLES, *RECORDS, *leaves] for part in name.split(".")}
+    assert [key for key in keys if not isinstance(yaml.safe_load(key), str)] == []
+
+
+@pytest.mark.parametrize("name", share.names("config"))
+def test_shipped_configurations_survive_pyyaml(tmp_path, name):
+    file = config.find(name)
+    copy = tmp_path / file.name
+    copy.write_text(yaml.safe_dump(yaml.safe_load(file.read_text())))
+    read = parameter_file.read(copy, name)
+    assert config.from_mapping(read, file.parent, str(file)) == config.load(name)

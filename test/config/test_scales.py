@@ -41,6 +41,15 @@ def test_pattern_selects_all_matches_and_exact_names_have_precedence():
     assert resolve({"finger_*": 0.01, "finger_1": 0.02}) == {"finger_1": 0.02, "finger_2": 0.01}
 
 
+def test_null_excludes_bodies_from_a_pattern():
+    scales = {"*palm": 0.05, "palm": None, "left?palm": "null", "left_palm": 0.01}
+    assert resolve(scales) == {"left_palm": 0.01}
+    scales = {"*": 0.05, "finger_*": None, "finger_2": 0.01, "left.palm": None}
+    assert set(resolve(scales)) == {"palm", "finger_2", "left_palm", "body8"}
+    with raises(ConfigError, "my.yaml: skin.scales.pal", "palm"):
+        resolve({"*": 0.05, "pal": None})
+
+
 @pytest.mark.parametrize("order", [1, -1])
 def test_narrower_pattern_has_precedence_in_any_order(order):
     scales = dict([("f*", 0.05), ("finger_?", 0.01)][::order])

@@ -124,7 +124,7 @@ def test_settings_from_rcl_values_equal_settings_from_file(tmp_path):
 """)
     settings = config.load(file)
     assert settings == config.from_mapping(read_by_rcl(file), tmp_path, str(file))
-    assert settings.skin.scales == {"left.palm": 0.01, "finger_*": 1.0}
+    assert settings.skin.scales == {"left.palm": 0.01, "finger_*": 1.0, "gone": None}
     assert settings.skin.sensor == {
         "f*": {"noise": {"std": 1.0}, "dead_taxels": {"taxels": (1, 2)}},
         "left.palm": {"delay": {"time": 0.01}},

@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence
 from dataclasses import replace
+from itertools import permutations
 
 import mujoco
 import numpy as np
@@ -15,10 +16,12 @@ from tactile_sim.names import Names
 from tactile_sim.skin.pads.flex import place_flex
 from tactile_sim.skin.pads.layout import Layout, default_tangents
 from tactile_sim.skin.pads.plan import PadPlan, PlacedPad
+from tactile_sim.skin.pads.precedence import places_beside
 from tactile_sim.skin.pads.projection import project
 from tactile_sim.skin.placement.merge import Placement, colliding_geoms, merge
 from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.placement.surface import BodySurface
+from tactile_sim.skin.quadrature import Cells, cells_of
 
 _LOG = logging.getLogger("tactile_sim.skin")
 FARTHEST = 0.01
@@ -27,6 +30,8 @@ LINK = 1.75
 """Maximum distance between neighbouring taxels that no mesh connects, as a multiple of the spacing."""
 STEP = 1e-4
 """Distance from the surface at which the direction of normals is checked [m]."""
+MOST_LINKS = 8
+"""Maximum number of neighbours of a taxel on another pad with a smaller spacing."""
 ALIKE = 0.3
 """Minimum cosine between the normals of neighbouring taxels that no mesh connects."""
 
@@ -76,8 +81,18 @@ def place_pad(model: mujoco.MjModel, plan: PadPlan, placement: Placement, names:
             f"{plan.where}: no taxel of the body {names.bodies[plan.body]!r} is in the region; make it"
             " larger, or the spacing smaller"
         )
-    pad = place_body(plan.name, plan.body, plan.spacing, _part(surface, kept))
-    return replace(pad, ignores_outside=plan.ignores_outside, is_whole=False)
+    pad = place_body(plan.name, plan.body, plan.spacing, surface.part(kept))
+    mesh = surface.triangles.astype(np.int64)
+    cells = cells_of(surface.positions, surface.normals, surface.areas, mesh)
+    own = kept[cells.owner]
+    owner = (np.cumsum(kept) - 1)[cells.owner[own]]
+    return replace(
+        pad,
+        ignores_outside=plan.ignores_outside,
+        is_whole=False,
+        cells=Cells(owner, cells.points[own], cells.smooth[kept]),
+        beside=np.stack([surface.positions[~kept], surface.normals[~kept]], axis=1),
+    )
 
 
 def links(pads: Sequence[PlacedPad]) -> np.ndarray:
@@ -85,20 +100,23 @@ def links(pads: Sequence[PlacedPad]) -> np.ndarray:
 
     Taxels are numbered consecutively over all pads.
     """
-    if len(pads) == 1 and pads[0].is_meshed:
-        return np.empty((0, 2), np.int64)
-    counts = [len(pad) for pad in pads]
-    positions = np.concatenate([pad.surface.positions for pad in pads])
+    firsts = np.cumsum([0, *map(len, pads)])
+    trees = [cKDTree(pad.surface.positions) for pad in pads]
+    pairs = [np.empty((0, 2), np.int64)]
+    for pad, tree, first in zip(pads, trees, firsts, strict=False):
+        if not pad.is_meshed:
+            pairs.append(tree.query_pairs(LINK * pad.spacing, output_type="ndarray") + first)
+    for a, b in permutations(range(len(pads)), 2):
+        if (pads[a].spacing, a) > (pads[b].spacing, b):
+            # The finer pad may have many taxels within the spacing of the other one.
+            count, farthest = min(MOST_LINKS, len(pads[b])), LINK * pads[a].spacing
+            _, near = trees[b].query(trees[a].data, range(1, count + 1), distance_upper_bound=farthest)
+            i, j = np.nonzero(near < len(pads[b]))
+            pairs.append(np.stack([firsts[a] + i, firsts[b] + near[i, j]], axis=1))
     normals = np.concatenate([pad.surface.normals for pad in pads])
-    spacings = np.repeat([pad.spacing for pad in pads], counts)
-    owner = np.repeat(np.arange(len(pads)), counts)
-    meshed = np.array([pad.is_meshed for pad in pads])
-    pairs = cKDTree(positions).query_pairs(LINK * spacings.max(), output_type="ndarray")
-    i, j = pairs.T
-    near = np.linalg.norm(positions[i] - positions[j], axis=1) <= LINK * np.maximum(spacings[i], spacings[j])
+    i, j = np.concatenate(pairs).T
     alike = np.einsum("ni,ni->n", normals[i], normals[j]) > ALIKE
-    connected = (owner[i] == owner[j]) & meshed[owner[i]]
-    return pairs[near & alike & ~connected].astype(np.int64)
+    return np.stack([i[alike], j[alike]], axis=1)
 
 
 def _place_layout(model: mujoco.MjModel, plan: PadPlan, layout: Layout, names: Names) -> PlacedPad:
@@ -140,6 +158,7 @@ def _place_layout(model: mujoco.MjModel, plan: PadPlan, layout: Layout, names: N
     return PlacedPad(
         plan.name, plan.body, spacing, surface, layout.positions, layout.axes, layout.ids, layout.rows,
         layout.columns, plan.ignores_outside, is_meshed=False,
+        beside=places_beside(positions, layout.axes, spacing, (layout.rows, layout.columns)),
     )  # fmt: skip
 
 
@@ -154,23 +173,3 @@ def _count_sideways(shapes: Sequence[Shape], positions: np.ndarray, normals: np.
     """
     outside = -np.max([shape.depth(positions + step * normals) for shape in shapes], axis=0)
     return int((outside < 0.5 * step).sum())
-
-
-def _part(surface: BodySurface, kept: np.ndarray) -> BodySurface:
-    """Return a surface reduced to some of its taxels, with their geoms and the mesh between them.
-
-    Args:
-        surface: The surface with n taxels.
-        kept: (n,) whether to keep each taxel.
-    """
-    new = np.cumsum(kept) - 1
-    used, geom_index = np.unique(surface.geom_index[kept], return_inverse=True)
-    return BodySurface(
-        surface.geom_ids[used],
-        surface.positions[kept],
-        surface.normals[kept],
-        surface.areas[kept],
-        geom_index.astype(np.uint16),
-        new[surface.triangles[kept[surface.triangles].all(axis=1)]].astype(np.uint32),
-        new[surface.edges[kept[surface.edges].all(axis=1)]],
-    )

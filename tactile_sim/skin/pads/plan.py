@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from tactile_sim.skin.pads.layout import Layout
 from tactile_sim.skin.placement.surface import BodySurface
+from tactile_sim.skin.quadrature import Cells
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,11 @@ class PlacedPad:
     """(n, 3) flex vertices of the triangle that contains each taxel; None for pads not on a flex."""
     weights: np.ndarray | None = None
     """(n, 3) barycentric coordinates of each taxel in the triangle with the vertices ``corners``."""
+    cells: Cells | None = None
+    """Cells of the taxels, for a pad on a part of a triangle mesh; None if the layout defines them."""
+    beside: np.ndarray = field(default_factory=lambda: np.empty((0, 2, 3)))
+    """(b, 2, 3) positions [m] and normals of places next to the pad. The pad covers the points of the surface
+    that are nearer to one of its taxels than to any of these."""
 
     def __len__(self) -> int:
         return len(self.positions)
