@@ -93,9 +93,12 @@ def valid(
 
 
 def as_array(value: Any) -> np.ndarray:
-    """Convert real numbers to a new float64 array; return an array of shape (0, 0, 0) for other values."""
+    """Convert real numbers to a new float64 array; return an array of shape (0, 0, 0) for other values.
+
+    Masked arrays are other values, because the values that they mask have no meaning.
+    """
     try:
-        array = np.asarray(value)
+        array = np.asarray([None] if isinstance(value, np.ma.MaskedArray) else value)
     except (TypeError, ValueError, RuntimeError):  # rows of different lengths, or a tensor on a GPU
         array = np.empty(0, object)
     return array.astype(float) if array.dtype.kind in "iuf" else np.empty((0, 0, 0))
@@ -110,6 +113,8 @@ def as_number(value: Any) -> float:
 def described(value: Any) -> str:
     """Describe a value for an error message: numeric arrays by shape, long other arrays by type and shape."""
     array = as_array(value)
+    if isinstance(value, np.ma.MaskedArray):
+        return f"a masked array of shape {value.shape}; use filled()"
     if isinstance(value, np.ndarray) and value.dtype.kind not in "iuf" and value.size > MOST_SHOWN:
         return f"{value.dtype} of shape {value.shape}"
     return f"shape {array.shape}" if array.ndim and array.size else repr(value)
@@ -120,7 +125,6 @@ def numbers(
     value: Any,
     *shape: int,
     below: float = LARGEST,
-    nan: bool = False,
     unit: str = "",
     error: type[TactileSimError] = CommandError,
 ) -> np.ndarray:
@@ -131,7 +135,6 @@ def numbers(
         value: Value to check.
         shape: Required shape; omit it for a single number.
         below: Exclusive upper limit of the magnitudes.
-        nan: Whether NaN is valid.
         unit: Unit, for error messages.
         error: Class of the error.
 
@@ -140,8 +143,6 @@ def numbers(
     """
     array = as_array(value)
     valid = np.abs(array) < below
-    if nan:
-        valid |= np.isnan(array)
     if array.shape != shape or not valid.all():
         wanted, got = f"finite numbers of shape {shape}" if shape else "a finite number", described(value)
         if array.shape == shape:
@@ -150,6 +151,19 @@ def numbers(
         limit = f" below {below:g}" if below < np.inf else ""
         raise error(f"{name}: must be {wanted}{limit}{unit and f' {unit}'}, got {got}")
     return array
+
+
+def require_controls(controls: np.ndarray) -> None:
+    """Check the controls of actuators, which users can modify in place.
+
+    Args:
+        controls: (nu,) controls, or (n, nu) for n environments.
+
+    Raises:
+        CommandError: A control is not finite, or too large. MuJoCo would set all controls to 0.
+    """
+    if not np.vdot(controls, controls) < LARGEST**2:  # faster than a comparison of each control
+        numbers("ctrl", controls, *controls.shape)
 
 
 def require_arrays(**arrays: tuple[Any, tuple[int, ...]]) -> None:

@@ -167,7 +167,7 @@ def test_observe_raises_the_fault_that_step_raises(name):
         with pytest.raises(PhysicsError):
             act()
     simulation.reset()
-    assert np.isfinite(simulation.observe().taxels).all()
+    assert np.isfinite(simulation.observe().readings).all()
 
 
 def test_assignment_to_states_of_the_engine_is_written_to_the_physics():

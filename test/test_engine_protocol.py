@@ -115,7 +115,7 @@ def test_a_simulation_needs_no_mjdata(name):
     simulation.step(5)
     seen = simulation.observe()
     assert seen.joint_states[0].shape == (len(simulation.commander.joint_names),)
-    assert np.isfinite(seen.taxels).all() and np.isfinite(seen.feelers).all()
+    assert np.isfinite(seen.readings).all() and np.isfinite(seen.feelers).all()
     simulation.release()
     engine.set_state(state)
     np.testing.assert_array_equal(engine.body_states([free])[0], pose)

@@ -71,9 +71,9 @@ def test_every_kind_of_skin_sums_to_the_weight(simulate, kind, response, distanc
     simulation = simulate(skin=skin)
     go(simulation, 500)
     snapshot = simulation.observe()
-    assert snapshot.taxels32.sum() == pytest.approx(2 * 9.81, abs=0.02)
-    assert snapshot.taxels32.dtype == np.float32
-    np.testing.assert_array_equal(snapshot.taxels32, snapshot.taxels.astype(np.float32))
+    assert snapshot.readings32.sum() == pytest.approx(2 * 9.81, abs=0.02)
+    assert snapshot.readings32.dtype == np.float32
+    np.testing.assert_array_equal(snapshot.readings32, snapshot.readings.astype(np.float32))
 
 
 def test_a_stiffer_skin_spreads_a_load_less(simulate):
@@ -81,7 +81,7 @@ def test_a_stiffer_skin_spreads_a_load_less(simulate):
     for stiffness in (1e4, 1e7):
         simulation = simulate(skin={"response_function": "hertz", "stiffness": stiffness})
         go(simulation, 500)
-        touched.append(np.count_nonzero(simulation.observe().taxels.any(axis=1)))
+        touched.append(np.count_nonzero(simulation.observe().readings.any(axis=1)))
     assert touched[1] == 4 < touched[0]
 
 
@@ -90,7 +90,7 @@ def test_touch_function_can_be_changed_at_run_time(simulate):
     simulation.engine.data.qvel[0] = 0.5
     for touch, value in (("slip", -0.5), ("friction", None)):
         simulation.update(simulation.settings.replace("skin.touch_function", touch))
-        felt = simulation.observe().taxels
+        felt = simulation.observe().readings
         touched = felt[felt.any(axis=1)]
         assert (touched[:, 0] < 0).all()
         if value:
@@ -178,7 +178,7 @@ def test_sampling_covers_the_interval_between_two_messages(simulate, mode):
     for _ in range(50):
         snapshot = simulation.observe()
         readings.append(snapshot.ideal_readings())
-        value = snapshot.taxels
+        value = snapshot.readings
         simulation.step()
     stack = np.array(readings[1:])  # the first state was the end of an interval
     if mode == "mean":
@@ -214,11 +214,11 @@ def test_the_tare_survives_a_reset(simulate):
     simulation = simulate()
     go(simulation, 300)
     simulation.take_tare()
-    assert np.abs(simulation.observe().taxels).max() < 1e-9
+    assert np.abs(simulation.observe().readings).max() < 1e-9
     zero = simulation.observe().truth
     simulation.reset()
     snapshot = simulation.observe()
-    np.testing.assert_allclose(snapshot.taxels, snapshot.truth - zero, atol=1e-6)
+    np.testing.assert_allclose(snapshot.readings, snapshot.truth - zero, atol=1e-6)
 
 
 def test_time_never_decreases(simulate):

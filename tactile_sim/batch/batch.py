@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import copy
 import logging
-import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
@@ -11,13 +11,14 @@ from typing import Any, NoReturn
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import LARGEST, known, whole
+from tactile_sim.arguments import LARGEST, known, require_controls, whole
 from tactile_sim.batch.backends import check_arguments, check_configuration, make_backend
 from tactile_sim.batch.commands import Commands
 from tactile_sim.batch.observation import Observation, check_selection
 from tactile_sim.config import Settings
 from tactile_sim.engines.batch import environment_ids
 from tactile_sim.errors import CommandError, EngineError
+from tactile_sim.exclusive import Use, exclusive
 from tactile_sim.simulation import Simulation
 
 _LOG = logging.getLogger("tactile_sim.batch")
@@ -77,7 +78,10 @@ class Batch:
         check_selection(simulation, pads, reduce)
         self._pads, self._reduce = pads, reduce
         self.num_envs = num_envs
-        self._process = os.getpid()
+        self.use = Use("Batch", forks=False)
+        """Context in which one thread uses the batch."""
+        self.version = 0
+        """Number of changes. An `Observation` of an earlier version is outdated."""
         made = config if isinstance(config, mujoco.MjSpec | mujoco.MjModel) else None
         self.worlds, self._readings = make_backend(
             simulation, made, num_envs, backend, device, checked.seed + seed, threads
@@ -100,51 +104,61 @@ class Batch:
         return self.simulation.engine.timestep
 
     @property
+    @exclusive
     def time(self) -> np.ndarray:
         """(num_envs,) simulated time since the last reset of each environment [s]."""
         return self.worlds.time
 
     @property
+    @exclusive
     def qpos(self) -> np.ndarray:
         """(num_envs, nq) joint positions, as in MuJoCo [m, rad]. Assign or modify to set the state."""
         return self.worlds.qpos
 
     @qpos.setter
+    @exclusive
     def qpos(self, values: np.ndarray) -> None:
         self.worlds.qpos = values
 
     @property
+    @exclusive
     def qvel(self) -> np.ndarray:
         """(num_envs, nv) joint velocities, as in MuJoCo [m/s, rad/s]. Assign or modify to set the state."""
         return self.worlds.qvel
 
     @qvel.setter
+    @exclusive
     def qvel(self, values: np.ndarray) -> None:
         self.worlds.qvel = values
 
     @property
+    @exclusive
     def ctrl(self) -> np.ndarray:
-        """(num_envs, nu) actuator controls. Assign or modify them; a change ends the built-in motion."""
+        """(num_envs, nu) actuator controls. Assign or modify them; a change ends the built-in motion.
+
+        Values are limited as in `Simulation.ctrl`.
+        """
         return self.worlds.ctrl
 
     @ctrl.setter
+    @exclusive
     def ctrl(self, values: np.ndarray) -> None:
         self.worlds.ctrl = values
 
     # -- stepping --------------------------------------------------------------------------------------------
 
+    @exclusive
     def step(self, n: int = 1) -> None:
         """Advance every environment by n time steps, as `Simulation.step` does.
 
-        Environments with unstable physics or invalid controls are reset to the initial state and listed in
-        ``faults``.
+        Environments with unstable physics are reset to the initial state and listed in ``faults``.
 
         Raises:
-            CommandError: ``n`` is negative or not an integer.
+            CommandError: ``n`` is negative or not an integer, or a control is invalid, see `Simulation.ctrl`.
             EngineError: Another process created the batch, and this process is a fork of it.
         """
-        self._require_own_process()
         end = self.step_count + whole("step: n", n)
+        require_controls(self.worlds.ctrl)
         self.faults = {}
         schedule = self.simulation.schedule
         while self.step_count < end:
@@ -160,11 +174,13 @@ class Batch:
         if self.faults:  # they were reset when the fault occurred; discard their steps since then
             self.reset(list(self.faults))
 
+    @exclusive
     def observe(self, pads: Sequence[str] | None = None, reduce: str | None = None) -> Observation:
         """Return the current state and readings of all environments.
 
-        The arrays are valid until the next step, reset or observation. Environments with invalid
-        positions or velocities are reset first and added to ``faults``, as in `step`.
+        Values that were read stay valid; others can be read until the next step, reset or observation.
+        Environments with invalid positions or velocities are reset first and added to ``faults``, as in
+        `step`.
 
         Args:
             pads: Names of the pads to read. None uses the batch's ``pads``, or all pads if that is None.
@@ -173,13 +189,14 @@ class Batch:
                 reduction if that is None.
 
         Raises:
-            CommandError: A name is unknown, or a pad is named twice.
+            CommandError: A name is unknown, a pad is named twice, or a control is invalid.
             EngineError: Another process created the batch, and this process is a fork of it.
         """
-        self._require_own_process()
         pads = self._pads if pads is None else pads
         reduce = self._reduce if reduce is None else reduce
         check_selection(self.simulation, pads, reduce)
+        require_controls(self.worlds.ctrl)
+        self.version += 1
         self._commands.apply(self.steps_since_reset)
         if faults := self._invalid_states():
             self._reset_faulty(faults)
@@ -187,6 +204,7 @@ class Batch:
         self._readings.update()
         return Observation(self, self._readings, self.steps_since_reset, pads, reduce)
 
+    @exclusive
     def reset(
         self,
         envs: Sequence[int] | np.ndarray | None = None,
@@ -209,11 +227,13 @@ class Batch:
             whole("reset: seed", seed, error=EngineError)
         ids = environment_ids(np.arange(self.num_envs) if envs is None else envs, self.num_envs)
         self.worlds.reset(ids.astype(np.int32), keyframe)
+        self.version += 1
         self.steps_since_reset[ids] = 0
         first = None if seed is None else self.simulation.settings.seed + seed
         self._readings.restart(ids, first)
         self._commands.restart(ids)
 
+    @exclusive
     def command_joints(
         self,
         position: Mapping[str, float | np.ndarray] | None = None,
@@ -238,6 +258,7 @@ class Batch:
         ids = environment_ids(np.arange(self.num_envs) if envs is None else envs, self.num_envs)
         self._commands.accept(ids, {"position": position, "velocity": velocity, "effort": effort})
 
+    @exclusive
     def take_tare(self, envs: Sequence[int] | np.ndarray | None = None) -> None:
         """Subtract the current readings from all later ones. Earlier observations become invalid.
 
@@ -247,7 +268,9 @@ class Batch:
         ids = environment_ids(np.arange(self.num_envs) if envs is None else envs, self.num_envs)
         self.observe()
         self._readings.tare(ids, self.steps_since_reset)
+        self.version += 1
 
+    @exclusive
     def device_array(self, name: str) -> Any:
         """Return a device array of the backend ``warp`` without a copy, for ``torch.from_dlpack`` and JAX.
 
@@ -275,16 +298,29 @@ class Batch:
             )
         return arrays[known("device_array: no array", name, arrays)]
 
-    def __reduce__(self) -> NoReturn:
-        raise EngineError("Batch: cannot be copied or pickled; create one with the same arguments instead")
+    def __deepcopy__(self, memo: dict[int, Any]) -> Batch:
+        """Return an independent copy in the same state, which shares the model and the tables of the skin.
 
-    def _require_own_process(self) -> None:
-        if os.getpid() != self._process:
-            raise EngineError(
-                "Batch: cannot be used after a fork, which has none of its threads; create it in this process"
-            )
+        Raises:
+            EngineError: The backend cannot copy its state.
+        """
+        if not hasattr(self.worlds, "__deepcopy__"):
+            raise EngineError(f"Batch: backend {self.worlds.name!r} cannot be copied; use backend 'mujoco'")
+        new = memo[id(self)] = object.__new__(type(self))
+        memo[id(self.use)] = Use("Batch", forks=False)
+        with self.use:
+            for name in ("simulation", "worlds", *vars(self)):
+                setattr(new, name, copy.deepcopy(getattr(self, name), memo))
+        return new
+
+    def __copy__(self) -> Batch:
+        return copy.deepcopy(self)
+
+    def __reduce__(self) -> NoReturn:
+        raise EngineError("Batch: cannot be pickled; create one with the same arguments instead")
 
     def _advance(self, steps: int) -> None:
+        self.version += 1
         simulation = self.simulation
         due: set[str] = set()
         if self._readings.has_memory:

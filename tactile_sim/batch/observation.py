@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import mujoco
@@ -14,14 +13,19 @@ from tactile_sim.batch.readings import Readings
 from tactile_sim.batch.reductions import REDUCTIONS, reduce_readings
 from tactile_sim.engines import Contacts, ContactSensor
 from tactile_sim.errors import CommandError
+from tactile_sim.exclusive import Seen, computed, exclusive
 
 if TYPE_CHECKING:
     from tactile_sim.batch.batch import Batch
     from tactile_sim.simulation import Simulation
 
 
-class Observation:
-    """State and readings of n environments, valid until the next step, reset or observation."""
+class Observation(Seen):
+    """State and readings of n environments, which are computed when they are first read.
+
+    After a step, a reset or another observation, values that were already read stay valid; reading others
+    raises CommandError.
+    """
 
     def __init__(
         self,
@@ -32,6 +36,7 @@ class Observation:
         reduce: str | None,
     ):
         """Create an observation of the current state. Call `Batch.observe` instead of this."""
+        super().__init__(batch)
         self._batch, self._source = batch, readings
         self._steps = steps.copy()
         check_selection(batch.simulation, pads, reduce)
@@ -41,12 +46,12 @@ class Observation:
         self._reduce = reduce
         self._chosen = None if pads is None else np.array([names.index(name) for name in pads], np.int64)
 
-    @property
+    @computed
     def time(self) -> np.ndarray:
         """(n,) simulated time since the last reset of each environment [s]."""
-        return self._batch.time
+        return self._batch.time.copy()
 
-    @cached_property
+    @computed
     def readings(self) -> np.ndarray:
         """(n, taxels, channels) readings after the signal chain, grouped by pad.
 
@@ -55,6 +60,7 @@ class Observation:
         """
         return self._selected(self._output) if self._reduce is None else self.reduced(self._reduce)
 
+    @exclusive
     def reduced(self, how: str) -> np.ndarray:
         """Return the readings reduced to one value or vector for each pad.
 
@@ -71,22 +77,22 @@ class Observation:
         skin = self._batch.simulation.skin
         return reduce_readings(skin, self._source, self._output, how, self._chosen)
 
-    @cached_property
+    @computed
     def _output(self) -> np.ndarray:
         return self._source.output(self._steps)
 
-    @cached_property
+    @computed
     def truth(self) -> np.ndarray:
         """(n, taxels, channels) readings of the selected pads before the signal chain."""
         return self._selected(self._source.truth())
 
-    @property
+    @computed
     def wrenches(self) -> np.ndarray:
         """(n, pads, 6) net force [N] and torque [N m] on each pad's body, about its origin, in its frame."""
         slots = self._batch.simulation.skin._pad_slots
         return self._source.ideal.wrenches[:, slots if self._chosen is None else slots[self._chosen]]
 
-    @cached_property
+    @computed
     def joint_states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Positions [m, rad], velocities [m/s, rad/s] and efforts [N, N m] of the hinge and slide joints.
 
@@ -101,11 +107,12 @@ class Observation:
         """Names of the joints in ``joint_states``."""
         return self._batch.simulation.commander.joint_names
 
-    @property
+    @computed
     def sensor_data(self) -> np.ndarray:
         """(n, nsensordata) values of all sensors in the scene, in MuJoCo's layout."""
-        return self._batch.worlds.sensordata
+        return self._batch.worlds.sensordata.copy()
 
+    @exclusive
     def contact_sensor(self, name: str) -> ContactSensor:
         """Return the measurements of one of the scene's contact sensors in all environments.
 
@@ -114,6 +121,7 @@ class Observation:
         """
         return self._batch.worlds.get_contact_sensor(name)
 
+    @exclusive
     def contacts(self, env: int) -> Contacts:
         """Return the contacts with a nonzero force in one environment.
 
@@ -123,9 +131,10 @@ class Observation:
         Raises:
             CommandError: There is no such environment.
         """
-        return self._batch.worlds.contacts(whole("contacts: env", env, 0, self._batch.num_envs - 1))
+        found = self._batch.worlds.contacts(whole("contacts: env", env, 0, self._batch.num_envs - 1))
+        return Contacts(found.values.copy(), found.ids.copy())
 
-    @cached_property
+    @computed
     def feelers(self) -> np.ndarray:
         """(n, feelers) free length of each feeler [m]. Slow: environments are processed one by one."""
         simulation, worlds = self._batch.simulation, self._batch.worlds
@@ -140,11 +149,12 @@ class Observation:
         return out
 
     def _selected(self, values: np.ndarray) -> np.ndarray:
+        """Return a copy of the readings (n, taxels, channels) of the selected pads."""
         if self._chosen is None:
-            return values
+            return values.copy()
         pads = self._batch.simulation.skin.pads
         parts = [values[:, pads[pad].start : pads[pad].stop] for pad in self._chosen.tolist()]
-        return parts[0] if len(parts) == 1 else np.concatenate([values[:, :0], *parts], axis=1)
+        return np.concatenate([values[:, :0], *parts], axis=1)
 
 
 def check_selection(simulation: Simulation, pads: Sequence[str] | None, reduce: str | None) -> None:

@@ -95,13 +95,12 @@ class CommandChecks:
         """Check raw controls and return them as an array (nu,).
 
         Args:
-            controls: One value per control. NaN leaves a control unchanged.
+            controls: One value per control.
 
         Raises:
-            CommandError: The number of values is wrong, a value is not a number, or a value is infinite or
-                too large.
+            CommandError: The number of values is wrong, or a value is not a finite number or too large.
         """
-        return numbers("ctrl", controls, self._model.nu, nan=True)
+        return numbers("ctrl", controls, self._model.nu)
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
         """Check a command and convert it to arrays.

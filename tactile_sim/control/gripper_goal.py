@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -54,6 +55,13 @@ class GripperGoal:
         """
         self.joints = list(gripper.joints)
         self._gripper, self.command, self._done, self._watch = gripper, command, done, watch
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> GripperGoal:
+        """Return the goal of a copied simulation. It does not call ``done`` and ``watch`` of the original."""
+        new = copy.copy(self)
+        new._done, new._watch = (lambda outcome, text: None), (lambda: None)
+        new._commander = copy.deepcopy(self._commander, memo)
+        return new
 
     def start(self, commander: Commander, engine: EngineArrays) -> None:
         """Start moving the gripper's joints to the commanded position."""

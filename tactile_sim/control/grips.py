@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-
 import numpy as np
 
 from tactile_sim.control.drive_table import DriveTable
@@ -31,7 +29,8 @@ class Grips:
             timestep: Time step [s].
         """
         self._table, self._qpos, self._dofs, self._timestep = drives, qpos, dofs, timestep
-        self._numbers = itertools.count(1)
+        self._last = 0
+        """Number of the last grip."""
         self.owner = np.zeros(len(qpos), int)
         """(joints,) number of the grip that each joint follows; 0 for none."""
         self._plan = np.zeros((len(qpos), 5))
@@ -82,11 +81,11 @@ class Grips:
         Returns:
             Number of the grip, see `owner`.
         """
-        number = next(self._numbers)
-        self.owner[joints] = number
+        self._last += 1
+        self.owner[joints] = self._last
         self._plan[joints, :3] = target, effort, velocity
         self._plan[joints, 3], self._plan[joints, 4] = start, engine.time
-        return number
+        return self._last
 
     def release(self, joints: np.ndarray) -> None:
         """End the grips of some joints (indices or mask) without changing their controls."""

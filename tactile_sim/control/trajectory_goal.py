@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping, Sequence
 from enum import Enum
+from typing import Any
 
 import numpy as np
 
@@ -77,6 +79,13 @@ class TrajectoryGoal:
         """Engine time at which the trajectory ended [s], or None before its end."""
         self._checked = -1.0
         """Engine time of the last check [s]."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TrajectoryGoal:
+        """Return the goal of a copied simulation. It does not call ``done`` and ``watch`` of the original."""
+        new = copy.copy(self)
+        new._done, new._watch = (lambda outcome, text: None), (lambda set_points, present: None)
+        new._commander, new._own = copy.deepcopy((self._commander, self._own), memo)
+        return new
 
     def start(self, commander: Commander) -> None:
         """Start to monitor the trajectory that the commander is following."""

@@ -7,6 +7,7 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import (
+    ANGULAR,
     BODIES,
     DISTANCE,
     FRAME,
@@ -138,6 +139,7 @@ def read_arrays(
             out[WRENCH_WORLD + i] = force
             out[WRENCH_WORLD + 3 + i] = torque
             out[VELOCITY + i] = 0.0
+            out[ANGULAR + i] = 0.0
 
         for side in range(2):
             g = geom[c, side]
@@ -145,6 +147,7 @@ def read_arrays(
             if g < 0:
                 out_id[BODIES + side] = -1
                 out[VELOCITY : VELOCITY + 3] = np.nan
+                out[ANGULAR : ANGULAR + 3] = np.nan
                 continue
             body = geom_body[g]
             out_id[BODIES + side] = body
@@ -158,5 +161,7 @@ def read_arrays(
             out[VELOCITY] += sign * (cvel[body, 3] + wy * rz - wz * ry)
             out[VELOCITY + 1] += sign * (cvel[body, 4] + wz * rx - wx * rz)
             out[VELOCITY + 2] += sign * (cvel[body, 5] + wx * ry - wy * rx)
+            for i in range(3):
+                out[ANGULAR + i] += sign * cvel[body, i]
         count += 1
     return count

@@ -26,7 +26,7 @@ class Contacts:
 
     The data is stored in two arrays with one row per contact, which kernels read directly. The properties are
     views of the columns of these arrays. If one side is a flex, its geom and body are -1 and the relative
-    velocity is NaN, because the surface of a flex does not move with a single body.
+    velocities are NaN, because the surface of a flex does not move with a single body.
 
     Attributes:
         values: (n, WIDTH) float64 array that contains the position, frame, wrench and other physical
@@ -35,7 +35,8 @@ class Contacts:
     """
 
     __slots__ = ("ids", "values")
-    POSITION, FRAME, DISTANCE, WRENCH_WORLD, WRENCH, VELOCITY, FRICTION, WIDTH = 0, 3, 12, 13, 19, 25, 28, 29
+    POSITION, FRAME, DISTANCE, WRENCH_WORLD, WRENCH = 0, 3, 12, 13, 19
+    VELOCITY, ANGULAR, FRICTION, WIDTH = 25, 28, 31, 32
     """First column of each field in ``values``, and the total number of columns."""
     BODIES, GEOMS, INDEX, IDS = 0, 2, 4, 5
     """First column of each field in ``ids``, and the total number of columns."""
@@ -92,9 +93,14 @@ class Contacts:
         return self.values[:, 25:28]
 
     @property
+    def relative_angular_velocity(self) -> np.ndarray:
+        """(n, 3) angular velocity of object 2 relative to object 1, in the world frame [rad/s]."""
+        return self.values[:, 28:31]
+
+    @property
     def friction(self) -> np.ndarray:
         """(n,) coefficient of sliding friction along the first tangent."""
-        return self.values[:, 28]
+        return self.values[:, 31]
 
     @property
     def bodies(self) -> np.ndarray:
@@ -131,7 +137,7 @@ class Contacts:
 
 POSITION, FRAME, DISTANCE = Contacts.POSITION, Contacts.FRAME, Contacts.DISTANCE
 WRENCH_WORLD, WRENCH, VELOCITY = Contacts.WRENCH_WORLD, Contacts.WRENCH, Contacts.VELOCITY
-FRICTION = Contacts.FRICTION
+ANGULAR, FRICTION = Contacts.ANGULAR, Contacts.FRICTION
 BODIES, GEOMS, INDEX = Contacts.BODIES, Contacts.GEOMS, Contacts.INDEX
 
 
@@ -154,6 +160,7 @@ def _touching(sensing, values, ids, out_values, out_ids):
                 out[FRAME + i] = -out[FRAME + i]
                 out[FRAME + 6 + i] = -out[FRAME + 6 + i]
                 out[VELOCITY + i] = -out[VELOCITY + i]
+                out[ANGULAR + i] = -out[ANGULAR + i]
             for i in range(6):
                 out[WRENCH_WORLD + i] = -out[WRENCH_WORLD + i]
             # The negated wrench along negated axes: only components along the first tangent change sign.

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Sequence
 from functools import cached_property
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -13,7 +15,7 @@ from tactile_sim.engines.contact_reader import read_contacts
 from tactile_sim.engines.contacts import Contacts, FlexContacts
 from tactile_sim.engines.keyframes import keyframe_id
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
-from tactile_sim.engines.state_arrays import StateArrays
+from tactile_sim.engines.state_arrays import STATES, StateArrays
 from tactile_sim.errors import CommandError, EngineError
 
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
@@ -42,7 +44,22 @@ class MjDataEngine(StateArrays, MujocoSensors):
             data: Existing data to use; None creates new data.
         """
         self.model = model
-        self.data = mujoco.MjData(model) if data is None else data
+        self._use_data(mujoco.MjData(model) if data is None else data)
+        self.timestep = float(model.opt.timestep)
+        """Time step [s]."""
+        self.free_bodies = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
+        """Ids of the bodies with a free joint."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> MjDataEngine:
+        """Return an engine with a copy of the data and the same model."""
+        new = memo[id(self)] = object.__new__(type(self))
+        vars(new).update({name: own for name, own in vars(self).items() if name not in (*STATES, "_scratch")})
+        new._use_data(copy.copy(self.data))
+        return new
+
+    def _use_data(self, data: mujoco.MjData) -> None:
+        """Use this data for the state of the environment."""
+        self.data = data
         self._sensordata = self.data.sensordata.reshape(1, -1)
         self.qpos, self.qvel, self.ctrl = self.data.qpos, self.data.qvel, self.data.ctrl
         self.qfrc_applied, self.xfrc_applied = self.data.qfrc_applied, self.data.xfrc_applied
@@ -50,10 +67,6 @@ class MjDataEngine(StateArrays, MujocoSensors):
         self.eq_active = self.data.eq_active
         self._rotations = self.data.xmat.reshape(-1, 3, 3)
         self._geom_rotations = self.data.geom_xmat.reshape(-1, 3, 3)
-        self.timestep = float(model.opt.timestep)
-        """Time step [s]."""
-        self.free_bodies = model.jnt_bodyid[model.jnt_type == mujoco.mjtJoint.mjJNT_FREE]
-        """Ids of the bodies with a free joint."""
 
     @property
     def state_size(self) -> int:

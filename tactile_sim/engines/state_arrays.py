@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.arguments import described
+from tactile_sim.arguments import described, require_controls
 from tactile_sim.errors import CommandError
 
 STATES = frozenset("time qpos qvel act ctrl qfrc_applied xfrc_applied mocap_pos mocap_quat eq_active".split())
@@ -22,12 +22,15 @@ def assign(name: str, array: np.ndarray, values: Any) -> None:
         values: Numbers that can be broadcast to the shape of the array.
 
     Raises:
-        CommandError: The values are not numbers or cannot be broadcast; the array is then unchanged.
+        CommandError: The values are not numbers or cannot be broadcast, or a control is not finite or too
+            large; the array is then unchanged.
     """
     try:
         given = np.asarray(values)
-        if given.dtype.kind not in "biuf":
+        if given.dtype.kind not in ("biuf" if array.dtype == bool else "iuf") or np.ma.isMaskedArray(values):
             raise TypeError
+        if name == "ctrl":
+            require_controls(given.astype(float))
         array[...] = given
     except (TypeError, ValueError, RuntimeError):  # RuntimeError: a tensor that requires gradients
         shape = array.shape

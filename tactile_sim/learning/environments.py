@@ -106,7 +106,7 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
         Environments whose episode ended in the previous step are reset instead.
 
         Args:
-            actions: (n, k) actions, clipped to [-1, 1].
+            actions: (n, k) actions, clipped to [-1, 1]. An action with NaN ends its episode.
 
         Returns:
             Observations, rewards (n,), terminations (n,) and truncations (n,) as bool, and a dictionary with
@@ -122,13 +122,13 @@ class TaskVectorEnv(gymnasium.vector.VectorEnv):
                 f"actions: must be numbers of shape {self.action_space.shape}, got {described(given)}"
             )
         restarted, batch, task = self._ended, self.batch, self.task
-        actions = np.where(restarted[:, None], 0.0, np.clip(actions, -1.0, 1.0))
+        fault = np.isnan(actions).any(axis=1) & ~restarted
+        actions = np.where((restarted | fault)[:, None], 0.0, np.clip(actions, -1.0, 1.0))
         try:
             batch.ctrl = task.controls(batch, actions)
         except CommandError as error:
             raise ConfigError(f"{type(task).__name__}.controls: {error}") from None
         batch.step(task.substeps)
-        fault = np.zeros(self.num_envs, bool)
         fault[list(batch.faults)] = True
         self._steps += 1
         self._restart(np.flatnonzero(restarted))

@@ -76,6 +76,11 @@ class Group:
     cache: dict[str, Any] = field(default_factory=dict)
     """Results that the stage computes only once for this group, such as pairs of taxels, by name."""
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Group:
+        """Return a copy with its own switches; the tables are shared. Groups that share switches still do."""
+        new = replace(self, stages=memo.setdefault(id(self.stages), list(self.stages)))
+        return memo.setdefault(id(self), new)
+
     @cached_property
     def pads(self) -> np.ndarray:
         """Taxel range (b, 3) int64 of each pad, with columns as in `Own.ranges`."""

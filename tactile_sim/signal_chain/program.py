@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -63,6 +65,15 @@ class Program:
         )
         self._untared = bool(self.groups[Tare].bodies)
         self._pack()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Program:
+        """Return a copy with its own memory, seeds and constants."""
+        new = copy.copy(self)
+        for name in ("groups", "_constants", "seeds", "episodes", "kept", "memory"):
+            setattr(new, name, copy.deepcopy(getattr(self, name), memo))
+        new._rows = dict(zip(new.groups, new._constants.rows, strict=True))
+        new._pack()
+        return new
 
     @property
     def has_memory(self) -> bool:

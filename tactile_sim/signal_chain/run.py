@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from tactile_sim.compilation import kernel, packing
@@ -45,6 +47,12 @@ class Workspace:
         self._arrays = axes, values, self.valid, np.zeros(-(-taxels // REST), np.uint8), last, work
         self.table = _pack_workspace(self._arrays)
         """Addresses of the arrays, for `run`."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Workspace:
+        """Return a workspace with its own arrays."""
+        new = Workspace(self._arrays[0], len(self._arrays[1]))
+        new.valid[:] = self.valid
+        return new
 
 
 @kernel(counted=False)

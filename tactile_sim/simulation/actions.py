@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tactile_sim.arguments import numbers, whole
 from tactile_sim.errors import CommandError
 from tactile_sim.simulation.action import Action, Loop
 
@@ -157,13 +158,9 @@ def release(loop: Loop) -> None:
 def set_control(loop: Loop, index: int, value: float) -> None:
     """Set the control of one actuator and leave the others unchanged."""
     simulation = loop.simulation
-    count = simulation.engine.model.nu
-    if not 0 <= index < count:
-        raise CommandError(f"actuator {index} does not exist; the scene has {count}")
-    controls = np.full(count, np.nan)
-    controls[index] = value
-    checked = simulation.commander.check_controls(controls.tolist())
-    loop.command(lambda: simulation.command_controls(checked))
+    index = whole("set_control: index", index, 0, simulation.engine.model.nu - 1)
+    values = numbers(f"ctrl[{index}]", value).reshape(1)
+    loop.command(lambda: simulation.accept_controls(np.array([index]), values))
 
 
 def set_choice(loop: Loop, name: str, value: str) -> Future[None] | None:

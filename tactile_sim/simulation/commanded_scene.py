@@ -12,10 +12,12 @@ from tactile_sim.config import Settings
 from tactile_sim.control.command_checks import JointCommand, joint_tables
 from tactile_sim.control.gripper_goal import GripperCommand, GripperGoal
 from tactile_sim.control.makers import make_commander, make_grippers, make_motion
+from tactile_sim.control.motion import Motion
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.control.trajectory_goal import TrajectoryGoal
 from tactile_sim.engines import Engine
 from tactile_sim.errors import CommandError
+from tactile_sim.exclusive import Use, exclusive
 from tactile_sim.names import Names
 
 
@@ -38,6 +40,10 @@ class CommandedScene:
             ConfigError, SceneError: ``control``, ``grippers`` or ``motion`` does not fit the scene.
         """
         self.settings, self.names, self.engine = settings, names, engine
+        self.use = Use("Simulation")
+        """Context in which one thread uses the simulation."""
+        self._changes = 0
+        """Number of changes of the state."""
         self.commander = make_commander(settings, names, engine)
         self.motion = make_motion(settings, names, engine)
         interval = self.motion.interval if self.motion else 0.0
@@ -54,12 +60,15 @@ class CommandedScene:
         self.steps_since_reset = 0
         self._moved_at = -1
         """Value of `steps_since_reset` when built-in motion last acted; -1 if it has not."""
+        self._changes += 1
         self._commanded = False
         """True if a command was accepted since the reset."""
         self._rest_at = 0
         """Value of `steps_since_reset` at which the actuators return to rest; 0 for never."""
         self.commander.start(self.engine)
         self._rest_controls = self.engine.ctrl.copy()
+        self._moved_controls = self._rest_controls
+        """Controls last set by a reset or by built-in motion."""
         if self.motion:
             self.motion.restart()
 
@@ -85,7 +94,27 @@ class CommandedScene:
         """Simulation time since the start in whole nanoseconds."""
         return round(self.step_count * self.engine.timestep * 1e9)
 
+    @property
+    def version(self) -> tuple[int, float]:
+        """Value that changes with the state. A `Snapshot` of an earlier version is outdated."""
+        return self._changes, self.engine.time
+
+    @property
+    def ctrl(self) -> np.ndarray:
+        """(nu,) actuator controls. Assign or modify them; a change ends the built-in motion.
+
+        Every value must be a finite number below 1e10; a value beyond the range of its actuator is clamped.
+        Joint commands that act in each step, such as a velocity or a trajectory, overwrite the controls of
+        their actuators; `command_controls` ends them.
+        """
+        return self.engine.ctrl
+
+    @ctrl.setter
+    def ctrl(self, values: np.ndarray) -> None:
+        self.engine.ctrl = values
+
     def _count(self, steps: int) -> None:
+        self._changes += 1
         self.step_count += steps
         self.steps_since_reset += steps
 
@@ -97,6 +126,7 @@ class CommandedScene:
             return self._motion_steps - self.steps_since_reset % self._motion_steps
         return max(1, self._rest_at - self.steps_since_reset) if self._rest_at else 1 << 30
 
+    @exclusive
     def apply_commands(self) -> None:
         """Apply commands and built-in motion for the next step, and update trajectory and gripper goals.
 
@@ -104,7 +134,7 @@ class CommandedScene:
         """
         if self.motion and self.moving and self.steps_since_reset % self._motion_steps == 0:
             if self._moved_at != self.steps_since_reset:
-                self.motion.act(self.engine)
+                self._move(self.motion)
             self._moved_at = self.steps_since_reset
         if self._rest_at and self.steps_since_reset >= self._rest_at:
             self._rest()
@@ -112,11 +142,20 @@ class CommandedScene:
             self._goals = [goal for goal in self._goals if not goal.update(self.engine)]
         self.commander.apply(self.engine)
 
+    def _move(self, motion: Motion) -> None:
+        """Let built-in motion set the controls, or end it if they were changed since it last did."""
+        if np.array_equal(self.engine.ctrl, self._moved_controls):
+            motion.act(self.engine)
+            self._moved_controls = self.engine.ctrl.copy()
+        else:
+            self._register_command()
+
     @property
     def moving(self) -> bool:
         """True while built-in motion is active, that is, until the first command."""
         return self.motion is not None and not self._commanded
 
+    @exclusive
     def command_joints(
         self,
         position: Mapping[str, float] | None = None,
@@ -139,11 +178,13 @@ class CommandedScene:
         names, tables = joint_tables(fields, 1)
         self.accept_targets(self.commander.check(JointCommand(names, *(table[0] for table in tables))))
 
+    @exclusive
     def accept_targets(self, targets: dict[str, np.ndarray]) -> None:
         """Apply targets that ``commander.check`` returned, keyed by field, and end built-in motion."""
         self.commander.accept(targets, self.engine)
         self._register_command()
 
+    @exclusive
     def command_trajectory(self, trajectory: JointTrajectory, delay: float = 0.0) -> None:
         """Make position servos follow a trajectory until its last point or the next command.
 
@@ -161,6 +202,7 @@ class CommandedScene:
         self.commander.check_trajectory(trajectory)
         self.accept_trajectory(trajectory, delay)
 
+    @exclusive
     def accept_trajectory(self, trajectory: JointTrajectory, delay: float = 0.0) -> None:
         """Follow a trajectory that passed ``commander.check_trajectory``, and end built-in motion.
 
@@ -173,6 +215,7 @@ class CommandedScene:
         if self._rest_at and len(trajectory.times):  # the timeout starts at the end of the trajectory
             self._rest_at += max(0, math.ceil((delay + trajectory.times[-1]) / self.engine.timestep))
 
+    @exclusive
     def accept_goal(self, goal: TrajectoryGoal, delay: float = 0.0) -> None:
         """Start a trajectory goal; it replaces an earlier trajectory goal.
 
@@ -185,6 +228,7 @@ class CommandedScene:
         self._goals.append(goal)
         goal.start(self.commander)
 
+    @exclusive
     def cancel_goal(self, goal: TrajectoryGoal) -> None:
         """Cancel a trajectory goal and stop its joints at their set points, unless the goal has ended."""
         if goal in self._goals:
@@ -192,6 +236,7 @@ class CommandedScene:
             self._goals.remove(goal)
             goal.replace("canceled")
 
+    @exclusive
     def command_gripper(
         self, name: str, position: float, max_effort: float = 0.0, max_velocity: float = 0.0
     ) -> None:
@@ -211,6 +256,7 @@ class CommandedScene:
         command.check()
         self.accept_grip(GripperGoal(self.grippers[name], command))
 
+    @exclusive
     def accept_grip(self, goal: GripperGoal) -> None:
         """Start a gripper goal; it replaces earlier gripper goals for the same joints."""
         joints = set(goal.joints)
@@ -220,6 +266,7 @@ class CommandedScene:
         self._replace([each for each in earlier if joints & set(each.joints)])
         self._goals.append(goal)
 
+    @exclusive
     def cancel_grip(self, goal: GripperGoal) -> None:
         """Cancel a gripper goal and hold its joints at their current positions, unless the goal has ended."""
         if goal in self._goals:
@@ -232,24 +279,37 @@ class CommandedScene:
             self._goals.remove(goal)
             goal.replace("another goal replaced this one")
 
+    @exclusive
     def command_controls(self, controls: Sequence[float] | np.ndarray) -> None:
         """Set the controls of actuators directly.
 
         This ends the current trajectory and cancels commands to the joints that these actuators drive.
 
         Args:
-            controls: (nu,) one value per control; NaN leaves a control unchanged.
+            controls: (nu,) one value per control; see `ctrl`.
 
         Raises:
-            CommandError: The number of values is wrong, a value is not a number, or a value is infinite or
-                too large. No control is changed in this case.
+            CommandError: The number of values is wrong, or a value is not a finite number or too large. No
+                control is changed in this case.
         """
         checked = self.commander.check_controls(controls)
-        given = ~np.isnan(checked)
+        self.accept_controls(np.arange(len(checked)), checked)
+
+    @exclusive
+    def accept_controls(self, indices: np.ndarray, values: np.ndarray) -> None:
+        """Set controls as `command_controls` does.
+
+        Args:
+            indices: (k,) Indices of the controls.
+            values: (k,) Values that ``commander.check_controls`` returned.
+        """
+        given = np.zeros(len(self.engine.ctrl), bool)
+        given[indices] = True
         self.commander.yield_to(given, self.engine)
-        self.engine.ctrl[given] = checked[given]
+        self.engine.ctrl[indices] = values
         self._register_command()
 
+    @exclusive
     def set_joints(
         self, position: Mapping[str, float] | None = None, velocity: Mapping[str, float] | None = None
     ) -> None:
@@ -276,9 +336,13 @@ class CommandedScene:
                 changes.append((array, addresses[commander.joint_names.index(name)], value))
         for array, address, value in changes:
             array[address] = value
+        self._changes += 1
         if not self._commanded:
             moved = [commander.joint_names.index(name) for name in position or {}]
+            unchanged = np.array_equal(engine.ctrl, self._moved_controls)
             commander.hold(engine, np.array(moved, int))
+            if unchanged:
+                self._moved_controls = engine.ctrl.copy()
 
     def _register_command(self) -> None:
         """End built-in motion and restart ``command_timeout``, because a command was accepted."""

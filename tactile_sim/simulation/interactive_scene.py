@@ -10,6 +10,7 @@ from tactile_sim.control.hands import Hands, Press, Pull
 from tactile_sim.control.thrower import Thrower
 from tactile_sim.engines import Engine
 from tactile_sim.errors import CommandError
+from tactile_sim.exclusive import exclusive
 from tactile_sim.names import Names
 from tactile_sim.simulation.commanded_scene import CommandedScene
 from tactile_sim.skin import Skin
@@ -61,6 +62,7 @@ class InteractiveScene(CommandedScene):
         """Return how many steps the engine can take before commands or forces must be applied again."""
         return 1 if self.hands.active else super().free_steps()
 
+    @exclusive
     def apply_commands(self) -> None:
         """Apply commands, built-in motion and forces for the next step.
 
@@ -69,6 +71,7 @@ class InteractiveScene(CommandedScene):
         super().apply_commands()
         self.hands.apply(self.engine, self.steps_since_reset)
 
+    @exclusive
     def set_body_state(
         self, body: str, position: np.ndarray, quaternion: np.ndarray, linear: np.ndarray, angular: np.ndarray
     ) -> None:
@@ -91,7 +94,9 @@ class InteractiveScene(CommandedScene):
         pose = _pose(where, position, quaternion)
         twist = numbers(f"{where}: twist: linear", linear, 3), numbers(f"{where}: twist: angular", angular, 3)
         self.engine.set_free_body(body_id, *pose, *twist)
+        self._changes += 1
 
+    @exclusive
     def set_mocap_pose(self, body: str, position: np.ndarray, quaternion: np.ndarray) -> None:
         """Set the pose of a mocap body, from the next step on.
 
@@ -110,6 +115,7 @@ class InteractiveScene(CommandedScene):
         self.engine.mocap_pos[mocaps[body]] = position
         self.engine.mocap_quat[mocaps[body]] = quaternion / np.linalg.norm(quaternion)
 
+    @exclusive
     def set_equality(self, name: str, active: bool) -> None:
         """Switch an equality constraint, such as a weld, on or off from the next step on.
 
@@ -129,6 +135,7 @@ class InteractiveScene(CommandedScene):
             )
         self.engine.eq_active[equality] = switch("set_equality: active", active)
 
+    @exclusive
     def throw(self) -> str:
         """Throw the next ball at the skin and return its name.
 
@@ -137,8 +144,10 @@ class InteractiveScene(CommandedScene):
         """
         name, ball, start, velocity = self.thrower.throw(self.engine.body_positions)
         self.engine.set_free_body(ball, start, np.array([1.0, 0.0, 0.0, 0.0]), velocity, np.zeros(3))
+        self._changes += 1
         return name
 
+    @exclusive
     def push(self, body: int, force: np.ndarray) -> None:
         """Apply an impulse at a body's centre of mass: a force multiplied by `PUSH_DURATION`.
 
@@ -151,7 +160,9 @@ class InteractiveScene(CommandedScene):
         """
         self._check_body("push", body)
         self.engine.strike(body, PUSH_DURATION * numbers("push: force", force, 3, unit="N"))
+        self._changes += 1
 
+    @exclusive
     def pull(self, body: int, point: np.ndarray, target: np.ndarray, limit: float) -> None:
         """Pull a point of a body toward a target with a spring, until `release`.
 
@@ -179,6 +190,7 @@ class InteractiveScene(CommandedScene):
             mass = engine.effective_mass(body, point)
         hands.pull = Pull(body, point, target, limit, mass)
 
+    @exclusive
     def press(self, body: int, point: np.ndarray, force: np.ndarray, duration: float) -> None:
         """Press on the skin of a body with a force that is constant in the body frame.
 
@@ -207,10 +219,13 @@ class InteractiveScene(CommandedScene):
         geom = int(skin.pads[skin.pad_index[nearest]].geom_ids[skin.geom_index[nearest]])
         end = self.steps_since_reset + max(1, round(duration / self.engine.timestep))
         self.hands.press = Press(body, geom, point, force, end)
+        self._changes += 1
 
+    @exclusive
     def release(self) -> None:
         """End `pull` and `press`."""
         self.hands.release(self.engine)
+        self._changes += 1
 
     def _check_hand(self, action: str, body: int, moves: bool = True) -> None:
         if not self.engine.accepts_body_forces:

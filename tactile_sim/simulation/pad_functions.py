@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -54,6 +55,12 @@ class PadFunctions:
         common = simulation.settings.skin.sampling
         self.sampling = [modes.get(pad.name) or common for pad in skin.pads]
         """Sampling mode of each pad."""
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> PadFunctions:
+        """Return the functions of a copied simulation, which read its skin."""
+        new = memo[id(self)] = copy.copy(self)
+        new._simulation, new._readers = copy.deepcopy(self._simulation, memo), {}
+        return new
 
     @property
     def own(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -13,6 +14,9 @@ from tactile_sim.skin.state import ContactQuantities, ContactState
 if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation, Snapshot
 
+_LOG = logging.getLogger("tactile_sim.skin")
+EXCESS = 1.05
+"""Friction utilization above which a warning is logged, because Coulomb's law limits it to 1."""
 
 FELT = (
     "center_of_pressure",
@@ -65,9 +69,12 @@ class PadStates:
         self.pads = [index for index, name in enumerate(names) if name in thresholds]
         """Indices of the k pads that have a contact state."""
         own = [thresholds[names[index]] for index in self.pads]
-        self.thresholds = np.array([[t.on, t.off, t.on_time, t.off_time] for t in own]).reshape(-1, 4)
-        """(k, 4) thresholds of these pads: on, off, on_time and off_time of `ContactThresholds`."""
+        self.thresholds = np.array([[t.on_force, t.off_force, t.on_time, t.off_time] for t in own]).reshape(
+            -1, 4
+        )
+        """(k, 4) thresholds of these pads, in the order of the fields of `ContactThresholds`."""
         self._simulation, self._forces = simulation, TaxelForces(simulation)
+        self._warned = False
         self._starts, self._stops = skin.offsets[self.pads], skin.offsets[np.array(self.pads, int) + 1]
         self.restart()
 
@@ -79,6 +86,17 @@ class PadStates:
         """Return the contact states at a snapshot without storing them."""
         sums = np.concatenate([[0.0], np.cumsum(self._forces.pressing(snapshot))])
         return self._state.advance(self._now, sums[self._stops] - sums[self._starts], self.thresholds)
+
+    def warn_of_excess(self, utilization: np.ndarray) -> None:
+        """Log once if the friction utilization of a pad (pads,) exceeds what Coulomb's law allows."""
+        if not self._warned and utilization.max(initial=0.0) > EXCESS:
+            self._warned, pad = True, int(utilization.argmax())
+            _LOG.warning(
+                "pad %r: friction_utilization is %.2f, because the engine's contact points transmit more"
+                " torsion than the contact area could; see docs/skin.md#friction-and-torsion",
+                self._simulation.skin.pads[pad].name,
+                utilization[pad],
+            )
 
     def keep(self, snapshot: Snapshot) -> None:
         """Store the contact states at a snapshot. Must be called once for each tactile message."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, NoReturn
 
 import mujoco
 import numpy as np
@@ -12,7 +13,8 @@ import numpy as np
 from tactile_sim.arguments import whole
 from tactile_sim.config import Settings, configured_scene, skin_plan
 from tactile_sim.config.switches import switches_of_pads
-from tactile_sim.errors import ConfigError, PhysicsError, located
+from tactile_sim.errors import ConfigError, EngineError, PhysicsError, located
+from tactile_sim.exclusive import Use, exclusive
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
 from tactile_sim.signal_chain.sampling import Sampling
@@ -33,7 +35,7 @@ class Simulation(InteractiveScene):
 
     >>> simulation = Simulation("touch_cube")
     >>> simulation.step(500)
-    >>> simulation.observe().taxels.shape
+    >>> simulation.observe().readings.shape
     (602, 3)
     """
 
@@ -101,6 +103,8 @@ class Simulation(InteractiveScene):
         """Names of the streams in which pads are published: ``tactile`` and those in `pad_rates`."""
         self.schedule = self._make_schedule()
         """The steps at which each kind of message is due."""
+        self._observed = np.empty(0)
+        """State of the engine at the last `observe`."""
         self._quiet: tuple[int, int] = (0, 0)
         """Range of steps in which no tactile stream is due."""
         self.published_readings: np.ndarray | None = None
@@ -110,15 +114,50 @@ class Simulation(InteractiveScene):
         """`Snapshot.valid` at the last tactile message."""
         self._warm_up()
 
+    # -- copies ----------------------------------------------------------------------------------------------
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Simulation:
+        """Return an independent copy in the same state, which continues exactly as this one would.
+
+        The copy has its own state, commands, signal chain and random numbers. It shares what is constant: the
+        model and the tables of the skin.
+
+        Raises:
+            EngineError: The engine cannot be copied.
+        """
+        engine = self.engine
+        if not hasattr(engine, "__deepcopy__"):
+            raise EngineError(f"engine {engine.name!r}: cannot be copied, because it has no __deepcopy__")
+        new = memo[id(self)] = object.__new__(type(self))
+        constant = (
+            self.settings, self.names, self.frames, self.sensor_frames, self.stages, self.stage_entries,
+            self.feelers, self.flex_pads, self.grippers, engine.model, *vars(self.skin).values(),
+        )  # fmt: skip
+        memo.update((id(part), part) for part in constant)
+        memo[id(self.use)] = Use("Simulation")
+        with self.use:
+            for name, value in [("engine", engine), *vars(self).items()]:
+                setattr(new, name, copy.deepcopy(value, memo))
+        return new
+
+    def __copy__(self) -> Simulation:
+        return copy.deepcopy(self)
+
+    def __reduce__(self) -> NoReturn:
+        raise EngineError(
+            "Simulation: cannot be pickled; pass its configuration, or copy it with copy.deepcopy"
+        )
+
     # -- stepping --------------------------------------------------------------------------------------------
 
+    @exclusive
     def step(self, n: int = 1) -> None:
         """Advance n time steps: physics, commands, built-in motion, sampling and signal chain.
 
         Stages with memory process the readings whenever a tactile topic is due.
 
         Raises:
-            CommandError: ``n`` is negative or not an integer.
+            CommandError: ``n`` is negative or not an integer, or a control is invalid, see `ctrl`.
             PhysicsError: The physics became unstable; call `reset` to recover.
         """
         end = self.step_count + whole("step: n", n)
@@ -129,19 +168,28 @@ class Simulation(InteractiveScene):
                 steps = min(steps, due - self.step_count)
             self.advance(steps)
 
+    @exclusive
     def observe(self) -> Snapshot:
         """Return the current state as the topics would publish it.
 
-        The snapshot is valid until the next step or command.
+        Values that were read from a snapshot stay valid. Others can be read until the state changes: by a
+        step, a reset, or an observation after the state or the controls were changed.
 
         Raises:
+            CommandError: A control is invalid, see `ctrl`.
             PhysicsError: The physics is unstable; call `reset` to recover.
         """
         self.apply_commands()
+        state = np.empty(self.engine.state_size)
+        self.engine.get_state(state)
+        if not np.array_equal(state, self._observed):
+            self._observed = state
+            self._changes += 1
         snapshot = self.snapshot()
         self._check_physics()
         return snapshot
 
+    @exclusive
     def snapshot(self, stored: bool = False) -> Snapshot:
         """Return a snapshot of the current state, without the effect of commands since the last step.
 
@@ -155,6 +203,7 @@ class Simulation(InteractiveScene):
         """Return how many steps the engine can take before commands are due or a sample must be taken."""
         return 1 if self.sampling else super().free_steps()
 
+    @exclusive
     def advance(self, steps: int, publish: Callable[[Snapshot], None] | None = None) -> None:
         """Advance by a number of steps after `apply_commands`, in one engine call where possible.
 
@@ -219,6 +268,7 @@ class Simulation(InteractiveScene):
                 "reset the simulation; a smaller timestep or softer contacts may help"
             )
 
+    @exclusive
     def reset(self, keyframe: str | None = None) -> None:
         """Reset the state, random numbers, built-in motion and commands. The tare is kept.
 
@@ -235,6 +285,7 @@ class Simulation(InteractiveScene):
         if self.sampling:
             self.sampling.clear()
 
+    @exclusive
     def take_tare(self) -> str:
         """Subtract the current readings from all later ones.
 
@@ -242,8 +293,10 @@ class Simulation(InteractiveScene):
             PhysicsError: The physics is unstable; call `reset` to recover.
         """
         self.signal_chain.tare(self.steps_since_reset, self.observe().truth)
+        self._changes += 1
         return "tared"
 
+    @exclusive
     def update(self, settings: Settings) -> None:
         """Apply settings that differ from the current ones only in live keys.
 
@@ -255,6 +308,7 @@ class Simulation(InteractiveScene):
         if not isinstance(settings, Settings):
             raise ConfigError(f"settings: must be Settings, as settings.replace returns, got {settings!r}")
         before, stages, self.settings = self.functions.quantities, self.stages, settings
+        self._changes += 1
         self.schedule, self._quiet = self._make_schedule(), (0, 0)
         if settings.skin.sensor != stages:
             self.stages = settings.skin.sensor
@@ -287,7 +341,7 @@ class Simulation(InteractiveScene):
         snapshot = Snapshot(self)
         for touch_function in TOUCH_FUNCTIONS:
             snapshot.ideal_readings(touch_function)
-        _ = snapshot.taxels
+        _ = snapshot.readings
         self.signal_chain.warm_up()
         for name in self.engine.contact_sensor_names[:1]:
             self.engine.get_contact_sensor(name)

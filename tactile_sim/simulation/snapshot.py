@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from tactile_sim.arguments import known
 from tactile_sim.engines import Contacts
+from tactile_sim.exclusive import Seen, computed, exclusive
 from tactile_sim.simulation.taxel_forces import TaxelForces
+from tactile_sim.skin import Pad
 from tactile_sim.skin.checks import require_contacts
 from tactile_sim.skin.state import CONTACT_PARTS, ContactQuantities, ContactState, contact_quantities
 from tactile_sim.skin.touch_functions import TouchFunction
@@ -18,8 +19,11 @@ if TYPE_CHECKING:
     from tactile_sim.simulation import Simulation
 
 
-class Snapshot:
-    """State of a simulation and derived quantities, computed on request. Valid until the next step."""
+class Snapshot(Seen):
+    """State of a simulation and derived quantities, which are computed when they are first read.
+
+    After the state has changed, values that were already read stay valid; reading others raises CommandError.
+    """
 
     def __init__(self, simulation: Simulation, stored: bool = False):
         """Create a snapshot, which reads from ``simulation`` when a quantity is requested.
@@ -28,19 +32,20 @@ class Snapshot:
             simulation: The simulation to read from.
             stored: Whether the signal chain stores the reading of this snapshot.
         """
+        super().__init__(simulation)
         self.simulation = simulation
         self._stored = stored
         self.stamp = simulation.stamp
         """Simulation time of this snapshot [ns]."""
 
-    @cached_property
+    @computed
     def all_contacts(self) -> Contacts:
         """All contacts with a nonzero force, including a user's press, with bodies in the engine's order."""
         engine = self.simulation.engine
         contacts, poses = engine.contacts(), (engine.body_positions, engine.body_rotations)
         return self.simulation.hands.with_press(contacts, *poses)
 
-    @cached_property
+    @computed
     def skin_contacts(self) -> Contacts:
         """Contacts from which readings are computed.
 
@@ -53,7 +58,7 @@ class Snapshot:
         require_contacts(self.simulation.skin, contacts, engine.body_positions, engine.body_rotations)
         return contacts
 
-    @cached_property
+    @computed
     def contacts(self) -> Contacts:
         """Published contacts: all contacts, or only those on skin, depending on the key ``contacts``.
 
@@ -63,6 +68,7 @@ class Snapshot:
             return self.all_contacts
         return self.all_contacts.touching(self.simulation.sensing)
 
+    @exclusive
     def ideal_readings(
         self, touch_function: str | TouchFunction | None = None, dtype: type = np.float64
     ) -> np.ndarray:
@@ -77,23 +83,23 @@ class Snapshot:
         """
         return self.simulation.functions.ideal_readings(self, touch_function, dtype)
 
-    @cached_property
+    @computed
     def truth(self) -> np.ndarray:
         """(taxels, channels) readings after sampling and before the signal chain."""
         sampling = self.simulation.sampling
         return sampling.value(self.ideal_readings()) if sampling else self.ideal_readings()
 
-    @cached_property
-    def taxels(self) -> np.ndarray:
+    @computed
+    def readings(self) -> np.ndarray:
         """(taxels, channels) readings after the signal chain, as they are published."""
         return self._output[0]
 
-    @cached_property
+    @computed
     def valid(self) -> np.ndarray:
         """(taxels,) uint8, 0 where a reading is invalid; empty if all are valid."""
         return np.empty(0, np.uint8) if self.simulation.signal_chain.idle else self._output[1]
 
-    @cached_property
+    @computed
     def _output(self) -> tuple[np.ndarray, np.ndarray]:
         """Readings (taxels, channels) after the signal chain, and their validity as in `valid`."""
         chain = self.simulation.signal_chain
@@ -102,46 +108,48 @@ class Snapshot:
         valid = chain.valid
         return readings, valid if b"\0" in valid.tobytes() else valid[:0]
 
-    def reading(self, pad: str) -> np.ndarray:
-        """Return the published readings (n, channels) of one pad.
+    def reading(self, pad: str | Pad) -> np.ndarray:
+        """Return the readings (n, channels) of one pad after the signal chain.
 
         Args:
-            pad: Name of the pad.
+            pad: A pad in ``simulation.skin.pads``, or its name.
 
         Raises:
             CommandError: There is no such pad.
         """
         simulation = self.simulation
         names = [own.name for own in simulation.skin.pads]
-        index = names.index(known("reading: no pad", pad, names))
+        name = pad.name if isinstance(pad, Pad) else pad
+        index = names.index(known("reading: no pad", name, names))
         channels = simulation.functions.pad_channels[index]
-        return self.taxels[simulation.skin.offsets[index] : simulation.skin.offsets[index + 1], :channels]
+        return self.readings[simulation.skin.offsets[index] : simulation.skin.offsets[index + 1], :channels]
 
-    @cached_property
-    def taxels32(self) -> np.ndarray:
-        """(taxels, channels) `taxels` as float32, the type used in messages."""
+    @computed
+    def readings32(self) -> np.ndarray:
+        """(taxels, channels) `readings` as float32, the type used in messages."""
         if self.simulation.signal_chain.idle and not self.simulation.sampling:
             return self.ideal_readings(dtype=np.float32)
-        return self.taxels.astype(np.float32)
+        return self.readings.astype(np.float32)
 
     @property
     def viewed(self) -> np.ndarray:
-        """(taxels, channels) readings in one unit: `taxels32`, or forces [N] if pads have different units."""
+        """(taxels, channels) `readings32`, or forces [N] if pads have different units."""
         simulation = self.simulation
         if simulation.functions.unit or not len(simulation.skin.positions):
-            return self.taxels32
+            return self.readings32
         return TaxelForces(simulation).on_bodies(self).astype(np.float32)
 
-    @cached_property
+    @computed
     def forces_world(self) -> np.ndarray:
         """(taxels, 3) ideal force on each taxel in the world frame, without the signal chain [N]."""
         return self.ideal_readings("force_vector_global")
 
-    @cached_property
+    @computed
     def taxel_positions_world(self) -> np.ndarray:
         """(taxels, 3) current position of each taxel in the world frame [m]."""
         return self.write_positions(np.empty((len(self.simulation.skin.positions), 3)))
 
+    @exclusive
     def write_positions(self, out: np.ndarray) -> np.ndarray:
         """Write the world positions of the taxels [m] to ``out`` (taxels, 3) and return it."""
         engine, flexes = self.simulation.engine, self.simulation.flex_pads
@@ -150,7 +158,7 @@ class Snapshot:
             flexes.move(out, engine)
         return out
 
-    @cached_property
+    @computed
     def feelers(self) -> np.ndarray:
         """(feelers,) uncovered length of each feeler [m]; its full length if nothing covers it."""
         engine = self.simulation.engine
@@ -158,7 +166,7 @@ class Snapshot:
             engine.body_positions, engine.body_rotations, engine.geom_positions, engine.geom_rotations
         )
 
-    @property
+    @computed
     def feeler_segments(self) -> tuple[np.ndarray, np.ndarray]:
         """Root and tip of each feeler in the world (feelers, 2, 3) [m], and covered fractions (feelers,)."""
         engine, feelers = self.simulation.engine, self.simulation.feelers
@@ -166,7 +174,7 @@ class Snapshot:
         ends = starts + feelers.lengths[:, None] * directions
         return np.stack([starts, ends], axis=1), 1.0 - self.feelers / feelers.lengths
 
-    @cached_property
+    @computed
     def wrenches(self) -> np.ndarray:
         """(pads, 6) net wrench on each pad's body about the body's origin, in the body frame [N, N m].
 
@@ -180,19 +188,21 @@ class Snapshot:
             out[flexes.pads] = flexes.wrenches(self.all_contacts, engine)
         return out
 
-    @cached_property
+    @computed
     def contact_quantities(self) -> ContactQuantities:
         """Centre of pressure, area, friction utilization and other quantities, with one row per pad."""
         skin = self.simulation.skin
         parts = self.ideal_readings(CONTACT_PARTS)
-        return contact_quantities(parts, skin.surface_positions, skin.areas, skin.offsets)
+        felt = contact_quantities(parts, skin.surface_positions, skin.areas, skin.offsets)
+        self.simulation.pad_states.warn_of_excess(felt.friction_utilization)
+        return felt
 
-    @cached_property
+    @computed
     def contact_state(self) -> ContactState:
         """Contact states of the pads in ``skin.state``, in the order of ``simulation.pad_states.pads``."""
         return self.simulation.pad_states.peek(self)
 
-    @cached_property
+    @computed
     def pad_table(self) -> tuple[np.ndarray, np.ndarray]:
         """Flags (k, 2) and values (k, 19) of the k pads that have a contact state, as in their messages.
 
@@ -200,7 +210,7 @@ class Snapshot:
         """
         return self.simulation.pad_states.table(self)
 
-    @cached_property
+    @computed
     def outside(self) -> tuple[np.ndarray, np.ndarray]:
         """Contact loads that no taxel senses because they are outside the pads.
 
@@ -216,12 +226,12 @@ class Snapshot:
             numbers[bodies], forces[bodies] = number[bodies], force[bodies]
         return numbers, forces
 
-    @property
+    @computed
     def sensor_data(self) -> np.ndarray:
         """(nsensordata,) values of all sensors of the scene in MuJoCo's layout."""
-        return self.simulation.engine.sensor_data
+        return self.simulation.engine.sensor_data.copy()
 
-    @cached_property
+    @computed
     def joint_states(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Positions, velocities and efforts (joints,), in the order of ``commander.joint_names``.
 

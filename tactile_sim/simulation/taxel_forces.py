@@ -49,7 +49,7 @@ class TaxelForces:
         """
         if function.unit != "N" or function.channels not in (1, 3):
             return snapshot.ideal_readings("force_vector")
-        readings = snapshot.taxels32[:, : function.channels].astype(float)
+        readings = snapshot.readings32[:, : function.channels].astype(float)
         if function.channels == 1:
             return -readings * self._normals
         if function.frame == "taxel":

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import mujoco
 import numpy as np
 
@@ -33,6 +35,14 @@ class TrifingerEngine(MujocoEngine):
         self.finger_type = spec.modelname
         self.physics = FingerPhysics(spec, self.finger_type, link_drag=link_drag, model=model)
         super().__init__(model, self.physics.data)
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TrifingerEngine:
+        """Return an engine with a copy of the state and of the desired action."""
+        new = super().__deepcopy__(memo)
+        assert isinstance(new, TrifingerEngine)
+        new.physics = memo[id(self.physics)] = self.physics.copied(new.data)
+        memo[id(self.physics.rules)] = new.physics.rules
+        return new
 
     def step(self, n: int = 1) -> None:
         """Advance by n time steps."""

@@ -102,7 +102,7 @@ def test_seed_of_reset_gives_the_simulations_of_this_seed():
     seen = batch.observe()
     for k, single in zip((1, 3), singles, strict=True):
         single.step(30)
-        np.testing.assert_array_equal(seen.readings[k], single.observe().taxels)
+        np.testing.assert_array_equal(seen.readings[k], single.observe().readings)
     assert not np.array_equal(seen.readings[1], seen.readings[3])
 
 

@@ -175,7 +175,14 @@ def test_bad_commands_are_refused_with_the_reason(rig, given, facts):
 
 
 @pytest.mark.parametrize(
-    ("values", "facts"), [([1.0], ["ctrl", "(1,)", "(3,)"]), ([1, np.inf, 0], ["ctrl", "inf", "[1]"])]
+    ("values", "facts"),
+    [
+        ([1.0], ["ctrl", "(1,)", "(3,)"]),
+        ([1, np.inf, 0], ["ctrl", "inf", "[1]"]),
+        ([1, 0, np.nan], ["ctrl", "nan", "[2]"]),
+        ([1, 1e12, 0], ["ctrl", "1e+12", "[1]"]),
+        (np.ma.masked_array([1.0, 2.0, 3.0], [True, False, False]), ["ctrl", "masked"]),
+    ],
 )
 def test_bad_controls_are_refused_with_the_reason(rig, values, facts):
     with raises(CommandError, *facts):

@@ -118,7 +118,7 @@ def test_velocity_without_position_is_tracked_and_a_position_holds_again(simulat
 
 def test_raw_controls_and_the_timeout_end_commands(simulate):
     simulation = simulate(command_timeout=0.5)
-    simulation.command_controls(np.array([0.05, np.nan]))
+    simulation.accept_controls(np.array([0]), np.array([0.05]))  # as the view does for one actuator
     go(simulation, 0.4)
     go(simulation, 0.3, effort=[0.25 * G, 0.0])
     assert simulation.engine.data.qpos[0] == pytest.approx(0.05, abs=1e-3)

@@ -54,13 +54,13 @@ def test_link_of_a_robot_follows_the_target(simulation):
 def test_press_of_1_n_reads_1_n_and_accelerates_the_body(simulation):
     point = np.array([0.1, 0.013, 0.027])
     simulation.press(1, point, np.array([-1.0, 0.0, 0.0]), 0.1)
-    readings = simulation.observe().taxels
+    readings = simulation.observe().readings
     assert readings.sum(axis=0) == pytest.approx([-1.0, 0.0, 0.0])
     touched = simulation.skin.positions[np.linalg.norm(readings, axis=1) > 0.0]
     assert np.linalg.norm(touched - point, axis=1).max() < 0.06
     simulation.step(400)
     assert simulation.engine.data.qvel[0] == pytest.approx(-0.1 / MASS, rel=0.02)
-    assert not simulation.observe().taxels.any()
+    assert not simulation.observe().readings.any()
 
 
 def test_invalid_requests_change_nothing(simulation):

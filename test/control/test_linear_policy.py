@@ -44,7 +44,7 @@ def test_ball_stays_on_the_tray_only_with_the_shipped_policy(controlled):
     tray, ball = (simulation.names.body_id(name) for name in ("tray", "ball"))
     for _ in range(500):  # 10 s
         if controlled:
-            contact = simulation.observe().taxels.reshape(16, 4).any(axis=1)  # of 16 tiles
+            contact = simulation.observe().readings.reshape(16, 4).any(axis=1)  # of 16 tiles
             target = 0.2 * policy(np.concatenate([target, contact]))
         simulation.command_joints(position=dict(zip(("tilt_x", "tilt_y"), target, strict=True)))
         simulation.step(5)

@@ -44,7 +44,7 @@ class Subscriber:
     def publish(self, snapshot, streams):
         if "tactile" in streams:
             assert snapshot.stamp not in self.published
-            self.published[snapshot.stamp] = snapshot.taxels32.tobytes()
+            self.published[snapshot.stamp] = snapshot.readings32.tobytes()
             self.truth[snapshot.stamp] = snapshot.truth
 
     publish_to_new = warn = fail = publish
@@ -171,12 +171,12 @@ def test_new_touch_function_restarts_the_chain(run):
         runner.update(runner.simulation.settings.replace("skin.touch_function", "normal"))
 
     subscriber = run(Subscriber("tactile"), during=change)
-    assert subscriber.simulation.observe().taxels.shape[1] == 1
+    assert subscriber.simulation.observe().readings.shape[1] == 1
     assert subscriber.simulation.observe().truth.any()
 
 
 def test_tare_at_constant_time_zeroes_noisy_and_delayed_readings(run):
     subscriber = run(Subscriber("tactile"))
     subscriber.simulation.take_tare()
-    assert not subscriber.simulation.observe().taxels.any()
+    assert not subscriber.simulation.observe().readings.any()
     assert subscriber.simulation.observe().truth.any()

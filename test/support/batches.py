@@ -55,7 +55,7 @@ def assert_equal(batch: Batch, singles: list[Simulation]) -> None:
             (batch.qpos[k], single.engine.data.qpos),
             (batch.qvel[k], single.engine.data.qvel),
             (batch.time[k], single.engine.time),
-            (seen.readings[k], snapshot.taxels),
+            (seen.readings[k], snapshot.readings),
             (seen.truth[k], snapshot.truth),
             (seen.wrenches[k], snapshot.wrenches),
             (seen.sensor_data[k], snapshot.sensor_data),

@@ -54,7 +54,7 @@ def sense(skin: Skin, loads: Loads, touch: str = "normal") -> np.ndarray:
 
 def overlap(simulation: Simulation, pressure) -> float:
     """Return how well the readings match a pressure p(x, y) on the plate; see `overlap_with`."""
-    return overlap_of(simulation.skin, simulation.observe().taxels[:, 0], pressure)
+    return overlap_of(simulation.skin, simulation.observe().readings[:, 0], pressure)
 
 
 def at(skin: Skin, height: float) -> np.ndarray:

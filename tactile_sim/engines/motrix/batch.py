@@ -8,7 +8,7 @@ from dataclasses import fields
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import whole
+from tactile_sim.arguments import require_controls, whole
 from tactile_sim.engines.batch import Environments, environment_ids
 from tactile_sim.engines.keyframes import keyframe_id
 from tactile_sim.engines.motrix.batch_data import INPUTS, BatchData, valid_rows
@@ -88,7 +88,7 @@ class MotrixBatch(PartialSensors, Environments):
         self.data = BatchData(*(np.repeat(row[None], num_envs, axis=0) for row in rows))
         self._flipped = np.tile(self._motrix.flipped, num_envs)
         self._values = np.full((num_envs, model.nsensordata), np.nan)
-        self._valid_inputs = np.ones((num_envs, 2), bool)
+        self._valid_forces = np.ones(num_envs, bool)
         """(num_envs, 2) False if controls (0) or applied forces (1) were invalid since the last reset."""
         self._at_address = {layout.address: sensor for sensor, layout in self._layouts.items()}
         self._sites = Sites(model, num_envs) if SITE in model.sensor_objtype[supported] else None
@@ -150,7 +150,7 @@ class MotrixBatch(PartialSensors, Environments):
         mujoco.mj_resetDataKeyframe(self.model, start, keyframe_id(self.model, keyframe))
         for field in fields(self.data):
             getattr(self.data, field.name)[chosen] = getattr(start, field.name)
-        self._valid_inputs[chosen] = True
+        self._valid_forces[chosen] = True
         if envs is None:
             # A new state has no forces from previous steps.
             self._state = MotrixState(self._motrix, (self.num_envs,))
@@ -166,8 +166,8 @@ class MotrixBatch(PartialSensors, Environments):
 
     def faults(self) -> dict[int, str]:
         """Return why environments have become unstable since their last reset, by environment index."""
-        names = ("position", "velocity", "control", "applied force")
-        valid = valid_rows(self.data.qpos), valid_rows(self.data.qvel), *self._valid_inputs.T
+        names = ("position", "velocity", "applied force")
+        valid = valid_rows(self.data.qpos), valid_rows(self.data.qvel), self._valid_forces
         found: dict[int, str] = {}
         for what, fine in zip(names, valid, strict=True):
             for env in np.flatnonzero(~fine).tolist():
@@ -231,12 +231,17 @@ class MotrixBatch(PartialSensors, Environments):
         self._stale = True
 
     def _send_inputs(self) -> None:
-        """Pass controls, forces and mocap poses to motrixsim, with zeros in place of invalid values."""
+        """Pass controls, forces and mocap poses to motrixsim, with zeros in place of invalid values.
+
+        Raises:
+            CommandError: A control is not finite, or too large.
+        """
         data = self.data
-        valid = np.stack([valid_rows(data.ctrl), valid_rows(data.qfrc_applied)], axis=1)
-        self._valid_inputs &= valid
-        self._ctrl = np.where(valid[:, :1], data.ctrl, 0.0)
-        self._state.control(self._ctrl, data.act, np.where(valid[:, 1:], data.qfrc_applied, 0.0))
+        require_controls(data.ctrl)
+        valid = valid_rows(data.qfrc_applied)
+        self._valid_forces &= valid
+        self._ctrl = data.ctrl.copy()
+        self._state.control(self._ctrl, data.act, np.where(valid[:, None], data.qfrc_applied, 0.0))
         self._state.place_mocaps(np.nan_to_num(data.mocap_pos), np.nan_to_num(data.mocap_quat))
 
     def _accept(self, n: int) -> None:

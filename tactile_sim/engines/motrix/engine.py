@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple
+from typing import Any, NamedTuple, NoReturn
 
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import LARGEST, whole
+from tactile_sim.arguments import LARGEST, require_controls, whole
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.mjdata_engine import MjDataEngine
 from tactile_sim.engines.motrix.boundary import is_panic
@@ -83,6 +83,10 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         """Scene features that the engine ignores or cannot report, one line each."""
         self.reset()
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> NoReturn:
+        """Raise EngineError, because motrixsim cannot copy its state."""
+        raise EngineError("engine 'motrix': cannot be copied, because motrixsim cannot copy its state")
+
     # -- stepping --------------------------------------------------------------------------------------------
 
     def reset(self, keyframe: str | None = None) -> None:
@@ -142,7 +146,12 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         )  # fmt: skip
 
     def _prepare(self) -> bool:
-        """Pass changed inputs to motrixsim; return False if the physics is unstable."""
+        """Pass changed inputs to motrixsim; return False if the physics is unstable.
+
+        Raises:
+            CommandError: A control is not finite, or too large.
+        """
+        require_controls(self.ctrl)
         if self._fault or not self._valid(self.data.qpos, self.data.qvel):
             return False
         data = self.data

@@ -8,7 +8,7 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
-from tactile_sim.arguments import whole
+from tactile_sim.arguments import require_controls, whole
 from tactile_sim.engines.batch import Environments, environment_ids
 from tactile_sim.engines.keyframes import keyframe_id
 from tactile_sim.engines.mujoco.engine import STABILITY_WARNINGS, first_bad
@@ -47,12 +47,22 @@ class MujocoBatch(Environments):
         return self.data.time.copy()
 
     def step(self, n: int = 1) -> None:
-        """Advance every environment by n time steps."""
+        """Advance every environment by n time steps.
+
+        Raises:
+            CommandError: A control is not finite, or too large.
+        """
+        require_controls(self.data.ctrl)
         if whole("step: n", n, error=EngineError):
             self.data.step(nstep=n)
 
     def forward(self) -> None:
-        """Compute all quantities that depend on the current positions, velocities and controls."""
+        """Compute all quantities that depend on the current positions, velocities and controls.
+
+        Raises:
+            CommandError: A control is not finite, or too large.
+        """
+        require_controls(self.data.ctrl)
         self.data.forward()
 
     def reset(self, keyframe: str | None = None, envs: Sequence[int] | np.ndarray | None = None) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import mujoco
 
-from tactile_sim.arguments import whole
+from tactile_sim.arguments import require_controls, whole
 from tactile_sim.engines.mjdata_engine import MjDataEngine
 from tactile_sim.errors import EngineError
 from tactile_sim.mujoco_log import ignore_instability, log_warnings
@@ -50,7 +50,6 @@ class MujocoEngine(MjDataEngine):
         ignore_instability()
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
         super().__init__(model, data)
-        self._warnings = self.data.warning.number
         self._integrate = {
             "mjINT_EULER": mujoco.mj_Euler,
             "mjINT_RK4": lambda m, d: mujoco.mj_RungeKutta(m, d, 4),
@@ -65,12 +64,26 @@ class MujocoEngine(MjDataEngine):
         except mujoco.FatalError as error:  # for example, contacts need more memory than the scene provides
             raise EngineError(f"engine 'mujoco' cannot start: {' '.join(str(error).split())}") from None
 
+    def _use_data(self, data: mujoco.MjData) -> None:
+        super()._use_data(data)
+        self._warnings = data.warning.number
+
     def step(self, n: int = 1) -> None:
-        """Advance n time steps."""
+        """Advance n time steps.
+
+        Raises:
+            CommandError: A control is not finite, or too large.
+        """
+        require_controls(self.ctrl)
         mujoco.mj_step(self.model, self.data, whole("step: n", n, error=EngineError))
 
     def forward(self) -> None:
-        """Compute all quantities that depend on the current positions, velocities and controls."""
+        """Compute all quantities that depend on the current positions, velocities and controls.
+
+        Raises:
+            CommandError: A control is not finite, or too large.
+        """
+        require_controls(self.ctrl)
         mujoco.mj_checkPos(self.model, self.data)
         mujoco.mj_checkVel(self.model, self.data)
         mujoco.mj_forward(self.model, self.data)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+from typing import Any
 
 import mujoco
 import numpy as np
@@ -31,7 +32,6 @@ _STATE = {
     "qacc_warmstart": mujoco.mjtState.mjSTATE_WARMSTART,
 }
 _RECORDED = ("xpos", "xmat", "qfrc_actuator", "sensordata")
-_WARNINGS = STABILITY_WARNINGS | {int(mujoco.mjtWarning.mjWARN_BADCTRL): "control"}
 _CAPACITY = 32
 
 
@@ -89,6 +89,7 @@ class Worlds(StateArrays, MujocoSensors):
                 model._address, num_envs, ctypes.byref(config), error, len(error)
             )
             if self._batch:
+                self._persistent = bool(persistent)
                 break
         else:
             reason = " ".join(error.value.decode(errors="replace").split())
@@ -110,6 +111,22 @@ class Worlds(StateArrays, MujocoSensors):
         self._errors: dict[int, str] = {}
         self._record_into(data)
         self.reset()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Worlds:
+        """Return environments in the same states, with the same recorded results.
+
+        Raises:
+            EngineError: The model has sleep, whose state MuJoCo's batch does not reveal.
+        """
+        if self._persistent:
+            raise EngineError("engine 'mujoco': environments of a model with sleep cannot be copied")
+        new = memo[id(self)] = Worlds(self.model, self.num_envs, self.threads)
+        new._make_room(self.contact_ids.shape[1])
+        recorded = *_RECORDED, "contact_counts", "contact_values", "contact_ids", "state", "_warnings"
+        for name in recorded:
+            getattr(new, name)[:] = getattr(self, name)
+        new._errors = dict(self._errors)
+        return new
 
     def step(self, n: int = 1) -> None:
         """Advance every environment by n time steps; call `faults` afterwards to detect failures."""
@@ -159,8 +176,8 @@ class Worlds(StateArrays, MujocoSensors):
         Environments in which MuJoCo raised an error keep their previous state and readings, but have no
         contacts.
         """
-        counts = self._warnings[:, list(_WARNINGS), 1]
-        names = list(_WARNINGS.values())
+        counts = self._warnings[:, list(STABILITY_WARNINGS), 1]
+        names = list(STABILITY_WARNINGS.values())
         rows = np.flatnonzero(counts.any(axis=1))
         return {env: f"bad {names[int(np.argmax(counts[env]))]}" for env in rows.tolist()} | self._errors
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable
 
 import mujoco
@@ -80,7 +81,22 @@ class FingerPhysics:
         self.spec = spec
         self._use(*compiled)
 
+    def copied(self, data: mujoco.MjData) -> FingerPhysics:
+        """Return a copy that uses ``data``, a copy of the data of this object."""
+        new = copy.copy(self)
+        new.rules = copy.deepcopy(self.rules)
+        new.torque = new.rules.applied[0]
+        new._view(self.model, data)
+        return new
+
     def _use(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        """Use another model and data from now on."""
+        self._view(model, data)
+        self._motors[:] = self.torque
+        mujoco.mj_forward(model, data)
+
+    def _view(self, model: mujoco.MjModel, data: mujoco.MjData) -> None:
+        """Create the views of a model and its data."""
         ignore_instability()
         # MuJoCo would otherwise silently reset the state at a NaN.
         model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
@@ -104,8 +120,6 @@ class FingerPhysics:
         self._passive = data.qfrc_passive
         self._warnings = data.warning.number
         self._drag = Drag(model, data) if self._link_drag else None
-        self._motors[:] = self.torque
-        mujoco.mj_forward(model, data)
 
     def step(self) -> None:
         """Advance by one time step."""

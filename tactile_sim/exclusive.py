@@ -1,0 +1,110 @@
+"""Objects that one thread at a time may use, and quantities of one state of such an object."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from functools import cached_property, wraps
+from typing import Any, ParamSpec, Protocol, Self, TypeVar, overload
+
+from tactile_sim.errors import CommandError, EngineError
+
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
+
+
+class Use:
+    """Context in which one thread uses an object. Entering it in another thread at the same time raises."""
+
+    def __init__(self, name: str, forks: bool = True):
+        """Create a context.
+
+        Args:
+            name: Name of the object, for error messages.
+            forks: Whether a fork of this process may use the object.
+        """
+        self._name, self._lock = name, threading.RLock()
+        self._process = None if forks else os.getpid()
+
+    def __enter__(self) -> None:
+        if self._process is not None and self._process != os.getpid():
+            raise EngineError(
+                f"{self._name}: cannot be used after a fork, which has none of its threads; create it in this"
+                " process"
+            )
+        if not self._lock.acquire(blocking=False):
+            raise EngineError(
+                f"{self._name}: is in use by another thread; give each thread its own, or hold a lock during"
+                " each call"
+            )
+
+    def __exit__(self, *error: object) -> None:
+        self._lock.release()
+
+
+class Exclusive(Protocol):
+    """An object that one thread at a time may use."""
+
+    use: Use
+
+    @property
+    def version(self) -> Any:
+        """Value that changes whenever the state changes."""
+
+
+def exclusive(method: Callable[_P, _T]) -> Callable[_P, _T]:
+    """Decorate a method of an `Exclusive` object, so that it raises an error if another thread uses it."""
+
+    @wraps(method)
+    def guarded(*args: _P.args, **kwargs: _P.kwargs) -> _T:
+        with args[0].use:  # type: ignore[attr-defined]
+            return method(*args, **kwargs)
+
+    return guarded
+
+
+class Seen:
+    """Base class of quantities of one state of an `Exclusive` object, which are computed on request.
+
+    Methods of subclasses are decorated with `exclusive`, and properties with `computed`. They raise an error
+    after the state has changed.
+    """
+
+    def __init__(self, owner: Exclusive):
+        """Refer to the current state of an object."""
+        self._owner, self._version = owner, owner.version
+
+    @property
+    def use(self) -> Seen:
+        """This object as a context in which its thread uses the owner, in the same state as before."""
+        return self
+
+    def __enter__(self) -> None:
+        with self._owner.use:
+            if self._version != self._owner.version:
+                raise CommandError(
+                    f"{type(self).__name__}: is outdated, because the state has changed; read each quantity"
+                    " before that, or observe again"
+                )
+            self._owner.use.__enter__()
+
+    def __exit__(self, *error: object) -> None:
+        self._owner.use.__exit__()
+
+
+class computed(cached_property[_T]):  # noqa: N801 - used like cached_property
+    """A cached property of a `Seen` object. The first access raises an error if the object is outdated."""
+
+    @overload
+    def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
+
+    @overload
+    def __get__(self, instance: object, owner: type[Any] | None = None) -> _T: ...
+
+    def __get__(self, instance: Any, owner: type[Any] | None = None) -> Self | _T:
+        """Compute the value; later accesses do not call this method."""
+        if instance is None:
+            return self
+        with instance.use:
+            return super().__get__(instance, owner)
