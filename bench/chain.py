@@ -119,7 +119,7 @@ def _advance(simulation: Simulation) -> tuple[float, float]:
     def publish(snapshot: Snapshot) -> None:
         nonlocal reading
         before = time.perf_counter()
-        _ = snapshot.taxels32
+        _ = snapshot.readings32
         reading = time.perf_counter() - before
 
     began = time.perf_counter()

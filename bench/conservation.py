@@ -137,7 +137,7 @@ def _errors(simulation: Simulation) -> Iterator[tuple[float, float, str]]:
         force = np.linalg.norm(loads.force[given], axis=1).sum()
         if not force > 0.0:
             continue
-        taxels = snapshot.taxels[skin.pads[b].start : skin.pads[b].stop].sum(axis=0)
+        taxels = snapshot.readings[skin.pads[b].start : skin.pads[b].stop].sum(axis=0)
         moment = (np.cross(spread.point, spread.force) + spread.torque)[mine].sum(axis=0)
         arm = np.linalg.norm(loads.point[given], axis=1).max() + SPACING
         error, cause = np.linalg.norm(moment - expected[3:]) / (force * arm), "reached"

@@ -169,7 +169,7 @@ def with_tactile_sensor() -> Table:
     }
     simulation = Simulation(spec, {"skin": {**skin, "stiffness": STIFFNESS, "thickness": THICKNESS}})
     simulation.step(2000)
-    depth, engine = simulation.observe().taxels[:, 0], simulation.engine
+    depth, engine = simulation.observe().readings[:, 0], simulation.engine
     sensed = engine.data.sensordata.reshape(3, -1)[0]
     expected = np.sqrt(9.81 * THICKNESS / STIFFNESS / np.pi / 0.02)
     area = (2 * HALF / 60) ** 2
@@ -201,7 +201,7 @@ def sums() -> Table:
     for applied in (0.0, 1.0, 2.0, 4.0, 8.0):
         simulation.engine.data.xfrc_applied[2, 2] = -applied
         simulation.step(1500)
-        reading = simulation.observe().taxels[:, 0]
+        reading = simulation.observe().readings[:, 0]
         row = (
             f"{applied:.1f}",
             f"{0.05 * 9.81 + applied:.4f}",

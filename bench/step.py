@@ -28,7 +28,7 @@ def main() -> None:
     makers = {topic.name: topic.make for topic in simulation_topics(simulation)}
     parts: dict[str, Callable[[Snapshot], object]] = {
         "contacts": lambda snapshot: snapshot.all_contacts,
-        "skin: taxels": lambda snapshot: snapshot.taxels32,
+        "skin: taxels": lambda snapshot: snapshot.readings32,
         "skin: wrenches": lambda snapshot: snapshot.wrenches,
         **{f"message: {name}": makers[name] for name in MESSAGES},
         **{

@@ -17,5 +17,5 @@ simulation = Simulation({"scene": "touch_cube.xml", "skin": skin})
 most = 0.0
 for _ in range(100):
     simulation.step(5)
-    most = max(most, simulation.observe().taxels.sum())
+    most = max(most, simulation.observe().readings.sum())
 print(f"at most {most:.2f} W while the cube lands")

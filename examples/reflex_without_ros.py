@@ -16,7 +16,7 @@ pads = {pad.name: pad for pad in simulation.skin.pads}
 tips = [pads[f"{finger}_tip"] for finger in FINGERS]
 bend = np.zeros(len(FINGERS))
 for _ in range(400):  # 4 s
-    size = np.linalg.norm(simulation.observe().taxels, axis=1)  # (taxels,) [N]
+    size = np.linalg.norm(simulation.observe().readings, axis=1)  # (taxels,) [N]
     felt = np.array([size[tip.start : tip.stop].sum() for tip in tips])
     bend = np.clip(bend + 0.01 * SPEED * ((felt < ENOUGH) - 1.0 * (felt > TOO_MUCH)), 0.0, CLOSED)
     target = {

@@ -12,7 +12,7 @@ for _ in range(100):
     simulation.step(5)  # 10 ms: one period of rates.tactile
     snapshot = simulation.observe()
     true.append(snapshot.truth.sum())
-    measured.append(snapshot.taxels.sum())
+    measured.append(snapshot.readings.sum())
 
 first_true, first_measured = (np.argmax(np.array(series) > 2.0) for series in (true, measured))
 print(f"delay {10 * (first_measured - first_true)} ms")

@@ -203,7 +203,7 @@ SEVERAL = {
         parameters(
             "skin.pads: {a: {body: cub, spacing: 0.01}}",
             "skin.sensor: {cbe: {gain: {value: 2.0}}, a: {gain: {value: 2.0}}}",
-            "skin.state: {aa: {on: 0.1}, cube: {on: 0.1}}",
+            "skin.state: {aa: {on_force: 0.1}, cube: {on_force: 0.1}}",
             "control: {hnge: {kp: 1.0}}",
             "contact_sensors: {touch: {geom1: cubby}}",
             "motion.keyframes: [hom, heme]",
@@ -226,7 +226,7 @@ SEVERAL = {
     "names of stages": (
         parameters(
             "skin.sensor: {cub: {gain: {value: 2.0}}, box: {gain: {value: 2.0}}}",
-            "skin.state: {cub: {on: 0.1}}",
+            "skin.state: {cub: {on_force: 0.1}}",
         ),
         ["skin.sensor.cub:", "skin.sensor.box:", "skin.state.cub:"],
     ),

@@ -60,17 +60,19 @@ def test_contact_forces_match_weight_and_momentum_of_a_falling_pile():
     np.testing.assert_allclose(on_bodies[1:], mass * (acceleration - model.opt.gravity), atol=1e-4)
 
 
-def test_relative_velocity_is_that_of_the_two_material_points():
+def test_relative_velocities_are_those_of_the_two_bodies_at_the_contact():
     engine = pile("elliptic", 3)
     contacts = engine.contacts()
     for c in range(len(contacts)):
-        velocity = np.zeros(3)
+        velocity, angular = np.zeros(3), np.zeros(3)
         for side, sign in ((0, -1.0), (1, 1.0)):
-            jacobian = np.zeros((3, engine.model.nv))
+            linear, turn = np.zeros((2, 3, engine.model.nv))
             body = contacts.bodies[c, side]
-            mujoco.mj_jac(engine.model, engine.data, jacobian, None, contacts.position[c], body)
-            velocity += sign * jacobian @ engine.data.qvel
+            mujoco.mj_jac(engine.model, engine.data, linear, turn, contacts.position[c], body)
+            velocity += sign * linear @ engine.data.qvel
+            angular += sign * turn @ engine.data.qvel
         np.testing.assert_allclose(contacts.relative_velocity[c], velocity, atol=1e-12)
+        np.testing.assert_allclose(contacts.relative_angular_velocity[c], angular, atol=1e-12)
 
 
 def test_single_skin_is_the_second_body_of_its_contacts():
@@ -89,7 +91,8 @@ def test_single_skin_is_the_second_body_of_its_contacts():
     sign = np.where(swap, -1.0, 1.0)[:, None]
     np.testing.assert_array_equal(told.frame[:, 0], sign * contacts.frame[touches, 0])
     np.testing.assert_array_equal(told.wrench_world, sign * contacts.wrench_world[touches])
-    np.testing.assert_array_equal(told.relative_velocity, sign * contacts.relative_velocity[touches])
+    for name in ("relative_velocity", "relative_angular_velocity"):
+        np.testing.assert_array_equal(getattr(told, name), sign * getattr(contacts, name)[touches])
     np.testing.assert_array_equal(told.geoms[swap], contacts.geoms[touches][swap][:, ::-1])
     np.testing.assert_array_equal(told.distance, contacts.distance[touches])
     for part in (slice(0, 3), slice(3, 6)):
@@ -120,4 +123,4 @@ def test_a_contact_with_a_flex_has_no_geom_on_that_side():
     assert len(contacts) > 0
     assert set(contacts.geoms.ravel()) == {-1, 0}
     assert set(contacts.bodies.ravel()) == {-1, 0}
-    assert np.isnan(contacts.relative_velocity).all()
+    assert np.isnan([contacts.relative_velocity, contacts.relative_angular_velocity]).all()

@@ -232,7 +232,7 @@ from tactile_sim.simulation import Simulation
 simulation, loaded = Simulation("touch_cube"), []
 kernel_cache.KernelCache.load_overload = lambda cache, *_: loaded.append(cache)
 simulation.take_tare()
-simulation.observe().taxels
+simulation.observe().readings
 sys.exit(len(loaded))
 """
     assert subprocess.run([sys.executable, "-c", program], cwd=ROOT, timeout=120).returncode == 0

@@ -140,7 +140,7 @@ def test_own_function_page_works(tmp_path):
     code = (
         "from sliding import *; from tactile_sim import config; from tactile_sim.simulation import Simulation"
     )
-    code += "; s = Simulation(config.load('rub.yaml')); s.step(60); t = s.observe().taxels"
+    code += "; s = Simulation(config.load('rub.yaml')); s.step(60); t = s.observe().readings"
     code += "; print(t.shape[1], (t >= 0).all(), main(['check', 'rub.yaml']))"
     done = subprocess.run(
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True

@@ -125,7 +125,7 @@ class Listener(Terminal):
         return {"tactile"}
 
     def publish(self, snapshot, streams):
-        self.readings[snapshot.stamp] = snapshot.taxels32.copy()
+        self.readings[snapshot.stamp] = snapshot.readings32.copy()
 
 
 @pytest.mark.parametrize("sampling", ["last", "mean", "peak"])
@@ -139,7 +139,9 @@ def test_step_and_observe_give_what_the_topics_publish(stage, sampling):
     for steps in (0, 5, 15, 80, 35):  # one tick is 10 ms, which is five steps
         simulation.step(steps)
         np.testing.assert_array_equal(
-            simulation.observe().taxels32, listener.readings[simulation.stamp], err_msg=f"{simulation.stamp}"
+            simulation.observe().readings32,
+            listener.readings[simulation.stamp],
+            err_msg=f"{simulation.stamp}",
         )
 
 
@@ -149,7 +151,7 @@ def test_step_and_observe_give_what_the_topics_publish(stage, sampling):
 def test_held_load_reads_its_steady_value(stage, share):
     simulation = simulate(sensor={"box": {stage: STAGES[stage]}}, touch_function="normal")
     simulation.step(1000)
-    assert simulation.observe().taxels.sum() == pytest.approx(share * WEIGHT, abs=0.02)
+    assert simulation.observe().readings.sum() == pytest.approx(share * WEIGHT, abs=0.02)
 
 
 def test_step_raises_when_the_physics_breaks_until_reset():

@@ -62,8 +62,8 @@ def test_forces_are_in_the_body_frame_for_each_touch_function(sliding, touch_fun
 def test_scalar_readings_act_along_the_normals(sliding):
     simulation = sliding("normal")
     snapshot = simulation.observe()
-    np.testing.assert_allclose(TaxelForces(simulation).pressing(snapshot), snapshot.taxels[:, 0], rtol=1e-6)
-    assert snapshot.taxels.sum() > 1.0
+    np.testing.assert_allclose(TaxelForces(simulation).pressing(snapshot), snapshot.readings[:, 0], rtol=1e-6)
+    assert snapshot.readings.sum() > 1.0
 
 
 def test_forces_along_taxel_axes_have_two_tangents_and_the_inward_normal(sliding):
@@ -76,8 +76,8 @@ def test_forces_along_taxel_axes_have_two_tangents_and_the_inward_normal(sliding
     x_side = np.abs(skin.normals[:, 0]) > 0.95
     assert (skin.axes[~x_side, 0, 0] > 0.3).all() and (skin.axes[x_side, 0, 1] > 0.9).all()
     forces = TaxelForces(simulation)
-    np.testing.assert_allclose(forces.on_pads(snapshot), snapshot.taxels, atol=1e-6)
-    np.testing.assert_allclose(forces.pressing(snapshot), snapshot.taxels[:, 2], atol=1e-6)
+    np.testing.assert_allclose(forces.on_pads(snapshot), snapshot.readings, atol=1e-6)
+    np.testing.assert_allclose(forces.pressing(snapshot), snapshot.readings[:, 2], atol=1e-6)
     np.testing.assert_allclose(forces.on_bodies(snapshot), snapshot.ideal_readings("force_vector"), atol=1e-6)
 
 

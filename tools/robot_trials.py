@@ -229,7 +229,7 @@ def _ground_forces(simulation: Simulation, moves: bool) -> np.ndarray:
     times = round((ROCKING if moves else WEIGHING) / simulation.engine.timestep / every)
     forces = np.zeros(model.nbody)
     for _ in range(times):
-        taxels, rotations = simulation.observe().taxels, data.xmat.reshape(-1, 3, 3)
+        taxels, rotations = simulation.observe().readings, data.xmat.reshape(-1, 3, 3)
         for pad in simulation.skin.pads:
             total = rotations[pad.body_id] @ taxels[pad.start : pad.stop].sum(axis=0)
             forces[model.body_rootid[pad.body_id]] += total[2] / times

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING, Any, cast
@@ -44,7 +45,19 @@ class Readings:
         threads = min(worlds.threads, -(-count // _LEAST))
         self._workspaces = [self._chain.workspace(channels) for _ in range(threads)]
         self._skins = [simulation.skin.twin() for _ in range(threads)]
-        self._pool = ThreadPoolExecutor(max(threads - 1, 1), "tactile_sim.batch")
+        self._pool = self._make_pool()
+
+    def _make_pool(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(max(len(self._skins) - 1, 1), "tactile_sim.batch")
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Readings:
+        """Return the readings of a copied batch, whose simulation and environments are in ``memo``."""
+        new = memo[id(self)] = copy.copy(self)
+        copied = "_simulation", "_worlds", "_felt", "_chain", "_chains", "_samplings", "_workspaces", "_skins"
+        for name in copied:
+            setattr(new, name, copy.deepcopy(getattr(self, name), memo))
+        new._output, new._pool = None, self._make_pool()
+        return new
 
     @property
     def sampled(self) -> bool:

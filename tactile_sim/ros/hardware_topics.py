@@ -27,7 +27,7 @@ class _Readings:
     """Substitute for a `Snapshot`, with the attributes from which a pad's messages are encoded."""
 
     stamp: int
-    taxels32: np.ndarray
+    readings32: np.ndarray
     valid: np.ndarray
     wrenches: np.ndarray
     """Net force and torque of each pad (pads, 6), as in `Snapshot.wrenches` [N, N m]."""
@@ -121,7 +121,7 @@ class HardwareTopics:
 
     def _set(self, name: str, readings: np.ndarray | float, stamp: int) -> None:
         rows, stored = self._slices[name], self._readings
-        own = stored.taxels32[rows, : self._channels[name]]
+        own = stored.readings32[rows, : self._channels[name]]
         own[:] = readings
         stored.valid[rows] = np.isfinite(own).all(axis=1)
         stored.stamp, self._changed = stamp, True

@@ -14,7 +14,7 @@ from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.skin.loads import LOAD, Loads
 from tactile_sim.skin.shares import Shares, checked
 from tactile_sim.skin.taxels import Taxels, choose
-from tactile_sim.skin.touch_functions import BUILT_IN, NORMAL, TOUCH_FUNCTIONS, TouchFunction, name_of
+from tactile_sim.skin.touch_functions import BUILT_IN, NORMAL, SLIP, TOUCH_FUNCTIONS, TouchFunction, name_of
 
 if TYPE_CHECKING:
     from tactile_sim.skin.search import TaxelSearch
@@ -112,22 +112,23 @@ def find_touch(touch: str | TouchFunction) -> tuple[TouchFunction, int | None]:
         touch: Name in `TOUCH_FUNCTIONS`, or a touch function.
 
     Returns:
-        The touch function, and the number of its quantity in `BUILT_IN`, which is None if its ``evaluate`` is
-        user-defined.
+        The touch function, and the number of its quantity in `BUILT_IN`, which is None if kernels cannot
+        compute it: if ``evaluate`` is user-defined, or `slip` with a single value for each load.
 
     Raises:
         ConfigError: The name is unknown, or the touch function is invalid.
     """
     touch = choose("skin.touch_function", touch, TOUCH_FUNCTIONS)
-    channels, _, evaluate, mean, frame, factor = touch
+    channels, _, evaluate, mean, frame, factor, at_taxels = touch
     quantity = number_of(evaluate, BUILT_IN)
     known("skin.touch_function: frame: unknown", frame, FRAMES, ConfigError)
     if not callable(evaluate) or not (factor is None or callable(factor)):
         raise ConfigError(
             f"skin.touch_function: evaluate and factor: must be functions, got {evaluate!r} and {factor!r}"
         )
-    if mean is not True and mean is not False:
-        raise ConfigError(f"skin.touch_function: mean: must be True or False, got {mean!r}")
+    for name, given in (("mean", mean), ("at_taxels", at_taxels)):
+        if given is not True and given is not False:
+            raise ConfigError(f"skin.touch_function: {name}: must be True or False, got {given!r}")
     if not is_whole(channels) or channels < 1:
         raise ConfigError(f"skin.touch_function: channels: must be an integer > 0, got {channels!r}")
     expected = channels if quantity is None else 1 if quantity == NORMAL else 3
@@ -137,7 +138,7 @@ def find_touch(touch: str | TouchFunction) -> tuple[TouchFunction, int | None]:
         )
     if frame == "taxel" and channels != 3:
         raise ConfigError(f"{name_of(evaluate)}: the frame 'taxel' requires 3 channels, got {channels}")
-    return touch, quantity
+    return touch, None if quantity == SLIP and not at_taxels else quantity
 
 
 def checked_factor(skin: Skin, factor: Callable[[Skin], np.ndarray]) -> np.ndarray:

@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 from tactile_sim.compilation import kernel
-from tactile_sim.engines.contacts import DISTANCE, FRAME, FRICTION, GEOMS, POSITION, VELOCITY, WRENCH_WORLD
+from tactile_sim.engines.contacts import (
+    ANGULAR,
+    DISTANCE,
+    FRAME,
+    FRICTION,
+    GEOMS,
+    POSITION,
+    VELOCITY,
+    WRENCH_WORLD,
+)
 from tactile_sim.geometry.curvature import effective_radius
 
 
@@ -44,7 +53,7 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
             load.other_patch = geoms[other].patch if other >= 0 else -1
             load.radius, load.friction = radius, values[c, FRICTION]
             for i in range(3):
-                point, force, normal, slip = 0.0, 0.0, 0.0, 0.0
+                point, force, normal, slip, turn = 0.0, 0.0, 0.0, 0.0, 0.0
                 for k in range(3):
                     load.rotation[i, k] = body_rotations[body, i, k]
                     to_body = body_rotations[body, k, i]
@@ -53,12 +62,13 @@ def resolve_loads(values, ids, geoms, patch_bodies, body_positions, body_rotatio
                     force += to_body * wrench_world[c, k]
                     normal += to_body * frame[c, k]
                     slip += to_body * velocity[c, k]
+                    turn += to_body * values[c, ANGULAR + k]
                 load.point[i] = point
                 load.force[i] = sign * force
                 load.force_world[i] = sign * wrench_world[c, i]
                 load.normal[i] = sign * normal
                 # A contact has the velocity of object 2 relative to 1, a load that of the other surface.
-                load.velocity[i] = -sign * slip
+                load.velocity[i], load.angular_velocity[i] = -sign * slip, -sign * turn
             place_other(load, geoms, other, body, body_positions, body_rotations)
             # The torque is about the point on the surface, not about the contact's position.
             for i in range(3):

@@ -99,8 +99,8 @@ def _add_pair(loads, group, number, triangles, arrays, quantity, sums, table, ta
     (e1, e2, normal), rotation, area = pair.axes, load.rotation, layer.sums
     if quantity == FORCE_VECTOR_GLOBAL:
         e1, e2, normal = along(rotation, e1), along(rotation, e2), along(rotation, normal)
-    lean_x, lean_y, drift = pair.force[0] / pair.force[2], pair.force[1] / pair.force[2], pair.velocity
-    drift_x, drift_y, spin = dot(pair.axes[0], drift), dot(pair.axes[1], drift), pair.spin
+    lean_x, lean_y = pair.force[0] / pair.force[2], pair.force[1] / pair.force[2]
+    (v1, v2, v3), (w1, w2, w3) = pair.velocity, pair.turn
     for e in range(pressed):
         t = layer.pressed[e]
         f, fz = scale * area[0, e], scale * area[3, e]
@@ -111,8 +111,11 @@ def _add_pair(loads, group, number, triangles, arrays, quantity, sums, table, ta
                 taxels[count], table[count] = t, load
                 point = plus(plus(pair.origin, fx / f, e1), fy / f, e2)
                 force = plus(plus(plus((0.0, 0.0, 0.0), first, e1), second, e2), f, normal)
-                velocity = plus(plus(drift, -spin * fy / f, e1), spin * fx / f, e2)
+                velocity = plus((0.0, 0.0, 0.0), v1 + (w2 * fz - w3 * fy) / f, e1)
+                velocity = plus(velocity, v2 + (w3 * fx - w1 * fz) / f, e2)
+                velocity = plus(velocity, v3 + (w1 * fy - w2 * fx) / f, normal)
                 _write(table[count], plus(point, fz / f, normal), force, velocity, normal)
+                table[count].friction = pair.friction
             count += 1
             continue
         if sums[t, 0] == 0.0:
@@ -129,7 +132,7 @@ def _add_pair(loads, group, number, triangles, arrays, quantity, sums, table, ta
             push = 0.0
         elif quantity == SLIP:
             weight, push = f, 0.0
-            first, second = f * drift_x - spin * fy, f * drift_y + spin * fx
+            first, second = f * v1 + w2 * fz - w3 * fy, f * v2 + w3 * fx - w1 * fz
         sums[t, 0] += weight
         for i in range(3):
             sums[t, 1 + i] += first * e1[i] + second * e2[i] + push * normal[i]
@@ -150,6 +153,6 @@ def _write(load, point, force, velocity, normal):
     """
     for i in range(3):
         load.point[i], load.force[i], load.velocity[i] = point[i], force[i], velocity[i]
-        load.normal[i], load.torque[i] = normal[i], 0.0
+        load.normal[i], load.torque[i], load.angular_velocity[i] = normal[i], 0.0, 0.0
     for i in range(3):
         load.force_world[i] = dot(load.rotation[i], force)

@@ -13,8 +13,8 @@ from tactile_sim.skin.loads import LOAD
 from tactile_sim.skin.pairs import group_loads
 from tactile_sim.skin.patches import TaxelIndex, is_outside
 from tactile_sim.skin.responses import ELASTIC, LINEAR, spread
-from tactile_sim.skin.shares import flush, gather
-from tactile_sim.skin.touch_functions import evaluate
+from tactile_sim.skin.shares import at_taxels, flush, gather
+from tactile_sim.skin.touch_functions import SLIP, evaluate
 
 
 @kernel
@@ -48,8 +48,25 @@ def read_contacts(
     taxel, weight = np.empty(room * len(loads), np.int64), np.empty(room * len(loads))
     if spread(loads, law, reach, extents, index, begin, taxel, weight) < 0:
         return False
-    gather(loads, begin, taxel, weight, evaluate(loads, quantity), mean, sums, out)
+    values = share_values(loads, quantity, begin, taxel, index)
+    gather(loads, begin, taxel, weight, values, mean, sums, out)
     return True
+
+
+@kernel
+def share_values(loads, quantity, begin, taxel, arrays):
+    """Return the values of a built-in quantity, as `gather` requires them: slip differs between taxels.
+
+    Args:
+        loads: (m,) loads, as an array of `loads.LOAD`.
+        quantity: As in `evaluate`.
+        begin: As in `gather`.
+        taxel: As in `gather`.
+        arrays: Fields of the skin's `TaxelIndex`, as a plain tuple.
+    """
+    if quantity == SLIP:
+        return evaluate(at_taxels(loads, begin, taxel, TaxelIndex(*arrays).positions), quantity)
+    return evaluate(loads, quantity)
 
 
 @kernel
@@ -83,7 +100,8 @@ def press_loads(loads, quantity, mean, extents, arrays, room, sums, out):
             for t in taxels:
                 sums[t] = 0.0
             return False, taxels
-        gather(rest, begin, taxel, weight, evaluate(rest, quantity), mean, sums, out)
+        values = share_values(rest, quantity, begin, taxel, index)
+        gather(rest, begin, taxel, weight, values, mean, sums, out)
         flush(taxels, mean, sums, out)
         return True, np.concatenate((taxels, taxel[:found]))
     flush(taxels, mean, sums, out)

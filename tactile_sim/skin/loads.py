@@ -14,6 +14,7 @@ LOAD = np.dtype(
         ("force_world", float, 3),
         ("normal", float, 3),
         ("velocity", float, 3),
+        ("angular_velocity", float, 3),
         ("radius", float),
         ("friction", float),
         ("other_patch", np.int64),
@@ -89,11 +90,21 @@ class Loads:
 
     @property
     def velocity(self) -> np.ndarray:
-        """(m, 3) velocity of the other surface relative to the skin, in the body's frame [m/s].
+        """(m, 3) velocity of the other surface relative to the skin at ``point``, in the body's frame [m/s].
 
         It is NaN if either surface is a flex.
         """
         return self.table["velocity"]
+
+    @property
+    def angular_velocity(self) -> np.ndarray:
+        """(m, 3) angular velocity of the other surface relative to the skin, in the body's frame [rad/s].
+
+        The velocity differs between the taxels of a load by its cross product with their distance, see
+        `shares.at_taxels`. It is 0 if ``velocity`` already is that at a single taxel, as in the loads that
+        `elastic_foundation` returns, and NaN if either surface is a flex.
+        """
+        return self.table["angular_velocity"]
 
     @property
     def radius(self) -> np.ndarray:

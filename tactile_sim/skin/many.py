@@ -10,7 +10,7 @@ from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.skin.checks import find_touch, number_of
 from tactile_sim.skin.contact_loads import resolve_loads
-from tactile_sim.skin.kernels import mark_inside, net_wrenches, press_loads, to_taxel_axes
+from tactile_sim.skin.kernels import mark_inside, net_wrenches, press_loads, share_values, to_taxel_axes
 from tactile_sim.skin.loads import LOAD
 from tactile_sim.skin.responses import (
     ELASTIC,
@@ -23,7 +23,7 @@ from tactile_sim.skin.shares import gather
 from tactile_sim.skin.skin import Skin
 from tactile_sim.skin.sparse import sparse_zeros
 from tactile_sim.skin.taxels import choose
-from tactile_sim.skin.touch_functions import TouchFunction, evaluate
+from tactile_sim.skin.touch_functions import TouchFunction
 
 NO_FACTOR = np.empty((0, 1))
 
@@ -160,7 +160,8 @@ def _feel(
             found = spread(loads, law, none, extents, index, begin, taxel, weight)
             if found < 0:
                 return env
-            gather(loads, begin, taxel, weight, evaluate(loads, quantity), mean, sums, out[env])
+            values_of_shares = share_values(loads, quantity, begin, taxel, index)
+            gather(loads, begin, taxel, weight, values_of_shares, mean, sums, out[env])
             taxels = taxel[:found]
         reached = 0
         for t in taxels:

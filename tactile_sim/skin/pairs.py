@@ -31,9 +31,11 @@ class Pair(NamedTuple):
     moment: tuple
     """Components of the net moment about ``origin`` along ``axes`` [N m]."""
     velocity: tuple
-    """Velocity of the other surface relative to the patch, at ``origin`` [m/s]."""
-    spin: float
-    """Angular velocity of the other surface relative to the patch, about the normal [rad/s]."""
+    """Velocity of the other surface relative to the patch, at ``origin``, along ``axes`` [m/s]."""
+    turn: tuple
+    """Angular velocity of the other surface relative to the patch, along ``axes`` [rad/s]."""
+    friction: float
+    """Coefficient of sliding friction: the mean over the contacts, weighted by normal force."""
 
 
 @kernel(counted=False)
@@ -71,14 +73,14 @@ def net_load(loads, group, number):
         group: (m,) number of each load's pair, as written by `group_loads`.
         number: Number of the pair.
     """
-    first, total = -1, 0.0
+    first, total, friction = -1, 0.0, 0.0
     origin, velocity, normal = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
     for m in range(len(loads)):
         if group[m] == number:
             load = loads[m]
             first = m if first < 0 else first
             push = dot(load.force, load.normal)
-            total += push
+            total, friction = total + push, friction + push * load.friction
             origin = plus(origin, push, load.point)
             velocity = plus(velocity, push, load.velocity)
             normal = plus(normal, push, load.normal)
@@ -92,17 +94,18 @@ def net_load(loads, group, number):
     tangent = plus(axis, -dot(axis, normal), normal)
     tangent = plus(none, 1.0 / np.sqrt(dot(tangent, tangent)), tangent)
     axes = (tangent, cross(normal, tangent), normal)
-    force, moment, turning, inertia = none, none, 0.0, 0.0
+    force, moment = none, none
     for m in range(len(loads)):
         if group[m] == number:
             load = loads[m]
             arm = plus(load.point, -1.0, origin)
             force = plus(force, 1.0, load.force)
             moment = plus(plus(moment, 1.0, load.torque), 1.0, cross(arm, load.force))
-            turning += dot(cross(arm, plus(load.velocity, -1.0, velocity)), normal)
-            inertia += dot(arm, arm) - dot(arm, normal) ** 2
-    spin = turning / inertia if inertia > 1e-12 else 0.0
-    return Pair(first, origin, axes, along(axes, force), along(axes, moment), velocity, spin)
+    turn = loads[first].angular_velocity  # the same for all contacts of two bodies
+    return Pair(
+        first, origin, axes, along(axes, force), along(axes, moment), along(axes, velocity),
+        along(axes, (turn[0], turn[1], turn[2])), friction / total,
+    )  # fmt: skip
 
 
 @kernel(counted=False)

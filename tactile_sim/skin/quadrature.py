@@ -1,6 +1,6 @@
 """Quadrature points on the surface of a skin: several per taxel, each representing a part of its area.
 
-A taxel in a grid of rows and columns has the points of its rectangular cell, see `_cells`. Elsewhere, each
+A taxel in a grid of rows and columns has the points of its rectangular cell, see `grid_cells`. Elsewhere, a
 triangle between taxels contributes one point to each of its three corners, in the middle of the third that is
 nearest to the corner. Between taxels, the surface is curved according to their normals: points are lifted
 halfway to the tangent planes of the corners (T. Boubekeur, M. Alexa, Phong Tessellation, SIGGRAPH Asia 2008),
@@ -20,8 +20,8 @@ from tactile_sim.geometry.tree import NODE, boxes_of, tree
 if TYPE_CHECKING:
     from tactile_sim.skin.taxels import Taxels
 
-OWN, OTHER = 7 / 12, 5 / 24
-"""Barycentric coordinates of the middle of a corner's third: for this corner, and for each of the others."""
+THIRDS = np.full((1, 3, 3), 5 / 24) + np.diag(np.full(3, 7 / 12 - 5 / 24))
+"""Barycentric coordinates of the middles of the three corners' thirds, one row per corner."""
 SMOOTH = np.cos(np.radians(25.0))
 STEEP = np.sin(np.radians(25.0))
 ACROSS = 3
@@ -133,12 +133,17 @@ def _all_points(skin: Taxels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """
     triangles = [np.empty((0, 3), np.int64)]
     owners, points, smooth = [np.empty(0, np.int64)], [np.empty((0, 7))], np.zeros(len(skin.positions), bool)
-    in_grid = np.zeros(len(skin.positions), bool)
-    for pad in skin.pads:
+    done = np.zeros(len(skin.positions), bool)
+    for pad, given in zip(skin.pads, skin.pad_cells, strict=True):
         own = slice(pad.start, pad.stop)
-        if len(pad.rows) and pad.flex < 0:
-            in_grid[own] = True
-            cells, smooth[own] = _cells(
+        if given is not None:
+            done[own] = True
+            owners.append(given.owner + pad.start)
+            points.append(given.points)
+            smooth[own] = given.smooth
+        elif len(pad.rows) and pad.flex < 0:
+            done[own] = True
+            cells, smooth[own] = grid_cells(
                 skin.surface_positions[own],
                 skin.axes[own],
                 skin.areas[own],
@@ -150,18 +155,16 @@ def _all_points(skin: Taxels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             points.append(cells)
         else:
             triangles.append(pad.triangles.astype(np.int64) + pad.start)
-    owner, rest, smooth_rest = _points(
-        skin.surface_positions, skin.normals, skin.areas, np.concatenate(triangles)
-    )
-    kept = ~in_grid[owner]
+    rest = cells_of(skin.surface_positions, skin.normals, skin.areas, np.concatenate(triangles))
+    kept = ~done[rest.owner]
     return (
-        np.concatenate([*owners, owner[kept]]),
-        np.concatenate([*points, rest[kept]]),
-        np.where(in_grid, smooth, smooth_rest),
+        np.concatenate([*owners, rest.owner[kept]]),
+        np.concatenate([*points, rest.points[kept]]),
+        np.where(done, smooth, rest.smooth),
     )
 
 
-def _cells(
+def grid_cells(
     positions: np.ndarray,
     axes: np.ndarray,
     areas: np.ndarray,
@@ -187,14 +190,38 @@ def _cells(
         The points (n ACROSS^2, 7) with the columns of `Quadrature.points`, and whether each taxel (n,) is
         smooth, as in `_all_points`.
     """
+    place, at = positions[:, None, None], (np.arange(ACROSS) + 0.5) / ACROSS - 0.5
+    sides, _, smooth = grid_steps(positions, axes, spacing, rows, columns)
+    for along, steps in enumerate(sides):
+        parts = [np.abs(t) * (flat + np.abs(t) * up) for t in at for flat, up in [steps[int(t > 0)]]]
+        offset = np.stack(parts, axis=1)
+        place = place + (offset[:, None] if along == 0 else offset[:, :, None])
+    count = ACROSS**2
+    points = np.empty((len(rows) * count, 7))
+    points[:, :NX] = place.reshape(-1, 3)
+    points[:, NX:POINT_AREA] = np.repeat(axes[:, 2], count, axis=0)
+    points[:, POINT_AREA] = np.repeat(areas / count, count)
+    return points, smooth
+
+
+def grid_steps(
+    positions: np.ndarray, axes: np.ndarray, spacing: float, rows: np.ndarray, columns: np.ndarray
+) -> tuple[list[list[tuple[np.ndarray, np.ndarray]]], list[list[np.ndarray]], np.ndarray]:
+    """Compute the steps from each of n taxels in a grid to its neighbors; for arguments, see `grid_cells`.
+
+    Returns:
+        sides: Along x and y of the pad, the steps behind and ahead, each as its part in the taxel's tangent
+            plane (n, 3) and its part along the normal (n, 3) [m]. Missing steps are filled in by `_complete`.
+        ends: For the same steps, whether each taxel (n,) has no neighbor on this side.
+        smooth: (n,) whether each taxel is smooth, as in `_all_points`.
+    """
     row, column = (np.unique(values, return_inverse=True)[1] for values in (rows, columns))
     grid = np.full((row.max() + 3, column.max() + 3), -1)
     grid[row + 1, column + 1] = np.arange(len(row))
     normals, smooth = axes[:, 2], np.ones(len(row), bool)
-    place = positions[:, None, None]
-    at = (np.arange(ACROSS) + 0.5) / ACROSS - 0.5
+    sides, ends = [], []
     for along in (0, 1):
-        steps, known = [], []
+        steps, known, missing = [], [], []
         for sign in (-1, 1):
             beside = grid[row + 1 + sign * along, column + 1 + sign * (1 - along)]
             step = positions[beside] - positions
@@ -203,16 +230,10 @@ def _cells(
             smooth &= (beside < 0) | ~bends
             steps.append(step)
             known.append((beside >= 0) & ~bends)
-        steps = _complete(steps, known, axes[:, along] * spacing, normals)
-        parts = [np.abs(t) * (flat + np.abs(t) * up) for t in at for flat, up in [steps[int(t > 0)]]]
-        offset = np.stack(parts, axis=1)
-        place = place + (offset[:, None] if along == 0 else offset[:, :, None])
-    count = ACROSS**2
-    points = np.empty((len(row) * count, 7))
-    points[:, :NX] = place.reshape(-1, 3)
-    points[:, NX:POINT_AREA] = np.repeat(normals, count, axis=0)
-    points[:, POINT_AREA] = np.repeat(areas / count, count)
-    return points, smooth
+            missing.append(beside < 0)
+        sides.append(_complete(steps, known, axes[:, along] * spacing, normals))
+        ends.append(missing)
+    return sides, ends, smooth
 
 
 def _complete(steps: list, known: list, default: np.ndarray, normals: np.ndarray) -> list:
@@ -245,10 +266,26 @@ def _complete(steps: list, known: list, default: np.ndarray, normals: np.ndarray
     ]  # fmt: skip
 
 
-def _points(
-    positions: np.ndarray, normals: np.ndarray, areas: np.ndarray, triangles: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Compute the quadrature points of taxels in a triangle mesh.
+class Cells(NamedTuple):
+    """The cells of n taxels as quadrature points."""
+
+    owner: np.ndarray
+    """(q,) index of the taxel of each point."""
+    points: np.ndarray
+    """(q, 7) points, with the columns of `Quadrature.points`."""
+    smooth: np.ndarray
+    """(n,) whether each taxel is smooth, as in `_all_points`."""
+
+
+def cells_of(
+    positions: np.ndarray,
+    normals: np.ndarray,
+    areas: np.ndarray,
+    triangles: np.ndarray,
+    weights: np.ndarray = THIRDS,
+    parts: np.ndarray | float = 1.0,
+) -> Cells:
+    """Compute the cells of taxels in a triangle mesh, with one point in each corner of each triangle.
 
     A taxel that is not in a triangle gets a single point at its position.
 
@@ -257,38 +294,51 @@ def _points(
         normals: (n, 3) outward normals.
         areas: (n,) areas [m2].
         triangles: (t, 3) taxels at the corners.
-
-    Returns:
-        The index of the taxel of each point (q,), the points (q, 7), and whether each taxel is smooth (n,),
-        as in `_all_points`.
+        weights: (t, 3, 3) barycentric coordinates of the points, one row per corner.
+        parts: (t, 3) fraction of each corner's third that its point represents.
     """
     corners = positions[triangles]
+    weights, parts = np.broadcast_to(weights, corners.shape), np.broadcast_to(parts, triangles.shape)
     cross = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
     double = np.linalg.norm(cross, axis=1)
     kept = double > 0.0
-    triangles, corners, double = triangles[kept], corners[kept], double[kept]
+    triangles, corners, double, weights = triangles[kept], corners[kept], double[kept], weights[kept]
     flat = cross[kept] / double[:, None]
     own = normals[triangles]
     smooth = (np.einsum("tki,ti->tk", own, flat) > SMOOTH).all(axis=1)
 
-    middle = OTHER * corners.sum(axis=1)[:, None] + (OWN - OTHER) * corners
-    weights = np.full((3, 3), OTHER) + (OWN - OTHER) * np.eye(3)
-    height = np.einsum("tkji,tji->tkj", corners[:, None] - middle[:, :, None], own)
-    lift = 0.5 * np.einsum("kj,tkj,tji->tki", weights, height, own)
-    middle += np.where(smooth[:, None, None], lift, 0.0)
+    middle = on_triangles(corners, own, smooth, weights)
     facing = np.where(smooth[:, None, None], own, flat[:, None])
 
     taxels = triangles.ravel()
     alone = np.setdiff1d(np.arange(len(positions)), taxels)
-    taxels = np.concatenate([taxels, alone])
+    owner = np.concatenate([taxels, alone])
     share = np.concatenate([np.repeat(double, 3), np.ones(len(alone))])
-    total = np.bincount(taxels, share, minlength=len(positions))
-    edge = np.bincount(triangles[~smooth].ravel(), minlength=len(positions)) > 0
+    total = np.bincount(owner, share, minlength=len(positions))
+    part = np.concatenate([parts[kept].ravel(), np.ones(len(alone))])
     points = np.column_stack(
         [
             np.concatenate([middle.reshape(-1, 3), positions[alone]]),
             np.concatenate([facing.reshape(-1, 3), normals[alone]]),
-            areas[taxels] * share / total[taxels],
+            areas[owner] * share / total[owner] * part,
         ]
     )
-    return taxels, points, ~edge & (normals != 0.0).any(axis=1)
+    edge = np.bincount(triangles[~smooth].ravel(), minlength=len(positions)) > 0
+    return Cells(owner[part > 0.0], points[part > 0.0], ~edge & (normals != 0.0).any(axis=1))
+
+
+def on_triangles(
+    corners: np.ndarray, normals: np.ndarray, smooth: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Return points (t, m, 3) on the surface over t triangles.
+
+    Args:
+        corners: (t, 3, 3) corners of the triangles [m].
+        normals: (t, 3, 3) normals of the surface at the corners.
+        smooth: (t,) whether the surface is curved according to the normals; otherwise it is flat.
+        weights: (t, m, 3) barycentric coordinates of the points.
+    """
+    points = np.einsum("tkj,tji->tki", weights, corners)
+    height = np.einsum("tkji,tji->tkj", corners[:, None] - points[:, :, None], normals)
+    lift = 0.5 * np.einsum("tkj,tkj,tji->tki", weights, height, normals)
+    return points + np.where(smooth[:, None, None], lift, 0.0)

@@ -43,7 +43,10 @@ def nearest(skin: Skin, loads: Loads) -> Shares:
 def spread_linear(skin: Skin, loads: Loads) -> Shares:
     """Distribute loads with weights that decrease linearly with the distance, to 0 at two spacings.
 
-    If no taxel is within two spacings, the nearest one receives the whole load.
+    If no taxel is within two spacings, the nearest one receives the whole load. Where pads with different
+    spacings adjoin, the smallest spacing applies, or the distance of that pad's nearest taxel if it is larger
+    (at most the largest spacing), so that readings change continuously. Taxels of a finer pad then count in
+    proportion to their cells.
     """
     return Shares(*skin.spread(loads, LINEAR))
 
@@ -132,12 +135,16 @@ def spread(loads, law, reach, extents, arrays, begin, taxel, weight):
         found = walk(load, limit, spacings, extents, index, taxel[count:])
         if found < 0:
             return -1
-        limit += spacings * extents[taxel[count], SPACING]
+        width = index.patches[load.patch].spacing
+        if law == LINEAR:
+            for q in taxel[count : count + found]:
+                width = min(width, max(extents[q, SPACING], index.scratch_distance[q]))
         for k in range(count, count + found):
             distance = index.scratch_distance[taxel[k]]
             index.scratch_distance[taxel[k]] = np.inf
             if law == LINEAR:
-                weight[k] = max(1.0 - distance / limit, 0.0)
+                part = min(extents[taxel[k], SPACING], width) / width
+                weight[k] = part * part * max(1.0 - 0.5 * distance / width, 0.0)
             elif law == HERTZ:
                 weight[k] = extents[taxel[k], AREA] * pressure(distance, limit)
             else:

@@ -8,6 +8,8 @@ import numpy as np
 
 from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
+from tactile_sim.geometry.vectors import cross, plus
+from tactile_sim.skin.loads import LOAD
 
 
 class Shares(NamedTuple):
@@ -88,6 +90,26 @@ def _consistent(begin, taxel, taxels):
     return True
 
 
+@kernel
+def at_taxels(loads, begin, taxel, positions):
+    """Return each load once for each of its taxels (k,), with the velocity at the position of the taxel.
+
+    Args:
+        loads: (m,) loads, as an array of `loads.LOAD`.
+        begin: As in `Shares`.
+        taxel: As in `Shares`.
+        positions: (n, 3) positions of the taxels in the frames of their bodies [m].
+    """
+    out = np.empty(begin[len(loads)], LOAD)
+    for m in range(len(loads)):
+        for e in range(begin[m], begin[m + 1]):
+            out[e] = loads[m]
+            moved = cross(loads[m].angular_velocity, plus(positions[taxel[e]], -1.0, loads[m].point))
+            for i in range(3):
+                out[e].velocity[i] += moved[i]
+    return out
+
+
 @kernel(counted=False)
 def gather(loads, begin, taxel, weight, values, mean, sums, out):
     """Add up the readings of taxels. The cost depends only on the number of touched taxels.
@@ -97,21 +119,18 @@ def gather(loads, begin, taxel, weight, values, mean, sums, out):
         begin: As in `Shares`.
         taxel: As in `Shares`.
         weight: As in `Shares`.
-        values: (m, c) values of a touch function.
+        values: Values of a touch function, (m, c) for each load or (k, c) for each entry of ``taxel``.
         mean: Whether readings are means, see `TouchFunction.mean`.
         sums: (n, 1 + c) scratch memory, which must be zero and is zero again afterwards.
         out: (n, c) output, initially zero.
     """
-    channels = values.shape[1]
+    channels, each = values.shape[1], len(values) > len(loads)
     for m in range(len(loads)):
         counts = 1.0
         if mean:
             counts = 0.0
             for i in range(3):
                 counts += loads[m].force[i] * loads[m].normal[i]
-            for c in range(channels):
-                if np.isnan(values[m, c]):
-                    counts = 0.0
             if not counts > 0.0:
                 continue
         total = 0.0
@@ -121,11 +140,15 @@ def gather(loads, begin, taxel, weight, values, mean, sums, out):
         shared = 0.0 < total < np.inf
         for e in range(begin[m], begin[m + 1] if shared else begin[m] + 1):
             share = counts * weight[e] / total if shared else counts
-            if share > 0.0:
+            row, known = e if each else m, True
+            if mean:
+                for c in range(channels):
+                    known = known and not np.isnan(values[row, c])
+            if share > 0.0 and known:
                 t = taxel[e]
                 sums[t, 0] += share
                 for c in range(channels):
-                    sums[t, 1 + c] += share * values[m, c]
+                    sums[t, 1 + c] += share * values[row, c]
     flush(taxel[: begin[len(loads)]], mean, sums, out)
 
 

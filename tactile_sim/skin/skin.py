@@ -28,7 +28,7 @@ from tactile_sim.skin.pads.plan import PadPlan
 from tactile_sim.skin.patches import TaxelIndex
 from tactile_sim.skin.placement.surface import BodySurface
 from tactile_sim.skin.responses import LAWS, RESPONSE_FUNCTIONS, Response
-from tactile_sim.skin.shares import Shares, checked, gather
+from tactile_sim.skin.shares import Shares, at_taxels, checked, gather
 from tactile_sim.skin.taxels import choose
 from tactile_sim.skin.touch_functions import TouchFunction, checked_values, name_of
 
@@ -145,6 +145,10 @@ class Skin(LoadedTaxels):
 
         return read
 
+    def __deepcopy__(self, memo: dict[int, Any]) -> Skin:
+        """Return `twin`, because everything else is constant."""
+        return memo.setdefault(id(self), self.twin())
+
     def twin(self) -> Skin:
         """Return a copy of this skin with separate working memory, for another thread."""
         twin = copy.copy(self)
@@ -187,7 +191,11 @@ class Skin(LoadedTaxels):
         else:
             shared = self.shares(loads, response)
             loads, shares = (loads, shared) if isinstance(shared, Shares) else shared
-        values = checked_values(touch, loads)
+        each = loads
+        if touch.at_taxels:
+            positions = TaxelIndex(*self._index).positions
+            each = Loads(at_taxels(loads.table, shares.begin, shares.taxel, positions))
+        values = checked_values(touch, each)
         out: np.ndarray = np.zeros((len(self.positions), touch.channels), float_type("dtype", dtype))
         gather(
             loads.table, shares.begin, shares.taxel, shares.weight, values, touch.mean,

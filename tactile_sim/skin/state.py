@@ -20,15 +20,22 @@ _FORCE, _NORMAL_FORCE, _NORMAL, _SHEAR, _CAPACITY, _SLIP, _CHANNELS = 0, 3, 6, 7
 class ContactThresholds:
     """Thresholds that decide whether a pad is in contact: a Schmitt trigger on normal force, with delays."""
 
-    on: float = parameter(Number(above=0, unit="N"), "Normal force at which contact begins [N].", 0.05)
-    off: float = parameter(Number(least=0, unit="N"), "Normal force at which contact ends [N].", 0.02)
-    on_time: float = parameter(Number(least=0, unit="s"), "Time above `on` before contact begins [s].", 0.0)
-    off_time: float = parameter(Number(least=0, unit="s"), "Time below `off` before contact ends [s].", 0.0)
+    on_force: float = parameter(Number(above=0, unit="N"), "Normal force at which contact begins [N].", 0.05)
+    off_force: float = parameter(Number(least=0, unit="N"), "Normal force at which contact ends [N].", 0.02)
+    on_time: float = parameter(
+        Number(least=0, unit="s"), "Time above `on_force` before contact begins [s].", 0.0
+    )
+    off_time: float = parameter(
+        Number(least=0, unit="s"), "Time below `off_force` before contact ends [s].", 0.0
+    )
 
     def __post_init__(self) -> None:
         """Check that contact does not end above the force at which it begins."""
-        if self.off > self.on:
-            raise ValueError(f"off: must be <= on ({self.on:g} N), got {self.off:g}; lower off or raise on")
+        if self.off_force > self.on_force:
+            raise ValueError(
+                f"off_force: must be <= on_force ({self.on_force:g} N), got {self.off_force:g}; lower"
+                " off_force or raise on_force"
+            )
 
 
 THRESHOLDS = checks(ContactThresholds)
@@ -54,7 +61,9 @@ class ContactQuantities(NamedTuple):
     torque: np.ndarray
     """(p, 3) torque of the taxels' forces about the centre of pressure [N m]."""
     friction_utilization: np.ndarray
-    """(p,) ratio of total tangential force to total friction limit, 0 to 1; at 1 all contacts slide."""
+    """(p,) ratio of total tangential force to total friction limit; 1 if all contacts slide.
+
+    Torsion may raise it above 1, and pyramidal friction cones limit it to 0.71 to 1, see docs/skin.md."""
     slip_velocity: np.ndarray
     """(p, 3) mean tangential velocity of the other surfaces over the pad, weighted by normal force [m/s]."""
 
@@ -74,7 +83,7 @@ def _parts(loads: Loads) -> np.ndarray:
     return np.column_stack([loads.force, pressing, normal, shear, loads.friction * normal, weighted])
 
 
-CONTACT_PARTS = TouchFunction(_CHANNELS, "", _parts)
+CONTACT_PARTS = TouchFunction(_CHANNELS, "", _parts, at_taxels=True)
 """Touch function that provides the readings for `contact_quantities`."""
 
 
@@ -156,7 +165,7 @@ class ContactState(NamedTuple):
     """Contact state of p pads at one time; `advance` returns the next state."""
 
     raw: np.ndarray
-    """(p,) bool, whether the normal force is at least the threshold `on`."""
+    """(p,) bool, whether the normal force is at least the threshold `on_force`."""
     contact: np.ndarray
     """(p,) bool, whether the pad is in contact, with hysteresis and delays."""
     since: np.ndarray

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 import mujoco
@@ -20,6 +20,7 @@ from tactile_sim.skin.neighbours import neighbours
 from tactile_sim.skin.pads.flex import flex_rows
 from tactile_sim.skin.pads.place import links, place_body, place_pad
 from tactile_sim.skin.pads.plan import PadPlan, PlacedPad
+from tactile_sim.skin.pads.precedence import uncovered, warn_of_overlaps
 from tactile_sim.skin.placement import even, mimo
 from tactile_sim.skin.placement.merge import Placement, merge, separate
 from tactile_sim.skin.placement.surface import BodySurface
@@ -89,6 +90,7 @@ class Taxels:
         offsets: (p + 1,) first taxel of each pad; the last entry is n.
         spacings: (p,) distance between neighbouring taxels [m].
         pad_bodies: (p,) id of the body of each pad.
+        pad_cells: (p,) cells of the taxels of each pad on a part of a triangle mesh, otherwise None.
         body_ids: (b,) ids of the bodies with skin. A flex with pads is a separate entry, with the id of
             the body that carries it.
         patch_offsets: (q + 1,) first taxel of each patch; the last entry is n.
@@ -149,12 +151,19 @@ class Taxels:
         }
         if isinstance(kind, str):  # a function can cover some geoms only
             _check_count(model, names, spacings, pads)
-        placed: list[PlacedPad] = []
+        placed = [place_pad(model, plan, where, names) for plan in pads]
+        warn_of_overlaps(placed)
+        skins: list[PlacedPad] = []
         for body, spacing in spacings.items():
             surface = cover(model, body, spacing, where, names)
-            placed.append(place_body(names.bodies[body], int(body), spacing, surface))
-        placed += [place_pad(model, plan, where, names) for plan in pads]
-        placed.sort(key=lambda pad: (pad.body, pad.flex))
+            whole = place_body(names.bodies[body], int(body), spacing, surface)
+            own = [k for k, pad in enumerate(placed) if pad.body == body and pad.flex < 0]
+            rest = uncovered(whole, [placed[k] for k in own]) if own else whole
+            if rest is not None:
+                skins.append(rest)
+                for k in own:  # what is outside the pads is on the body's own skin
+                    placed[k] = replace(placed[k], ignores_outside=False)
+        placed = sorted(skins + placed, key=lambda pad: (pad.body, pad.flex))
         if any(pad.flex >= 0 for pad in placed):
             self._geoms = np.concatenate([self._geoms, flex_rows(model)])
         self._place(placed)
@@ -171,6 +180,7 @@ class Taxels:
             )
             for pad, start, stop in zip(placed, self.offsets, self.offsets[1:], strict=False)
         )  # fmt: skip
+        self.pad_cells = tuple(pad.cells for pad in placed)
         surfaces = [pad.surface for pad in placed]
         self.spacings = np.array([pad.spacing for pad in placed], float)
         self.positions = np.concatenate([np.empty((0, 3)), *(pad.positions for pad in placed)])

@@ -43,6 +43,12 @@ class TouchFunction(NamedTuple):
 
     None uses factors of 1.
     """
+    at_taxels: bool = False
+    """Whether `evaluate` needs the velocity of the load at each taxel, see `Loads.velocity`.
+
+    If False, `evaluate` returns one value for each load. If True, it receives each load once for each of its
+    taxels, with the velocity at the position of that taxel.
+    """
 
 
 NORMAL, NORMAL_FORCE, FORCE_VECTOR, FORCE_VECTOR_GLOBAL, FRICTION, SLIP = range(6)
@@ -158,7 +164,7 @@ TOUCH_FUNCTIONS: dict[str, TouchFunction] = {
     "normal_force": TouchFunction(3, "N", normal_force),
     "normal": TouchFunction(1, "N", normal),
     "friction": TouchFunction(3, "N", friction),
-    "slip": TouchFunction(3, "m/s", slip, mean=True),
+    "slip": TouchFunction(3, "m/s", slip, mean=True, at_taxels=True),
     "pressure": TouchFunction(1, "Pa", normal, factor=per_area),
     "depth": TouchFunction(1, "m", normal, factor=compliance),
 }

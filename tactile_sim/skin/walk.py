@@ -24,7 +24,7 @@ def walk(load, reach, spacings, extents, index, out):
 
     The first taxel is the one that receives the load, at any distance. The others face the load, are
     connected to the first by a path over such taxels, and are within ``reach`` plus ``spacings`` times the
-    spacing of the first taxel's pad.
+    spacing of the first taxel's pad, or its distance if it is farther away, at most the patch's spacing.
 
     Args:
         load: The load, an entry of `loads.LOAD`.
@@ -38,8 +38,10 @@ def walk(load, reach, spacings, extents, index, out):
     Returns:
         The number of taxels, or -1 if ``out`` is too small.
     """
-    start = find_nearest(load, index)
-    reach += spacings * extents[start, SPACING]
+    start, square = find_nearest(load, index), 0.0
+    for i in range(3):
+        square += (index.positions[start, i] - load.point[i]) ** 2
+    reach += spacings * min(max(extents[start, SPACING], np.sqrt(square)), index.patches[load.patch].spacing)
     if len(index.scratch_heap):
         return _walk_along(load, start, reach, index, out)
     return _walk_straight(load, start, reach, index, out)

@@ -71,7 +71,7 @@ def _move(surface: Surface, shape: Shape, points: np.ndarray) -> Surface:
 
 @kernel
 def turn_loads(loads, rotations):
-    """Rotate force, normal and velocity of loads (m,) from body frames to patch frames, in place.
+    """Rotate force, normal and velocities of loads (m,) from body frames to patch frames, in place.
 
     Args:
         loads: Loads (m,) of dtype `LOAD`.
@@ -80,7 +80,7 @@ def turn_loads(loads, rotations):
     for m in range(len(loads)):
         load = loads[m]
         rotation = rotations[load.patch]
-        for vector in (load.force, load.normal, load.velocity):
+        for vector in (load.force, load.normal, load.velocity, load.angular_velocity):
             x, y, z = vector[0], vector[1], vector[2]
             for i in range(3):
                 vector[i] = rotation[0, i] * x + rotation[1, i] * y + rotation[2, i] * z

@@ -98,7 +98,8 @@ class SkinTouch(ContactTouch):
         self._response = self.response_type
         self._own_methods = self.touch_function, self.response_function
         self._by_methods = not self._overridden.isdisjoint((*PIPELINE, self.touch_type, self.response_type))
-        self._touch = self._in_part(TOUCH_FUNCTIONS.get(self.touch_type, TOUCH_FUNCTIONS["force_vector"]))
+        touch = TOUCH_FUNCTIONS.get(self.touch_type, TOUCH_FUNCTIONS["force_vector"])
+        self._touch = self._in_part(touch)._replace(at_taxels=False)  # methods return one value per contact
         self._begin()
         self.get_touch_obs()
 

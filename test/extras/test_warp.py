@@ -122,16 +122,15 @@ def test_partial_reset_leaves_other_environments_untouched():
     np.testing.assert_allclose(disturbed.time, disturbed.steps_since_reset * 0.002)
 
 
-@pytest.mark.parametrize("fault", ["ctrl", "qvel"])
-def test_only_the_environment_with_invalid_numbers_is_reported_and_reset(fault):
+def test_only_the_environment_with_invalid_numbers_is_reported_and_reset():
     broken, sound = batch_on("warp"), batch_on("warp")
     for batch in (broken, sound):
         batch.ctrl[:] = 0.3
         batch.step(5)
-    getattr(broken, fault)[2, 0] = np.nan
+    broken.qvel[2, 0] = np.nan
     for batch in (broken, sound):
         batch.step(5)
-    assert list(broken.faults) == [2] and ("control" in broken.faults[2]) == (fault == "ctrl")
+    assert list(broken.faults) == [2] and "velocity" in broken.faults[2]
     others = [0, 1, 3]
     np.testing.assert_array_equal(broken.qpos[others], sound.qpos[others])
     np.testing.assert_array_equal(broken.qpos[2], broken.simulation.engine.model.qpos0.astype(np.float32))

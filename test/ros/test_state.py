@@ -23,7 +23,7 @@ CONFIG = """
     skin:
       scales: {cube: 0.01}
       response_function: elastic_foundation
-      state: {"c*": {on: 0.5, off: 0.1}}
+      state: {"c*": {on_force: 0.5, off_force: 0.1}}
 """
 CLOSED, GAIN = 0.025, 1500.0
 """Position of a finger at contact with the block [m], and gain of its actuator [N/m], see gripper.xml."""

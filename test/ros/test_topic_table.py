@@ -23,7 +23,7 @@ SCENE = """<mujoco><worldbody><geom name="floor" type="plane" size="1 1 .1"/>
     <geom name="right" pos=".2 0 0" type="box" size=".1 .1 .1"/></body></worldbody>
   <sensor><gyro name="turn" site="imu"/>
   <contact name="floor" geom1="floor" data="force"/></sensor></mujoco>"""
-SKIN = {"scales": {"*": 0.1}, "sensor": {"one": {"noise": {"std": 0.1}}}, "state": {"one": {"on": 0.5}}}
+SKIN = {"scales": {"*": 0.1}, "sensor": {"one": {"noise": {"std": 0.1}}}, "state": {"one": {"on_force": 0.5}}}
 
 
 def test_table_lists_every_topic_with_type_and_rate(tmp_path):

@@ -61,7 +61,7 @@ def test_two_robots_and_a_cube_on_a_table_need_no_mjcf(folder):
     assert model.body("cube").mass == pytest.approx(0.5)
     simulation.step(500)
     cube = next(body for body in simulation.skin.pads if body.body_id == simulation.names.body_id("cube"))
-    forces = simulation.observe().taxels[cube.start : cube.stop]
+    forces = simulation.observe().readings[cube.start : cube.stop]
     assert forces.sum(axis=0)[2] == pytest.approx(0.5 * G, rel=0.01)
 
 
@@ -74,7 +74,7 @@ def test_a_robot_on_the_ground_feels_its_own_weight(folder):
     })  # fmt: skip
     simulation.set_body_state("base", [0, 0, 0.1], [1, 0, 0, 0], [0, 0, 0], [0, 0, 0])
     simulation.step(1000)
-    assert simulation.observe().taxels.sum(axis=0)[2] == pytest.approx(3 * G, rel=0.01)
+    assert simulation.observe().readings.sum(axis=0)[2] == pytest.approx(3 * G, rel=0.01)
 
 
 def test_defaults_of_a_scene_do_not_apply_to_objects_and_ground(folder):
@@ -89,7 +89,7 @@ def test_defaults_of_a_scene_do_not_apply_to_objects_and_ground(folder):
         "skin": {"scales": {"cube": 0.02}},
     })  # fmt: skip
     simulation.step(500)
-    assert simulation.observe().taxels.sum(axis=0)[2] == pytest.approx(0.5 * G, rel=0.01)
+    assert simulation.observe().readings.sum(axis=0)[2] == pytest.approx(0.5 * G, rel=0.01)
 
 
 def test_objects_of_meshes_are_hulls_or_convex_parts(folder):

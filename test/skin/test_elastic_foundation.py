@@ -111,7 +111,7 @@ def test_area_does_not_depend_on_the_tilt_in_the_engine(stiffness):
 
 def test_sphere_sinks_in_as_the_foundation_law_says():
     simulation = on_plate(TRUTHS["sphere"][0], 0.001)
-    readings, skin = simulation.observe().taxels[:, 0], simulation.skin
+    readings, skin = simulation.observe().readings[:, 0], simulation.skin
     depth = (readings / skin.areas).max() * THICKNESS / STIFFNESS
     expected = np.sqrt(G * THICKNESS / (np.pi * STIFFNESS * 0.02))  # F = pi K R depth^2
     assert depth == pytest.approx(expected, rel=0.02)
@@ -130,7 +130,7 @@ def test_two_skins_read_the_same_pressure_with_opposite_forces(spacing, least):
     np.testing.assert_allclose(plate, [0, 0, -G], atol=0.01)
     np.testing.assert_allclose(bottom, -plate, atol=1e-9)
     for k, height in enumerate((TOP, -0.01)):
-        reading = snapshot.taxels[:, 0] * (skin.pad_index == k)
+        reading = snapshot.readings[:, 0] * (skin.pad_index == k)
         assert overlap_of(skin, reading, truth, (skin.pad_index == k) & at(skin, height)) > least
 
 
@@ -155,7 +155,7 @@ EXTREME = [{"thickness": 1e-6}, {"thickness": 1.0}, {"stiffness": 1e15}, {"stiff
 
 @pytest.mark.parametrize("layer", EXTREME, ids=str)
 def test_extreme_layers_lose_nothing(layer):
-    readings = on_plate(block(euler="0 0 30"), steps=300, **layer).observe().taxels
+    readings = on_plate(block(euler="0 0 30"), steps=300, **layer).observe().readings
     assert np.isfinite(readings).all()
     assert readings.sum() == pytest.approx(G, rel=1e-3)
 
@@ -163,7 +163,7 @@ def test_extreme_layers_lose_nothing(layer):
 def test_lone_needle_between_taxels_loses_nothing():
     needle = """<body pos="0.0017 0.0011 .02"><joint type="slide" axis="0 0 1"/>
         <geom type="capsule" size=".0002 .0198" mass="1"/></body>"""
-    assert on_plate(needle, 0.01).observe().taxels.sum() == pytest.approx(G, rel=1e-3)
+    assert on_plate(needle, 0.01).observe().readings.sum() == pytest.approx(G, rel=1e-3)
 
 
 def test_reading_changes_little_while_a_box_slides():
@@ -195,7 +195,7 @@ def test_signed_distance_field_presses_where_its_surface_is():
           </worldbody></mujoco>""")
     simulation = Simulation(spec, {"skin": {"scales": {"plate": 0.002}, "touch_function": "normal"}})
     simulation.step(100)
-    reading, (x, y) = simulation.observe().taxels[:, 0], simulation.skin.positions[:, :2].T
+    reading, (x, y) = simulation.observe().readings[:, 0], simulation.skin.positions[:, :2].T
     assert reading.sum() == pytest.approx(G, rel=0.01)
     pressed = reading > 0
     np.testing.assert_allclose(np.hypot(x, y)[pressed], 0.016, atol=0.004)
@@ -208,8 +208,8 @@ def test_flex_falls_back_to_linear_shares():
     readings = {}
     for response in ("elastic_foundation", "spread_linear"):
         snapshot = on_plate(flex, steps=200, response_function=response).observe()
-        readings[response] = snapshot.taxels
-        assert snapshot.taxels.sum() == pytest.approx(0.2 * G, rel=0.01)
+        readings[response] = snapshot.readings
+        assert snapshot.readings.sum() == pytest.approx(0.2 * G, rel=0.01)
     np.testing.assert_array_equal(readings["elastic_foundation"], readings["spread_linear"])
 
 

@@ -113,7 +113,7 @@ def test_box_in_a_valley_presses_evenly_on_both_slopes(spacing, least):
     )
     simulation = Simulation(spec, {"skin": {"scales": {"box": spacing}, "touch_function": "normal"}})
     simulation.step(1000)
-    reading, skin = simulation.observe().taxels[:, 0], simulation.skin
+    reading, skin = simulation.observe().readings[:, 0], simulation.skin
     assert reading.sum() == pytest.approx(2 * G / np.sqrt(2), rel=1e-3)
     side = (np.arange(400) + 0.5) / 10000 - 0.02
     a, b = (values.ravel() for values in np.meshgrid(side, side))
@@ -170,18 +170,18 @@ def test_center_of_pressure_is_that_of_the_load_under_a_moment(shift, force):
 
 def test_pressure_and_depth_of_a_flat_punch():
     readings = {touch: on_plate(block(), touch_function=touch).observe() for touch in ("pressure", "depth")}
-    inside = readings["pressure"].taxels[:, 0] > 0.9 * G / 0.04**2
+    inside = readings["pressure"].readings[:, 0] > 0.9 * G / 0.04**2
     assert inside.sum() >= 81
-    np.testing.assert_allclose(readings["pressure"].taxels[inside, 0], G / 0.04**2, rtol=0.02)
+    np.testing.assert_allclose(readings["pressure"].readings[inside, 0], G / 0.04**2, rtol=0.02)
     np.testing.assert_allclose(
-        readings["depth"].taxels, readings["pressure"].taxels * THICKNESS / STIFFNESS, rtol=1e-6
+        readings["depth"].readings, readings["pressure"].readings * THICKNESS / STIFFNESS, rtol=1e-6
     )
 
 
 def test_box_presses_evenly_on_each_engine(engine_name):
     body = '<body pos="0 0 .0101"><freejoint/><geom type="box" size=".02 .02 .01" mass="1"/></body>'
     simulation = on_plate(body, engine=engine_name)
-    readings, skin = simulation.observe().taxels[:, 0], simulation.skin
+    readings, skin = simulation.observe().readings[:, 0], simulation.skin
     inside = (np.abs(skin.positions[:, :2]) < 0.017).all(axis=1) & (skin.positions[:, 2] > 0.9 * TOP)
     assert readings.sum() == pytest.approx(G, rel=0.01)
     np.testing.assert_allclose((readings / skin.areas)[inside], G / 0.04**2, rtol=0.05)

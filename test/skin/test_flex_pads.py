@@ -58,7 +58,7 @@ def test_taxels_on_a_flex_sum_to_the_force_of_the_solver(floor, flex, response):
         made.step(60)
         snapshot = made.observe()
         force = made.engine.body_rotations[made.skin.pad_bodies[0]].T @ solver_force(made)
-        assert snapshot.taxels.sum(axis=0) == pytest.approx(force, abs=1e-9)
+        assert snapshot.readings.sum(axis=0) == pytest.approx(force, abs=1e-9)
         assert snapshot.wrenches[0, :3] == pytest.approx(force, abs=1e-9)
     assert force[2] > 0.05
 
@@ -69,7 +69,7 @@ def test_load_falls_where_a_ball_touches_and_taxels_move_with_the_vertices():
     rest = made.observe().taxel_positions_world
     made.step(200)
     snapshot = made.observe()
-    moved, felt = snapshot.taxel_positions_world, snapshot.taxels[:, 0]
+    moved, felt = snapshot.taxel_positions_world, snapshot.readings[:, 0]
     ball = made.engine.data.body("ball").xpos
     pressed = felt > 0
     assert pressed.any() and not pressed.all()
@@ -120,5 +120,5 @@ def test_scene_of_a_flex_alone_has_a_skin():
     """Without geoms, reading geom ids in the skin's arrays would crash the process."""
     made = Simulation(mujoco.MjSpec.from_string(ALONE), {"skin": {"pads": {"p": ON_CLOTH}}})
     made.step(10)
-    taxels = made.observe().taxels
+    taxels = made.observe().readings
     assert len(taxels) and not taxels.any()

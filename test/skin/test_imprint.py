@@ -14,7 +14,7 @@ def test_pad_shows_the_shapes_of_the_stamp():
     simulation = Simulation(config.load("imprint"))
     simulation.step(1000)
     snapshot, skin = simulation.observe(), simulation.skin
-    pressure = snapshot.taxels[:, 0]
+    pressure = snapshot.readings[:, 0]
     push = -snapshot.wrenches[0, 2]
     assert 30 < push < 40  # force of the motor, less that of the spring
     assert pressure @ skin.areas == pytest.approx(push)

@@ -68,7 +68,7 @@ def two_skins(backwards=False, **skin):
 def test_layers_of_two_skins_are_in_series(backwards):
     stiffness, thickness = {"plate": 1e5, "b*": 3e4}, {"plate": 0.004, "ball": 0.006}
     simulation = two_skins(backwards, stiffness=stiffness, thickness=thickness)
-    skin, depth = simulation.skin, simulation.observe().taxels
+    skin, depth = simulation.skin, simulation.observe().readings
     total = depth_under_sphere(1 / (0.004 / 1e5 + 0.006 / 3e4))
     share = {"plate": (0.004 / 1e5) / (0.004 / 1e5 + 0.006 / 3e4)}
     share["ball"] = 1 - share["plate"]
@@ -87,7 +87,7 @@ def test_hertz_between_two_skins_uses_both_moduli():
     simulation = two_skins(
         response_function="hertz", touch_function="normal", stiffness={"plate": 1e5, "ball": 3e4}
     )
-    reading, a = simulation.observe().taxels, (0.75 * FORCE * RADIUS * (1 / 1e5 + 1 / 3e4)) ** (1 / 3)
+    reading, a = simulation.observe().readings, (0.75 * FORCE * RADIUS * (1 / 1e5 + 1 / 3e4)) ** (1 / 3)
     for k in range(2):
         assert pressed_radius(simulation.skin, k, reading) == pytest.approx(a, rel=0.1)
 

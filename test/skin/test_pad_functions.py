@@ -37,13 +37,14 @@ def test_each_pad_reads_its_own_quantity_by_its_own_response():
     made = simulation()
     made.step(400)
     snapshot = made.observe()
-    a, b, c = (snapshot.reading(name) for name in "abc")
+    a, b, c = (snapshot.reading(pad) for pad in made.skin.pads)
+    np.testing.assert_array_equal(snapshot.reading("b"), b)
     assert (a.shape, b.shape, c.shape) == ((16, 3), (16, 1), (16, 1))
     np.testing.assert_allclose(a.sum(axis=0), [0, 0, WEIGHT], rtol=0.01, atol=0.01)
     assert b.sum() == pytest.approx(WEIGHT, rel=0.01)
     assert (c * 0.004**2).sum() == pytest.approx(WEIGHT, rel=0.01)
     assert np.count_nonzero(a[:, 2]) > 1 and np.count_nonzero(b) == 1
-    assert snapshot.taxels.shape == (48, 3) and not snapshot.taxels[16:, 1:].any()
+    assert snapshot.readings.shape == (48, 3) and not snapshot.readings[16:, 1:].any()
     assert snapshot.outside[0].tolist() == [0, 0, 0]
     # In newtons, regardless of the quantity that a pad measures.
     np.testing.assert_allclose(snapshot.viewed[:, 2].reshape(3, 16).sum(axis=1), -WEIGHT, rtol=0.01)
@@ -77,7 +78,7 @@ def test_stages_and_tare_act_on_the_channels_of_each_pad():
     assert snapshot.reading("a").any() and not snapshot.reading("b").any()
     # The contact bit of one channel is 1 or 0; noise from other channels would make it a fraction.
     assert set(np.unique(snapshot.reading("c"))) == {0.0, 1.0}
-    assert not snapshot.taxels[16:, 1:].any()
+    assert not snapshot.readings[16:, 1:].any()
 
 
 def test_touch_function_of_the_skin_changes_only_pads_without_their_own():
@@ -88,7 +89,7 @@ def test_touch_function_of_the_skin_changes_only_pads_without_their_own():
     before = made.signal_chain.zero
     made.update(dataclasses.replace(made.settings, skin=skin))
     assert made.functions.quantities == ("depth", "normal", "pressure")
-    assert made.observe().taxels.shape == (48, 1)
+    assert made.observe().readings.shape == (48, 1)
     np.testing.assert_array_equal(made.signal_chain.zero[16:], before[16:, :1])
     assert not made.signal_chain.zero[:16].any()
 

@@ -65,7 +65,7 @@ def test_known_weight_on_each_of_five_tips_reads_on_that_tip_only():
     pads = {f"tip{k}": {"body": f"tip{k}", "preset": "xela_uspa44"} for k in range(5)}
     made = simulation(bodies, pads, touch_function="force_vector_taxel")
     made.step(400)
-    felt = made.observe().taxels[:, 2]
+    felt = made.observe().readings[:, 2]
     for k, pad in enumerate(made.skin.pads):
         expected = 0.981 if k in (0, 2, 3) else 0.0
         assert felt[pad.start : pad.stop].sum() == pytest.approx(expected, rel=0.01, abs=1e-12)
@@ -184,4 +184,4 @@ def test_pad_of_one_taxel_takes_all_by_elastic_foundation(turn):
         response_function="elastic_foundation",
     )
     made.step(100)
-    np.testing.assert_allclose(made.observe().taxels, [[0, 0, -0.981]], atol=1e-3)
+    np.testing.assert_allclose(made.observe().readings, [[0, 0, -0.981]], atol=1e-3)

@@ -50,7 +50,7 @@ def contacts_of(position, normal, distance, bodies, wrench):
     tangent /= np.linalg.norm(tangent)
     frame = np.stack([normal, tangent, np.cross(normal, tangent)])
     local = np.concatenate([frame @ wrench[:3], frame @ wrench[3:]])
-    values = np.concatenate([position, frame.ravel(), [distance], wrench, local, np.zeros(4)])
+    values = np.concatenate([position, frame.ravel(), [distance], wrench, local, np.zeros(7)])
     ids = np.array([[*bodies, *np.maximum(np.subtract(bodies, 1), -1), 0]], np.int32)
     return Contacts(values[None], ids)
 
@@ -133,6 +133,7 @@ def test_turning_the_whole_scene_changes_nothing_in_body_frames():
     turned.frame[:] = contacts.frame @ turn.T
     turned.wrench_world[:] = contacts.wrench_world @ np.kron(np.eye(2), turn).T
     turned.relative_velocity[:] = contacts.relative_velocity @ turn.T
+    turned.relative_angular_velocity[:] = contacts.relative_angular_velocity @ turn.T
     poses = engine.body_positions @ turn.T, turn @ engine.body_rotations
     straight, other = loads_of(engine, skin), skin.loads(turned, *poses)
     for response in RESPONSE_FUNCTIONS:

@@ -72,7 +72,7 @@ def test_friction_utilization_reaches_1_when_the_block_slides(tmp_path, pull, ut
 
 def test_contact_changes_once_for_each_tap_in_spite_of_noise(tmp_path):
     # The noise of 140 taxels adds up to 0.24 N, and the tip presses with up to 1.9 N.
-    state = {"tip": {"on": 1.0, "off": 0.4, "on_time": 0.006, "off_time": 0.01}}
+    state = {"tip": {"on_force": 1.0, "off_force": 0.4, "on_time": 0.006, "off_time": 0.01}}
     tip = simulation(
         tmp_path, TAPPING, scales={"tip": 0.003}, state=state, sensor={"tip": {"noise": {"std": 0.02}}}
     )
@@ -106,7 +106,7 @@ def test_delays_ignore_short_changes_and_are_exact():
 
 
 def test_reset_restarts_contact_and_its_times(tmp_path):
-    plate = simulation(tmp_path, PLATE, scales={"plate": 0.01}, state={"*": {"on": 1.0}})
+    plate = simulation(tmp_path, PLATE, scales={"plate": 0.01}, state={"*": {"on_force": 1.0}})
     plate.step(100)
     assert plate.observe().contact_state.contact[0]
     plate.reset()
@@ -117,10 +117,10 @@ def test_reset_restarts_contact_and_its_times(tmp_path):
 @pytest.mark.parametrize(
     ("state", "facts"),
     [
-        ({"plat": {"on": 1.0}}, ("skin.state.plat", "plate")),
-        ({"plate": {"on": 0.1, "off": 0.2}}, ("skin.state.plate.off", "0.2")),
-        ({"plate": {"on": 0.0}}, ("skin.state.plate.on", "0")),
-        ({"plate": {"onn": 1.0}}, ("skin.state.plate.onn", "on")),
+        ({"plat": {"on_force": 1.0}}, ("skin.state.plat", "plate")),
+        ({"plate": {"on_force": 0.1, "off_force": 0.2}}, ("skin.state.plate.off_force", "0.2")),
+        ({"plate": {"on_force": 0.0}}, ("skin.state.plate.on_force", "0")),
+        ({"plate": {"on_forc": 1.0}}, ("skin.state.plate.on_forc", "on_force")),
         ({"plate": {"on_time": float("nan")}}, ("skin.state.plate.on_time", "nan")),
     ],
 )

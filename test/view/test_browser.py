@@ -174,7 +174,7 @@ def test_first_screen_shows_touch(visit, name):
         simulation.time,
         engine.body_positions.copy(),
         engine.body_quaternions.copy(),
-        readings=np.linalg.norm(snapshot.taxels, axis=1),
+        readings=np.linalg.norm(snapshot.readings, axis=1),
         paused=True,
     )
     viewer = Viewer(scene, Endpoint(port=0), None)

@@ -9,7 +9,7 @@ from tactile_sim.engines.contacts import Contacts
 
 POSITION, FRAME, DISTANCE = Contacts.POSITION, Contacts.FRAME, Contacts.DISTANCE
 WRENCH_WORLD, WRENCH, VELOCITY = Contacts.WRENCH_WORLD, Contacts.WRENCH, Contacts.VELOCITY
-FRICTION = Contacts.FRICTION
+ANGULAR, FRICTION = Contacts.ANGULAR, Contacts.FRICTION
 BODIES, GEOMS, INDEX = Contacts.BODIES, Contacts.GEOMS, Contacts.INDEX
 FAULTS = ("", "bad position", "bad velocity", "bad control", "bad applied force")
 """Description of each fault that `guard` detects, indexed by fault code; 0 means no fault."""
@@ -212,7 +212,7 @@ def record_contacts(
     along, turn = wp.spatial_top(force[c]), wp.spatial_bottom(force[c])
     force_world, torque_world = along * axes, turn * axes
     ids[env, slot, wp.static(INDEX)] = c
-    velocity = wp.vec3()
+    velocity, turning = wp.vec3(), wp.vec3()
     for side in range(2):
         g = geom[c][side]
         body = geom_body[g]
@@ -221,7 +221,9 @@ def record_contacts(
         moving = cvel[env, body]
         arm = pos[c] - subtree_com[env, body_root[body]]
         surface = wp.spatial_bottom(moving) + wp.cross(wp.spatial_top(moving), arm)
-        velocity += wp.where(side == 1, 1.0, -1.0) * surface
+        sign = wp.where(side == 1, 1.0, -1.0)
+        velocity += sign * surface
+        turning += sign * wp.spatial_top(moving)
     for i in range(3):
         values[env, slot, wp.static(POSITION) + i] = pos[c][i]
         values[env, slot, wp.static(WRENCH) + i] = along[i]
@@ -229,6 +231,7 @@ def record_contacts(
         values[env, slot, wp.static(WRENCH_WORLD) + i] = force_world[i]
         values[env, slot, wp.static(WRENCH_WORLD) + 3 + i] = torque_world[i]
         values[env, slot, wp.static(VELOCITY) + i] = velocity[i]
+        values[env, slot, wp.static(ANGULAR) + i] = turning[i]
         for j in range(3):
             values[env, slot, wp.static(FRAME) + 3 * i + j] = axes[i, j]
     values[env, slot, wp.static(DISTANCE)] = dist[c]

@@ -147,19 +147,20 @@ def walk(
 
 
 @wp.func
-def weight_of(distance: float, limit: float, area: float, law: int):
+def weight_of(distance: float, limit: float, extent: wp.vec3, law: int):
     """Return the relative weight with which a load acts on a taxel, as in `responses.spread`.
 
     Args:
         distance: Distance of the taxel from the load [m].
         limit: Distance at which the weight becomes zero [m].
-        area: Area of the taxel [m2].
+        extent: Row of ``Taxels.extents`` of the taxel.
         law: Number of the response function, such as ``responses.LINEAR``.
     """
     if law == wp.static(responses.LINEAR):
-        return wp.max(1.0 - distance / limit, 0.0)
+        part = wp.min(2.0 * extent[1] / limit, 1.0)
+        return part * part * wp.max(1.0 - distance / limit, 0.0)
     if distance < limit:
-        return area * wp.sqrt(1.0 - (distance / limit) * (distance / limit))
+        return extent[0] * wp.sqrt(1.0 - (distance / limit) * (distance / limit))
     return 0.0
 
 
@@ -238,16 +239,20 @@ def add_load(
         queue[row, 0] = start
     else:
         if law == wp.static(responses.LINEAR):
-            limit = 2.0 * taxels.extents[start][1]
+            apart = wp.length(taxels.positions[start] - load.point)
+            widest = taxels.patches[load.patch].spacing
+            limit = 2.0 * wp.min(wp.max(taxels.extents[start][1], apart), widest)
         else:
             pressed = wp.max(wp.dot(load.force, load.normal), 0.0)
             limit = wp.cbrt(0.75 * pressed * load.radius / modulus_of(load.patch, load.other_patch, taxels))
         found = walk(start, load, limit, taxels, row, queue, distances)
         if found < 0:
             return False
+        if law == wp.static(responses.LINEAR):
+            for k in range(found):
+                limit = wp.min(limit, 2.0 * wp.max(taxels.extents[queue[row, k]][1], distances[row, k]))
         for k in range(found):
-            area = taxels.extents[queue[row, k]][0]
-            distances[row, k] = weight_of(distances[row, k], limit, area, law)
+            distances[row, k] = weight_of(distances[row, k], limit, taxels.extents[queue[row, k]], law)
             total += distances[row, k]
     shared = total > 0.0 and total < wp.inf
     if not shared:

@@ -12,7 +12,7 @@ from geometry_msgs.msg import WrenchStamped
 from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import PointCloud2, PointField
 
-from tactile_sim.compilation import kernel
+from tactile_sim import _core
 from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout, TactileState
 from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
@@ -77,7 +77,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
         "tactile/frame",
         slice(None),
         frame_fields,
-        lambda snapshot: (snapshot.taxels32, snapshot.valid),
+        lambda snapshot: (snapshot.readings32, snapshot.valid),
     )
     yield _points(simulation)
 
@@ -117,7 +117,7 @@ def _pad_topics(simulation: Simulation, k: int, layout_id: int) -> Iterator[Topi
         return own if own.flags.c_contiguous and own.dtype == np.float32 else np.ascontiguousarray(own, "f4")
 
     def array(snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
-        return of_pad(snapshot.taxels32), snapshot.valid[taxels]
+        return of_pad(snapshot.readings32), snapshot.valid[taxels]
 
     yield _readings(simulation, stream, TactileArray, f"{place}/array", slice(k, k + 1), array_fields, array)
     yield filled(
@@ -222,9 +222,9 @@ def _points(simulation: Simulation) -> Topic:
     def make(snapshot: Snapshot) -> bytes:
         forces = snapshot.ideal_readings("force_vector_global", np.float32)
         message, content = template.reserve(snapshot.stamp, size)
-        rows, words = content.view(np.float32).reshape(shape), content.view(np.uint32).reshape(shape)
+        rows = content.view(np.float32).reshape(shape)
         snapshot.write_positions(rows[:, :3])
-        _write_forces(rows, words, forces, skin.offsets)
+        _core.write_point_forces(rows, forces, skin.offsets)
         return message
 
     fields = {
@@ -242,24 +242,3 @@ def _points(simulation: Simulation) -> Topic:
     }
     template = cdr.template(PointCloud2, fields)
     return Topic("points", PointCloud2, "tactile/points", make)
-
-
-@kernel(counted=False)
-def _write_forces(rows: np.ndarray, words: np.ndarray, forces: np.ndarray, offsets: np.ndarray) -> None:
-    """Write the columns after the positions: forces and their magnitudes, pads and taxels.
-
-    Args:
-        rows: (n, 9) output, as float32.
-        words: The same memory as uint32, for the last two columns.
-        forces: (n, 3) force on each taxel in the world frame [N].
-        offsets: (p + 1,) first taxel of each pad; the last entry is n.
-    """
-    for pad in range(len(offsets) - 1):
-        for n in range(offsets[pad], offsets[pad + 1]):
-            square = 0.0
-            for i in range(3):
-                rows[n, 4 + i] = forces[n, i]
-                square += forces[n, i] ** 2
-            rows[n, 3] = square if square == 0.0 else np.sqrt(square)  # most forces are 0
-            words[n, 7] = pad
-            words[n, 8] = n - offsets[pad]

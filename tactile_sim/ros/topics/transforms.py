@@ -8,7 +8,8 @@ import mujoco
 import numpy as np
 from tf2_msgs.msg import TFMessage
 
-from tactile_sim.frames import relative_poses, to_xyzw
+from tactile_sim import _core
+from tactile_sim.frames import to_xyzw
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import ONCE, Topic, header
 from tactile_sim.simulation import Simulation, Snapshot
@@ -39,7 +40,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     template = cdr.template(TFMessage, {"transforms": cdr.Repeat(transform)})
 
     def moving_frames(snapshot: Snapshot) -> bytes:
-        poses = relative_poses(
+        poses = _core.relative_poses(
             engine.body_positions,
             engine.body_quaternions,
             engine.body_rotations,
