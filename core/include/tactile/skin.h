@@ -3,6 +3,7 @@
 // All quantities of taxels and loads are in the frames of their bodies.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -100,6 +101,9 @@ struct Taxels {
   int64_t nearest(const Load& load) const;
   // Whether a load is ignored: its taxel is farther away than its limit, or faces away from it.
   bool is_outside(const Load& load) const;
+  // The k taxels of a patch that are nearest to a point, nearest first, and their distances [m]; NaN for a point
+  // that is not finite. The patch must have at least k taxels.
+  void k_nearest(const Vec3& point, int64_t patch, int64_t k, int64_t* out, double* distance) const;
   // Plane-strain modulus of the contact [Pa]; the compliances of two skins add up.
   double modulus(const Load& load) const;
 };
@@ -131,5 +135,113 @@ class Sums {
   std::vector<int64_t> touched_;
   int channels_ = 0;
 };
+
+// Rotations and origins of all bodies in the world, as in mjData.
+struct BodyPoses {
+  const Vec3* positions;
+  const Mat3* rotations;
+};
+
+// A geom, as in Python's `geometry.curvature.GEOM`.
+struct SkinGeom {
+  int64_t patch, body;  // patch that receives its loads, or -1; id of its body
+  enum Kind : int64_t { kFlat, kSphere, kCapsule, kCylinder, kEllipsoid } kind;
+  Vec3 size;            // as in mjModel.geom_size
+  Vec3 position;        // in the body's frame
+  Mat3 rotation;
+  double bound;         // radius of the bounding sphere, infinite for a plane [m]
+};
+static_assert(sizeof(SkinGeom) == 19 * sizeof(double));
+
+// The effective radius of curvature [m] of two touching geoms (-1: unknown, counts as flat), after K. L. Johnson,
+// Contact Mechanics (1985), chapter 4. A direction without curvature gets that of the smaller bounding sphere.
+double effective_radius(const std::vector<SkinGeom>& geoms, int first, int second, const Vec3 frame[3],
+                        const Mat3* rotations);
+
+// Append the up to two loads of each contact; `patch_bodies` are the indices of the patches' bodies.
+void resolve_loads(Range<const Contact> contacts, const ContactIds* ids, const std::vector<SkinGeom>& geoms,
+                   const std::vector<int64_t>& patch_bodies, const BodyPoses& poses, std::vector<Load>& loads);
+
+// The surface of a flex, in its present shape in the world and in its rest shape on the body that carries it.
+struct FlexSurface {
+  Range<const Vec3> present, rest;             // vertices
+  Range<const std::array<int64_t, 3>> corners;  // of the triangles
+  const int64_t *begin, *near;                 // start of each vertex's triangles, and their indices
+  Vec3 position;                               // pose of the body in the world
+  Mat3 rotation;
+};
+
+// Move contacts on a flex to the same points of its rest shape. `touching` are the up to four vertices in each
+// contact, or -1; `sign` is 1 if the flex is object 2 of the contacts, else -1.
+void move_to_rest(Range<Contact> contacts, const std::array<int64_t, 4>* touching, double sign,
+                  const FlexSurface& flex);
+
+// Mean position and outward normal of the contacts on a body, in its frame, weighted by the normal forces.
+struct TouchCenter {
+  double force = 0.0;  // sum of the normal forces [N]
+  Vec3 position, normal;
+};
+TouchCenter center_of_touch(Range<const Contact> contacts, const ContactIds* ids, int body, const BodyPoses& poses);
+
+// How a load is distributed over taxels; numbered as in Python's `skin.responses`.
+enum class Law { kDistances, kNearest, kLinear, kHertz, kElastic };
+
+// Finds the taxels around loads; the memory of one thread.
+class Search {
+ public:
+  // Append the taxels around a load and their weights, which need not be normalized. The first taxel receives
+  // the load. With kDistances, the weights are the distances [m], and `reach` is their maximum.
+  void spread(const Taxels& taxels, const Load& load, Law law, double reach, std::vector<int64_t>& taxel,
+              std::vector<double>& weight);
+
+ private:
+  struct Entry {
+    double distance;
+    int64_t taxel;
+  };
+  void walk(const Taxels& taxels, const Load& load, double reach, double spacings, std::vector<int64_t>& queue);
+  void walk_along(const Taxels& taxels, const Load& load, int64_t start, double reach,
+                  std::vector<int64_t>& queue);
+  void push(double distance, int64_t taxel);
+  Entry pop();
+
+  std::vector<double> distance_;  // of each taxel from the load; infinite between calls
+  std::vector<Vec3> vector_;      // from the load to each taxel, in its tangent plane
+  std::vector<Entry> heap_;
+};
+
+// Values of a quantity for one load.
+void evaluate(const Load& load, Quantity quantity, double* out);
+
+// The velocity of the other surface relative to the skin at a point of the body.
+inline Vec3 velocity_at(const Load& load, const Vec3& point) {
+  return load.velocity + cross(load.angular_velocity, point - load.point);
+}
+
+// Distribute a load over taxels, in proportion to their weights. If none is positive or the sum is not finite,
+// the first taxel receives the load. `value(e)` are the values for entry e. With `mean`, shares are multiplied by
+// the normal force, and values that are NaN are left out.
+template <class Value>
+void share(const Load& load, Range<const int64_t> taxel, const double* weight, bool mean, Value value, Sums& sums) {
+  const double counts = mean ? dot(load.force, load.normal) : 1.0;
+  if (mean && !(counts > 0.0)) return;
+  double total = 0.0;
+  for (size_t e = 0; e < taxel.size(); ++e) {
+    if (!(weight[e] < 0.0)) total += weight[e];
+  }
+  const bool shared = 0.0 < total && total < kInfinity;
+  const int channels = sums.channels();
+  for (size_t e = 0; e < (shared ? taxel.size() : 1); ++e) {
+    const double part = shared ? counts * weight[e] / total : counts;
+    if (!(part > 0.0)) continue;
+    const double* values = value(e);
+    bool known = true;
+    for (int c = 0; mean && c < channels; ++c) known = known && !std::isnan(values[c]);
+    if (!known) continue;
+    double* row = sums.touch(taxel[e]);
+    row[0] += part;
+    for (int c = 0; c < channels; ++c) row[1 + c] += part * values[c];
+  }
+}
 
 }  // namespace tactile
