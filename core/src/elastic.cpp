@@ -1,0 +1,676 @@
+#include "tactile/elastic.h"
+
+#include <algorithm>
+
+namespace tactile {
+
+namespace {
+
+// Contacts with the same body are in separate pairs if the cosine between their normals is below this.
+constexpr double kApart = 0.7;
+// Minimum cosine between a point's outward normal and the direction to the other surface.
+constexpr double kFacing = 0.2;
+// Gap of a taxel if the line from the taxel along the pair's normal misses the other body [m].
+constexpr double kMissed = 1e300;
+// Depths up to which points may be pressed, as multiples of the depth estimated without a tilt. The second one is
+// only used if the moment cannot be balanced within the first, or only by a tilt that also presses deeper points.
+constexpr double kGuess = 3.0, kAnyDepth = 1e30;
+// The required center of pressure is out of reach if it is missed by more than this fraction of the spacing.
+constexpr double kOutOfReach = 1e-3;
+// Maximum number of iterations of the depth estimate. Each iteration leaves out the taxels that are not pressed at
+// the previously estimated depth.
+constexpr int kMostCuts = 20;
+// A face is level if the cosine between its normal and the pair's normal is above this.
+constexpr double kUpright = 0.999;
+// The gap is uneven where the gaps of neighboring taxels differ by more than this, relative to their spacing.
+constexpr double kUneven = 0.25;
+// Maximum slope of the gap between two neighboring taxels in one plane under a level face: it must be at least
+// sin(2 acos(kUpright)) + quadrature.FLAT.
+constexpr double kLevelSlope = 0.12;
+constexpr size_t kPointWidth = 7;  // columns of ElasticArrays::points
+
+double cosine_to(const Vec3& outward, const Vec3& normal) { return -dot(outward, normal); }
+
+bool is_zero(const Vec3& v) { return v.x == 0.0 && v.y == 0.0 && v.z == 0.0; }
+
+Vec3 unit(const Vec3& v) { return 1.0 / norm(v) * v; }
+
+// The pressure per indentation for the contact that causes a load [Pa/m]. The layers of two skins are in series:
+// the pressure is the same in both, and their indentations add up.
+double foundation_of(const Load& load, const Taxels& taxels) {
+  const Patch& own = taxels.patches[load.patch];
+  const double foundation = own.modulus / own.thickness;
+  if (load.other_patch < 0) return foundation;
+  const Patch& other = taxels.patches[load.other_patch];
+  return 1.0 / (1.0 / foundation + other.thickness / other.modulus);
+}
+
+// The maximum distance of a pressed taxel from the other surface [m]: the thickness of the layer (between two
+// skins, of the thicker one) plus the spacing of the taxels.
+double reach_of(const Load& load, const Taxels& taxels) {
+  const Patch& own = taxels.patches[load.patch];
+  double thickness = own.thickness;
+  if (load.other_patch >= 0) thickness = std::max(thickness, taxels.patches[load.other_patch].thickness);
+  return thickness + own.spacing;
+}
+
+}  // namespace
+
+// -- tables ---------------------------------------------------------------------------------------------------
+
+Elastic::Elastic(const ElasticArrays& arrays)
+    : taxels_(arrays.taxels.begin(), arrays.taxels.end()),
+      place_(arrays.place.begin(), arrays.place.end()),
+      beside_(arrays.beside.begin(), arrays.beside.end()),
+      width_(arrays.place.size() ? arrays.beside.size() / arrays.place.size() : 0) {
+  const double* point = arrays.points.begin();
+  for (; point != arrays.points.end(); point += kPointWidth) {
+    points_.x.push_back(point[0]), points_.y.push_back(point[1]), points_.z.push_back(point[2]);
+    points_.normal_x.push_back(point[3]), points_.normal_y.push_back(point[4]);
+    points_.normal_z.push_back(point[5]), points_.area.push_back(point[6]);
+  }
+  for (size_t p = 0; p + 1 < arrays.roots.size(); ++p) {
+    roots_.push_back(add_siblings(arrays, arrays.roots[p], arrays.roots[p + 1]));
+  }
+  solids_.table.assign(arrays.solids.begin(), arrays.solids.end());
+  solids_.nodes.assign(arrays.mesh_nodes.begin(), arrays.mesh_nodes.end());
+  for (const double* c = arrays.corners.begin(); c != arrays.corners.end(); c += 9) {
+    solids_.triangles.push_back({vec3(c), vec3(c + 3), vec3(c + 6)});
+  }
+}
+
+// Add the nodes in [first, last) that are siblings, and their subtrees; return their index, or -1 without nodes.
+int32_t Elastic::add_siblings(const ElasticArrays& arrays, int64_t first, int64_t last) {
+  if (first == last) return -1;
+  const auto index = static_cast<int32_t>(siblings_.size());
+  siblings_.emplace_back();
+  Siblings made{};
+  for (int64_t n = first; n < last; n = arrays.nodes[n].skip) {
+    const BoxNode& node = arrays.nodes[n];
+    const double* normal = arrays.node_normals.begin() + 6 * n;
+    const int k = made.count++;
+    made.x[k] = node.box.center.x, made.y[k] = node.box.center.y, made.z[k] = node.box.center.z;
+    made.half_x[k] = node.box.half.x, made.half_y[k] = node.box.half.y, made.half_z[k] = node.box.half.z;
+    made.normal_x[k] = normal[0], made.normal_y[k] = normal[1], made.normal_z[k] = normal[2];
+    made.spread_x[k] = normal[3], made.spread_y[k] = normal[4], made.spread_z[k] = normal[5];
+    made.first[k] = static_cast<int32_t>(node.first), made.last[k] = static_cast<int32_t>(node.last);
+    made.children[k] = add_siblings(arrays, n + 1, node.skip);
+  }
+  siblings_[index] = made;
+  return index;
+}
+
+// -- pairs of surfaces ----------------------------------------------------------------------------------------
+
+int64_t Elastic::group_loads(Range<const Load> loads, int64_t* group) {
+  int64_t count = 0;
+  for (size_t m = 0; m < loads.size(); ++m) {
+    const Load& load = loads[m];
+    const double push = dot(load.force, load.normal);
+    group[m] = -1;
+    if (load.other < 0 || !(0.0 < push && push < kInfinity)) continue;
+    for (size_t k = 0; k < m && group[m] < 0; ++k) {
+      const bool same = loads[k].patch == load.patch && loads[k].other_body == load.other_body;
+      if (group[k] >= 0 && same && dot(loads[k].normal, load.normal) > kApart) group[m] = group[k];
+    }
+    if (group[m] < 0) group[m] = count++;
+  }
+  return count;
+}
+
+Pair Elastic::net_load(Range<const Load> loads, const int64_t* group, int64_t number) {
+  Pair pair;
+  pair.first = loads.size();
+  double total = 0.0;
+  Vec3 velocity, normal;
+  for (size_t m = 0; m < loads.size(); ++m) {
+    if (group[m] != number) continue;
+    const Load& load = loads[m];
+    pair.first = std::min(pair.first, m);
+    const double push = dot(load.force, load.normal);
+    total += push, pair.friction += push * load.friction;
+    pair.origin = pair.origin + push * load.point;
+    velocity = velocity + push * load.velocity;
+    normal = normal + push * load.normal;
+  }
+  pair.origin = 1.0 / total * pair.origin;
+  pair.friction /= total;
+  normal = unit(normal);
+  // A tangent: the axis that is farthest from the normal, made orthogonal to it.
+  const double a = std::abs(normal.x), b = std::abs(normal.y), c = std::abs(normal.z);
+  const Vec3 axis = a <= b && a <= c ? Vec3{1, 0, 0} : b < a && b <= c ? Vec3{0, 1, 0} : Vec3{0, 0, 1};
+  const Vec3 tangent = unit(axis - dot(axis, normal) * normal);
+  pair.axes = {{tangent, cross(normal, tangent), normal}};
+  Vec3 force, moment;
+  for (size_t m = pair.first; m < loads.size(); ++m) {
+    if (group[m] != number) continue;
+    force = force + loads[m].force;
+    moment = moment + loads[m].torque + cross(loads[m].point - pair.origin, loads[m].force);
+  }
+  pair.force = pair.axes * force, pair.moment = pair.axes * moment;
+  pair.velocity = pair.axes * (1.0 / total * velocity);
+  pair.turn = pair.axes * loads[pair.first].angular_velocity;  // the same for all contacts of two bodies
+  return pair;
+}
+
+// -- the area where a pair of surfaces may touch ----------------------------------------------------------------
+
+// Finds the points of a patch that the other body may press, and the pressures there.
+class ContactArea {
+ public:
+  ContactArea(const Elastic& elastic, const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads,
+              const int64_t* group, int64_t number, const Pair& pair)
+      : elastic_(elastic), taxels_(taxels), scratch_(scratch), near_(scratch.near), loads_(loads), group_(group),
+        number_(number), pair_(pair), normal_(pair.axes.row[2]), load_(loads[pair.first]),
+        spacing_(taxels.patches[load_.patch].spacing), reach_(reach_of(load_, taxels)) {}
+
+  // Compute the pressures and sum them up by taxel in `scratch.layer.pressed`, which is empty if no taxel is in
+  // reach.
+  Layer::Result press();
+
+ private:
+  struct LevelFace {
+    bool exists = false;
+    // Two coordinates along the face, as linear functions: their values at the origin and gradients.
+    double start_a = 0.0, start_b = 0.0;
+    Vec3 a, b;
+    double half_a = kInfinity, half_b = kInfinity;  // half sizes of the face [m]
+  };
+
+  void fit_memory();
+  void reset();
+  void take(int32_t taxel, double cosine);
+  void take_contacts();
+  void take_neighbors(size_t e);
+  void search(double within);
+  template <class Beyond, class BoxBeyond>
+  void search_tree(int32_t siblings, const Beyond& beyond, const BoxBeyond& box_beyond);
+  Columns columns(size_t first) const;
+  void write_gaps(const Columns& points) const;
+  void measure(double volume, double depths);
+  double estimate_depth(double volume);
+  LevelFace level_face() const;
+  void find_points(double limit, double most);
+  void add_point(size_t e);
+  void add_level_points(double limit);
+  void add_even_points();
+  void add_beside(double limit);
+  void add_cell_points(double most);
+
+  const Elastic& elastic_;
+  const Taxels& taxels_;
+  ElasticScratch& scratch_;
+  ElasticScratch::Near& near_;
+  const Range<const Load> loads_;
+  const int64_t* group_;
+  const int64_t number_;
+  const Pair& pair_;
+  const Vec3 normal_;
+  const Load& load_;
+  const double spacing_, reach_;
+
+  size_t found_ = 0, measured_ = 0;  // taxels in `near_`, and those of them whose gaps have been measured
+  bool is_round_ = true;             // whether all touching geoms are smooth
+  double within_ = -kInfinity;       // distance from the touching geoms within which all taxels were found [m]
+  double least_ = kInfinity;         // smallest gap of the nearby taxels [m]
+  double depth_ = kInfinity;         // indentation without a tilt, estimated from the centers of taxels [m]
+  double least_point_ = kInfinity;   // smallest gap of all points [m]
+};
+
+Layer::Result ContactArea::press() {
+  Layer& layer = scratch_.layer;
+  fit_memory();
+  layer.pressed.clear();
+  const Balance balance{pair_.force, pair_.moment, foundation_of(load_, taxels_), spacing_};
+  const double volume = pair_.force.z / balance.stiffness;
+  take_contacts();
+  scratch_.triangles.clear();
+  if (std::any_of(scratch_.placed.begin(), scratch_.placed.end(), [&](const Placed& each) {
+        return elastic_.solids_.table[each.solid].kind == mjGEOM_MESH;
+      })) {
+    // The triangles are sorted for all taxels in reach.
+    search(reach_);
+    const Range<const Placed> placed{scratch_.placed.data(), scratch_.placed.size()};
+    scratch_.triangles.fill(elastic_.solids_, placed, columns(0), reach_);
+    reset();
+    take_contacts();
+  }
+  Layer::Result result;
+  result.miss = result.highest = kInfinity;
+  for (const double depths : {kGuess, kAnyDepth}) {
+    measure(volume, depths);
+    const double within = depths * depth_, limit = least_ + std::min(reach_, within);
+    find_points(limit, within < reach_ ? limit : kMissed);
+    if (layer.points.count > 0) {
+      // Start with all points pressed, so that Newton's method does not get stuck at a border.
+      const double start = depths > kGuess ? reach_ : depth_ < kInfinity ? depth_ : 0.0;
+      result = layer.press(balance, least_point_ + start);
+    }
+    // If the layer presses points beyond the limit, the result is not used.
+    if ((result.miss <= kOutOfReach * spacing_ && result.highest <= limit) || within >= reach_) break;
+  }
+  reset();
+  return result;
+}
+
+void ContactArea::fit_memory() {
+  const size_t taxels = elastic_.place_.size(), points = elastic_.points_.x.size();
+  if (scratch_.at.size() != taxels) {
+    scratch_.at.assign(taxels, -1);
+    for (auto* values : {&near_.x, &near_.y, &near_.z, &near_.gap, &near_.cosine, &near_.area, &near_.margin,
+                         &near_.low}) {
+      values->resize(taxels + kLanes);
+    }
+    near_.taxel.resize(taxels + kLanes);
+    scratch_.several.reserve(taxels);
+  }
+  scratch_.layer.points.reserve(std::max(points, taxels));
+}
+
+// Forget all taxels that were found.
+void ContactArea::reset() {
+  for (size_t e = 0; e < found_; ++e) scratch_.at[near_.taxel[e]] = -1;
+  found_ = measured_ = 0, within_ = -kInfinity;
+}
+
+// Append a taxel to those near the other body.
+inline void ContactArea::take(int32_t taxel, double cosine) {
+  const ElasticTaxel& own = elastic_.taxels_[taxel];
+  const Vec3 place = pair_.axes * (own.position - pair_.origin);
+  const size_t e = found_++;
+  near_.x[e] = place.x, near_.y[e] = place.y, near_.z[e] = place.z;
+  near_.gap[e] = near_.low[e] = kInfinity;
+  near_.cosine[e] = cosine, near_.area[e] = own.area, near_.margin[e] = own.margin;
+  near_.taxel[e] = taxel;
+  scratch_.at[taxel] = static_cast<int32_t>(e);
+}
+
+// Find the touching geoms, the taxels nearest to the contacts, and their neighbors. The nearest ones are the only
+// taxels that are found if a thin object touches between taxels.
+void ContactArea::take_contacts() {
+  auto &placed = scratch_.placed;
+  placed.clear(), scratch_.source.clear();
+  is_round_ = true;
+  for (size_t m = pair_.first; m < loads_.size(); ++m) {
+    if (group_[m] != number_) continue;
+    const Load& load = loads_[m];
+    const auto known = [&](const Placed& each) { return each.solid == load.other; };
+    if (std::none_of(placed.begin(), placed.end(), known)) {
+      Placed made{load.other, {}, pair_.axes * (load.other_position - pair_.origin)};
+      for (int i = 0; i < 3; ++i) made.rotation.row[i] = load.other_rotation.transposed(pair_.axes.row[i]);
+      placed.push_back(made), scratch_.source.push_back(m);
+      is_round_ &= elastic_.solids_.table[load.other].is_round();
+    }
+    const int32_t nearest = elastic_.place_[taxels_.nearest(load)];
+    if (scratch_.at[nearest] < 0) take(nearest, cosine_to(elastic_.taxels_[nearest].normal, normal_));
+  }
+  for (size_t e = 0, count = found_; e < count; ++e) take_neighbors(e);
+}
+
+// Append the neighbors of a nearby taxel that face the other body, unless they have been found before.
+void ContactArea::take_neighbors(size_t e) {
+  const int32_t* beside = elastic_.beside_.data() + near_.taxel[e] * elastic_.width_;
+  for (size_t n = 0; n < elastic_.width_; ++n) {
+    if (scratch_.at[beside[n]] >= 0) continue;
+    const double cosine = cosine_to(elastic_.taxels_[beside[n]].normal, normal_);
+    if (cosine > kFacing) take(beside[n], cosine);
+  }
+}
+
+// Append the taxels that face the other body within a distance of its geoms [m]. Some that are farther away are
+// also found.
+void ContactArea::search(double within) {
+  const int32_t root = elastic_.roots_[load_.patch];
+  for (size_t g = 0; g < scratch_.placed.size(); ++g) {
+    const Load& load = loads_[scratch_.source[g]];
+    const Solid& solid = elastic_.solids_.table[load.other];
+    const Vec3& center = load.other_position;
+    if (solid.kind == mjGEOM_PLANE) {
+      const Mat3& r = load.other_rotation;
+      const Vec3 up{r.row[0].z, r.row[1].z, r.row[2].z};
+      const double limit = dot(up, center) + within;
+      search_tree(
+          root, [&](const Vec3& p) { return dot(up, p) > limit; },
+          [&](const Elastic::Siblings& s, Mask& mask) {
+            mask = up.x * s.x + up.y * s.y + up.z * s.z - std::abs(up.x) * s.half_x - std::abs(up.y) * s.half_y -
+                       std::abs(up.z) * s.half_z > limit;
+          });
+      continue;
+    }
+    Vec3 middle, half;  // bounding box in the frame of the body
+    for (int i = 0; i < 3; ++i) {
+      middle[i] = center[i], half[i] = within;
+      for (int k = 0; k < 3; ++k) {
+        middle[i] += load.other_rotation.row[i][k] * solid.box.center[k];
+        half[i] += std::abs(load.other_rotation.row[i][k]) * solid.box.half[k];
+      }
+    }
+    const auto distances = [&](const Elastic::Siblings& s, Lanes& x, Lanes& y, Lanes& z) {
+      x = s.x - middle.x, y = s.y - middle.y, z = s.z - middle.z;
+      x = (x < 0.0 ? -x : x) - s.half_x, y = (y < 0.0 ? -y : y) - s.half_y, z = (z < 0.0 ? -z : z) - s.half_z;
+    };
+    if (solid.kind == mjGEOM_SPHERE) {
+      const double farthest = (solid.size.x + within) * (solid.size.x + within);
+      search_tree(
+          root,
+          [&](const Vec3& p) {
+            const Vec3 d = p - center;
+            return dot(d, d) > farthest;
+          },
+          [&](const Elastic::Siblings& s, Mask& mask) {
+            Lanes x, y, z;
+            distances(s, x, y, z);
+            x = x > 0.0 ? x : Lanes{}, y = y > 0.0 ? y : Lanes{}, z = z > 0.0 ? z : Lanes{};
+            mask = x * x + y * y + z * z > farthest;
+          });
+    } else {
+      search_tree(
+          root, [](const Vec3&) { return false; },
+          [&](const Elastic::Siblings& s, Mask& mask) {
+            Lanes x, y, z;
+            distances(s, x, y, z);
+            mask = (x > half.x) | (y > half.y) | (z > half.z);
+          });
+    }
+  }
+  within_ = within;
+}
+
+// Append the taxels below these nodes, except those beyond the reach or facing away.
+template <class Beyond, class BoxBeyond>
+void ContactArea::search_tree(int32_t siblings, const Beyond& beyond, const BoxBeyond& box_beyond) {
+  const Elastic::Siblings& s = elastic_.siblings_[siblings];
+  const Vec3 n = normal_;
+  const Lanes facing = -(s.normal_x * n.x + s.normal_y * n.y + s.normal_z * n.z) + s.spread_x * std::abs(n.x) +
+                       s.spread_y * std::abs(n.y) + s.spread_z * std::abs(n.z);
+  Mask skipped;
+  box_beyond(s, skipped);
+  skipped |= facing <= kFacing;
+  for (int k = 0; k < s.count; ++k) {
+    if (skipped[k]) continue;
+    if (s.children[k] >= 0) {
+      search_tree(s.children[k], beyond, box_beyond);
+      continue;
+    }
+    for (int32_t t = s.first[k]; t < s.last[k]; ++t) {
+      const ElasticTaxel& own = elastic_.taxels_[t];
+      if (scratch_.at[t] >= 0 || beyond(own.position)) continue;
+      const double cosine = cosine_to(own.normal, n);
+      if (cosine > kFacing || is_zero(own.normal)) take(t, cosine);
+    }
+  }
+}
+
+// The nearby taxels from `first` on.
+Columns ContactArea::columns(size_t first) const {
+  return {&near_.x[first], &near_.y[first], &near_.z[first], &near_.gap[first], found_ - first};
+}
+
+// Write the gaps from points of the skin down to the other body; infinite if nothing is below a point.
+void ContactArea::write_gaps(const Columns& points) const {
+  std::fill_n(points.gap, points.count, kInfinity);
+  for (const Placed& each : scratch_.placed) {
+    const Solid& solid = elastic_.solids_.table[each.solid];
+    if (solid.kind != mjGEOM_MESH) reduce_gaps(solid, each, points);
+  }
+  scratch_.triangles.reduce_gaps(points);
+}
+
+// Measure the gaps of the nearby taxels, and search farther if more taxels may be pressed.
+void ContactArea::measure(double volume, double depths) {
+  while (true) {
+    write_gaps(columns(measured_));
+    for (size_t e = measured_; e < found_; ++e) least_ = std::min(least_, near_.gap[e]);
+    measured_ = found_;
+    depth_ = estimate_depth(volume);
+    const double needed = least_ + depths * depth_;
+    if (!(within_ < needed) || within_ >= reach_) return;  // also if the loads are not numbers
+    search(std::min(std::max(needed, 0.0), reach_));
+  }
+}
+
+// Estimate the indentation without a tilt from the gaps at the centers of taxels, relative to the smallest gap [m].
+// It is infinite if no taxel has a finite gap. `volume` is the sum of area times depth to reach [m3].
+double ContactArea::estimate_depth(double volume) {
+  for (size_t e = found_; e < found_ + kLanes; ++e) near_.gap[e] = kInfinity, near_.area[e] = 0.0;
+  double depth = kInfinity;
+  for (int cut = 0; cut < kMostCuts; ++cut) {
+    Lanes area{}, above_area{};
+    for (size_t e = 0; e < found_; e += kLanes) {
+      Lanes above, own;
+      load(above, &near_.gap[e]), load(own, &near_.area[e]);
+      above -= least_;
+      const Mask below = above < depth;
+      area += below ? own : Lanes{};
+      above_area += below ? own * above : Lanes{};
+    }
+    const double total = sum(area);
+    if (total == 0.0) return kInfinity;
+    const double next = (sum(above_area) + volume) / total;
+    if (next >= depth) break;
+    depth = next;
+  }
+  return depth;
+}
+
+// The level face of the other body, if only one of its geoms touches and has such a face. Between neighboring
+// taxels under this face, the gap changes linearly.
+ContactArea::LevelFace ContactArea::level_face() const {
+  LevelFace found;
+  if (scratch_.placed.size() != 1) return found;
+  const Placed& placed = scratch_.placed[0];
+  const Solid& solid = elastic_.solids_.table[placed.solid];
+  const Vec3* r = placed.rotation.row;
+  if (solid.kind == mjGEOM_PLANE) found.exists = r[2].z > kUpright;
+  if (solid.kind == mjGEOM_BOX) {
+    for (int face = 0; face < 3; ++face) {
+      if (!(std::abs(r[2][face]) > kUpright)) continue;
+      const int i = (face + 1) % 3, j = (face + 2) % 3;
+      found.exists = true;
+      found.a = {r[0][i], r[1][i], r[2][i]}, found.b = {r[0][j], r[1][j], r[2][j]};
+      found.start_a = -dot(found.a, placed.position), found.start_b = -dot(found.b, placed.position);
+      found.half_a = solid.size[i], found.half_b = solid.size[j];
+    }
+  }
+  return found;
+}
+
+// Find the points of the patch that the other body may press. A taxel is represented by one point if the gap is
+// even over its cell, and by several points at an edge of either surface. There are no points if the gaps of all
+// of them exceed `most` [m]. Gaps of pressed taxels are at most `limit` [m].
+void ContactArea::find_points(double limit, double most) {
+  scratch_.layer.points.count = 0;
+  scratch_.several.clear();
+  add_level_points(limit);
+  for (size_t k = 0; k < scratch_.several.size(); ++k) take_neighbors(scratch_.several[k]);
+  write_gaps(columns(measured_));
+  measured_ = found_;
+  add_even_points();
+  add_beside(limit);
+  add_cell_points(most);
+}
+
+// Add a single point that represents a nearby taxel.
+inline void ContactArea::add_point(size_t e) {
+  LayerPoints& points = scratch_.layer.points;
+  const size_t k = points.count++;
+  points.u[k] = near_.x[e], points.v[k] = near_.y[e], points.z[k] = near_.z[e];
+  points.gap[k] = near_.gap[e], points.area[k] = near_.cosine[e] * near_.area[e];
+  points.taxel[k] = elastic_.taxels_[near_.taxel[e]].id;
+}
+
+// Add a point for each taxel that is, with all its neighbors, under a level face. The other taxels within the limit
+// are written to `several`.
+void ContactArea::add_level_points(double limit) {
+  const LevelFace face = level_face();
+  for (size_t e = 0; e < measured_; ++e) {
+    if (near_.gap[e] > limit) continue;
+    const double margin = near_.margin[e];
+    if (face.exists && margin >= 0.0 && near_.cosine[e] > kUpright && kLevelSlope * margin <= kUneven * spacing_) {
+      const Vec3 below{near_.x[e], near_.y[e], near_.z[e] - near_.gap[e]};
+      const double a = face.start_a + dot(face.a, below), b = face.start_b + dot(face.b, below);
+      if (std::abs(a) + 1.1 * margin <= face.half_a && std::abs(b) + 1.1 * margin <= face.half_b) {
+        add_point(e);
+        continue;
+      }
+    }
+    scratch_.several.push_back(static_cast<int32_t>(e));
+  }
+}
+
+// Add a point for each taxel in `several` with an even gap, and keep those that need several points. Updates `low`
+// of their neighbors.
+void ContactArea::add_even_points() {
+  const double uneven = kUneven * spacing_;
+  auto& several = scratch_.several;
+  size_t kept = 0;
+  for (const int32_t e : several) {
+    const int32_t* beside = elastic_.beside_.data() + near_.taxel[e] * elastic_.width_;
+    const double here = near_.gap[e];
+    double low = here, high = here;
+    for (size_t n = 0; n < elastic_.width_; ++n) {
+      const int32_t b = scratch_.at[beside[n]];
+      const double there = b < 0 ? kInfinity : std::min(near_.gap[b], kMissed);
+      low = std::min(low, there), high = std::max(high, there);
+      if (b >= 0) near_.low[b] = std::min(near_.low[b], here);
+    }
+    const bool smooth = near_.margin[e] >= 0.0 && near_.cosine[e] > kFacing;
+    if (smooth && here - low <= uneven && high - here <= uneven) {
+      add_point(e);
+    } else {
+      several[kept++] = e;
+    }
+  }
+  several.resize(kept);
+}
+
+// Add taxels beyond the limit to `several` that have neighbors within it, and whose cells may be pressed in part.
+void ContactArea::add_beside(double limit) {
+  for (size_t e = 0; e < measured_; ++e) {
+    const double here = near_.gap[e], low = near_.low[e];
+    if (!(here > limit) || !(low < kInfinity)) continue;
+    // Between two smooth surfaces, the gap beside a taxel is about the mean of both gaps.
+    const bool between = is_round_ && near_.margin[e] >= 0.0 && here < kInfinity;
+    if ((between ? 0.5 * (here + low) : low) <= limit) scratch_.several.push_back(static_cast<int32_t>(e));
+  }
+}
+
+// Add those points of the taxels in `several` that face the other body. All points are removed if their gaps exceed
+// `most`.
+void ContactArea::add_cell_points(double most) {
+  LayerPoints& points = scratch_.layer.points;
+  const auto& own = elastic_.points_;
+  const size_t first = points.count;
+  size_t k = first;
+  for (const int32_t e : scratch_.several) {
+    const ElasticTaxel* taxel = &elastic_.taxels_[near_.taxel[e]];
+    double cosine = near_.cosine[e];
+    const bool same = taxel->margin >= 0.0 && cosine > kFacing;  // the points have the normal of the taxel
+    for (int32_t q = taxel->begin; q < taxel[1].begin; ++q) {
+      if (!same) {
+        const Vec3 outward{own.normal_x[q], own.normal_y[q], own.normal_z[q]};
+        cosine = is_zero(outward) ? 1.0 : cosine_to(outward, normal_);
+      }
+      const Vec3 place = pair_.axes * (Vec3{own.x[q], own.y[q], own.z[q]} - pair_.origin);
+      points.u[k] = place.x, points.v[k] = place.y, points.z[k] = place.z;
+      points.area[k] = cosine * own.area[q], points.taxel[k] = taxel->id;
+      k += cosine > kFacing;  // a point that faces away is overwritten by the next one
+    }
+  }
+  points.count = k;
+  write_gaps({&points.u[first], &points.v[first], &points.z[first], &points.gap[first], k - first});
+  double least = kInfinity;
+  for (size_t n = first; n < k; ++n) {
+    // Sums over infinite depths are not numbers.
+    points.gap[n] = std::min(points.gap[n], kMissed);
+    least = std::min(least, points.gap[n]);
+  }
+  if (first == 0 && !(least <= most)) points.count = 0;
+  least_point_ = std::min(least, least_);
+}
+
+// -- readings ---------------------------------------------------------------------------------------------------
+
+// Call visit(pair, load, result) for each pair that presses taxels; set the group of the others' loads to -1.
+template <class Visit>
+size_t Elastic::for_each_pair(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads,
+                              int64_t* group, Visit visit) const {
+  const int64_t pairs = group_loads(loads, group);
+  for (int64_t number = 0; number < pairs; ++number) {
+    const Pair pair = net_load(loads, group, number);
+    if (pair.force.z > 0.0) {
+      const Layer::Result result = ContactArea(*this, taxels, scratch, loads, group, number, pair).press();
+      if (!scratch.layer.pressed.empty()) {
+        visit(pair, loads[pair.first], result);
+        continue;
+      }
+    }
+    // No taxel is in reach, or the loads pull together.
+    std::replace(group, group + loads.size(), number, int64_t{-1});
+  }
+  return std::count(group, group + loads.size(), -1);
+}
+
+namespace {
+
+// The load on a pressed taxel, along the axes of its pair.
+struct TaxelLoad {
+  Vec3 point;  // center of pressure [m]
+  Vec3 force;  // [N]
+
+  TaxelLoad(const Pair& pair, const Layer::Result& result, const Pressed& own) {
+    const double lean_x = pair.force.x / pair.force.z, lean_y = pair.force.y / pair.force.z;
+    const double f = result.scale * own.depth;
+    point.z = own.z / own.depth;
+    point.x = own.u / own.depth + lean_x * point.z, point.y = own.v / own.depth + lean_y * point.z;
+    force = {f * (lean_x - result.twist * (point.y - result.y)), f * (lean_y + result.twist * (point.x - result.x)), f};
+  }
+};
+
+}  // namespace
+
+size_t Elastic::add_readings(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads,
+                             int64_t* group, Quantity quantity, Sums& sums) const {
+  return for_each_pair(taxels, scratch, loads, group, [&](const Pair& pair, const Load& load, const Layer::Result& result) {
+    Mat3 axes = pair.axes;
+    if (quantity == Quantity::kForceVectorGlobal) {
+      for (Vec3& row : axes.row) row = load.rotation * row;
+    }
+    for (const Pressed& own : scratch.layer.pressed) {
+      const TaxelLoad taxel(pair, result, own);
+      const double push = taxel.force.z;
+      double* sum = sums.touch(own.taxel);
+      Vec3 value = taxel.force;
+      switch (quantity) {
+        case Quantity::kNormal: sum[0] += 1.0, sum[1] += push; continue;
+        case Quantity::kNormalForce: value.x = value.y = 0.0; break;
+        case Quantity::kFriction: value.z = 0.0; break;
+        case Quantity::kSlip: value = push * (pair.velocity + cross(pair.turn, taxel.point)), value.z = 0.0; break;
+        default: break;
+      }
+      sum[0] += quantity == Quantity::kSlip ? push : 1.0;
+      value = axes.transposed(value);
+      for (int i = 0; i < 3; ++i) sum[1 + i] += value[i];
+    }
+  });
+}
+
+size_t Elastic::loads_on_taxels(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads,
+                                int64_t* group, std::vector<Load>& out, std::vector<int64_t>& taxel) const {
+  return for_each_pair(taxels, scratch, loads, group, [&](const Pair& pair, const Load& load, const Layer::Result& result) {
+    for (const Pressed& own : scratch.layer.pressed) {
+      const TaxelLoad each(pair, result, own);
+      Load made = load;
+      made.point = pair.origin + pair.axes.transposed(each.point);
+      made.force = pair.axes.transposed(each.force);
+      made.force_world = load.rotation * made.force;
+      made.velocity = pair.axes.transposed(pair.velocity + cross(pair.turn, each.point));
+      made.normal = pair.axes.row[2];
+      made.torque = made.angular_velocity = {};
+      made.friction = pair.friction;
+      out.push_back(made), taxel.push_back(own.taxel);
+    }
+  });
+}
+
+}  // namespace tactile
