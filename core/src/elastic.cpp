@@ -31,8 +31,6 @@ constexpr size_t kPointWidth = 7;  // columns of ElasticArrays::points
 
 double cosine_to(const Vec3& outward, const Vec3& normal) { return -dot(outward, normal); }
 
-bool is_zero(const Vec3& v) { return v.x == 0.0 && v.y == 0.0 && v.z == 0.0; }
-
 Vec3 unit(const Vec3& v) { return 1.0 / norm(v) * v; }
 
 // The pressure per indentation for the contact that causes a load [Pa/m]. The layers of two skins are in series:
@@ -63,11 +61,22 @@ Elastic::Elastic(const ElasticArrays& arrays)
       place_(arrays.place.begin(), arrays.place.end()),
       beside_(arrays.beside.begin(), arrays.beside.end()),
       width_(arrays.place.size() ? arrays.beside.size() / arrays.place.size() : 0) {
+  for (const ElasticTaxel& t : taxels_) {
+    columns_.x.push_back(t.position.x), columns_.y.push_back(t.position.y), columns_.z.push_back(t.position.z);
+    columns_.normal_x.push_back(t.normal.x), columns_.normal_y.push_back(t.normal.y);
+    columns_.normal_z.push_back(t.normal.z), columns_.area.push_back(t.area), columns_.margin.push_back(t.margin);
+  }
   const double* point = arrays.points.begin();
   for (; point != arrays.points.end(); point += kPointWidth) {
     points_.x.push_back(point[0]), points_.y.push_back(point[1]), points_.z.push_back(point[2]);
     points_.normal_x.push_back(point[3]), points_.normal_y.push_back(point[4]);
     points_.normal_z.push_back(point[5]), points_.area.push_back(point[6]);
+  }
+  // Loops over `Lanes` read beyond the end.
+  for (auto* values : {&columns_.x, &columns_.y, &columns_.z, &columns_.normal_x, &columns_.normal_y,
+                       &columns_.normal_z, &columns_.area, &columns_.margin, &points_.x, &points_.y, &points_.z,
+                       &points_.normal_x, &points_.normal_y, &points_.normal_z, &points_.area}) {
+    values->resize(values->size() + kLanes);
   }
   for (size_t p = 0; p + 1 < arrays.roots.size(); ++p) {
     roots_.push_back(add_siblings(arrays, arrays.roots[p], arrays.roots[p + 1]));
@@ -177,14 +186,23 @@ class ContactArea {
     double half_a = kInfinity, half_b = kInfinity;  // half sizes of the face [m]
   };
 
+  // Limits of a search near a solid, in the frame of the body.
+  struct Reach {
+    int64_t kind;         // of the solid
+    Vec3 center;          // origin of the solid [m]
+    Vec3 middle, up;      // center of its bounding box [m]; its z axis
+    double limit;         // height of a plane [m], or square of the distance from the center of a ball [m2]
+    Vec3 half{};          // half sizes of the box around the bounding box [m]
+  };
+
   void fit_memory();
   void reset();
   void take(int32_t taxel, double cosine);
   void take_contacts();
   void take_neighbors(size_t e);
   void search(double within);
-  template <class Beyond, class BoxBeyond>
-  void search_tree(int32_t siblings, const Beyond& beyond, const BoxBeyond& box_beyond);
+  void search_tree(int32_t root, const Reach& reach);
+  void take_leaf(int32_t first, int32_t last, const Reach& reach);
   Columns columns(size_t first) const;
   void write_gaps(const Columns& points) const;
   void measure(double volume, double depths);
@@ -220,7 +238,7 @@ class ContactArea {
 Layer::Result ContactArea::press() {
   Layer& layer = scratch_.layer;
   fit_memory();
-  layer.pressed.clear();
+  layer.pressed.count = 0;
   const Balance balance{pair_.force, pair_.moment, foundation_of(load_, taxels_), spacing_};
   const double volume = pair_.force.z / balance.stiffness;
   take_contacts();
@@ -255,8 +273,8 @@ Layer::Result ContactArea::press() {
 
 void ContactArea::fit_memory() {
   const size_t taxels = elastic_.place_.size(), points = elastic_.points_.x.size();
-  if (scratch_.at.size() != taxels) {
-    scratch_.at.assign(taxels, -1);
+  if (scratch_.at.size() != taxels + kLanes) {
+    scratch_.at.assign(taxels + kLanes, -1);
     for (auto* values : {&near_.x, &near_.y, &near_.z, &near_.gap, &near_.cosine, &near_.area, &near_.margin,
                          &near_.low}) {
       values->resize(taxels + kLanes);
@@ -279,7 +297,7 @@ inline void ContactArea::take(int32_t taxel, double cosine) {
   const Vec3 place = pair_.axes * (own.position - pair_.origin);
   const size_t e = found_++;
   near_.x[e] = place.x, near_.y[e] = place.y, near_.z[e] = place.z;
-  near_.gap[e] = near_.low[e] = kInfinity;
+  near_.low[e] = kInfinity;
   near_.cosine[e] = cosine, near_.area[e] = own.area, near_.margin[e] = own.margin;
   near_.taxel[e] = taxel;
   scratch_.at[taxel] = static_cast<int32_t>(e);
@@ -320,83 +338,115 @@ void ContactArea::take_neighbors(size_t e) {
 // Append the taxels that face the other body within a distance of its geoms [m]. Some that are farther away are
 // also found.
 void ContactArea::search(double within) {
-  const int32_t root = elastic_.roots_[load_.patch];
-  for (size_t g = 0; g < scratch_.placed.size(); ++g) {
-    const Load& load = loads_[scratch_.source[g]];
+  for (const size_t m : scratch_.source) {
+    const Load& load = loads_[m];
     const Solid& solid = elastic_.solids_.table[load.other];
-    const Vec3& center = load.other_position;
-    if (solid.kind == mjGEOM_PLANE) {
-      const Mat3& r = load.other_rotation;
-      const Vec3 up{r.row[0].z, r.row[1].z, r.row[2].z};
-      const double limit = dot(up, center) + within;
-      search_tree(
-          root, [&](const Vec3& p) { return dot(up, p) > limit; },
-          [&](const Elastic::Siblings& s, Mask& mask) {
-            mask = up.x * s.x + up.y * s.y + up.z * s.z - std::abs(up.x) * s.half_x - std::abs(up.y) * s.half_y -
-                       std::abs(up.z) * s.half_z > limit;
-          });
-      continue;
-    }
-    Vec3 middle, half;  // bounding box in the frame of the body
-    for (int i = 0; i < 3; ++i) {
-      middle[i] = center[i], half[i] = within;
-      for (int k = 0; k < 3; ++k) {
-        middle[i] += load.other_rotation.row[i][k] * solid.box.center[k];
-        half[i] += std::abs(load.other_rotation.row[i][k]) * solid.box.half[k];
+    const Mat3& r = load.other_rotation;
+    Reach reach{solid.kind, load.other_position, {}, {r.row[0].z, r.row[1].z, r.row[2].z}, 0.0};
+    if (solid.kind == mjGEOM_PLANE) reach.limit = dot(reach.up, reach.center) + within;
+    if (solid.kind == mjGEOM_SPHERE) reach.limit = (solid.size.x + within) * (solid.size.x + within);
+    if (solid.kind != mjGEOM_PLANE) {
+      reach.half = {within, within, within};
+      for (int i = 0; i < 3; ++i) {
+        for (int k = 0; k < 3; ++k) {
+          reach.middle[i] += r.row[i][k] * solid.box.center[k];
+          reach.half[i] += std::abs(r.row[i][k]) * solid.box.half[k];
+        }
       }
+      reach.middle = reach.middle + reach.center;
     }
-    const auto distances = [&](const Elastic::Siblings& s, Lanes& x, Lanes& y, Lanes& z) {
-      x = s.x - middle.x, y = s.y - middle.y, z = s.z - middle.z;
-      x = (x < 0.0 ? -x : x) - s.half_x, y = (y < 0.0 ? -y : y) - s.half_y, z = (z < 0.0 ? -z : z) - s.half_z;
-    };
-    if (solid.kind == mjGEOM_SPHERE) {
-      const double farthest = (solid.size.x + within) * (solid.size.x + within);
-      search_tree(
-          root,
-          [&](const Vec3& p) {
-            const Vec3 d = p - center;
-            return dot(d, d) > farthest;
-          },
-          [&](const Elastic::Siblings& s, Mask& mask) {
-            Lanes x, y, z;
-            distances(s, x, y, z);
-            x = x > 0.0 ? x : Lanes{}, y = y > 0.0 ? y : Lanes{}, z = z > 0.0 ? z : Lanes{};
-            mask = x * x + y * y + z * z > farthest;
-          });
-    } else {
-      search_tree(
-          root, [](const Vec3&) { return false; },
-          [&](const Elastic::Siblings& s, Mask& mask) {
-            Lanes x, y, z;
-            distances(s, x, y, z);
-            mask = (x > half.x) | (y > half.y) | (z > half.z);
-          });
-    }
+    search_tree(elastic_.roots_[load_.patch], reach);
   }
   within_ = within;
 }
 
-// Append the taxels below these nodes, except those beyond the reach or facing away.
-template <class Beyond, class BoxBeyond>
-void ContactArea::search_tree(int32_t siblings, const Beyond& beyond, const BoxBeyond& box_beyond) {
-  const Elastic::Siblings& s = elastic_.siblings_[siblings];
-  const Vec3 n = normal_;
-  const Lanes facing = -(s.normal_x * n.x + s.normal_y * n.y + s.normal_z * n.z) + s.spread_x * std::abs(n.x) +
-                       s.spread_y * std::abs(n.y) + s.spread_z * std::abs(n.z);
-  Mask skipped;
-  box_beyond(s, skipped);
-  skipped |= facing <= kFacing;
-  for (int k = 0; k < s.count; ++k) {
-    if (skipped[k]) continue;
-    if (s.children[k] >= 0) {
-      search_tree(s.children[k], beyond, box_beyond);
+// Go through the tree of a patch, and append the taxels in reach that face the other body.
+TACTILE_WIDE void ContactArea::search_tree(int32_t root, const Reach& reach) {
+  struct Level {
+    int32_t siblings;
+    int next;  // of the siblings
+    bool open[kLanes];
+  };
+  constexpr int kDeepest = 32;
+  Level levels[kDeepest];
+  const Vec3 n = normal_, up = reach.up, half = reach.half;
+  const auto enter = [&](Level& level, int32_t siblings) {
+    const Elastic::Siblings& s = elastic_.siblings_[siblings];
+    Mask beyond;
+    if (reach.kind == mjGEOM_PLANE) {
+      beyond = up.x * s.x + up.y * s.y + up.z * s.z - std::abs(up.x) * s.half_x - std::abs(up.y) * s.half_y -
+                   std::abs(up.z) * s.half_z > reach.limit;
+    } else {
+      Lanes x = s.x - reach.middle.x, y = s.y - reach.middle.y, z = s.z - reach.middle.z;
+      x = (x < 0.0 ? -x : x) - s.half_x, y = (y < 0.0 ? -y : y) - s.half_y, z = (z < 0.0 ? -z : z) - s.half_z;
+      beyond = (x > half.x) | (y > half.y) | (z > half.z);
+      if (reach.kind == mjGEOM_SPHERE) {
+        x = x > 0.0 ? x : Lanes{}, y = y > 0.0 ? y : Lanes{}, z = z > 0.0 ? z : Lanes{};
+        beyond = x * x + y * y + z * z > reach.limit;
+      }
+    }
+    const Lanes facing = s.spread_x * std::abs(n.x) + s.spread_y * std::abs(n.y) + s.spread_z * std::abs(n.z) -
+                         (s.normal_x * n.x + s.normal_y * n.y + s.normal_z * n.z);
+    const Mask open = ~beyond & (facing > kFacing);
+    level = {siblings, 0, {open[0] != 0, open[1] != 0, open[2] != 0, open[3] != 0}};
+  };
+  enter(levels[0], root);
+  for (int depth = 0; depth >= 0;) {
+    Level& level = levels[depth];
+    const Elastic::Siblings& s = elastic_.siblings_[level.siblings];
+    if (level.next == s.count) {
+      --depth;
       continue;
     }
-    for (int32_t t = s.first[k]; t < s.last[k]; ++t) {
-      const ElasticTaxel& own = elastic_.taxels_[t];
-      if (scratch_.at[t] >= 0 || beyond(own.position)) continue;
-      const double cosine = cosine_to(own.normal, n);
-      if (cosine > kFacing || is_zero(own.normal)) take(t, cosine);
+    const int k = level.next++;
+    if (!level.open[k]) continue;
+    if (s.children[k] >= 0) {
+      enter(levels[++depth], s.children[k]);
+    } else {
+      take_leaf(s.first[k], s.last[k], reach);
+    }
+  }
+}
+
+// Append the taxels in [first, last) that are in reach and face the other body.
+inline __attribute__((always_inline)) void ContactArea::take_leaf(int32_t first, int32_t last, const Reach& reach) {
+  using Whole = int32_t __attribute__((vector_size(kLanes * sizeof(int32_t))));
+  const auto& own = elastic_.columns_;
+  const Vec3 *axis = pair_.axes.row, o = pair_.origin, n = normal_, up = reach.up;
+  for (int32_t t = first; t < last; t += kLanes) {
+    Lanes x, y, z, nx, ny, nz, area, margin;
+    load(x, &own.x[t]), load(y, &own.y[t]), load(z, &own.z[t]);
+    load(nx, &own.normal_x[t]), load(ny, &own.normal_y[t]), load(nz, &own.normal_z[t]);
+    load(area, &own.area[t]), load(margin, &own.margin[t]);
+    Whole at;
+    std::memcpy(&at, &scratch_.at[t], sizeof(at));
+    const Whole index = Whole{0, 1, 2, 3} + t;
+    Mask taken = __builtin_convertvector((at < 0) & (index < last), Mask);
+    if (reach.kind == mjGEOM_PLANE) taken &= up.x * x + up.y * y + up.z * z <= reach.limit;
+    if (reach.kind == mjGEOM_SPHERE) {
+      const Lanes dx = x - reach.center.x, dy = y - reach.center.y, dz = z - reach.center.z;
+      taken &= dx * dx + dy * dy + dz * dz <= reach.limit;
+    }
+    const Lanes cosine = -(nx * n.x + ny * n.y + nz * n.z);
+    taken &= (cosine > kFacing) | ((nx == 0.0) & (ny == 0.0) & (nz == 0.0));
+    x -= o.x, y -= o.y, z -= o.z;
+    const Lanes u = axis[0].x * x + axis[0].y * y + axis[0].z * z, v = axis[1].x * x + axis[1].y * y + axis[1].z * z;
+    const Lanes w = axis[2].x * x + axis[2].y * y + axis[2].z * z, none = Lanes{} + kInfinity;
+    size_t e = found_;
+    if (taken[0] & taken[1] & taken[2] & taken[3]) {
+      const Whole places = Whole{0, 1, 2, 3} + static_cast<int32_t>(e);
+      store(&near_.x[e], u), store(&near_.y[e], v), store(&near_.z[e], w), store(&near_.low[e], none);
+      store(&near_.cosine[e], cosine), store(&near_.area[e], area), store(&near_.margin[e], margin);
+      std::memcpy(&near_.taxel[e], &index, sizeof(index)), std::memcpy(&scratch_.at[t], &places, sizeof(places));
+      found_ = e + kLanes;
+      continue;
+    }
+    for (int i = 0; i < kLanes; ++i) {
+      if (!taken[i]) continue;
+      near_.x[e] = u[i], near_.y[e] = v[i], near_.z[e] = w[i], near_.low[e] = kInfinity;
+      near_.cosine[e] = cosine[i], near_.area[e] = area[i], near_.margin[e] = margin[i];
+      near_.taxel[e] = t + i, scratch_.at[t + i] = static_cast<int32_t>(e);
+      found_ = ++e;
     }
   }
 }
@@ -431,7 +481,7 @@ void ContactArea::measure(double volume, double depths) {
 
 // Estimate the indentation without a tilt from the gaps at the centers of taxels, relative to the smallest gap [m].
 // It is infinite if no taxel has a finite gap. `volume` is the sum of area times depth to reach [m3].
-double ContactArea::estimate_depth(double volume) {
+TACTILE_WIDE double ContactArea::estimate_depth(double volume) {
   for (size_t e = found_; e < found_ + kLanes; ++e) near_.gap[e] = kInfinity, near_.area[e] = 0.0;
   double depth = kInfinity;
   for (int cut = 0; cut < kMostCuts; ++cut) {
@@ -557,35 +607,55 @@ void ContactArea::add_beside(double limit) {
 
 // Add those points of the taxels in `several` that face the other body. All points are removed if their gaps exceed
 // `most`.
-void ContactArea::add_cell_points(double most) {
+TACTILE_WIDE void ContactArea::add_cell_points(double most) {
   LayerPoints& points = scratch_.layer.points;
   const auto& own = elastic_.points_;
-  const size_t first = points.count;
-  size_t k = first;
+  const Vec3 *axis = pair_.axes.row, o = pair_.origin, n = normal_;
+  const size_t single = points.single = points.count;
+  size_t k = single, taxels = single;
+  points.end.clear();
   for (const int32_t e : scratch_.several) {
     const ElasticTaxel* taxel = &elastic_.taxels_[near_.taxel[e]];
-    double cosine = near_.cosine[e];
-    const bool same = taxel->margin >= 0.0 && cosine > kFacing;  // the points have the normal of the taxel
-    for (int32_t q = taxel->begin; q < taxel[1].begin; ++q) {
-      if (!same) {
-        const Vec3 outward{own.normal_x[q], own.normal_y[q], own.normal_z[q]};
-        cosine = is_zero(outward) ? 1.0 : cosine_to(outward, normal_);
+    const bool same = taxel->margin >= 0.0 && near_.cosine[e] > kFacing;  // the points have the taxel's normal
+    Lanes cosine = Lanes{} + near_.cosine[e];
+    const size_t first = k;
+    for (int32_t q = taxel->begin; q < taxel[1].begin; q += kLanes) {
+      Lanes x, y, z, area;
+      load(x, &own.x[q]), load(y, &own.y[q]), load(z, &own.z[q]), load(area, &own.area[q]);
+      x -= o.x, y -= o.y, z -= o.z;
+      const Lanes u = axis[0].x * x + axis[0].y * y + axis[0].z * z, v = axis[1].x * x + axis[1].y * y + axis[1].z * z;
+      const Lanes w = axis[2].x * x + axis[2].y * y + axis[2].z * z;
+      const int count = std::min(kLanes, taxel[1].begin - q);
+      if (same) {
+        store(&points.u[k], u), store(&points.v[k], v), store(&points.z[k], w), store(&points.area[k], cosine * area);
+        k += count;
+        continue;
       }
-      const Vec3 place = pair_.axes * (Vec3{own.x[q], own.y[q], own.z[q]} - pair_.origin);
-      points.u[k] = place.x, points.v[k] = place.y, points.z[k] = place.z;
-      points.area[k] = cosine * own.area[q], points.taxel[k] = taxel->id;
-      k += cosine > kFacing;  // a point that faces away is overwritten by the next one
+      load(x, &own.normal_x[q]), load(y, &own.normal_y[q]), load(z, &own.normal_z[q]);
+      cosine = (x == 0.0) & (y == 0.0) & (z == 0.0) ? Lanes{} + 1.0 : -(x * n.x + y * n.y + z * n.z);
+      area *= cosine;
+      for (int i = 0; i < count; ++i) {
+        points.u[k] = u[i], points.v[k] = v[i], points.z[k] = w[i], points.area[k] = area[i];
+        k += cosine[i] > kFacing;  // a point that faces away is overwritten by the next one
+      }
     }
+    points.taxel[taxels] = taxel->id;
+    if (k > first) points.end.push_back(static_cast<int32_t>(k)), ++taxels;
   }
   points.count = k;
-  write_gaps({&points.u[first], &points.v[first], &points.z[first], &points.gap[first], k - first});
-  double least = kInfinity;
-  for (size_t n = first; n < k; ++n) {
-    // Sums over infinite depths are not numbers.
-    points.gap[n] = std::min(points.gap[n], kMissed);
-    least = std::min(least, points.gap[n]);
+  write_gaps({&points.u[single], &points.v[single], &points.z[single], &points.gap[single], k - single});
+  points.pad();
+  Lanes lowest = Lanes{} + kInfinity;
+  const Lanes missed = Lanes{} + kMissed;
+  for (k = single; k < points.count; k += kLanes) {
+    Lanes gap;
+    load(gap, &points.gap[k]);
+    gap = gap < missed ? gap : missed;  // sums over infinite depths are not numbers
+    store(&points.gap[k], gap);
+    lowest = gap < lowest ? gap : lowest;
   }
-  if (first == 0 && !(least <= most)) points.count = 0;
+  const double least = std::min(std::min(lowest[0], lowest[1]), std::min(lowest[2], lowest[3]));
+  if (single == 0 && !(least <= most)) points.count = 0;
   least_point_ = std::min(least, least_);
 }
 
@@ -600,7 +670,7 @@ size_t Elastic::for_each_pair(const Taxels& taxels, ElasticScratch& scratch, Ran
     const Pair pair = net_load(loads, group, number);
     if (pair.force.z > 0.0) {
       const Layer::Result result = ContactArea(*this, taxels, scratch, loads, group, number, pair).press();
-      if (!scratch.layer.pressed.empty()) {
+      if (scratch.layer.pressed.count > 0) {
         visit(pair, loads[pair.first], result);
         continue;
       }
@@ -618,11 +688,11 @@ struct TaxelLoad {
   Vec3 point;  // center of pressure [m]
   Vec3 force;  // [N]
 
-  TaxelLoad(const Pair& pair, const Layer::Result& result, const Pressed& own) {
+  TaxelLoad(const Pair& pair, const Layer::Result& result, const Pressed& all, size_t e) {
     const double lean_x = pair.force.x / pair.force.z, lean_y = pair.force.y / pair.force.z;
-    const double f = result.scale * own.depth;
-    point.z = own.z / own.depth;
-    point.x = own.u / own.depth + lean_x * point.z, point.y = own.v / own.depth + lean_y * point.z;
+    const double f = result.scale * all.depth[e], inverse = 1.0 / all.depth[e];
+    point.z = all.z[e] * inverse;
+    point.x = all.u[e] * inverse + lean_x * point.z, point.y = all.v[e] * inverse + lean_y * point.z;
     force = {f * (lean_x - result.twist * (point.y - result.y)), f * (lean_y + result.twist * (point.x - result.x)), f};
   }
 };
@@ -636,10 +706,11 @@ size_t Elastic::add_readings(const Taxels& taxels, ElasticScratch& scratch, Rang
     if (quantity == Quantity::kForceVectorGlobal) {
       for (Vec3& row : axes.row) row = load.rotation * row;
     }
-    for (const Pressed& own : scratch.layer.pressed) {
-      const TaxelLoad taxel(pair, result, own);
+    const Pressed& pressed = scratch.layer.pressed;
+    for (size_t e = 0; e < pressed.count; ++e) {
+      const TaxelLoad taxel(pair, result, pressed, e);
       const double push = taxel.force.z;
-      double* sum = sums.touch(own.taxel);
+      double* sum = sums.touch(pressed.taxel[e]);
       Vec3 value = taxel.force;
       switch (quantity) {
         case Quantity::kNormal: sum[0] += 1.0, sum[1] += push; continue;
@@ -658,8 +729,9 @@ size_t Elastic::add_readings(const Taxels& taxels, ElasticScratch& scratch, Rang
 size_t Elastic::loads_on_taxels(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads,
                                 int64_t* group, std::vector<Load>& out, std::vector<int64_t>& taxel) const {
   return for_each_pair(taxels, scratch, loads, group, [&](const Pair& pair, const Load& load, const Layer::Result& result) {
-    for (const Pressed& own : scratch.layer.pressed) {
-      const TaxelLoad each(pair, result, own);
+    const Pressed& pressed = scratch.layer.pressed;
+    for (size_t e = 0; e < pressed.count; ++e) {
+      const TaxelLoad each(pair, result, pressed, e);
       Load made = load;
       made.point = pair.origin + pair.axes.transposed(each.point);
       made.force = pair.axes.transposed(each.force);
@@ -668,7 +740,7 @@ size_t Elastic::loads_on_taxels(const Taxels& taxels, ElasticScratch& scratch, R
       made.normal = pair.axes.row[2];
       made.torque = made.angular_velocity = {};
       made.friction = pair.friction;
-      out.push_back(made), taxel.push_back(own.taxel);
+      out.push_back(made), taxel.push_back(pressed.taxel[e]);
     }
   });
 }

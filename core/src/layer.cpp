@@ -32,7 +32,7 @@ constexpr int kMostRounds = 20;
 // Gap of points that only fill up a group of `Lanes` [m].
 constexpr double kNever = 1e300;
 
-Integrals integrate(const LayerPoints& on, const Plane& plane) {
+TACTILE_WIDE Integrals integrate(const LayerPoints& on, const Plane& plane) {
   const double *us = on.u.data(), *vs = on.v.data(), *gaps = on.gap.data(), *areas = on.area.data();
   Lanes squares{}, depth{}, su{}, sv{}, area{}, area_u{}, area_v{}, area_uu{}, area_uv{}, area_vv{};
   for (size_t k = 0; k < on.count; k += kLanes) {
@@ -72,6 +72,7 @@ void LayerPoints::reserve(size_t number) {
   if (taxel.size() >= number + kLanes) return;
   for (auto* values : {&u, &v, &z, &gap, &area}) values->resize(number + kLanes);
   taxel.resize(number + kLanes);
+  end.reserve(number);
 }
 
 void LayerPoints::pad() {
@@ -98,11 +99,7 @@ Layer::Result Layer::press(const Balance& load, double start) {
   double b00 = 1.0, b01 = 0.0, b10 = 0.0, b11 = 1.0;  // turns a miss into a step of u and v
   for (int round = 0; round < kMostRounds; ++round) {
     balance(*on, load, u, v, state);
-    if (round == 0) {
-      base = state.plane, clearance = kClearance * state.sums.depth / state.sums.area;
-      keep_pressed(base, clearance);
-      on = &kept_;
-    }
+    if (round == 0) base = state.plane, clearance = kClearance * state.sums.depth / state.sums.area;
     const double change = std::abs(state.plane.p0 - base.p0) + std::abs(state.plane.p1 - base.p1) * far_u_ +
                           std::abs(state.plane.p2 - base.p2) * far_v_;
     if (change > clearance) {  // points that were left out may be pressed
@@ -110,7 +107,9 @@ Layer::Result Layer::press(const Balance& load, double start) {
       state.sums = integrate(*on, state.plane);
       balance(*on, load, u, v, state);
     }
-    sum_up(*on, state.plane, f, result);
+    result.scale = f / state.sums.depth;
+    result.highest = sum_up(*on, state.plane) +
+                     kBeyond * load.spacing * std::hypot(state.plane.p1, state.plane.p2);
     const double mean_u = state.sums.u / state.sums.depth, mean_v = state.sums.v / state.sums.depth;
     const double torsion = load.moment.z - mean_u * load.force.y + mean_v * load.force.x;
     Twist twist{};
@@ -119,13 +118,15 @@ Layer::Result Layer::press(const Balance& load, double start) {
       result.x = twist.x, result.y = twist.y;
     }
     result.twist = twist.twist;
-    result.highest += kBeyond * load.spacing *
-                      std::sqrt(state.plane.p1 * state.plane.p1 + state.plane.p2 * state.plane.p2);
     const double du = -(load.moment.y + twist.twist * twist.zy) / f - mean_u;
     const double dv = (load.moment.x + twist.twist * twist.zx) / f - mean_v;
     result.miss = std::abs(du) + std::abs(dv);
     const bool outside = std::abs(mean_u - u) + std::abs(mean_v - v) > kOutOfReach * load.spacing;
     if (result.miss <= kClose * load.spacing || (outside && round == 0)) break;
+    if (round == 0) {
+      keep_pressed(base, clearance);
+      on = &kept_;
+    }
     if (outside) {  // the last step was too long
       state = last.state;
       u = 0.5 * (last.u + u), v = 0.5 * (last.v + v);
@@ -148,7 +149,7 @@ Layer::Result Layer::press(const Balance& load, double start) {
 }
 
 // Change x and y of the points to u and v. The bounds of u and v are 8-norms over all points.
-void Layer::project(double lean_u, double lean_v) {
+TACTILE_WIDE void Layer::project(double lean_u, double lean_v) {
   Lanes total{}, sum_u{}, sum_v{};
   for (size_t k = 0; k < points.count; k += kLanes) {
     Lanes u, v, z, area;
@@ -214,52 +215,101 @@ void Layer::balance(const LayerPoints& on, const Balance& load, double u, double
   }
 }
 
-// Copy the points that a plane presses, or passes by less than the clearance, to `kept_`.
-void Layer::keep_pressed(const Plane& plane, double clearance) {
+// Copy the points that a plane presses, or passes by less than the clearance, to `kept_`, with those beside them.
+TACTILE_WIDE void Layer::keep_pressed(const Plane& plane, double clearance) {
   kept_.reserve(points.count);
+  kept_.end.clear();
   size_t n = 0;
-  for (size_t k = 0; k < points.count; ++k) {
-    kept_.u[n] = points.u[k], kept_.v[n] = points.v[k], kept_.z[n] = points.z[k];
-    kept_.gap[n] = points.gap[k], kept_.area[n] = points.area[k], kept_.taxel[n] = points.taxel[k];
-    n += plane.at(points.u[k], points.v[k]) + clearance > points.gap[k];
+  // Copy up to four points, and return whether any of the first `count` is pressed.
+  const auto copy = [&](size_t from, size_t to, size_t count) {
+    Lanes u, v, z, gap, area;
+    load(u, &points.u[from]), load(v, &points.v[from]), load(z, &points.z[from]);
+    load(gap, &points.gap[from]), load(area, &points.area[from]);
+    store(&kept_.u[to], u), store(&kept_.v[to], v), store(&kept_.z[to], z);
+    store(&kept_.gap[to], gap), store(&kept_.area[to], area);
+    const Mask down = plane.p0 + plane.p1 * u + plane.p2 * v + clearance > gap;
+    return (down[0] | (down[1] & -int64_t{count > 1}) | (down[2] & -int64_t{count > 2}) | (down[3] & -int64_t{count > 3})) != 0;
+  };
+  for (size_t k = 0; k < points.single; k += kLanes) {
+    const size_t count = std::min(size_t{kLanes}, points.single - k);
+    std::copy_n(&points.taxel[k], kLanes, &kept_.taxel[n]);
+    if (copy(k, n, count)) n += count;
+  }
+  kept_.single = n;
+  size_t k = points.single, taxels = n;
+  const int32_t* taxel = &points.taxel[points.single];
+  for (const size_t end : points.end) {
+    bool kept = false;
+    for (size_t from = k, to = n; from < end; from += kLanes, to += kLanes) kept |= copy(from, to, end - from);
+    kept_.taxel[taxels] = *taxel++;
+    if (kept) n += end - k, ++taxels, kept_.end.push_back(static_cast<int32_t>(n));
+    k = end;
   }
   kept_.count = n;
   kept_.pad();
 }
 
-// Sum area times depth and its moments up by taxel. Writes `scale`, and the largest indentation of the tilted
-// layer at a pressed point to `highest`.
-void Layer::sum_up(const LayerPoints& on, const Plane& plane, double force, Result& result) {
-  double total = 0.0, highest = -kInfinity;
-  int32_t taxel = -1;
-  pressed.clear();
-  for (size_t k = 0; k < on.count; ++k) {
-    const double u = on.u[k], v = on.v[k], level = plane.at(u, v), depth = level - on.gap[k];
-    if (!(depth > 0.0)) continue;
-    const double part = on.area[k] * depth;
-    total += part;
-    highest = std::max(highest, level);
-    if (on.taxel[k] != taxel) {
-      taxel = on.taxel[k];
-      pressed.push_back({taxel, 0.0, 0.0, 0.0, 0.0});
-    }
-    Pressed& own = pressed.back();
-    own.depth += part, own.u += part * u, own.v += part * v, own.z += part * on.z[k];
+// Sum area times depth and its moments up by taxel. Returns the largest indentation of the tilted layer at a
+// pressed point [m].
+TACTILE_WIDE double Layer::sum_up(const LayerPoints& on, const Plane& plane) {
+  if (loaded_.size() < on.taxel.size()) {
+    loaded_.resize(on.taxel.size());
+    for (auto* values : {&pressed.depth, &pressed.u, &pressed.v, &pressed.z}) values->resize(on.taxel.size());
+    pressed.taxel.resize(on.taxel.size());
   }
-  result.scale = force / total;
-  result.highest = highest;
+  Lanes highest = Lanes{} - kInfinity;
+  size_t n = 0, k = 0;
+  for (; k < on.count; k += kLanes) {
+    Lanes u, v, gap, loaded;
+    load(u, &on.u[k]), load(v, &on.v[k]), load(gap, &on.gap[k]), load(loaded, &on.area[k]);
+    const Lanes level = plane.p0 + plane.p1 * u + plane.p2 * v;
+    const Mask down = level > gap;
+    highest = down & (level > highest) ? level : highest;
+    loaded = down ? loaded * (level - gap) : Lanes{};
+    store(&loaded_[k], loaded);
+    if (k >= on.single) continue;
+    Lanes z;
+    load(z, &on.z[k]);
+    const Lanes moment_u = loaded * u, moment_v = loaded * v, moment_z = loaded * z;
+    if (k + kLanes <= on.single && (down[0] & down[1] & down[2] & down[3])) {
+      store(&pressed.depth[n], loaded), store(&pressed.u[n], moment_u), store(&pressed.v[n], moment_v);
+      store(&pressed.z[n], moment_z);
+      std::copy_n(&on.taxel[k], kLanes, &pressed.taxel[n]);
+      n += kLanes;
+      continue;
+    }
+    for (size_t i = 0; i < kLanes && k + i < on.single; ++i) {
+      pressed.depth[n] = loaded[i], pressed.u[n] = moment_u[i], pressed.v[n] = moment_v[i];
+      pressed.z[n] = moment_z[i], pressed.taxel[n] = on.taxel[k + i];
+      n -= down[i];
+    }
+  }
+  k = on.single;
+  const int32_t* taxel = &on.taxel[on.single];
+  for (const int32_t end : on.end) {
+    double depth = 0.0, u = 0.0, v = 0.0, z = 0.0;
+    for (; k < static_cast<size_t>(end); ++k) {
+      depth += loaded_[k], u += loaded_[k] * on.u[k], v += loaded_[k] * on.v[k], z += loaded_[k] * on.z[k];
+    }
+    pressed.depth[n] = depth, pressed.u[n] = u, pressed.v[n] = v, pressed.z[n] = z, pressed.taxel[n] = *taxel++;
+    n += depth > 0.0;
+  }
+  pressed.count = n;
+  return std::max(std::max(highest[0], highest[1]), std::max(highest[2], highest[3]));
 }
 
 // The twist that balances a torsional moment, and the sums of normal force times height times coordinate
 // relative to the center of pressure [N m2].
 Layer::Twist Layer::twist_of(double scale, double lean_u, double lean_v, double torsion, double force) const {
+  const Pressed& p = pressed;
   double x = 0.0, y = 0.0;
-  for (const Pressed& own : pressed) x += own.u + lean_u * own.z, y += own.v + lean_v * own.z;
+  for (size_t e = 0; e < p.count; ++e) x += p.u[e] + lean_u * p.z[e], y += p.v[e] + lean_v * p.z[e];
   x *= scale / force, y *= scale / force;
   double inertia = 0.0, zx = 0.0, zy = 0.0;
-  for (const Pressed& own : pressed) {
-    const double f = scale * own.depth, fz = scale * own.z;
-    const double dx = (own.u + lean_u * own.z) / own.depth - x, dy = (own.v + lean_v * own.z) / own.depth - y;
+  for (size_t e = 0; e < p.count; ++e) {
+    const double f = scale * p.depth[e], fz = scale * p.z[e];
+    const double dx = (p.u[e] + lean_u * p.z[e]) / p.depth[e] - x;
+    const double dy = (p.v[e] + lean_v * p.z[e]) / p.depth[e] - y;
     inertia += f * (dx * dx + dy * dy);
     zx += fz * dx, zy += fz * dy;
   }

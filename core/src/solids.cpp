@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "tactile/lanes.h"
+
 namespace tactile {
 
 namespace {
@@ -47,7 +49,7 @@ Interval intersect(const Solid& solid, const Vec3& p, const Vec3& d) {
   const double sx = r[0].x * x + r[1].x * y + r[2].x * z, sy = r[0].y * x + r[1].y * y + r[2].y * z; \
   const double sz = r[0].z * x + r[1].z * y + r[2].z * z;
 
-void reduce_to_plane(const Placed& placed, const Columns& points) {
+TACTILE_WIDE void reduce_to_plane(const Placed& placed, const Columns& points) {
   const double *px = points.x, *py = points.y, *pz = points.z;
   double* __restrict gap = points.gap;
   const Vec3 t = placed.position, up{placed.rotation.row[0].z, placed.rotation.row[1].z, placed.rotation.row[2].z};
@@ -65,7 +67,7 @@ void reduce_to_plane(const Placed& placed, const Columns& points) {
   }
 }
 
-void reduce_to_sphere(double radius, const Placed& placed, const Columns& points) {
+TACTILE_WIDE void reduce_to_sphere(double radius, const Placed& placed, const Columns& points) {
   const double *px = points.x, *py = points.y, *pz = points.z;
   double* __restrict gap = points.gap;
   const Vec3 t = placed.position;
@@ -92,7 +94,7 @@ struct Slab {
   }
 };
 
-void reduce_to_box(const Vec3& size, const Placed& placed, const Columns& points) {
+TACTILE_WIDE void reduce_to_box(const Vec3& size, const Placed& placed, const Columns& points) {
   const double *px = points.x, *py = points.y, *pz = points.z;
   double* __restrict gap = points.gap;
   const Vec3 t = placed.position, *r = placed.rotation.row;
@@ -114,7 +116,7 @@ void reduce_to_box(const Vec3& size, const Placed& placed, const Columns& points
 }
 
 // Lines enter and leave a capsule through its cylinder or through one of the balls at its ends.
-void reduce_to_capsule(double radius, double length, const Placed& placed, const Columns& points) {
+TACTILE_WIDE void reduce_to_capsule(double radius, double length, const Placed& placed, const Columns& points) {
   const double *px = points.x, *py = points.y, *pz = points.z;
   double* __restrict gap = points.gap;
   const Vec3 t = placed.position, *r = placed.rotation.row;

@@ -107,11 +107,14 @@ class Elastic {
                        Visit visit) const;
 
   std::vector<ElasticTaxel> taxels_;
+  struct {
+    std::vector<double> x, y, z, normal_x, normal_y, normal_z, area, margin;
+  } columns_;  // of the taxels
   std::vector<int32_t> place_, beside_;
   size_t width_ = 0;  // neighbors of each taxel in `beside_`
   struct {
     std::vector<double> x, y, z, normal_x, normal_y, normal_z, area;
-  } points_;
+  } points_;  // quadrature points, taxel by taxel
   std::vector<Siblings> siblings_;
   std::vector<int32_t> roots_;
   Solids solids_;

@@ -20,3 +20,10 @@ inline void store(double* to, const Lanes& lanes) { std::memcpy(to, &lanes, size
 inline double sum(const Lanes& lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); }
 
 }  // namespace tactile
+
+// Compile a function also for processors with AVX2, and choose when the library is loaded. Results are the same.
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define TACTILE_WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define TACTILE_WIDE
+#endif

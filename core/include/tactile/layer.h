@@ -27,12 +27,14 @@
 
 namespace tactile {
 
-// Points of a layer that may be pressed, grouped by taxel.
+// Points of a layer that may be pressed. The first `single` points are the only ones of their taxels. The others
+// follow taxel by taxel.
 struct LayerPoints {
   std::vector<double> u, v, z;    // coordinates [m]; u and v are x and y before Layer::press
   std::vector<double> gap, area;  // to the other surface [m], and projected [m2]
-  std::vector<int32_t> taxel;     // index in the skin
-  size_t count = 0;
+  std::vector<int32_t> taxel;     // of each single point, and then of each taxel with several; indices in the skin
+  std::vector<int32_t> end;       // of the points of each taxel with several
+  size_t count = 0, single = 0;
 
   void reserve(size_t number);
   // Append points that are never pressed, for loops over `Lanes`.
@@ -52,11 +54,12 @@ struct Integrals {
   double area = 0.0, area_u = 0.0, area_v = 0.0, area_uu = 0.0, area_uv = 0.0, area_vv = 0.0;
 };
 
-// A taxel that is pressed.
+// Taxels that are pressed.
 struct Pressed {
-  int32_t taxel;         // index in the skin
-  double depth;          // sum of area times depth [m3]
-  double u, v, z;        // its first moments [m4]
+  std::vector<int32_t> taxel;     // indices in the skin
+  std::vector<double> depth;      // sums of area times depth [m3]
+  std::vector<double> u, v, z;    // its first moments [m4]
+  size_t count = 0;
 };
 
 // What a layer has to balance, along the axes of a pair.
@@ -69,7 +72,7 @@ struct Balance {
 class Layer {
  public:
   LayerPoints points;
-  std::vector<Pressed> pressed;
+  Pressed pressed;
 
   struct Result {
     double scale = 0.0;    // normal force per area times depth [N/m3]
@@ -94,10 +97,11 @@ class Layer {
   void project(double lean_u, double lean_v);
   void balance(const LayerPoints& on, const Balance& load, double u, double v, State& state) const;
   void keep_pressed(const Plane& plane, double clearance);
-  void sum_up(const LayerPoints& on, const Plane& plane, double force, Result& result);
+  double sum_up(const LayerPoints& on, const Plane& plane);
   Twist twist_of(double scale, double lean_u, double lean_v, double torsion, double force) const;
 
-  LayerPoints kept_;  // those points that are pressed or nearly pressed
+  LayerPoints kept_;             // those points that are pressed or nearly pressed
+  std::vector<double> loaded_;   // area times depth of each point [m3]
   double total_ = 0.0;              // area of all points [m2]
   double far_u_ = 0.0, far_v_ = 0.0;  // upper bounds of the magnitudes of u and v [m]
 };
