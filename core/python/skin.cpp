@@ -47,6 +47,23 @@ nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>> bytes_of(std::vector<Load>&& loads)
   return {reinterpret_cast<uint8_t*>(owned->data()), {owned->size() * sizeof(Load)}, owner_of(owned)};
 }
 
+Result1<bool> mask(std::vector<char>* owned) {
+  return {reinterpret_cast<bool*>(owned->data()), {owned->size()}, owner_of(owned)};
+}
+
+// The elastic layer from the arrays of Python's `Quadrature` and `Solids`.
+tactile::Elastic elastic(nb::tuple quadrature, nb::tuple solids) {
+  require(quadrature.size() == 7 && solids.size() == 3, "quadrature and solids must have 7 and 3 arrays");
+  const Memory taxels(quadrature[0]), place(quadrature[1]), own(quadrature[2]), beside(quadrature[3]),
+      nodes(quadrature[4]), normals(quadrature[5]), roots(quadrature[6]), table(solids[0]), corners(solids[1]),
+      mesh_nodes(solids[2]);
+  return tactile::Elastic({taxels.records<const tactile::ElasticTaxel>(), place.records<const int64_t>(),
+                           own.records<const double>(), beside.records<const int32_t>(),
+                           nodes.records<const tactile::BoxNode>(), normals.records<const double>(),
+                           roots.records<const int64_t>(), table.records<const tactile::Solid>(),
+                           corners.records<const double>(), mesh_nodes.records<const tactile::BoxNode>()});
+}
+
 Range<const Contact> contacts_of(const ContactValues& values, const ContactNumbers& ids) {
   require(values.shape(0) == ids.shape(0), "contacts must have equal numbers of values and ids");
   return {reinterpret_cast<const Contact*>(values.data()), values.shape(0)};
@@ -62,6 +79,8 @@ tactile::BodyPoses poses_of(const Vectors& positions, const Matrices& rotations)
 // A skin with the scratch memory of the threads that use it.
 class SharedSkin : public tactile::Skin {
  public:
+  explicit SharedSkin(tactile::Skin&& skin) : tactile::Skin(std::move(skin)) {}
+
   // Scratch memory for one call, returned at the end of its scope.
   class Borrowed {
    public:
@@ -164,13 +183,12 @@ void bind_class(nb::module_& m) {
           [](SharedSkin* self, const Vectors& positions, const Vectors& normals, const Matrices& axes,
              const Rows<double>& extents, const List<int64_t>& begin, const List<int32_t>& neighbors,
              bool along_surface, nb::object patches, const List<int64_t>& patch_bodies, nb::object geoms,
-             const List<int64_t>& slots, size_t bodies) {
+             const List<int64_t>& slots, size_t bodies, nb::tuple quadrature, nb::tuple solids) {
             const size_t n = positions.shape(0);
             require(normals.shape(0) == n && axes.shape(0) == n && extents.shape(0) == n && extents.shape(1) == 3 &&
                         begin.size() == n + 1 && static_cast<size_t>(begin.data()[n]) == neighbors.size(),
                     "arrays must have one row for each taxel");
-            new (self) SharedSkin();
-            tactile::Taxels& taxels = self->taxels;
+            tactile::Taxels taxels;
             taxels.positions = vectors(positions), taxels.normals = vectors(normals);
             const auto* extent = reinterpret_cast<const tactile::Extent*>(extents.data());
             taxels.extents = {extent, extent + n};
@@ -178,13 +196,13 @@ void bind_class(nb::module_& m) {
             taxels.along_surface = along_surface;
             taxels.patches = records<tactile::Patch>(patches);
             taxels.sort_into_cells();
-            self->axes = matrices(axes);
-            self->patch_bodies = copied<int64_t>(patch_bodies), self->slots = copied<int64_t>(slots);
-            self->geoms = records<tactile::SkinGeom>(geoms);
-            self->bodies = bodies;
+            new (self) SharedSkin({std::move(taxels), elastic(quadrature, solids), matrices(axes),
+                                   records<tactile::SkinGeom>(geoms), copied<int64_t>(patch_bodies),
+                                   copied<int64_t>(slots), bodies});
           },
           "positions"_a, "normals"_a, "axes"_a, "extents"_a, "begin"_a, "neighbors"_a, "along_surface"_a,
-          "patches"_a, "patch_bodies"_a, "geoms"_a, "slots"_a, "bodies"_a)
+          "patches"_a, "patch_bodies"_a, "geoms"_a, "slots"_a, "bodies"_a,
+          "quadrature"_a, "solids"_a)
       .def_prop_ro(
           "patches",
           [](const SharedSkin& self) {
@@ -247,10 +265,25 @@ void bind_class(nb::module_& m) {
             const Memory memory(loads);
             const auto table = memory.records<const Load>();
             auto* inside = new std::vector<char>(table.size());
-            self.mark_inside(table, paired, *Borrowed(self), inside->data());
-            return Result1<bool>(reinterpret_cast<bool*>(inside->data()), {inside->size()}, owner_of(inside));
+            self.mark_inside(table, paired, inside->data());
+            return mask(inside);
           },
           "loads"_a, "paired"_a, "Return whether a taxel receives each load; `paired`: those of two surfaces together.")
+      .def(
+          "press",
+          [](const SharedSkin& self, nb::object loads) {
+            const Memory memory(loads);
+            const auto table = memory.records<const Load>();
+            const Borrowed scratch(self);
+            std::vector<Load> pressed;
+            std::vector<int64_t> taxel, group(table.size());
+            self.elastic.loads_on_taxels(self.taxels, scratch->elastic, table, group.data(), pressed, taxel);
+            auto* alone = new std::vector<char>(table.size());
+            for (size_t m = 0; m < table.size(); ++m) (*alone)[m] = group[m] < 0;
+            return std::make_tuple(bytes_of(std::move(pressed)), array(std::move(taxel)), mask(alone));
+          },
+          "loads"_a,
+          "Return the loads on pressed taxels, these taxels, and a mask of the loads that no area can transmit.")
       .def(
           "spread",
           [](const SharedSkin& self, nb::object loads, int law, const Numbers& reach) {

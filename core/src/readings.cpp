@@ -20,7 +20,6 @@ template void Skin::read(Range<const Contact>, const ContactIds*, const BodyPose
 template void Skin::read(Range<const Contact>, const ContactIds*, const BodyPoses&, const Function&, SkinScratch&,
                          double*) const;
 
-// Add the values of `scratch.loads` to the sums of the taxels that receive them.
 void Skin::add_loads(const Function& function, SkinScratch& scratch) const {
   std::vector<Load>& loads = scratch.loads;
   Sums& sums = scratch.sums;
@@ -29,15 +28,24 @@ void Skin::add_loads(const Function& function, SkinScratch& scratch) const {
                                    [&](const Load& load) { return taxels.patches[load.patch].limited; });
   if (limited) {
     scratch.inside.resize(loads.size());
-    mark_inside({loads.data(), loads.size()}, function.law == Law::kElastic, scratch, scratch.inside.data());
+    mark_inside({loads.data(), loads.size()}, function.law == Law::kElastic, scratch.inside.data());
     size_t kept = 0;
     for (size_t m = 0; m < loads.size(); ++m) {
       if (scratch.inside[m]) loads[kept++] = loads[m];
     }
     loads.resize(kept);
   }
-  const Law law = function.law == Law::kElastic ? Law::kLinear : function.law;
-  for (const Load& load : loads) {
+  // Loads that elastic_foundation cannot spread over an area are distributed with spread_linear.
+  const bool elastic_law = function.law == Law::kElastic;
+  scratch.group.assign(loads.size(), -1);
+  if (elastic_law) {
+    elastic.add_readings(taxels, scratch.elastic, {loads.data(), loads.size()}, scratch.group.data(),
+                         function.quantity, sums);
+  }
+  const Law law = elastic_law ? Law::kLinear : function.law;
+  for (size_t m = 0; m < loads.size(); ++m) {
+    if (scratch.group[m] >= 0) continue;
+    const Load& load = loads[m];
     scratch.taxel.clear(), scratch.weight.clear();
     scratch.search.spread(taxels, load, law, 0.0, scratch.taxel, scratch.weight);
     const Range<const int64_t> taxel{scratch.taxel.data(), scratch.taxel.size()};
@@ -102,8 +110,28 @@ void Skin::read_environments(const ManyContacts& many, size_t first, size_t last
   }
 }
 
-void Skin::mark_inside(Range<const Load> loads, bool, SkinScratch&, char* inside) const {
-  for (size_t m = 0; m < loads.size(); ++m) inside[m] = !taxels.is_outside(loads[m]);
+void Skin::mark_inside(Range<const Load> loads, bool paired, char* inside) const {
+  std::vector<int64_t> group(loads.size(), -1);
+  const int64_t pairs = paired ? Elastic::group_loads(loads, group.data()) : 0;
+  for (size_t m = 0; m < loads.size(); ++m) {
+    if (group[m] < 0) inside[m] = !taxels.is_outside(loads[m]);
+  }
+  for (int64_t pair = 0; pair < pairs; ++pair) {
+    Load center;
+    Vec3 point, normal;
+    double total = 0.0;
+    for (size_t m = 0; m < loads.size(); ++m) {
+      if (group[m] != pair) continue;
+      const double push = dot(loads[m].force, loads[m].normal);
+      center.patch = loads[m].patch;
+      point = point + push * loads[m].point, normal = normal + push * loads[m].normal, total += push;
+    }
+    center.point = (1.0 / total) * point, center.normal = (1.0 / norm(normal)) * normal;
+    const bool kept = !taxels.is_outside(center);
+    for (size_t m = 0; m < loads.size(); ++m) {
+      if (group[m] == pair) inside[m] = kept;
+    }
+  }
 }
 
 void Skin::net_wrenches(Range<const Contact> contacts, const ContactIds* ids, const BodyPoses& poses,

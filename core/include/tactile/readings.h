@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tactile/elastic.h"
 #include "tactile/skin.h"
 
 namespace tactile {
@@ -20,6 +21,7 @@ struct Function {
 // Memory of one thread, which grows on first use.
 struct SkinScratch {
   Search search;
+  ElasticScratch elastic;
   Sums sums;
   std::vector<Load> loads;
   std::vector<int64_t> group, taxel;
@@ -47,9 +49,9 @@ struct ManyReadings {
 };
 
 // A skin in a scene. Its methods do not change it, so threads can share it if each has its own scratch memory.
-class Skin {
- public:
+struct Skin {
   Taxels taxels;
+  Elastic elastic;
   std::vector<Mat3> axes;  // of the taxels: two tangents and the outward normal
   std::vector<SkinGeom> geoms;
   std::vector<int64_t> patch_bodies;  // index of each patch's body among those with skin
@@ -69,11 +71,10 @@ class Skin {
 
   // Whether a taxel receives each load, or whether it is outside the pads. With `paired`, the loads between two
   // surfaces are tested together at their center, because a flat contact has its points at its corners.
-  void mark_inside(Range<const Load> loads, bool paired, SkinScratch& scratch, char* inside) const;
+  void mark_inside(Range<const Load> loads, bool paired, char* inside) const;
   // Add the net contact wrench of each body with skin about its origin, in its frame, to `out` (bodies, 6).
   void net_wrenches(Range<const Contact> contacts, const ContactIds* ids, const BodyPoses& poses, double* out) const;
-
- private:
+  // Add the values of `scratch.loads` to the sums of the taxels that receive them.
   void add_loads(const Function& function, SkinScratch& scratch) const;
 };
 
