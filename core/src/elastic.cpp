@@ -372,21 +372,24 @@ TACTILE_WIDE void ContactArea::search_tree(int32_t root, const Reach& reach) {
   const Vec3 n = normal_, up = reach.up, half = reach.half;
   const auto enter = [&](Level& level, int32_t siblings) {
     const Elastic::Siblings& s = elastic_.siblings_[siblings];
+    Lanes x, y, z, hx, hy, hz;
+    load(x, s.normal_x), load(y, s.normal_y), load(z, s.normal_z);
+    load(hx, s.spread_x), load(hy, s.spread_y), load(hz, s.spread_z);
+    const Lanes facing = hx * std::abs(n.x) + hy * std::abs(n.y) + hz * std::abs(n.z) - (x * n.x + y * n.y + z * n.z);
+    load(x, s.x), load(y, s.y), load(z, s.z), load(hx, s.half_x), load(hy, s.half_y), load(hz, s.half_z);
     Mask beyond;
     if (reach.kind == mjGEOM_PLANE) {
-      beyond = up.x * s.x + up.y * s.y + up.z * s.z - std::abs(up.x) * s.half_x - std::abs(up.y) * s.half_y -
-                   std::abs(up.z) * s.half_z > reach.limit;
+      beyond = up.x * x + up.y * y + up.z * z - std::abs(up.x) * hx - std::abs(up.y) * hy - std::abs(up.z) * hz >
+               reach.limit;
     } else {
-      Lanes x = s.x - reach.middle.x, y = s.y - reach.middle.y, z = s.z - reach.middle.z;
-      x = (x < 0.0 ? -x : x) - s.half_x, y = (y < 0.0 ? -y : y) - s.half_y, z = (z < 0.0 ? -z : z) - s.half_z;
+      x -= reach.middle.x, y -= reach.middle.y, z -= reach.middle.z;
+      x = (x < 0.0 ? -x : x) - hx, y = (y < 0.0 ? -y : y) - hy, z = (z < 0.0 ? -z : z) - hz;
       beyond = (x > half.x) | (y > half.y) | (z > half.z);
       if (reach.kind == mjGEOM_SPHERE) {
         x = x > 0.0 ? x : Lanes{}, y = y > 0.0 ? y : Lanes{}, z = z > 0.0 ? z : Lanes{};
         beyond = x * x + y * y + z * z > reach.limit;
       }
     }
-    const Lanes facing = s.spread_x * std::abs(n.x) + s.spread_y * std::abs(n.y) + s.spread_z * std::abs(n.z) -
-                         (s.normal_x * n.x + s.normal_y * n.y + s.normal_z * n.z);
     const Mask open = ~beyond & (facing > kFacing);
     level = {siblings, 0, {open[0] != 0, open[1] != 0, open[2] != 0, open[3] != 0}};
   };

@@ -94,11 +94,13 @@ class Elastic {
 
   // Up to four nodes with the same parent.
   struct Siblings {
-    Lanes x, y, z, half_x, half_y, half_z;  // boxes around the taxels [m]
-    Lanes normal_x, normal_y, normal_z, spread_x, spread_y, spread_z;  // boxes around their outward normals
-    int32_t children[kLanes];                                          // index of their `Siblings`, or -1 for a leaf
-    int32_t first[kLanes], last[kLanes];                               // taxels of a leaf
-    int32_t count = 0;
+    double x[kLanes], y[kLanes], z[kLanes];                 // centers of boxes around the taxels [m]
+    double half_x[kLanes], half_y[kLanes], half_z[kLanes];  // half sizes [m]
+    double normal_x[kLanes], normal_y[kLanes], normal_z[kLanes];  // centers of boxes around the outward normals
+    double spread_x[kLanes], spread_y[kLanes], spread_z[kLanes];  // half sizes
+    int32_t children[kLanes];             // index of their `Siblings`, or -1 for a leaf
+    int32_t first[kLanes], last[kLanes];  // taxels of a leaf
+    int32_t count;
   };
   int32_t add_siblings(const ElasticArrays& arrays, int64_t first, int64_t last);
 
