@@ -21,6 +21,9 @@
 namespace nb = nanobind;
 using namespace nb::literals;
 
+void load_mujoco();
+void bind_engines(nb::module_& m);
+
 namespace {
 
 using Vectors = nb::ndarray<const double, nb::numpy, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
@@ -326,7 +329,9 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // Objects that modules hold until the interpreter ends are no leaks.
   m.doc() = "The inner loops of tactile_sim, as one C++ library.";
   require_mujoco();
+  load_mujoco();
   bind_arrays(m);
+  bind_engines(m);
   bind_placement(m);
 
   nb::class_<tactile::FeelerBody>(m, "FeelerBody", "The feelers of one body, in its frame.")

@@ -275,7 +275,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         raw = self._state.contacts()
         self._motrix.warn_of_truncation(raw)
         contacts = read_raw(raw, self._motrix.flipped)
-        write_contacts(self.model, self.data, contacts, self._motrix.pairs[contacts.pair])
+        write_contacts(self.model, self.data, contacts, self._motrix.pairs[contacts.index])
         if self.model.nsensor:
             mujoco.mj_sensorPos(self.model, self.data)
             mujoco.mj_sensorVel(self.model, self.data)
