@@ -52,17 +52,31 @@ def complete_contacts(model: int, values: Annotated[NDArray[numpy.float64], dict
     Write the contacts that carry a force in each environment, completed from `read_motrix` and their geoms.
     """
 
-class Forwarded:
-    """Whether the results of mj_forward hold for the current state."""
+class Need(enum.Enum):
+    """What the results of mj_forward need to hold."""
 
-    def __init__(self) -> None: ...
+    NOTHING = 0
 
-    def store(self, model: int, data: int) -> None:
-        """Store the state for which mj_forward was called."""
+    FORWARD = 1
 
-    def holds(self, model: int, data: int) -> bool:
+    VALID_CONTROLS = 2
+
+class Forwarding:
+    """Avoids repeated calls of mj_forward for an mjData."""
+
+    def __init__(self, model: int, data: int) -> None: ...
+
+    def holds(self) -> bool:
         """
-        Return whether state, inputs, options and results have not changed since `store`.
+        Return whether the results hold, since state, inputs and options have not changed since `end`.
+        """
+
+    def begin(self) -> Need:
+        """Return what the results need, and check positions and velocities."""
+
+    def end(self) -> None:
+        """
+        Check accelerations after mj_forward, and remember for which state it was called.
         """
 
 class Worlds:

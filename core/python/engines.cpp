@@ -197,18 +197,22 @@ void bind_motrix(nb::module_& m) {
 }
 
 void bind_batch(nb::module_& m) {
-  nb::class_<tactile::Forwarded>(m, "Forwarded", "Whether the results of mj_forward hold for the current state.")
-      .def(nb::init<>())
+  using tactile::Forwarding;
+  nb::enum_<Forwarding::Need>(m, "Need", "What the results of mj_forward need to hold.")
+      .value("NOTHING", Forwarding::kNothing)
+      .value("FORWARD", Forwarding::kForward)
+      .value("VALID_CONTROLS", Forwarding::kValidControls);
+  nb::class_<Forwarding>(m, "Forwarding", "Avoids repeated calls of mj_forward for an mjData.")
       .def(
-          "store", [](tactile::Forwarded& self, uintptr_t model, uintptr_t data) {
-            self.store(model_at(model), data_at(data));
+          "__init__",
+          [](Forwarding* self, uintptr_t model, uintptr_t data) {
+            new (self) Forwarding(model_at(model), data_at(data));
           },
-          "model"_a, "data"_a, "Store the state for which mj_forward was called.")
-      .def(
-          "holds", [](tactile::Forwarded& self, uintptr_t model, uintptr_t data) {
-            return self.holds(model_at(model), data_at(data));
-          },
-          "model"_a, "data"_a, "Return whether state, inputs, options and results have not changed since `store`.");
+          "model"_a, "data"_a)
+      .def("holds", &Forwarding::holds,
+           "Return whether the results hold, since state, inputs and options have not changed since `end`.")
+      .def("begin", &Forwarding::begin, "Return what the results need, and check positions and velocities.")
+      .def("end", &Forwarding::end, "Check accelerations after mj_forward, and remember for which state it was called.");
 
   using tactile::Worlds;
   using Ids = std::optional<Array<const int32_t, -1>>;

@@ -1,5 +1,6 @@
 #include "tactile/batch.h"
 
+#include <cmath>
 #include <cstring>
 #include <stdexcept>
 #include <utility>
@@ -58,29 +59,42 @@ void integrate(const mjModel& model, mjData& data) {
   }
 }
 
-void Forwarded::read(const mjModel& model, const mjData& data, std::vector<double>& values) const {
+void Forwarding::read(std::vector<double>& values) const {
   // Results of each stage, in case mj_forward was called for another state in the meantime.
   const std::pair<const mjtNum*, size_t> results[] = {
-      {data.xpos, 3 * model.nbody}, {data.cvel, 6 * model.nbody}, {data.qacc, model.nv}};
-  constexpr size_t option_size = (sizeof model.opt + sizeof(double) - 1) / sizeof(double);
-  const size_t state_size = mj_stateSize(&model, mjSTATE_INTEGRATION);
-  values.resize(state_size + 9 * model.nbody + model.nv + option_size);
+      {data_.xpos, 3 * model_.nbody}, {data_.cvel, 6 * model_.nbody}, {data_.qacc, model_.nv}};
+  constexpr size_t option_size = (sizeof model_.opt + sizeof(double) - 1) / sizeof(double);
+  const size_t state_size = mj_stateSize(&model_, mjSTATE_INTEGRATION);
+  values.resize(state_size + 9 * model_.nbody + model_.nv + option_size);
   double* out = values.data();
-  mj_getState(&model, &data, out, mjSTATE_INTEGRATION);
+  mj_getState(&model_, &data_, out, mjSTATE_INTEGRATION);
   out += state_size;
   for (const auto& [result, size] : results) {
     if (size) std::memcpy(out, result, size * sizeof(double));
     out += size;
   }
-  std::memcpy(out, &model.opt, sizeof model.opt);
+  std::memcpy(out, &model_.opt, sizeof model_.opt);
 }
 
-void Forwarded::store(const mjModel& model, const mjData& data) { read(model, data, values_); }
-
-bool Forwarded::holds(const mjModel& model, const mjData& data) {
+bool Forwarding::holds() {
   if (values_.empty()) return false;
-  read(model, data, now_);
-  return now_.size() == values_.size() && std::memcmp(now_.data(), values_.data(), now_.size() * sizeof(double)) == 0;
+  read(now_);
+  return std::memcmp(now_.data(), values_.data(), now_.size() * sizeof(double)) == 0;
+}
+
+Forwarding::Need Forwarding::begin() {
+  if (holds()) return kNothing;
+  for (int k = 0; k < model_.nu; ++k) {
+    if (!(std::abs(data_.ctrl[k]) < mjMAXVAL)) return kValidControls;
+  }
+  mj_checkPos(&model_, &data_);
+  mj_checkVel(&model_, &data_);
+  return kForward;
+}
+
+void Forwarding::end() {
+  mj_checkAcc(&model_, &data_);
+  read(values_);
 }
 
 Worlds::Worlds(const mjModel& model, int count, int threads) {

@@ -20,17 +20,29 @@ void integrate(const mjModel& model, mjData& data);
 // Compute everything that depends on the state, as the first part of mj_step does.
 void forward(const mjModel& model, mjData& data);
 
-// The state, inputs and options for which mj_forward was called last, to find out whether its results still hold.
-class Forwarded {
+// Avoids repeated calls of mj_forward for an mjData. The caller calls it between `begin` and `end`, because MuJoCo's
+// errors are handled by whoever calls it.
+class Forwarding {
  public:
-  // Store the current state, inputs and options, and some results.
-  void store(const mjModel& model, const mjData& data);
-  // Whether nothing has changed since `store`. Changes of the model other than its options are not noticed.
-  bool holds(const mjModel& model, const mjData& data);
+  enum Need { kNothing, kForward, kValidControls };
+
+  // The model and the data must exist as long as this object.
+  Forwarding(const mjModel& model, mjData& data) : model_(model), data_(data) {}
+
+  // Whether the results in the data hold, since state, inputs and options have not changed since `end`. Changes of
+  // other parts of the model are not noticed.
+  bool holds();
+  // What the results need to hold: nothing, mj_forward, or controls that are finite and below mjMAXVAL. Checks
+  // positions and velocities before mj_forward, like mj_step.
+  Need begin();
+  // Check accelerations after mj_forward, and remember for which state it was called.
+  void end();
 
  private:
-  void read(const mjModel& model, const mjData& data, std::vector<double>& values) const;
+  void read(std::vector<double>& values) const;
 
+  const mjModel& model_;
+  mjData& data_;
   std::vector<double> values_, now_;
 };
 

@@ -119,14 +119,19 @@ class MotrixEngine(PartialSensors, MjDataEngine):
                 self._advance(steps)
                 self._accept(steps)
 
-    def forward(self) -> None:
-        """Compute all quantities that depend on the current positions, velocities and controls."""
+    def forward(self) -> bool:
+        """Compute all quantities that depend on the current positions, velocities and controls.
+
+        Returns:
+            False if nothing has changed since the last call.
+        """
         if self._ahead and self._inputs() == self._placed:
-            return
+            return False
         if self._prepare():
             self._advance(1)
             self._ahead = True
             self._update_poses()
+        return True
 
     def integrate(self) -> None:
         """Advance one time step from the state of the last ``forward``."""
