@@ -18,6 +18,111 @@ def write_point_forces(rows: Annotated[NDArray[numpy.float32], dict(shape=(None,
     Write columns 3 to 8 of tactile/points: magnitude and force [N], and pad and taxel as uint32.
     """
 
+def read_contacts(model: int, data: int, values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu')], ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu')]) -> int:
+    """
+    Write the contacts of mjData that carry a force into the arrays of `Contacts`, and return their number.
+    """
+
+def touching(sensing: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.int32], dict(shape=(None, None))]]:
+    """Return the arrays of the contacts that involve sensing bodies."""
+
+def read_contact_sensor(sensordata: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], address: int, stride: int, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 22), order='C', device='cpu')], found: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Write the slots and the numbers of contacts of a contact sensor with all fields into a `ContactSensor`.
+    """
+
+def contact_sensor_force(sensordata: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], address: int, stride: int, slots: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Write the magnitude of the sum of the forces in all filled slots of a contact sensor [N].
+    """
+
+def read_motrix(raw: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], flipped: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None))], Annotated[NDArray[numpy.int32], dict(shape=(None, None))]]:
+    """
+    Return the arrays of the contacts in the values of sensors on pairs of geoms. Position, frame, distance,
+    wrench and index (of the pair) are set.
+    """
+
+def reduce_contacts(values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu', writable=False)], envs: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], signs: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], reduction: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 17), order='C', device='cpu')]) -> None:
+    """
+    Write the slots of a contact sensor in each environment, given contacts ordered by environment.
+    """
+
+def complete_contacts(model: int, values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu', writable=False)], geoms: Annotated[NDArray[numpy.int32], dict(shape=(None, 2), order='C', device='cpu', writable=False)], friction: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], envs: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], cvel: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 6), order='C', device='cpu', writable=False)], subtree_com: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 3), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 32), order='C', device='cpu')], out_ids: Annotated[NDArray[numpy.int32], dict(shape=(None, None, 5), order='C', device='cpu')], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')]) -> None:
+    """
+    Write the contacts that carry a force in each environment, completed from `read_motrix` and their geoms.
+    """
+
+class Need(enum.Enum):
+    """What the results of mj_forward need to hold."""
+
+    NOTHING = 0
+
+    FORWARD = 1
+
+    VALID_CONTROLS = 2
+
+class Forwarding:
+    """Avoids repeated calls of mj_forward for an mjData."""
+
+    def __init__(self, model: int, data: int) -> None: ...
+
+    def holds(self) -> bool:
+        """
+        Return whether the results hold, since state, inputs and options have not changed since `end`.
+        """
+
+    def begin(self) -> Need:
+        """Return what the results need, and check positions and velocities."""
+
+    def end(self) -> None:
+        """
+        Check accelerations after mj_forward, and remember for which state it was called.
+        """
+
+class Worlds:
+    """Environments of one model, stepped by MuJoCo's threads."""
+
+    def __init__(self, model: int, count: int, threads: int) -> None: ...
+
+    @property
+    def threads(self) -> int: ...
+
+    @property
+    def persistent(self) -> bool: ...
+
+    @property
+    def states(self) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """(n, size) view of the complete state of each environment."""
+
+    @property
+    def warnings(self) -> Annotated[NDArray[numpy.int32], dict(shape=(None, 7, 2))]:
+        """
+        (n, warnings, 2) view of MuJoCo's warning statistics of each environment.
+        """
+
+    def component(self, bit: int) -> tuple[int, int]:
+        """
+        Return the first column of a component (mjtState) in `states`, and its size.
+        """
+
+    def error(self, env: int) -> str:
+        """Return the error that MuJoCo raised in the last call, or ''."""
+
+    def step(self, steps: int) -> int:
+        """
+        Step all environments, and return the number of those in which MuJoCo raised an error.
+        """
+
+    def reset(self, envs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, keyframes: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> int:
+        """Reset environments to keyframes; -1 is the initial state."""
+
+    def record(self, envs: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, steps: int, values: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 32), order='C', device='cpu')], ids: Annotated[NDArray[numpy.int32], dict(shape=(None, None, 5), order='C', device='cpu')], counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], xpos: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 3), order='C', device='cpu')], xmat: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 9), order='C', device='cpu')], qfrc_actuator: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')], sensordata: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> int:
+        """
+        Record contacts, poses, forces and sensors of the current states, then step. Return the number of
+        environments in which MuJoCo raised an error. If the contacts of an environment do not fit, its count is
+        the negative number of contacts, and it does not step.
+        """
+
 def depth_in_hull(points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], normals: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None,))]:
     """
     Return the depth (n,) of points (n, 3) below the nearest plane of a hull [m]; negative outside.

@@ -93,4 +93,5 @@ class Memory {
   Py_buffer view_;
 };
 
+void bind_engines(nb::module_& m);
 void bind_skin(nb::module_& m);

@@ -19,6 +19,8 @@
 #include "tactile/placement.h"
 #include "tactile/uv.h"
 
+void load_mujoco();
+
 namespace {
 
 using Triangles2 = nb::ndarray<const double, nb::numpy, nb::shape<-1, 3, 2>, nb::c_contig, nb::device::cpu>;
@@ -254,7 +256,9 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // Objects that modules hold until the interpreter ends are no leaks.
   m.doc() = "The inner loops of tactile_sim, as one C++ library.";
   require_mujoco();
+  load_mujoco();
   bind_arrays(m);
+  bind_engines(m);
   bind_placement(m);
   bind_skin(m);
 
