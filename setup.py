@@ -33,6 +33,9 @@ class CMakeBuild(build_ext):
         options = [f"-DPython_EXECUTABLE={sys.executable}", f"-DCMAKE_LIBRARY_OUTPUT_DIRECTORY={target}"]
         subprocess.run(["cmake", "-S", "core", "-B", str(build), *options], check=True)
         subprocess.run(["cmake", "--build", str(build), "--parallel"], check=True)
+        subprocess.run(
+            ["cmake", "--install", str(build), "--prefix", str(target), "--component", "cpp"], check=True
+        )
 
 
 setup(

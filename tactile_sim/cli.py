@@ -22,7 +22,7 @@ from tactile_sim.environment import require_mujoco, split_ros_arguments
 from tactile_sim.errors import readable, suggest
 
 COMMANDS = (
-    "run", "hardware", "demo", "view", "info", "check", "presets", "record", "bag", "plot", "fit", "protocol",
+    "run", "hardware", "demo", "view", "info", "check", "export", "presets", "record", "bag", "plot", "fit", "protocol",
     "collect", "sweep", "bench",
 )  # fmt: skip
 COMPLETION = "_ARGCOMPLETE"
