@@ -15,7 +15,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         subparsers,
         "export",
         "write the scene and the skin for C++ programs",
-        "Writes scene.mjb and skin.layout; the signal chain is not included. docs/cpp.md describes their use.",
+        "Writes scene.mjb and skin.layout, without the signal chain; see docs/cpp.md.",
     )
     add_config(parser)
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="folder of the files")

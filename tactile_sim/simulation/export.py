@@ -49,7 +49,9 @@ def skin_arrays(simulation: Simulation) -> dict[str, np.ndarray | str]:
         names = ", ".join(pad.name for pad in skin.pads if pad.flex >= 0)
         raise ConfigError(f"skin.pads: pads on flexes cannot be exported, got {names}")
     names = [model.body(body).name for body in range(model.nbody)]
-    pads, lines, factors = [], [], []
+    pads: list[str] = []
+    keys: list[tuple[str, bytes]] = []
+    factors: list[np.ndarray] = []
     for pad, touch, response in zip(skin.pads, functions.quantities, functions.responses, strict=True):
         function, quantity = find_touch(touch)
         law = number_of(RESPONSE_FUNCTIONS[response], LAWS)
@@ -59,18 +61,18 @@ def skin_arrays(simulation: Simulation) -> dict[str, np.ndarray | str]:
         line = f"{quantity} {law} {int(function.mean)} {int(function.frame == 'taxel')}"
         factor = checked_factor(skin, function.factor) if function.factor else np.empty(0)
         key = line, factor.tobytes()
-        if key not in lines:
-            lines.append(key)
+        if key not in keys:
+            keys.append(key)
             factors.append(factor)
         pads.append(
             f"{pad.name}\t{names[pad.body_id]}\t{touch}\t{function.unit}\t"
-            f"{pad.start} {pad.stop} {function.channels} {lines.index(key)}"
+            f"{pad.start} {pad.stop} {function.channels} {keys.index(key)}"
         )
     taxels, solids = skin.quadrature, skin.solids
     return {
         "bodies": "\n".join(names) + "\n",
         "pads": "\n".join(pads),
-        "functions": "\n".join(line for line, _ in lines),
+        "functions": "\n".join(line for line, _ in keys),
         **{f"factors{k}": factor for k, factor in enumerate(factors)},
         "positions": skin.surface_positions,
         "normals": skin.normals,
