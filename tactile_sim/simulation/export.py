@@ -46,8 +46,8 @@ def skin_arrays(simulation: Simulation) -> dict[str, np.ndarray | str]:
     """
     skin, model, functions = simulation.skin, simulation.engine.model, simulation.functions
     if simulation.flex_pads:
-        names = ", ".join(pad.name for pad in skin.pads if pad.flex >= 0)
-        raise ConfigError(f"skin.pads: pads on flexes cannot be exported, got {names}")
+        on_flexes = ", ".join(pad.name for pad in skin.pads if pad.flex >= 0)
+        raise ConfigError(f"skin.pads: pads on flexes cannot be exported, got {on_flexes}")
     names = [model.body(body).name for body in range(model.nbody)]
     pads: list[str] = []
     keys: list[tuple[str, bytes]] = []
