@@ -9,18 +9,20 @@ from typing import TYPE_CHECKING, Any
 from tactile_sim.errors import ConfigError, ErrorList, suggest
 from tactile_sim.patterns import match
 from tactile_sim.schema import Check, shown
-from tactile_sim.signal_chain.adaptation import FastAdaptation, SlowAdaptation, Viscoelasticity
-from tactile_sim.signal_chain.amplifier import Gain, Offset, Saturation
+from tactile_sim.signal_chain.amplifier import Drift, Gain, Noise, Offset, Saturation
 from tactile_sim.signal_chain.converter import Quantisation, Smoothing, Threshold
 from tactile_sim.signal_chain.curve import Calibration, Transfer
-from tactile_sim.signal_chain.delay import Delay
-from tactile_sim.signal_chain.driver import Clip, Contact, History
+from tactile_sim.signal_chain.driver import Clip, Contact, History, Tare
 from tactile_sim.signal_chain.group import Group, Taxels
-from tactile_sim.signal_chain.material import CrossTalk, Hysteresis
-from tactile_sim.signal_chain.noise import Drift, Noise
+from tactile_sim.signal_chain.material import (
+    CrossTalk,
+    FastAdaptation,
+    Hysteresis,
+    SlowAdaptation,
+    Viscoelasticity,
+)
 from tactile_sim.signal_chain.stage import Stage
-from tactile_sim.signal_chain.tare import Tare
-from tactile_sim.signal_chain.transmission import DeadTaxels, Dropout
+from tactile_sim.signal_chain.transmission import DeadTaxels, Delay, Dropout
 
 if TYPE_CHECKING:
     from tactile_sim.skin import Pad
@@ -115,7 +117,6 @@ def make_groups(
         bodies = [pad for pad in pads if key in chosen.get(pad.name, {})]
         if bodies or stage is Tare:
             groups[stage] = Group(bodies, [chosen[pad.name][key] for pad in bodies], skin)
-    groups[Tare].room = int(bool(groups[Tare].bodies))
     try:
         for stage, group in groups.items():
             stage.check(group)
