@@ -89,6 +89,20 @@ def draw_normal(table: Annotated[NDArray[numpy.float32], dict(shape=(None,), ord
     Return standard normal numbers (columns, taxels of all pads) as multiples of 1/4096.
     """
 
+def respond(loads: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intervals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], friction: float, creep: float, creep_time: float, remains: float, decay_time: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+    """
+    Return the output (n, m) of hysteresis, viscoelasticity and slow adaptation for loads (n, m).
+    """
+
+@overload
+def reduce_pads(first: int, last: int, readings: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], touched: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], reduction: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')]) -> None: ...
+
+@overload
+def reduce_pads(first: int, last: int, readings: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], touched: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], reduction: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')]) -> None:
+    """
+    Reduce the readings of environments [first, last) by pad: sums, largest magnitude, or weighted positions.
+    """
+
 class ChainWorkspace:
     """Arrays in which one thread runs a ChainProgram."""
 

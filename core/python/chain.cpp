@@ -10,7 +10,6 @@
 
 #include <algorithm>
 #include <optional>
-#include <variant>
 
 #include "tactile/draws.h"
 
@@ -86,6 +85,37 @@ void run(tactile::Program& self, tactile::Workspace& w, const List<int64_t>& env
            output.shape(0) ? output.data() : nullptr, keep, count, own);
 }
 
+template <class T>
+void bind_reduce(nb::module_& m) {
+  m.def(
+      "reduce_pads",
+      [](int64_t first, int64_t last, const Cube<T>& readings, const std::optional<Matrix<int32_t>>& touched,
+         const std::optional<List<int32_t>>& counts, const List<int64_t>& slots, const Matrix<double>& positions,
+         int reduction, const CubeOut<double>& out) {
+        const size_t n = readings.shape(0), taxels = readings.shape(1), channels = readings.shape(2);
+        const int64_t pads = out.shape(1), width = out.shape(2);
+        const size_t least[] = {channels, 1, 4};
+        require(0 <= first && last <= static_cast<int64_t>(n) && out.shape(0) == n && slots.size() == taxels &&
+                    positions.shape(0) == taxels && positions.shape(1) == 3 && 0 <= reduction && reduction < 3 &&
+                    out.shape(2) >= least[reduction] && (!touched || (counts && touched->shape(0) == n &&
+                    touched->shape(1) == taxels && counts->size() == n)),
+                "arrays must fit the readings");
+        require(std::all_of(slots.data(), slots.data() + taxels, [&](int64_t slot) { return slot < pads; }),
+                "slots must be rows of the output");
+        nb::gil_scoped_release release;
+        for (int64_t env = first; env < last; ++env) {
+          tactile::reduce(readings.data() + env * taxels * channels, channels,
+                          touched ? touched->data() + env * taxels : nullptr,
+                          touched ? counts->data()[env] : static_cast<int64_t>(taxels), slots.data(),
+                          positions.data(), static_cast<tactile::Reduction>(reduction), width,
+                          out.data() + env * pads * width);
+        }
+      },
+      "first"_a, "last"_a, "readings"_a.noconvert(), "touched"_a.none(), "counts"_a.none(), "slots"_a, "positions"_a,
+      "reduction"_a, "out"_a.noconvert(),
+      "Reduce the readings of environments [first, last) by pad: sums, largest magnitude, or weighted positions.");
+}
+
 constexpr const char* kRunDoc =
     "Compute the readings of some environments with the first `count` stages. `own(stage, env, step, interval, "
     "first, again, keep, key)` computes stages that the library does not know.";
@@ -150,6 +180,22 @@ void bind_chain(nb::module_& m) {
       },
       "table"_a, "keys"_a, "sizes"_a, "columns"_a,
       "Return standard normal numbers (columns, taxels of all pads) as multiples of 1/4096.");
+
+  m.def(
+      "respond",
+      [](const Matrix<double>& loads, const List<double>& intervals, double friction, double creep, double creep_time,
+         double remains, double decay_time) {
+        const size_t samples = loads.shape(0), taxels = loads.shape(1);
+        require(intervals.size() == samples, "must have one interval for each sample");
+        std::vector<double> out(samples * taxels);
+        tactile::respond(loads.data(), intervals.data(), samples, taxels,
+                         {friction, creep, creep_time, remains, decay_time}, out.data());
+        return array_of(std::move(out), {samples, taxels}, nb::ndim<2>());
+      },
+      "loads"_a, "intervals"_a, "friction"_a, "creep"_a, "creep_time"_a, "remains"_a, "decay_time"_a,
+      "Return the output (n, m) of hysteresis, viscoelasticity and slow adaptation for loads (n, m).");
+  bind_reduce<double>(m);
+  bind_reduce<float>(m);
 
   nb::class_<tactile::Workspace>(m, "ChainWorkspace", "Arrays in which one thread runs a ChainProgram.")
       .def(

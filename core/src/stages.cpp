@@ -154,12 +154,42 @@ void hysteresis(StageCall& s) {
   }
 }
 
+// First-order lag between two readings, of a load x and y with T dy/dt = x - y. Loads are linear between readings,
+// except that a load that appears or disappears does so at the reading. For such loads, the lag x - y is exact.
+struct Lag {
+  Lag(double interval, double time_constant) {
+    const double lost = -std::expm1(-interval / time_constant);
+    gain = static_cast<float>(lost);
+    ramp = interval > 0.0 ? static_cast<float>(lost * (time_constant / interval)) : 1.0f;
+  }
+  float after(float lag, float change, float share) const { return lag - gain * lag + share * change; }
+
+  float gain;  // share of a lag that is lost between the readings
+  float ramp;  // share of a linear change of the load that is a lag at the end
+};
+
+// Share of the change of each taxel's load that is a lag at the end, for n taxels of `w` from `begin` on.
+// `loads(c)`: loads of channel c before the change.
+template <class Loads>
+void changes(Workspace& w, int64_t begin, int64_t n, const Lag& lag, const Loads& loads, float* __restrict shares) {
+  float* __restrict after = shares + w.taxels;
+  std::fill_n(shares, n, 0.0f);
+  std::fill_n(after, n, 0.0f);
+  for (int64_t c = 0; c < w.channels; ++c) {
+    const float *row = w.row(c) + begin, *load = loads(c);
+    for (int64_t i = 0; i < n; ++i) {
+      shares[i] = std::max(shares[i], std::abs(load[i]));
+      after[i] = std::max(after[i], std::abs(row[i]));
+    }
+  }
+  for (int64_t i = 0; i < n; ++i) shares[i] = (shares[i] > 0.0f) & (after[i] > 0.0f) ? lag.ramp : 1.0f;
+}
+
 size_t filter_bytes(const Stage& stage, int64_t channels, int64_t taxels) {
   return (stage.linked ? 1 : 2) * values_bytes(stage, channels, taxels);
 }
 
-// First-order filter of the load x. The output is own * x - late * (x - y), where y follows the load:
-// T dy/dt = x - y. If the load is constant between two readings, it is exact for any interval.
+// First-order filter of the load x. The output is own * x - late * (x - y), where y follows the load, see Lag.
 // constants: own, late and T of each run.
 // Memory: the lag x - y (channels, taxels) and, unless linked, the last load x. Under a constant load, the lag
 // decays to zero without loss of precision, however short the interval is compared to T.
@@ -170,31 +200,32 @@ void filter(StageCall& s) {
   for (size_t b = 0; b < s.stage.runs.size(); ++b) {
     const TaxelRange& run = s.stage.runs[b];
     const float own = s.constants[3 * b], late = s.constants[3 * b + 1];
-    const float gain = static_cast<float>(-std::expm1(-s.now.interval / s.constants[3 * b + 2]));
+    const Lag lag(s.now.interval, s.constants[3 * b + 2]);
     for (TaxelRange span = next_awake(w, run.begin, run.end, kAwake); span.size();
          span = next_awake(w, span.end, run.end, kAwake)) {
       const int64_t n = span.size(), place = run.first + span.begin - run.begin;
+      const auto last = [&](int64_t c) { return w.last.data() + c * w.taxels + span.begin; };
+      const auto loads = [&](int64_t c) { return s.stage.linked ? last(c) : all_loads + c * taxels + place; };
+      float *__restrict shares = w.work.data(), *__restrict before = shares + 2 * w.taxels;
+      changes(w, span.begin, n, lag, loads, shares);
       for (int64_t c = 0; c < w.channels; ++c) {
         float *__restrict row = w.row(c) + span.begin, *__restrict lags = all_lags + c * taxels + place;
-        float* last = w.last.data() + c * w.taxels + span.begin;
-        float* __restrict load = s.stage.linked ? last : all_loads + c * taxels + place;
-        float* __restrict before = w.work.data();  // because the loop below can overwrite `last`
-        if (s.stage.recalled) {
+        float* __restrict load = loads(c);
+        if (s.stage.recalled) {  // before the loop below, which can overwrite `last`
           for (int64_t i = 0; i < n; ++i) before[i] = own * load[i] - late * lags[i];
         }
         if (s.now.keep) {
           for (int64_t i = 0; i < n; ++i) {
-            const float x = row[i], lag = lags[i] - gain * lags[i] + (x - load[i]);
-            row[i] = own * x - late * lag;
-            load[i] = x, lags[i] = lag;
+            const float x = row[i], next = lag.after(lags[i], x - load[i], shares[i]);
+            row[i] = own * x - late * next;
+            load[i] = x, lags[i] = next;
           }
         } else {
           for (int64_t i = 0; i < n; ++i) {
-            const float x = row[i], lag = lags[i] - gain * lags[i] + (x - load[i]);
-            row[i] = own * x - late * lag;
+            row[i] = own * row[i] - late * lag.after(lags[i], row[i] - load[i], shares[i]);
           }
         }
-        if (s.stage.recalled) copy(before, last, n);
+        if (s.stage.recalled) copy(before, last(c), n);
       }
     }
   }
@@ -351,41 +382,58 @@ size_t slots_bytes(const Stage& stage, int64_t channels, int64_t taxels) {
   return sizeof(int64_t) + stage.room * values_bytes(stage, channels, taxels);
 }
 
-// Time constant at which the filter has no effect [s].
-constexpr double kInstant = 1e-300;
-
-// constants: weights (runs, room); unused ones are 0, as are all those of a run with a low-pass filter.
-void smoothing(StageCall& s) {
+// Low-pass filter of run b with this time constant [s]; it starts at the first reading. Memory: the lags (channels,
+// taxels) of the output behind the input, and the last input.
+void low_pass(StageCall& s, size_t b, double time_constant) {
   Workspace& w = s.w;
-  const SlotMemory slots = slot_memory(s.memory);
-  const int64_t count = s.stage.room, size = s.stage.taxels();
-  const int64_t newest = s.now.again ? *slots.next : (*slots.next + 1) % count;
-  if (s.now.keep) *slots.next = newest;
-  for (size_t b = 0; b < s.stage.runs.size(); ++b) {
-    const TaxelRange& run = s.stage.runs[b];
-    const int64_t n = run.size();
-    const auto slot = [&](int64_t k, int64_t c) { return slots.values + (k * w.channels + c) * size + run.first; };
-    const double constant = s.parameter(b, 0);
-    const float gain =
-        s.now.first ? 1.0f : static_cast<float>(-std::expm1(-s.now.interval / std::max(constant, kInstant)));
-    const float* weights = s.constants + b * count;
-    for (int64_t c = 0; c < w.channels; ++c) {
-      float* __restrict row = w.row(c) + run.begin;
-      if (constant > 0.0) {
-        float* __restrict smooth = slot(0, c);
-        for (int64_t i = 0; i < n; ++i) row[i] = smooth[i] + gain * (row[i] - smooth[i]);
-        if (s.now.keep) copy(row, smooth, n);
-        continue;
-      }
-      float* __restrict total = w.work.data();
-      for (int64_t i = 0; i < n; ++i) total[i] = weights[0] * row[i];
-      for (int64_t k = 1; k < count; ++k) {
-        const float* __restrict older = slot((newest - k + count) % count, c);
-        for (int64_t i = 0; i < n; ++i) total[i] += weights[k] * older[i];
-      }
-      if (s.now.keep) copy(row, slot(newest, c), n);
-      copy(total, row, n);
+  const TaxelRange& run = s.stage.runs[b];
+  const int64_t n = run.size(), size = s.stage.taxels();
+  float* memory = slot_memory(s.memory).values;
+  const auto inputs = [&](int64_t c) { return memory + (w.channels + c) * size + run.first; };
+  const Lag lag(s.now.interval, time_constant);
+  float* __restrict shares = w.work.data();
+  if (s.now.first) {
+    std::fill_n(shares, n, 0.0f);
+  } else {
+    changes(w, run.begin, n, lag, inputs, shares);
+  }
+  for (int64_t c = 0; c < w.channels; ++c) {
+    float *__restrict row = w.row(c) + run.begin, *__restrict lags = memory + c * size + run.first;
+    float *__restrict input = inputs(c), *__restrict next = shares + 2 * w.taxels;
+    for (int64_t i = 0; i < n; ++i) next[i] = lag.after(lags[i], row[i] - input[i], shares[i]);
+    if (s.now.keep) copy(row, input, n), copy(next, lags, n);
+    for (int64_t i = 0; i < n; ++i) row[i] -= next[i];
+  }
+}
+
+// Weighted sum of the last readings of run b; slot `newest` stores the current one.
+void weighted_sum(StageCall& s, size_t b, int64_t newest) {
+  Workspace& w = s.w;
+  const TaxelRange& run = s.stage.runs[b];
+  const int64_t n = run.size(), size = s.stage.taxels(), count = s.stage.room;
+  float* memory = slot_memory(s.memory).values;
+  const auto slot = [&](int64_t k, int64_t c) { return memory + (k * w.channels + c) * size + run.first; };
+  const float* weights = s.constants + b * count;
+  for (int64_t c = 0; c < w.channels; ++c) {
+    float *__restrict row = w.row(c) + run.begin, *__restrict total = w.work.data();
+    for (int64_t i = 0; i < n; ++i) total[i] = weights[0] * row[i];
+    for (int64_t k = 1; k < count; ++k) {
+      const float* __restrict older = slot((newest - k + count) % count, c);
+      for (int64_t i = 0; i < n; ++i) total[i] += weights[k] * older[i];
     }
+    if (s.now.keep) copy(row, slot(newest, c), n);
+    copy(total, row, n);
+  }
+}
+
+// constants: weights (runs, room); unused ones are 0.
+void smoothing(StageCall& s) {
+  int64_t& next = *slot_memory(s.memory).next;
+  const int64_t newest = s.now.again ? next : (next + 1) % s.stage.room;
+  if (s.now.keep) next = newest;
+  for (size_t b = 0; b < s.stage.runs.size(); ++b) {
+    const double time_constant = s.parameter(b, 0);
+    time_constant > 0.0 ? low_pass(s, b, time_constant) : weighted_sum(s, b, newest);
   }
 }
 
@@ -763,6 +811,33 @@ const StageLaw* find_law(const std::string& key) {
     if (key == law.key) return &law;
   }
   return nullptr;
+}
+
+void respond(const double* loads, const double* intervals, int64_t samples, int64_t taxels, const Response& law,
+             double* out) {
+  const auto share = [](double interval, double constant) { return -std::expm1(-interval / constant); };
+  struct Filter {
+    double load = 0.0, lag = 0.0;
+    double read(double x, double own, double late, double lost, double ramp) {
+      lag += (load != 0.0 && x != 0.0 ? ramp : 1.0) * (x - load) - lost * lag;
+      load = x;
+      return own * x - late * lag;
+    }
+  };
+  std::vector<double> held(taxels);
+  std::vector<Filter> creep(taxels), decay(taxels);
+  for (int64_t k = 0; k < samples; ++k) {
+    const double interval = intervals[k], tc = law.creep_time, td = law.decay_time;
+    const double lost[2] = {share(interval, tc), share(interval, td)};
+    const double ramp[2] = {interval > 0.0 ? lost[0] * (tc / interval) : 1.0,
+                            interval > 0.0 ? lost[1] * (td / interval) : 1.0};
+    for (int64_t t = 0; t < taxels; ++t) {
+      const double load = loads[k * taxels + t], width = law.friction * std::abs(load);
+      held[t] = std::min(std::max(held[t], load - width), load + width);
+      const double crept = creep[t].read(held[t], 1.0, law.creep, lost[0], ramp[0]);
+      out[k * taxels + t] = decay[t].read(crept, law.remains, law.remains - 1.0, lost[1], ramp[1]);
+    }
+  }
 }
 
 void add_normal(const float* table, uint64_t key, int64_t first, int64_t place, float deviation,

@@ -37,13 +37,14 @@ class Smoothing(Stage):
 
     @classmethod
     def room(cls, group: Group, rate: float) -> int:
-        return max(1, *(len(stage.weights) for stage in group.stages))
+        """Return the number of weights, or 2: the low pass stores its lag and the last input."""
+        return max(len(stage.weights) or 2 for stage in group.stages)
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
         """Return the weights of all b runs as one array (b * slots,), run by run.
 
-        Unused weights are zero, and so are all weights of a run with a low-pass filter.
+        Unused weights are zero.
         """
         out = np.zeros((len(group.runs), cls.room(group, 0.0)))
         for row, stage in zip(out, group.run_stages, strict=True):

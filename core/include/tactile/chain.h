@@ -171,4 +171,27 @@ class Program {
   StageMemory awake_;  // which blocks of taxels were awake
 };
 
+// How `reduce` combines the readings of a pad: sums of the channels, largest magnitude, or the sum of the taxels'
+// positions weighted by magnitude (3) and of the magnitudes.
+enum class Reduction { kSum, kPeak, kCenter };
+
+// Reduce the readings (taxels, channels) of one environment by pad. `out` (pads, width) must be zero.
+// `touched` (count,): the taxels to visit, or null for the first `count` taxels. `slots` (taxels,): row of each
+// taxel in `out`, or -1 to skip it. `positions` (taxels, 3) [m].
+template <class T>
+void reduce(const T* readings, int64_t channels, const int32_t* touched, int64_t count, const int64_t* slots,
+            const double* positions, Reduction reduction, int64_t width, double* out);
+
+// Parameters of the stages hysteresis, viscoelasticity and slow_adaptation, see there.
+struct Response {
+  double friction;             // fraction of hysteresis
+  double creep, creep_time;    // strength and time constant [s] of viscoelasticity
+  double remains, decay_time;  // fraction and time constant [s] of slow_adaptation
+};
+
+// Compute the output (samples, taxels) of these stages for loads (samples, taxels), in double precision for fits.
+// `intervals` (samples,): time since the sample before [s].
+void respond(const double* loads, const double* intervals, int64_t samples, int64_t taxels, const Response& law,
+             double* out);
+
 }  // namespace tactile
