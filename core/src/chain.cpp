@@ -32,14 +32,19 @@ void StageMemory::clear(size_t environment) {
   std::fill_n(at(environment), bytes(), static_cast<unsigned char>(0));
 }
 
-Program::Program(double timestep, int64_t channels, std::vector<uint64_t> seeds, std::vector<uint8_t> staged,
+Program::Program(double timestep, int64_t channels, std::vector<uint64_t> seeds, const std::vector<uint8_t>& staged,
                  std::vector<float> normals)
     : timestep_(timestep),
       channels_(channels),
+      taxels_(static_cast<int64_t>(staged.size())),
       seeds_(std::move(seeds)),
       kept_(seeds_.size(), -1),
-      staged_(std::move(staged)),
       normals_(std::move(normals)) {
+  for (int64_t t = 0; t < taxels_; ++t) {
+    if (staged[t]) continue;
+    if (unstaged_.empty() || unstaged_.back().end < t) unstaged_.push_back({t, t, 0});
+    unstaged_.back().end = t + 1;
+  }
   if (normals_.size() != kNormalPeriod + kNormalBlock) throw std::invalid_argument("normals: wrong size");
 }
 
@@ -56,6 +61,7 @@ void Program::add(Stage stage) {
   repeat(stage.parameters), repeat(stage.constants), repeat(stage.deviations);
   stage.memory.resize(environments(), stage.law ? stage.law->bytes(stage, channels_, taxels()) : 0);
   if (stage.rests) awake_.resize(environments(), (taxels() + kRest - 1) / kRest);
+  if (stage.key == "tare") tare_ = stages_.size();
   stages_.push_back(std::move(stage));
 }
 
@@ -121,18 +127,15 @@ namespace {
 // Convert ideal readings (taxels, channels) to float32, and find the blocks in which a reading is not 0.
 template <class In>
 void load(const In* reading, Workspace& w) {
+  std::fill(w.values.begin(), w.values.end(), 0.0f);
   for (size_t k = 0; k < w.awake.size(); ++k) {
     const int64_t begin = k * kRest, n = std::min(w.taxels, begin + kRest) - begin;
     const In* part = reading + begin * w.channels;
     int loads = 0;
     for (int64_t i = 0; i < n * w.channels; ++i) loads |= part[i] != 0;
     w.awake[k] = loads ? kLoaded : 0;
-    for (int64_t c = 0; c < w.channels; ++c) {
+    for (int64_t c = 0; loads && c < w.channels; ++c) {
       float* __restrict row = w.row(c) + begin;
-      if (!loads) {
-        std::fill_n(row, n, 0.0f);
-        continue;
-      }
       for (int64_t i = 0; i < n; ++i) row[i] = 0.0f + static_cast<float>(part[i * w.channels + c]);  // -0 becomes 0
     }
   }
@@ -214,8 +217,8 @@ void Program::run(Workspace& w, const int64_t* environments, size_t number, cons
     Out* written = output + env * size;
     write(w, written);
     if (tared(env)) continue;
-    for (int64_t t = 0; t < taxels(); ++t) {
-      if (!staged_[t]) std::copy_n(reading + t * channels_, channels_, written + t * channels_);
+    for (const TaxelRange& range : unstaged_) {
+      std::copy_n(reading + range.begin * channels_, range.size() * channels_, written + range.begin * channels_);
     }
   }
 }
@@ -243,7 +246,7 @@ void Program::tare(size_t environment, const double* zero) {
   }
 }
 
-bool Program::tared(size_t environment) const { return find("tare").memory.at(environment)[0] != 0; }
+bool Program::tared(size_t environment) const { return stages_.at(tare_).memory.at(environment)[0] != 0; }
 
 void Program::zero(size_t environment, double* out) const {
   const Stage& stage = find("tare");

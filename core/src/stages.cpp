@@ -26,6 +26,11 @@ TaxelRange next_awake(const Workspace& w, int64_t begin, int64_t end, uint8_t le
 
 // Squared magnitudes (n,) of the readings of taxels from `begin` on.
 void squares(Workspace& w, int64_t begin, int64_t n, float* __restrict out) {
+  if (w.channels == 3) {
+    const float *x = w.row(0) + begin, *y = w.row(1) + begin, *z = w.row(2) + begin;
+    for (int64_t i = 0; i < n; ++i) out[i] = x[i] * x[i] + y[i] * y[i] + z[i] * z[i];
+    return;
+  }
   std::fill_n(out, n, 0.0f);
   for (int64_t c = 0; c < w.channels; ++c) {
     const float* row = w.row(c) + begin;
@@ -172,17 +177,23 @@ struct Lag {
 // `loads(c)`: loads of channel c before the change.
 template <class Loads>
 void changes(Workspace& w, int64_t begin, int64_t n, const Lag& lag, const Loads& loads, float* __restrict shares) {
-  float* __restrict after = shares + w.taxels;
-  std::fill_n(shares, n, 0.0f);
-  std::fill_n(after, n, 0.0f);
-  for (int64_t c = 0; c < w.channels; ++c) {
-    const float *row = w.row(c) + begin, *load = loads(c);
+  const auto share = [&lag](bool loaded, bool will_be) { return loaded & will_be ? lag.ramp : 1.0f; };
+  if (w.channels == 3) {
+    const float *x = w.row(0) + begin, *y = w.row(1) + begin, *z = w.row(2) + begin;
+    const float *a = loads(0), *b = loads(1), *c = loads(2);
     for (int64_t i = 0; i < n; ++i) {
-      shares[i] = std::max(shares[i], std::abs(load[i]));
-      after[i] = std::max(after[i], std::abs(row[i]));
+      shares[i] = share((a[i] != 0.0f) | (b[i] != 0.0f) | (c[i] != 0.0f), (x[i] != 0.0f) | (y[i] != 0.0f) | (z[i] != 0.0f));
     }
+    return;
   }
-  for (int64_t i = 0; i < n; ++i) shares[i] = (shares[i] > 0.0f) & (after[i] > 0.0f) ? lag.ramp : 1.0f;
+  for (int64_t i = 0; i < n; ++i) {
+    bool loaded = false, will_be = false;
+    for (int64_t c = 0; c < w.channels; ++c) {
+      loaded |= loads(c)[i] != 0.0f;
+      will_be |= w.row(c)[begin + i] != 0.0f;
+    }
+    shares[i] = share(loaded, will_be);
+  }
 }
 
 size_t filter_bytes(const Stage& stage, int64_t channels, int64_t taxels) {
@@ -461,21 +472,24 @@ void threshold(StageCall& s) {
 // Number of equal cells into which a curve's input range is divided to find segments quickly.
 constexpr int32_t kCells = 8192;
 
+struct CurvePoint {
+  float x, y, slope;
+};
+
 // integers: for each run, the index at which the table of its curve begins. A table has the indices of the curve's
 // first and last points, the largest number of points in a cell, and for each cell the point that ends the segment
 // at its start, counted from the first point.
-// constants: inputs of all points, their outputs, and the slope of the segment before each point.
+// constants: of each point, its input and output, and the slope of the segment before it.
 template <bool kInverse>
 void curve(StageCall& s) {
   Workspace& w = s.w;
-  const size_t points = s.constant_count / 3;
   for (size_t b = 0; b < s.stage.runs.size(); ++b) {
     const TaxelRange& run = s.stage.runs[b];
     const int64_t n = run.size();
     const int32_t* index = s.stage.integers.data() + s.stage.integers[b];
     const int32_t first = index[0], last = index[1] - first, most = index[2], *ends = index + 3;
-    const float *x = s.constants + first, *y = x + points, *slopes = y + points;
-    const float scale = static_cast<float>(kCells) / x[last], limit = x[last], baseline = s.single(b, 1);
+    const auto* points = reinterpret_cast<const CurvePoint*>(s.constants) + first;
+    const float limit = points[last].x, scale = static_cast<float>(kCells) / limit, baseline = s.single(b, 1);
     const float before = kInverse ? baseline : 0.0f, after = kInverse ? 0.0f : baseline;
     float* __restrict sizes = w.work.data();
     int32_t* __restrict cells = w.indices.data();
@@ -498,11 +512,12 @@ void curve(StageCall& s) {
         const float size = sizes[i];
         int64_t k = ends[cells[i]];
         if (most <= 1) {
-          k += size > x[k];
+          k += size > points[k].x;
         } else {
-          k = std::clamp<int64_t>(std::lower_bound(x, x + last + 1, size) - x, 1, last);
+          const auto is_below = [](const CurvePoint& point, float x) { return point.x < x; };
+          k = std::clamp<int64_t>(std::lower_bound(points, points + last + 1, size, is_below) - points, 1, last);
         }
-        sizes[i] = y[k] + slopes[k] * (size - x[k]);
+        sizes[i] = points[k].y + points[k].slope * (size - points[k].x);
       }
       for (int64_t i = 0; i < n; ++i) row[i] = after + std::copysign(sizes[i], row[i] - before);
     }

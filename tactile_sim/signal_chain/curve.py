@@ -84,12 +84,10 @@ class Curve(Stage):
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
         """Return the points of all distinct curves as one array (3 m,), where m is the number of points.
 
-        It contains the inputs of all points, then their outputs, then the slope of the segment before each
-        point.
+        The numbers of a point are its input, its output and the slope of the segment before it.
         """
         tables = cls._tables(group).values()
-        columns = zip(*((x, y, np.r_[0.0, np.diff(y) / np.diff(x)]) for x, y in tables), strict=True)
-        return np.concatenate([np.concatenate(column) for column in columns])
+        return np.concatenate([np.c_[x, y, np.r_[0.0, np.diff(y) / np.diff(x)]].ravel() for x, y in tables])
 
 
 @dataclass(frozen=True)

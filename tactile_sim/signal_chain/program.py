@@ -15,6 +15,7 @@ from tactile_sim.errors import CommandError
 from tactile_sim.signal_chain.driver import History, Tare
 from tactile_sim.signal_chain.group import Group, normal_table
 from tactile_sim.signal_chain.stage import Codes, Now, Stage
+from tactile_sim.signal_chain.transmission import Delay
 
 
 class Workspace:
@@ -203,7 +204,8 @@ class Program:
         Args:
             steps: (n,) int64 step of each environment since its last reset.
         """
-        self._native.make_room(steps)
+        if Delay in self.groups:
+            self._native.make_room(steps)
 
     def restart(self, envs: np.ndarray, seed: int | np.ndarray | None = None) -> None:
         """Reset the memory and random numbers of environments and draw from ranges again. The tare is kept.

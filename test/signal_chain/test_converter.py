@@ -140,7 +140,7 @@ def test_memory_of_other_bodies_is_separate():
         "tip": {"smoothing": {"time_constant": 1e-12}, "history": {"samples": 2}},
     }
     made = SignalChain(SKIN, stages, TIMESTEP)
-    out = [made.read(step, held(float(step), 1)) for step in range(3)][-1]
-    assert (out[PALM][0, 0], out[TIP][0, 0]) == (1.0, 2.0)
-    np.testing.assert_allclose(made.history["palm"][:, 0, 0], [1.0])
-    np.testing.assert_allclose(made.history["tip"][:, 0, 0], [1.0, 2.0])
+    out = [made.read(step, held(float(step), 1)) for step in (1, 2, 3)][-1]
+    assert (out[PALM][0, 0], out[TIP][0, 0]) == (2.0, 3.0)
+    np.testing.assert_allclose(made.history["palm"][:, 0, 0], [2.0])
+    np.testing.assert_allclose(made.history["tip"][:, 0, 0], [2.0, 3.0])

@@ -112,7 +112,7 @@ class Program {
  public:
   // `staged` (taxels,): whether each taxel has stages; the others keep their readings, unless there was a tare.
   // `normals`: table of normally distributed numbers, see draws.h.
-  Program(double timestep, int64_t channels, std::vector<uint64_t> seeds, std::vector<uint8_t> staged,
+  Program(double timestep, int64_t channels, std::vector<uint64_t> seeds, const std::vector<uint8_t>& staged,
           std::vector<float> normals);
 
   // Append a stage. Its parameters, constants and deviations are given for one environment.
@@ -150,7 +150,7 @@ class Program {
   std::vector<size_t> memory_bytes() const;
 
   int64_t channels() const { return channels_; }
-  int64_t taxels() const { return static_cast<int64_t>(staged_.size()); }
+  int64_t taxels() const { return taxels_; }
   size_t environments() const { return seeds_.size(); }
   size_t stages() const { return stages_.size(); }
   const Stage& stage(size_t s) const { return stages_.at(s); }
@@ -162,10 +162,11 @@ class Program {
   void apply(Workspace& w, size_t environment, int64_t step, bool keep, size_t count, const OwnStages& own);
 
   double timestep_;
-  int64_t channels_;
+  int64_t channels_, taxels_;
+  size_t tare_ = 0;  // index of the stage
+  std::vector<TaxelRange> unstaged_;
   std::vector<uint64_t> seeds_;
   std::vector<int64_t> kept_;
-  std::vector<uint8_t> staged_;
   std::vector<float> normals_;
   std::vector<Stage> stages_;
   StageMemory awake_;  // which blocks of taxels were awake
