@@ -93,5 +93,6 @@ class Memory {
   Py_buffer view_;
 };
 
+void bind_chain(nb::module_& m);
 void bind_engines(nb::module_& m);
 void bind_skin(nb::module_& m);

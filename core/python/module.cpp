@@ -261,6 +261,7 @@ NB_MODULE(_core, m) {
   bind_engines(m);
   bind_placement(m);
   bind_skin(m);
+  bind_chain(m);
 
   nb::class_<tactile::FeelerBody>(m, "FeelerBody", "The feelers of one body, in its frame.")
       .def(
