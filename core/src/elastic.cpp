@@ -12,9 +12,9 @@ constexpr double kApart = 0.7;
 constexpr double kFacing = 0.2;
 // Gap of a taxel if the line from the taxel along the pair's normal misses the other body [m].
 constexpr double kMissed = 1e300;
-// Depths up to which points may be pressed, as multiples of the depth estimated without a tilt. The next one is only
-// used if the moment cannot be balanced within the previous one, or only by a tilt that also presses deeper points.
-constexpr double kDepths[] = {3.0, 9.0, 1e30};
+// Depths up to which points may be pressed, as multiples of the depth estimated without a tilt. The second one is only
+// used if the moment cannot be balanced within the first one, or only by a tilt that also presses deeper points.
+constexpr double kDepths[] = {3.0, 1e30};
 // The required center of pressure is out of reach if it is missed by more than this fraction of the spacing.
 constexpr double kOutOfReach = 1e-3;
 // Maximum number of iterations of the depth estimate. Each iteration leaves out the taxels that are not pressed at
