@@ -189,10 +189,13 @@ void bind_class(nb::module_& m) {
                         begin.size() == n + 1 && static_cast<size_t>(begin.data()[n]) == neighbors.size(),
                     "arrays must have one row for each taxel");
             tactile::Taxels taxels;
-            taxels.positions = vectors(positions), taxels.normals = vectors(normals);
-            const auto* extent = reinterpret_cast<const tactile::Extent*>(extents.data());
-            taxels.extents = {extent, extent + n};
-            taxels.begin = copied<int64_t>(begin), taxels.neighbors = copied<int32_t>(neighbors);
+            for (size_t t = 0; t < n; ++t) {
+              const double* extent = extents.data() + 3 * t;
+              taxels.list.push_back({points(positions)[t], points(normals)[t], extent[0], extent[1], extent[2],
+                                     static_cast<int32_t>(begin.data()[t]),
+                                     static_cast<int32_t>(begin.data()[t + 1])});
+            }
+            taxels.neighbors = copied<int32_t>(neighbors);
             taxels.along_surface = along_surface;
             taxels.patches = records<tactile::Patch>(patches);
             taxels.sort_into_cells();
@@ -215,7 +218,13 @@ void bind_class(nb::module_& m) {
           nb::rv_policy::move,
           "Start of each cell's taxels in `order`; after the cells of each patch, the end of the last cell.")
       .def_prop_ro(
-          "order", [](const SharedSkin& self) { return array(std::vector(self.taxels.order)); }, nb::rv_policy::move,
+          "order",
+          [](const SharedSkin& self) {
+            std::vector<int64_t> order;
+            for (const auto& spot : self.taxels.spots) order.push_back(spot.taxel);
+            return array(std::move(order));
+          },
+          nb::rv_policy::move,
           "Indices of the taxels, cell by cell.")
       .def(
           "loads",
@@ -358,7 +367,7 @@ void bind_class(nb::module_& m) {
             for (size_t m = 0; m < table.size(); ++m) {
               for (int64_t e = begin.data()[m]; e < begin.data()[m + 1]; ++e) {
                 out.push_back(table[m]);
-                out.back().velocity = velocity_at(table[m], self.taxels.positions[taxel.data()[e]]);
+                out.back().velocity = velocity_at(table[m], self.taxels[taxel.data()[e]].position);
               }
             }
             return bytes_of(std::move(out));

@@ -12,9 +12,9 @@ constexpr double kApart = 0.7;
 constexpr double kFacing = 0.2;
 // Gap of a taxel if the line from the taxel along the pair's normal misses the other body [m].
 constexpr double kMissed = 1e300;
-// Depths up to which points may be pressed, as multiples of the depth estimated without a tilt. The second one is
-// only used if the moment cannot be balanced within the first, or only by a tilt that also presses deeper points.
-constexpr double kGuess = 3.0, kAnyDepth = 1e30;
+// Depths up to which points may be pressed, as multiples of the depth estimated without a tilt. The second one is only
+// used if the moment cannot be balanced within the first one, or only by a tilt that also presses deeper points.
+constexpr double kDepths[] = {3.0, 1e30};
 // The required center of pressure is out of reach if it is missed by more than this fraction of the spacing.
 constexpr double kOutOfReach = 1e-3;
 // Maximum number of iterations of the depth estimate. Each iteration leaves out the taxels that are not pressed at
@@ -64,7 +64,7 @@ Elastic::Elastic(const ElasticArrays& arrays)
   for (const ElasticTaxel& t : taxels_) {
     columns_.x.push_back(t.position.x), columns_.y.push_back(t.position.y), columns_.z.push_back(t.position.z);
     columns_.normal_x.push_back(t.normal.x), columns_.normal_y.push_back(t.normal.y);
-    columns_.normal_z.push_back(t.normal.z), columns_.area.push_back(t.area), columns_.margin.push_back(t.margin);
+    columns_.normal_z.push_back(t.normal.z), ids_.push_back(t.id), columns_.area.push_back(t.area), columns_.margin.push_back(t.margin);
   }
   const double* point = arrays.points.begin();
   for (; point != arrays.points.end(); point += kPointWidth) {
@@ -255,13 +255,13 @@ Layer::Result ContactArea::press() {
   }
   Layer::Result result;
   result.miss = result.highest = kInfinity;
-  for (const double depths : {kGuess, kAnyDepth}) {
+  for (const double depths : kDepths) {
     measure(volume, depths);
     const double within = depths * depth_, limit = least_ + std::min(reach_, within);
     find_points(limit, within < reach_ ? limit : kMissed);
     if (layer.points.count > 0) {
       // Start with all points pressed, so that Newton's method does not get stuck at a border.
-      const double start = depths > kGuess ? reach_ : depth_ < kInfinity ? depth_ : 0.0;
+      const double start = depths > kDepths[0] ? std::min(reach_, within) : depth_ < kInfinity ? depth_ : 0.0;
       result = layer.press(balance, least_point_ + start);
     }
     // If the layer presses points beyond the limit, the result is not used.
@@ -549,25 +549,43 @@ inline void ContactArea::add_point(size_t e) {
   const size_t k = points.count++;
   points.u[k] = near_.x[e], points.v[k] = near_.y[e], points.z[k] = near_.z[e];
   points.gap[k] = near_.gap[e], points.area[k] = near_.cosine[e] * near_.area[e];
-  points.taxel[k] = elastic_.taxels_[near_.taxel[e]].id;
+  points.taxel[k] = elastic_.ids_[near_.taxel[e]];
 }
 
 // Add a point for each taxel that is, with all its neighbors, under a level face. The other taxels within the limit
 // are written to `several`.
-void ContactArea::add_level_points(double limit) {
+TACTILE_WIDE void ContactArea::add_level_points(double limit) {
+  LayerPoints& points = scratch_.layer.points;
   const LevelFace face = level_face();
-  for (size_t e = 0; e < measured_; ++e) {
-    if (near_.gap[e] > limit) continue;
-    const double margin = near_.margin[e];
-    if (face.exists && margin >= 0.0 && near_.cosine[e] > kUpright && kLevelSlope * margin <= kUneven * spacing_) {
-      const Vec3 below{near_.x[e], near_.y[e], near_.z[e] - near_.gap[e]};
-      const double a = face.start_a + dot(face.a, below), b = face.start_b + dot(face.b, below);
-      if (std::abs(a) + 1.1 * margin <= face.half_a && std::abs(b) + 1.1 * margin <= face.half_b) {
-        add_point(e);
-        continue;
+  // Neighbors may be a little farther away along the face.
+  const double most_margin = face.exists ? kUneven * spacing_ / kLevelSlope : -1.0, further = 1.1;
+  for (size_t e = 0; e < measured_; e += kLanes) {
+    Lanes x, y, z, gap, cosine, area, margin;
+    load(x, &near_.x[e]), load(y, &near_.y[e]), load(z, &near_.z[e]), load(gap, &near_.gap[e]);
+    load(cosine, &near_.cosine[e]), load(area, &near_.area[e]), load(margin, &near_.margin[e]);
+    const Lanes below = z - gap, beside = further * margin;
+    const Lanes a = face.start_a + face.a.x * x + face.a.y * y + face.a.z * below;
+    const Lanes b = face.start_b + face.b.x * x + face.b.y * y + face.b.z * below;
+    const Mask within = ~(gap > limit);
+    const Mask level = within & (margin >= 0.0) & (margin <= most_margin) & (cosine > kUpright) &
+                       (a + beside <= face.half_a) & (beside - a <= face.half_a) & (b + beside <= face.half_b) &
+                       (beside - b <= face.half_b);
+    if (e + kLanes <= measured_ && (level[0] & level[1] & level[2] & level[3])) {
+      const size_t k = points.count;
+      area *= cosine;
+      store(&points.u[k], x), store(&points.v[k], y), store(&points.z[k], z);
+      store(&points.gap[k], gap), store(&points.area[k], area);
+      for (int i = 0; i < kLanes; ++i) points.taxel[k + i] = elastic_.ids_[near_.taxel[e + i]];
+      points.count = k + kLanes;
+      continue;
+    }
+    for (int i = 0; i < kLanes && e + i < measured_; ++i) {
+      if (level[i]) {
+        add_point(e + i);
+      } else if (within[i]) {
+        scratch_.several.push_back(static_cast<int32_t>(e + i));
       }
     }
-    scratch_.several.push_back(static_cast<int32_t>(e));
   }
 }
 
@@ -657,7 +675,7 @@ TACTILE_WIDE void ContactArea::add_cell_points(double most) {
     store(&points.gap[k], gap);
     lowest = gap < lowest ? gap : lowest;
   }
-  const double least = std::min(std::min(lowest[0], lowest[1]), std::min(lowest[2], lowest[3]));
+  const double least = -largest(-lowest);
   if (single == 0 && !(least <= most)) points.count = 0;
   least_point_ = std::min(least, least_);
 }
@@ -710,20 +728,28 @@ size_t Elastic::add_readings(const Taxels& taxels, ElasticScratch& scratch, Rang
       for (Vec3& row : axes.row) row = load.rotation * row;
     }
     const Pressed& pressed = scratch.layer.pressed;
+    const bool slip = quantity == Quantity::kSlip;
+    const bool friction = quantity != Quantity::kNormalForce, normal = quantity != Quantity::kFriction;
+    // Without a twist, all forces have the same direction.
+    const bool parallel = result.twist == 0.0 && !slip;
+    const double lean = friction ? 1.0 / pair.force.z : 0.0;
+    const Vec3 direction = axes.transposed({lean * pair.force.x, lean * pair.force.y, normal ? 1.0 : 0.0});
     for (size_t e = 0; e < pressed.count; ++e) {
-      const TaxelLoad taxel(pair, result, pressed, e);
-      const double push = taxel.force.z;
       double* sum = sums.touch(pressed.taxel[e]);
-      Vec3 value = taxel.force;
-      switch (quantity) {
-        case Quantity::kNormal: sum[0] += 1.0, sum[1] += push; continue;
-        case Quantity::kNormalForce: value.x = value.y = 0.0; break;
-        case Quantity::kFriction: value.z = 0.0; break;
-        case Quantity::kSlip: value = push * (pair.velocity + cross(pair.turn, taxel.point)), value.z = 0.0; break;
-        default: break;
+      const double push = result.scale * pressed.depth[e];
+      sum[0] += slip ? push : 1.0;
+      if (quantity == Quantity::kNormal) {
+        sum[1] += push;
+        continue;
       }
-      sum[0] += quantity == Quantity::kSlip ? push : 1.0;
-      value = axes.transposed(value);
+      Vec3 value = push * direction;
+      if (!parallel) {
+        const TaxelLoad taxel(pair, result, pressed, e);
+        value = slip ? push * (pair.velocity + cross(pair.turn, taxel.point)) : taxel.force;
+        if (!friction) value.x = value.y = 0.0;
+        if (!normal || slip) value.z = 0.0;
+        value = axes.transposed(value);
+      }
       for (int i = 0; i < 3; ++i) sum[1 + i] += value[i];
     }
   });

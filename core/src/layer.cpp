@@ -148,22 +148,19 @@ Layer::Result Layer::press(const Balance& load, double start) {
   return result;
 }
 
-// Change x and y of the points to u and v. The bounds of u and v are 8-norms over all points.
+// Change x and y of the points to u and v.
 TACTILE_WIDE void Layer::project(double lean_u, double lean_v) {
-  Lanes total{}, sum_u{}, sum_v{};
+  Lanes total{}, far_u{}, far_v{};
   for (size_t k = 0; k < points.count; k += kLanes) {
     Lanes u, v, z, area;
     load(u, &points.u[k]), load(v, &points.v[k]), load(z, &points.z[k]), load(area, &points.area[k]);
     u -= lean_u * z, v -= lean_v * z;
     store(&points.u[k], u), store(&points.v[k], v);
     total += area;
-    u *= u, v *= v;
-    u *= u, v *= v;
-    sum_u += u * u, sum_v += v * v;
+    u = u < 0.0 ? -u : u, v = v < 0.0 ? -v : v;
+    far_u = u > far_u ? u : far_u, far_v = v > far_v ? v : far_v;
   }
-  total_ = sum(total);
-  far_u_ = std::sqrt(std::sqrt(std::sqrt(sum(sum_u))));
-  far_v_ = std::sqrt(std::sqrt(std::sqrt(sum(sum_v))));
+  total_ = sum(total), far_u_ = largest(far_u), far_v_ = largest(far_v);
 }
 
 // Find the plane that balances the force at a center of pressure, starting from the given one and its integrals.
@@ -295,7 +292,7 @@ TACTILE_WIDE double Layer::sum_up(const LayerPoints& on, const Plane& plane) {
     n += depth > 0.0;
   }
   pressed.count = n;
-  return std::max(std::max(highest[0], highest[1]), std::max(highest[2], highest[3]));
+  return largest(highest);
 }
 
 // The twist that balances a torsional moment, and the sums of normal force times height times coordinate

@@ -53,7 +53,7 @@ void Skin::add_loads(const Function& function, SkinScratch& scratch) const {
     if (function.quantity == Quantity::kSlip) {
       Load moved = load;
       share(load, taxel, scratch.weight.data(), function.mean, [&](size_t e) {
-        moved.velocity = velocity_at(load, taxels.positions[taxel[e]]);
+        moved.velocity = velocity_at(load, taxels[taxel[e]].position);
         evaluate(moved, Quantity::kSlip, values);
         return values;
       }, sums);

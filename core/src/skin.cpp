@@ -25,7 +25,7 @@ Span cells_around(const Patch& patch, const Vec3& point, double radius, int axis
   return {cell(point[axis] - radius), cell(point[axis] + radius) + 1};
 }
 
-// Call a function for each taxel in the cells of a patch around a point; return whether these are all cells.
+// Call a function for each spot in the cells of a patch around a point; return whether these are all cells.
 template <class Visit>
 bool visit_around(const Taxels& taxels, const Patch& patch, const Vec3& point, double radius, Visit visit) {
   Span around[3];
@@ -33,7 +33,7 @@ bool visit_around(const Taxels& taxels, const Patch& patch, const Vec3& point, d
   for (int64_t i = around[0].first; i < around[0].last; ++i) {
     for (int64_t j = around[1].first; j < around[1].last; ++j) {
       const int64_t* row = taxels.cell_start.data() + patch.base + (i * patch.shape[1] + j) * patch.shape[2];
-      for (int64_t e = row[around[2].first]; e < row[around[2].last]; ++e) visit(taxels.order[e]);
+      for (int64_t e = row[around[2].first]; e < row[around[2].last]; ++e) visit(taxels.spots[e]);
     }
   }
   int64_t seen = 1, all = 1;
@@ -56,20 +56,20 @@ Vec3 turned(const Vec3& v, const Vec3& a, const Vec3& b) {
 
 void Taxels::sort_into_cells() {
   cell_start.clear();
-  order.resize(size());
+  spots.resize(size());
   std::vector<int64_t> cell(size()), filled;
   for (Patch& patch : patches) {
     const auto number = static_cast<double>(patch.stop - patch.start);
     Vec3 low{kInfinity, kInfinity, kInfinity}, high{-kInfinity, -kInfinity, -kInfinity};
     for (int64_t t = patch.start; t < patch.stop; ++t) {
       for (int axis = 0; axis < 3; ++axis) {
-        low[axis] = std::min(low[axis], positions[t][axis]);
-        high[axis] = std::max(high[axis], positions[t][axis]);
+        low[axis] = std::min(low[axis], list[t].position[axis]);
+        high[axis] = std::max(high[axis], list[t].position[axis]);
       }
     }
-    // Cells are as large as the spacing, or larger so that there are at most about 2 n + 64.
+    // Cells are twice as large as the spacing, or larger so that there are at most about 2 n + 64.
     const auto count = [&](int axis) { return std::floor((high[axis] - low[axis]) / patch.cell) + 1.0; };
-    patch.cell = patch.spacing;
+    patch.cell = 2.0 * patch.spacing;
     while (count(0) * count(1) * count(2) > 2.0 * number + 64.0) patch.cell *= 1.25;
     patch.corner = low;
     for (int axis = 0; axis < 3; ++axis) patch.shape[axis] = static_cast<int64_t>(count(axis));
@@ -77,17 +77,17 @@ void Taxels::sort_into_cells() {
     patch.limited = 0;
     std::vector<int64_t> first(patch.shape[0] * patch.shape[1] * patch.shape[2] + 1);
     for (int64_t t = patch.start; t < patch.stop; ++t) {
-      const Vec3 offset = positions[t] - low;
+      const Vec3 offset = list[t].position - low;
       int64_t at[3];
       for (int axis = 0; axis < 3; ++axis) at[axis] = static_cast<int64_t>(offset[axis] / patch.cell);
       cell[t] = (at[0] * patch.shape[1] + at[1]) * patch.shape[2] + at[2];
       ++first[cell[t] + 1];
-      patch.limited |= extents[t].limit < kInfinity;
+      patch.limited |= list[t].limit < kInfinity;
     }
     first[0] = patch.start;
     std::partial_sum(first.begin(), first.end(), first.begin());
     cell_start.insert(cell_start.end(), first.begin(), first.end());
-    for (int64_t t = patch.start; t < patch.stop; ++t) order[first[cell[t]]++] = t;
+    for (int64_t t = patch.start; t < patch.stop; ++t) spots[first[cell[t]]++] = {list[t].position, t};
   }
 }
 
@@ -98,11 +98,12 @@ int64_t Taxels::nearest(const Load& load) const {
   for (double radius = patch.spacing;; radius *= 2.0) {
     int64_t best = -1, facing = -1;
     double best_d = kInfinity, facing_d = kInfinity;
-    const bool all = visit_around(*this, patch, load.point, radius, [&](int64_t q) {
-      const Vec3 away = positions[q] - load.point;
+    const bool all = visit_around(*this, patch, load.point, radius, [&](const Spot& spot) {
+      const Vec3 away = spot.position - load.point;
       const double d = dot(away, away);
+      const int64_t q = spot.taxel;
       if (d < best_d || (d == best_d && q < best)) best = q, best_d = d;
-      if ((d < facing_d || (d == facing_d && q < facing)) && faces(q, load.normal)) facing = q, facing_d = d;
+      if ((d < facing_d || (d == facing_d && q < facing)) && list[q].faces(load.normal)) facing = q, facing_d = d;
     });
     const double within = std::min(radius, reach);
     if (facing >= 0 && facing_d <= within * within) return facing;
@@ -112,10 +113,9 @@ int64_t Taxels::nearest(const Load& load) const {
 
 bool Taxels::is_outside(const Load& load) const {
   if (!patches[load.patch].limited) return false;
-  const int64_t taxel = nearest(load);
-  const double limit = extents[taxel].limit;
-  const Vec3 away = positions[taxel] - load.point;
-  return limit < kInfinity && (dot(away, away) > limit * limit || !faces(taxel, load.normal));
+  const Taxel& taxel = list[nearest(load)];
+  const Vec3 away = taxel.position - load.point;
+  return taxel.limit < kInfinity && (dot(away, away) > taxel.limit * taxel.limit || !taxel.faces(load.normal));
 }
 
 void Taxels::k_nearest(const Vec3& point, int64_t patch_index, int64_t k, int64_t* out, double* distance) const {
@@ -127,8 +127,9 @@ void Taxels::k_nearest(const Vec3& point, int64_t patch_index, int64_t k, int64_
   }
   for (double radius = patch.spacing;; radius *= 2.0) {
     int64_t found = 0;
-    const bool all = visit_around(*this, patch, point, radius, [&](int64_t q) {
-      const double d = norm(positions[q] - point);
+    const bool all = visit_around(*this, patch, point, radius, [&](const Spot& spot) {
+      const int64_t q = spot.taxel;
+      const double d = norm(spot.position - point);
       // Insert it in order of distance; equally near taxels are in order of their index.
       int64_t at = found;
       while (at > 0 && (d < distance[at - 1] || (d == distance[at - 1] && q < out[at - 1]))) {
@@ -175,19 +176,19 @@ void Search::spread(const Taxels& taxels, const Load& load, Law law, double reac
   double width = taxels.patches[load.patch].spacing;
   if (law == Law::kLinear) {
     for (size_t k = first; k < taxel.size(); ++k) {
-      width = std::min(width, std::max(taxels.extents[taxel[k]].spacing, distance_[taxel[k]]));
+      width = std::min(width, std::max(taxels[taxel[k]].spacing, distance_[taxel[k]]));
     }
   }
   for (size_t k = first; k < taxel.size(); ++k) {
-    const Extent& extent = taxels.extents[taxel[k]];
+    const Taxel& own = taxels[taxel[k]];
     const double distance = distance_[taxel[k]];
     distance_[taxel[k]] = kInfinity;
     if (law == Law::kLinear) {
-      const double part = std::min(extent.spacing, width) / width;
+      const double part = std::min(own.spacing, width) / width;
       weight.push_back(part * part * std::max(1.0 - 0.5 * distance / width, 0.0));
     } else if (law == Law::kHertz) {
       const double relative = distance / reach;
-      weight.push_back(distance < reach ? extent.area * std::sqrt(1.0 - relative * relative) : 0.0);
+      weight.push_back(distance < reach ? own.area * std::sqrt(1.0 - relative * relative) : 0.0);
     } else {
       weight.push_back(distance);
     }
@@ -210,21 +211,21 @@ void Search::walk(const Taxels& taxels, const Load& load, double reach, double s
                   std::vector<int64_t>& queue) {
   if (distance_.size() < taxels.size()) distance_.resize(taxels.size(), kInfinity);
   const int64_t start = taxels.nearest(load);
-  const double away = norm(taxels.positions[start] - load.point);
+  const double away = norm(taxels[start].position - load.point);
   reach += spacings *
-           std::min(std::max(taxels.extents[start].spacing, away), taxels.patches[load.patch].spacing);
+           std::min(std::max(taxels[start].spacing, away), taxels.patches[load.patch].spacing);
   if (taxels.along_surface) return walk_along(taxels, load, start, reach, queue);
   // Breadth-first search with straight distances.
   size_t head = queue.size();
   queue.push_back(start), distance_[start] = away;
   for (; head < queue.size(); ++head) {
-    const int64_t taxel = queue[head];
-    for (int64_t e = taxels.begin[taxel]; e < taxels.begin[taxel + 1]; ++e) {
+    const Taxel& taxel = taxels[queue[head]];
+    for (int32_t e = taxel.begin; e < taxel.end; ++e) {
       const int64_t q = taxels.neighbors[e];
       if (distance_[q] < kInfinity) continue;
-      const Vec3 offset = taxels.positions[q] - load.point;
+      const Vec3 offset = taxels[q].position - load.point;
       const double d = dot(offset, offset);
-      if (d <= reach * reach && d < kInfinity && taxels.faces(q, load.normal)) {
+      if (d <= reach * reach && d < kInfinity && taxels[q].faces(load.normal)) {
         distance_[q] = std::sqrt(d), queue.push_back(q);
       }
     }
@@ -234,12 +235,11 @@ void Search::walk(const Taxels& taxels, const Load& load, double reach, double s
 // Dijkstra's algorithm, with distances along the surface.
 void Search::walk_along(const Taxels& taxels, const Load& load, int64_t start, double reach,
                         std::vector<int64_t>& queue) {
-  const auto& normals = taxels.normals;
   if (vector_.size() < taxels.size()) vector_.resize(taxels.size());
-  const Vec3 n = taxicab(load.normal) != 0.0 ? -1.0 * load.normal : normals[start];
+  const Vec3 n = taxicab(load.normal) != 0.0 ? -1.0 * load.normal : taxels[start].normal;
   // The load is assumed to be on the surface, so the first step's component along the normal is removed.
-  const Vec3 step = taxels.positions[start] - load.point;
-  Vec3 vector = turned(step - dot(step, n) * n, n, normals[start]);
+  const Vec3 step = taxels[start].position - load.point;
+  Vec3 vector = turned(step - dot(step, n) * n, n, taxels[start].normal);
   if (!(taxicab(vector) < kFar)) vector = {};
   vector_[start] = vector, distance_[start] = norm(vector);
   push(distance_[start], start);
@@ -247,21 +247,23 @@ void Search::walk_along(const Taxels& taxels, const Load& load, int64_t start, d
     const auto [distance, taxel] = pop();
     if (distance > distance_[taxel]) continue;
     queue.push_back(taxel);
-    for (int64_t e = taxels.begin[taxel]; e < taxels.begin[taxel + 1]; ++e) {
+    const Taxel& here = taxels[taxel];
+    for (int32_t e = here.begin; e < here.end; ++e) {
       const int64_t q = taxels.neighbors[e];
-      if (distance_[q] <= distance || !taxels.faces(q, load.normal)) continue;
+      const Taxel& there = taxels[q];
+      if (distance_[q] <= distance || !there.faces(load.normal)) continue;
       // Rotate the vector into the plane midway between the two tangent planes, and project the edge onto it
       // without changing its length.
-      Vec3 middle = normals[taxel] + normals[q];
+      Vec3 middle = here.normal + there.normal;
       const double length = dot(middle, middle);
       middle = (length > 1e-12 ? 1.0 / std::sqrt(length) : 0.0) * middle;
-      const Vec3 edge = taxels.positions[q] - taxels.positions[taxel];
+      const Vec3 edge = there.position - here.position;
       const double square = dot(edge, edge), height = dot(edge, middle), flat = square - height * height;
       const double stretch = flat > 1e-6 * square ? std::sqrt(square / flat) : 1.0;
-      vector = turned(vector_[taxel], normals[taxel], middle) + stretch * (edge - height * middle);
+      vector = turned(vector_[taxel], here.normal, middle) + stretch * (edge - height * middle);
       const double d = std::max(norm(vector), distance);
       if (d <= reach && d < distance_[q]) {
-        distance_[q] = d, vector_[q] = turned(vector, middle, normals[q]);
+        distance_[q] = d, vector_[q] = turned(vector, middle, there.normal);
         push(d, q);
       }
     }

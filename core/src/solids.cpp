@@ -43,41 +43,40 @@ Interval intersect(const Solid& solid, const Vec3& p, const Vec3& d) {
   return {std::max(tube.enter, middle - reach), std::min(tube.leave, middle + reach)};
 }
 
-// The loops below have no branches, so that they compile to vector instructions.
-#define TACTILE_POINT_IN_SOLID                                                                  \
-  const double x = px[k] - t.x, y = py[k] - t.y, z = pz[k] - t.z;                               \
-  const double sx = r[0].x * x + r[1].x * y + r[2].x * z, sy = r[0].y * x + r[1].y * y + r[2].y * z; \
-  const double sz = r[0].z * x + r[1].z * y + r[2].z * z;
-
-TACTILE_WIDE void reduce_to_plane(const Placed& placed, const Columns& points) {
-  const double *px = points.x, *py = points.y, *pz = points.z;
-  double* __restrict gap = points.gap;
-  const Vec3 t = placed.position, up{placed.rotation.row[0].z, placed.rotation.row[1].z, placed.rotation.row[2].z};
-  if (!(up.z > kParallel)) {
-    for (size_t k = 0; k < points.count; ++k) {
-      const double height = up.x * (px[k] - t.x) + up.y * (py[k] - t.y) + up.z * (pz[k] - t.z);
-      if (height < 0.0 && up.z >= 0.0) gap[k] = -kInfinity;
-    }
-    return;
-  }
-  const double slope_x = up.x / up.z, slope_y = up.y / up.z;
-  for (size_t k = 0; k < points.count; ++k) {
-    const double here = pz[k] - t.z + slope_x * (px[k] - t.x) + slope_y * (py[k] - t.y);
-    gap[k] = here < gap[k] ? here : gap[k];
+// Reduce the gaps of four points at a time to those that `gap_at` writes for points in the frame of the solid.
+template <class GapAt>
+inline __attribute__((always_inline)) void reduce(const Placed& placed, const Columns& points, const GapAt& gap_at) {
+  const Vec3 t = placed.position, *r = placed.rotation.row;
+  for (size_t k = 0; k < points.count; k += kLanes) {
+    Lanes x, y, z, gap, here;
+    load(x, points.x + k), load(y, points.y + k), load(z, points.z + k), load(gap, points.gap + k);
+    x -= t.x, y -= t.y, z -= t.z;
+    const Lanes px = r[0].x * x + r[1].x * y + r[2].x * z, py = r[0].y * x + r[1].y * y + r[2].y * z;
+    const Lanes pz = r[0].z * x + r[1].z * y + r[2].z * z;
+    gap_at(px, py, pz, here);
+    gap = here < gap ? here : gap;
+    store(points.gap + k, gap);
   }
 }
 
-TACTILE_WIDE void reduce_to_sphere(double radius, const Placed& placed, const Columns& points) {
-  const double *px = points.x, *py = points.y, *pz = points.z;
-  double* __restrict gap = points.gap;
-  const Vec3 t = placed.position;
-  for (size_t k = 0; k < points.count; ++k) {
-    const double x = px[k] - t.x, y = py[k] - t.y, z = pz[k] - t.z;
-    const double root = radius * radius - x * x - y * y;
-    const double half = std::sqrt(root > 0.0 ? root : 0.0);
-    const double here = (root >= 0.0) & (z + half >= 0.0) ? z - half : kInfinity;
-    gap[k] = here < gap[k] ? here : gap[k];
-  }
+// The lines go along -z of the frame of the points; `up` is that z axis in the frame of the solid.
+
+TACTILE_WIDE void reduce_to_plane(const Vec3& up, const Placed& placed, const Columns& points) {
+  const double slope = up.z > kParallel ? 1.0 / up.z : 0.0;
+  const double below = up.z >= 0.0 ? -kInfinity : kInfinity;  // for lines parallel to the plane or away from it
+  reduce(placed, points, [&](const Lanes&, const Lanes&, const Lanes& z, Lanes& here) __attribute__((always_inline)) {
+    here = slope > 0.0 ? z * slope : z < 0.0 ? Lanes{} + below : Lanes{} + kInfinity;
+  });
+}
+
+TACTILE_WIDE void reduce_to_sphere(const Vec3& up, double radius, const Placed& placed, const Columns& points) {
+  reduce(placed, points, [&](const Lanes& x, const Lanes& y, const Lanes& z, Lanes& here) __attribute__((always_inline)) {
+    const Lanes height = up.x * x + up.y * y + up.z * z;
+    const Lanes root = radius * radius - (x * x + y * y + z * z - height * height);
+    Lanes half;
+    square_root(half, root);
+    here = (root >= 0.0) & (height + half >= 0.0) ? height - half : Lanes{} + kInfinity;
+  });
 }
 
 // The faces normal to one axis of a box.
@@ -92,80 +91,66 @@ struct Slab {
     limit = crosses ? kInfinity : half;
     reach = crosses ? half * std::abs(inverse) : kInfinity;
   }
+  // Reduce an interval of the line to the part between the faces.
+  __attribute__((always_inline)) void clip(const Lanes& at, Lanes& first, Lanes& last) const {
+    const Lanes middle = at * inverse, half = (at <= limit) & (at >= -limit) ? Lanes{} + reach : Lanes{} - kInfinity;
+    const Lanes near = middle - half, far = middle + half;
+    first = near > first ? near : first, last = far < last ? far : last;
+  }
 };
 
-TACTILE_WIDE void reduce_to_box(const Vec3& size, const Placed& placed, const Columns& points) {
-  const double *px = points.x, *py = points.y, *pz = points.z;
-  double* __restrict gap = points.gap;
-  const Vec3 t = placed.position, *r = placed.rotation.row;
-  const Slab a(r[2].x, size.x), b(r[2].y, size.y), c(r[2].z, size.z);
-  for (size_t k = 0; k < points.count; ++k) {
-    TACTILE_POINT_IN_SOLID
-    const double middle_a = sx * a.inverse, middle_b = sy * b.inverse, middle_c = sz * c.inverse;
-    const double reach_a = std::abs(sx) <= a.limit ? a.reach : -kInfinity;
-    const double reach_b = std::abs(sy) <= b.limit ? b.reach : -kInfinity;
-    const double reach_c = std::abs(sz) <= c.limit ? c.reach : -kInfinity;
-    double first = middle_a - reach_a, last = middle_a + reach_a;
-    const double first_b = middle_b - reach_b, last_b = middle_b + reach_b;
-    const double first_c = middle_c - reach_c, last_c = middle_c + reach_c;
-    first = first_b > first ? first_b : first, last = last_b < last ? last_b : last;
-    first = first_c > first ? first_c : first, last = last_c < last ? last_c : last;
-    const double here = (first <= last) & (last >= 0.0) ? first : kInfinity;
-    gap[k] = here < gap[k] ? here : gap[k];
-  }
+TACTILE_WIDE void reduce_to_box(const Vec3& up, const Vec3& size, const Placed& placed, const Columns& points) {
+  const Slab a(up.x, size.x), b(up.y, size.y), c(up.z, size.z);
+  reduce(placed, points, [&](const Lanes& x, const Lanes& y, const Lanes& z, Lanes& here) __attribute__((always_inline)) {
+    Lanes first = Lanes{} - kInfinity, last = Lanes{} + kInfinity;
+    a.clip(x, first, last), b.clip(y, first, last), c.clip(z, first, last);
+    here = (first <= last) & (last >= 0.0) ? first : Lanes{} + kInfinity;
+  });
 }
 
 // Lines enter and leave a capsule through its cylinder or through one of the balls at its ends.
-TACTILE_WIDE void reduce_to_capsule(double radius, double length, const Placed& placed, const Columns& points) {
-  const double *px = points.x, *py = points.y, *pz = points.z;
-  double* __restrict gap = points.gap;
-  const Vec3 t = placed.position, *r = placed.rotation.row;
-  const Vec3 up = r[2];
+TACTILE_WIDE void reduce_to_capsule(const Vec3& up, double radius, double length, const Placed& placed,
+                                    const Columns& points) {
   const double across = up.x * up.x + up.y * up.y;
   const double inverse = across >= kParallel ? 1.0 / across : 0.0;
   const double least = across >= kParallel ? 0.0 : kInfinity;
-  for (size_t k = 0; k < points.count; ++k) {
-    TACTILE_POINT_IN_SOLID
-    const double middle = sx * up.x + sy * up.y, outside = sx * sx + sy * sy - radius * radius;
-    double root = middle * middle - across * outside;
-    double half = std::sqrt(root > 0.0 ? root : 0.0);
-    double first = (middle - half) * inverse, last = (middle + half) * inverse;
-    const bool meets = root >= least;
-    first = meets & (std::abs(sz - first * up.z) <= length) ? first : kInfinity;
-    last = meets & (std::abs(sz - last * up.z) <= length) ? last : -kInfinity;
+  reduce(placed, points, [&](const Lanes& x, const Lanes& y, const Lanes& z, Lanes& here) __attribute__((always_inline)) {
+    const Lanes none = Lanes{} + kInfinity, middle = x * up.x + y * up.y, outside = x * x + y * y - radius * radius;
+    Lanes root = middle * middle - across * outside, half;
+    square_root(half, root);
+    Lanes first = (middle - half) * inverse, last = (middle + half) * inverse;
+    const Lanes in = z - first * up.z, out = z - last * up.z;
+    first = (root >= least) & (in <= length) & (in >= -length) ? first : none;
+    last = (root >= least) & (out <= length) & (out >= -length) ? last : -none;
     for (const double end : {-length, length}) {
-      const double there = sz - end, center = middle + there * up.z;
+      const Lanes there = z - end, center = middle + there * up.z;
       root = center * center - outside - there * there;
-      half = std::sqrt(root > 0.0 ? root : 0.0);
-      const double near = root >= 0.0 ? center - half : kInfinity, far = root >= 0.0 ? center + half : -kInfinity;
+      square_root(half, root);
+      const Lanes near = root >= 0.0 ? center - half : none, far = root >= 0.0 ? center + half : -none;
       first = near < first ? near : first, last = far > last ? far : last;
     }
-    const double here = last >= 0.0 ? first : kInfinity;
-    gap[k] = here < gap[k] ? here : gap[k];
-  }
+    here = last >= 0.0 ? first : none;
+  });
 }
 
 }  // namespace
 
 void reduce_gaps(const Solid& solid, const Placed& placed, const Columns& points) {
+  const Vec3 up = placed.rotation.row[2], &size = solid.size;
   switch (solid.kind) {
-    case mjGEOM_PLANE: return reduce_to_plane(placed, points);
-    case mjGEOM_SPHERE: return reduce_to_sphere(solid.size.x, placed, points);
-    case mjGEOM_BOX: return reduce_to_box(solid.size, placed, points);
-    case mjGEOM_CAPSULE: return reduce_to_capsule(solid.size.x, solid.size.y, placed, points);
+    case mjGEOM_PLANE: return reduce_to_plane(up, placed, points);
+    case mjGEOM_SPHERE: return reduce_to_sphere(up, size.x, placed, points);
+    case mjGEOM_BOX: return reduce_to_box(up, size, placed, points);
+    case mjGEOM_CAPSULE: return reduce_to_capsule(up, size.x, size.y, placed, points);
     default: break;
   }
-  const double *px = points.x, *py = points.y, *pz = points.z;
-  const Vec3 t = placed.position, *r = placed.rotation.row;
-  for (size_t k = 0; k < points.count; ++k) {
-    TACTILE_POINT_IN_SOLID
-    const Interval inside = intersect(solid, {sx, sy, sz}, -1.0 * r[2]);
-    const double here = inside.enter <= inside.leave && inside.leave >= 0.0 ? inside.enter : kInfinity;
-    points.gap[k] = here < points.gap[k] ? here : points.gap[k];
-  }
+  reduce(placed, points, [&](const Lanes& x, const Lanes& y, const Lanes& z, Lanes& here) {
+    for (int i = 0; i < kLanes; ++i) {
+      const Interval inside = intersect(solid, {x[i], y[i], z[i]}, -1.0 * up);
+      here[i] = inside.enter <= inside.leave && inside.leave >= 0.0 ? inside.enter : kInfinity;
+    }
+  });
 }
-
-#undef TACTILE_POINT_IN_SOLID
 
 double TriangleBins::Shape::height(double px, double py) const {
   const double dx = px - x, dy = py - y;

@@ -112,7 +112,7 @@ class Elastic {
   struct {
     std::vector<double> x, y, z, normal_x, normal_y, normal_z, area, margin;
   } columns_;  // of the taxels
-  std::vector<int32_t> place_, beside_;
+  std::vector<int32_t> ids_, place_, beside_;
   size_t width_ = 0;  // neighbors of each taxel in `beside_`
   struct {
     std::vector<double> x, y, z, normal_x, normal_y, normal_z, area;

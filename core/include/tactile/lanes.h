@@ -4,6 +4,8 @@
 // therefore the same on all machines, whether or not they have vector registers of this size.
 #pragma once
 
+#include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -18,6 +20,13 @@ using Mask = int64_t __attribute__((vector_size(kLanes * sizeof(double))));  // 
 inline void load(Lanes& lanes, const double* from) { std::memcpy(&lanes, from, sizeof(lanes)); }
 inline void store(double* to, const Lanes& lanes) { std::memcpy(to, &lanes, sizeof(lanes)); }
 inline double sum(const Lanes& lanes) { return (lanes[0] + lanes[1]) + (lanes[2] + lanes[3]); }
+// The square root of numbers >= 0, and 0 of others.
+inline void square_root(Lanes& root, const Lanes& of) {
+  for (int i = 0; i < kLanes; ++i) root[i] = std::sqrt(of[i] > 0.0 ? of[i] : 0.0);
+}
+inline double largest(const Lanes& lanes) {
+  return std::max(std::max(lanes[0], lanes[1]), std::max(lanes[2], lanes[3]));
+}
 
 }  // namespace tactile
 

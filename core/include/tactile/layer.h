@@ -103,7 +103,7 @@ class Layer {
   LayerPoints kept_;             // those points that are pressed or nearly pressed
   std::vector<double> loaded_;   // area times depth of each point [m3]
   double total_ = 0.0;              // area of all points [m2]
-  double far_u_ = 0.0, far_v_ = 0.0;  // upper bounds of the magnitudes of u and v [m]
+  double far_u_ = 0.0, far_v_ = 0.0;  // largest magnitudes of u and v [m]
 };
 
 }  // namespace tactile

@@ -57,28 +57,38 @@ struct Patch {
 };
 static_assert(sizeof(Patch) == 14 * sizeof(double));
 
-// Area [m2], spacing of its pad [m], and largest distance of a load that a taxel receives [m], else infinite.
-struct Extent {
-  double area, spacing, limit;
+// A taxel of a skin.
+struct Taxel {
+  Vec3 position;                 // on the surface [m]
+  Vec3 normal;                   // outward; 0 for a taxel that faces all loads
+  double area = 0.0;             // [m2]
+  double spacing = 0.0;          // of its pad [m]
+  double limit = kInfinity;      // largest distance of a load that it receives [m]
+  int32_t begin = 0, end = 0;    // range of its neighbors in `Taxels::neighbors`
+
+  // A taxel faces a load if the cosine between its outward normal and the load's normal is below 0.3.
+  bool faces(const Vec3& load_normal) const { return dot(normal, load_normal) < 0.3; }
 };
 
 // The taxels of a skin, patch by patch.
 struct Taxels {
-  std::vector<Vec3> positions, normals;  // on the surface; a normal is 0 for a taxel that faces all loads
-  std::vector<Extent> extents;
-  std::vector<Patch> patches;
-  std::vector<int64_t> begin;  // start of each taxel's neighbors, and their number
+  // A taxel in the grid of a patch, with a copy of its position.
+  struct Spot {
+    Vec3 position;
+    int64_t taxel;
+  };
+  std::vector<Taxel> list;
   std::vector<int32_t> neighbors;
-  std::vector<int64_t> cell_start;  // start of each cell's taxels in `order`, and an end for each patch
-  std::vector<int64_t> order;
-  bool along_surface = false;  // measure distances along the surface instead of straight
+  std::vector<Patch> patches;
+  std::vector<int64_t> cell_start;  // start of each cell's taxels in `spots`, and an end for each patch
+  std::vector<Spot> spots;          // cell by cell
+  bool along_surface = false;       // measure distances along the surface instead of straight
 
-  size_t size() const { return positions.size(); }
-  // Build the grids of all patches; fills `cell_start`, `order` and the fields of `patches` about cells.
+  size_t size() const { return list.size(); }
+  const Taxel& operator[](int64_t taxel) const { return list[taxel]; }
+  // Build the grids of all patches; fills `cell_start`, `spots` and the fields of `patches` about cells.
   void sort_into_cells();
 
-  // A taxel faces a load if the cosine between its outward normal and the load's normal is below 0.3.
-  bool faces(int64_t taxel, const Vec3& load_normal) const { return dot(normals[taxel], load_normal) < 0.3; }
   // The taxel that receives a load: the nearest one that faces it, or if there is none within two spacings, the
   // nearest of all.
   int64_t nearest(const Load& load) const;

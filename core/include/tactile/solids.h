@@ -45,7 +45,7 @@ struct Placed {
   Vec3 position;
 };
 
-// Points with their gaps; each coordinate is in an array of its own, so that loops use vector instructions.
+// Points with their gaps, each coordinate in an array of its own. Loops over `Lanes` read and write beyond the end.
 struct Columns {
   const double *x, *y, *z;
   double* gap;  // to the nearest surface below the point, negative inside a solid [m]
