@@ -172,6 +172,8 @@ class ViewFrame:
     """Reading at the end of the colour scale; 0 adapts the scale to the readings."""
     forces: np.ndarray = _empty(0, 3)
     """Net force on each pad's body (s, 3) [N]; in a bag without contacts, the sum of its readings."""
+    pad_readings: np.ndarray = _empty(0)
+    """Force on each pad by its own readings (s,) [N], or its largest reading if the unit is another one."""
     contact_points: np.ndarray = _empty(0, 3)
     """Positions of the contacts (c, 3) [m]."""
     contact_bodies: np.ndarray = _empty(0, 2)

@@ -78,6 +78,7 @@ class FrameBuilder:
             unit=bytes(record["unit"]).rstrip(b"\0").decode(),
             taxel_scale=self._scale.end,
             forces=np.einsum("bij,bj->bi", rotations[self._skin_bodies], record["wrenches"][:, :3]),
+            pad_readings=record["pad_readings"],
             contact_points=contacts[:, Contacts.POSITION : Contacts.POSITION + 3],
             contact_bodies=record["contact_bodies"][: len(contacts)],
             arrows=arrows,
