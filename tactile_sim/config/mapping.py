@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from tactile_sim.config.cameras import fault_of_camera
 from tactile_sim.config.engine_keys import engine_keys
 from tactile_sim.config.grippers import fault_of_gripper
 from tactile_sim.config.keys import Key
@@ -30,7 +31,12 @@ _NULLS = ("null", "Null", "NULL", "~")
 """Strings that mean null. rcl has no null, so it passes a plain ``null`` to the node as a string."""
 _PARTS = {"robots", "objects", "ground"}
 """Keys that add elements to a scene."""
-_FAULTS = {"robots": fault_of_robot, "objects": fault_of_object, "grippers": fault_of_gripper}
+_FAULTS = {
+    "robots": fault_of_robot,
+    "objects": fault_of_object,
+    "grippers": fault_of_gripper,
+    "cameras": fault_of_camera,
+}
 """For each table, a function that returns an error message if a group is incomplete or inconsistent."""
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
 _OF_EVERY_NODE_BELOW = ("qos_overrides.",)

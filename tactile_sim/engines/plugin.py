@@ -9,6 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from tactile_sim.cameras.camera import Camera
 from tactile_sim.engines.batch import Environments
 from tactile_sim.engines.protocol import Engine
 
@@ -126,6 +127,10 @@ class EnginePlugin:
     def make_motion(self, engine: Engine, options: Any) -> Any:
         """Create an engine-specific `Motion`, or return None to use the configured motion."""
         return None
+
+    def cameras(self, options: Any) -> Mapping[str, Camera]:
+        """Return calibrated cameras, in addition to those of the scene, by the name to use in ``cameras``."""
+        return {}
 
     def topics(self, engine: Engine) -> Iterable[EngineTopic]:
         """Return the additional topics that the engine publishes."""

@@ -10,6 +10,7 @@ from pathlib import Path
 from tactile_sim.bag import live_view
 from tactile_sim.bag.atomic_write import unused
 from tactile_sim.bag.background_writer import BackgroundWriter, BagStatus
+from tactile_sim.cameras import CameraProcess
 from tactile_sim.environment import require_ros
 from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.loop.output import Output
@@ -30,6 +31,7 @@ class BagOutput(Output):
         folder: Folder for the bags, which is created if it does not exist. Each bag is named after the scene
             and the wall time at which it starts.
         resolve: Returns the full name of a topic. By default, topics are in the root namespace.
+        cameras: Renders the images of cameras; None if there are none.
 
     Attributes:
         on_status: Called with the status of the recording when it starts, while it runs and when it ends; may
@@ -41,7 +43,9 @@ class BagOutput(Output):
         runner: Runner,
         folder: Path,
         resolve: Callable[[str], str] = lambda name: f"/{name.removeprefix('/')}",
+        cameras: CameraProcess | None = None,
     ):
+        self._runner, self._cameras = runner, cameras
         self._output, self._simulation = runner.output, runner.simulation
         runner.output = runner.recorder = self
         runner.on_view.append(self._set_view)
@@ -84,14 +88,20 @@ class BagOutput(Output):
                 self._output.warn(f"record: {error}")
                 self.on_status(BagStatus("", False, 0.0, 0, str(error)))
         elif self._writer:
-            self._active = False
+            self._end()
             self._writer.finish()
 
     def close(self) -> None:
         """Complete the bag, if any, and wait until it has been written to disk."""
-        self._active = False
+        self._end()
         if self._writer:
             self._writer.close()
+
+    def _end(self) -> None:
+        """Stop adding messages, after those images that are still being rendered."""
+        self._active = False
+        if self._cameras:
+            self._cameras.finish()
 
     def _recording(self) -> bool:
         if self._writer and self._writer.failed:
@@ -137,13 +147,25 @@ class BagOutput(Output):
             streams = streams | {ONCE}
             self._write_view(snapshot.stamp)
         assert self._writer
+        due = [pair for pair in zip(self._channels, self._topics, strict=True) if pair[1].stream in streams]
         self._writer.write(
-            [
-                (channel, snapshot.stamp, topic.make(snapshot))
-                for channel, topic in zip(self._channels, self._topics, strict=True)
-                if topic.stream in streams
-            ]
+            [(channel, snapshot.stamp, topic.make(snapshot)) for channel, topic in due if not topic.camera]
         )
+        for channel, topic in due:
+            if topic.camera:
+                self._request_image(channel, topic, snapshot)
+
+    def _request_image(self, channel: int, topic: Topic, snapshot: Snapshot) -> None:
+        """Request an image, which the thread of the camera process writes to the bag when it is complete."""
+        assert self._writer and self._cameras
+        engine, writer = snapshot.simulation.engine, self._writer
+        image = self._cameras.request(topic.camera, engine, snapshot.stamp, self._runner.paced)
+        if image is not None:
+            image.add_done_callback(
+                lambda done: (
+                    done.cancelled() or writer.write([(channel, snapshot.stamp, topic.make(done.result()))])
+                )
+            )
 
     def _set_view(self, view: str) -> None:
         """Store the camera and the colour scale of the browser view, also in the current recording."""

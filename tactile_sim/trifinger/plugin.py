@@ -6,13 +6,23 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 import mujoco
+import numpy as np
+from scipy.spatial.transform import Rotation
 
+from tactile_sim.cameras.camera import Camera
 from tactile_sim.control.motion import Motion
 from tactile_sim.engines import Engine, EnginePlugin, EngineTopic
 from tactile_sim.names import Names
 from tactile_sim.trifinger.control.commander import FingerCommander
 from tactile_sim.trifinger.control.grasp_motion import GraspMotion
 from tactile_sim.trifinger.engine import TrifingerEngine
+from tactile_sim.trifinger.images.calibration import (
+    CALIBRATIONS,
+    CLIPPING,
+    PLATFORM,
+    CameraParameters,
+    load_camera_parameters,
+)
 from tactile_sim.trifinger.robot.skin import SPACINGS
 from tactile_sim.trifinger.robot.spec import joint_names, load_spec
 from tactile_sim.trifinger.settings import TrifingerSettings
@@ -64,6 +74,12 @@ class TrifingerPlugin(EnginePlugin):
         assert isinstance(engine, TrifingerEngine)
         return GraspMotion(options.type, engine.physics) if options.grasp else None
 
+    def cameras(self, options: TrifingerSettings) -> Mapping[str, Camera]:
+        """Return the three cameras of the platform, with the calibration that `TriFingerPlatform` uses."""
+        return {
+            camera.name: camera for camera in map(_camera, load_camera_parameters(CALIBRATIONS, PLATFORM))
+        }
+
     def topics(self, engine: Engine) -> Iterable[EngineTopic]:
         """Return the topics for the motor torques [N m] and the push sensors in the tips."""
         assert isinstance(engine, TrifingerEngine)
@@ -85,3 +101,19 @@ class TrifingerPlugin(EnginePlugin):
                 lambda: engine.push_sensors,
             ),
         )
+
+
+def _camera(calibration: CameraParameters) -> Camera:
+    """Convert a calibration to a camera that is fixed in the world."""
+    rotation, translation = calibration.tf_world_to_camera[:3, :3], calibration.tf_world_to_camera[:3, 3]
+    return Camera(
+        calibration.name,
+        0,
+        -rotation.T @ translation,
+        Rotation.from_matrix(rotation.T).as_quat(scalar_first=True),
+        calibration.width,
+        calibration.height,
+        calibration.camera_matrix,
+        *CLIPPING,
+        np.array(calibration.distortion_coefficients),
+    )

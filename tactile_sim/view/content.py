@@ -33,16 +33,18 @@ class Shape:
 
 @dataclass(frozen=True)
 class ImageInfo:
-    """Description of a body's tactile image, without its pixels."""
+    """Description of a tactile image of a body or of a camera's image, without its pixels."""
 
     body: int
-    """Index into ``ViewScene.bodies``."""
+    """Index into ``ViewScene.bodies`` of the body, or of the body that carries the camera."""
     width: int
     """Width of the image [px]."""
     height: int
     """Height of the image [px]."""
     source: str = "skin"
-    """Source of the readings, ``skin`` or ``feelers``."""
+    """Source of the readings, ``skin`` or ``feelers``; or ``camera``."""
+    camera: str = ""
+    """Name of the camera."""
 
 
 @dataclass(frozen=True)
@@ -191,7 +193,7 @@ class ViewFrame:
     free_lengths: np.ndarray = _empty(0)
     """Free length of each feeler (f,) [m]."""
     images: tuple[np.ndarray, ...] = ()
-    """Pixels of each tactile image, (height, width) or (height, width, 3) uint8."""
+    """Pixels of each image in ``ViewScene.images``, (height, width) or (height, width, 3) uint8."""
     controls: np.ndarray = _empty(0)
     """Actuator controls (a,)."""
     enabled: np.ndarray = _empty(0)

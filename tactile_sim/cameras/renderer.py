@@ -8,7 +8,7 @@ import os
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import mujoco
 import numpy as np
@@ -16,7 +16,6 @@ import numpy as np
 from tactile_sim.errors import TactileSimError
 
 MAX_GEOMS = 5000
-_AMBIENT, _DIFFUSE = 0.45, 0.55  # ambient light, and light from the camera
 _BACKENDS = {"egl": "EGL", "osmesa": "OSMesa"}  # backends that need no display, and their libraries
 
 
@@ -45,6 +44,14 @@ class View:
     """Distance from the camera to the far clipping plane [m]."""
 
 
+class State(Protocol):
+    """State from which a scene is drawn, such as an engine or MjData."""
+
+    qpos: np.ndarray
+    mocap_pos: np.ndarray
+    mocap_quat: np.ndarray
+
+
 class Renderer:
     """Offscreen renderer for one model.
 
@@ -53,9 +60,6 @@ class Renderer:
 
     def __init__(self, model: mujoco.MjModel):
         self._model = model
-        model.vis.headlight.ambient[:] = _AMBIENT
-        model.vis.headlight.diffuse[:] = _DIFFUSE
-        model.vis.headlight.specular[:] = 0.0
         self._data = mujoco.MjData(model)
         self._scene = mujoco.MjvScene(model, MAX_GEOMS)
         self._option = mujoco.MjvOption()
@@ -65,24 +69,42 @@ class Renderer:
         self._context: Any = None
         self._release: Callable[[], object] = lambda: None
 
-    def image(self, data: mujoco.MjData, view: View, width: int, height: int) -> np.ndarray:
-        """Render the state of ``data``.
+    def set_state(self, state: State) -> None:
+        """Compute the poses of a state, which `image` draws from then on."""
+        # Poses in MjData may belong to the previous step.
+        self._data.qpos[:] = state.qpos
+        self._data.mocap_pos[:] = state.mocap_pos
+        self._data.mocap_quat[:] = state.mocap_quat
+        for compute in (
+            mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_camlight, mujoco.mj_flex, mujoco.mj_tendon
+        ):  # fmt: skip
+            compute(self._model, self._data)
+
+    def body_pose(self, body: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the position (3,) [m] and the rotation (3, 3) of a body in the world."""
+        return self._data.xpos[body], self._data.xmat[body].reshape(3, 3)
+
+    def image(
+        self, view: View, width: int, height: int, with_depth: bool = False
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Render the state of the last `set_state`.
 
         Args:
-            data: State to render.
             view: Pose and frustum of the camera.
             width: Width of the image [pixels].
             height: Height of the image [pixels].
+            with_depth: Whether to return the depth.
 
         Returns:
-            uint8 (height, width, 3), RGB, first row at the top.
+            color: uint8 (height, width, 3), RGB, first row at the top.
+            depth: float32 (height, width) distance along the optical axis [m], infinite where there is
+                nothing; or None.
 
         Raises:
             RenderingError: This machine does not support offscreen rendering with OpenGL.
         """
         self._ensure_size(width, height)
         self._gl.make_current()
-        self._copy_state(data)
         mujoco.mjv_updateScene(
             self._model,
             self._data,
@@ -99,23 +121,15 @@ class Renderer:
                 light.pos, light.dir = view.position, view.forward
         rectangle = mujoco.MjrRect(0, 0, width, height)
         mujoco.mjr_render(rectangle, self._scene, self._context)
-        out = np.empty((height, width, 3), np.uint8)
-        mujoco.mjr_readPixels(out, None, rectangle, self._context)
-        return out[::-1]
+        color = np.empty((height, width, 3), np.uint8)
+        depth = np.empty((height, width), np.float32) if with_depth else None
+        mujoco.mjr_readPixels(color, depth, rectangle, self._context)
+        return color[::-1], None if depth is None else _distance(depth, view)[::-1]
 
     def close(self) -> None:
         """Release the OpenGL context. Rendering another image creates a new one."""
         self._release()
         self._size = (0, 0)
-
-    def _copy_state(self, data: mujoco.MjData) -> None:
-        """Copy the state and compute its poses, since those in ``data`` may belong to the previous step."""
-        self._data.qpos[:] = data.qpos
-        self._data.mocap_pos[:] = data.mocap_pos
-        self._data.mocap_quat[:] = data.mocap_quat
-        mujoco.mj_kinematics(self._model, self._data)
-        mujoco.mj_comPos(self._model, self._data)
-        mujoco.mj_camlight(self._model, self._data)
 
     def _ensure_size(self, width: int, height: int) -> None:
         if width <= self._size[0] and height <= self._size[1]:
@@ -131,10 +145,18 @@ class Renderer:
         except mujoco.FatalError as error:  # for example glfw without a display
             raise _cannot_draw(str(error)) from None
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+        self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         release = weakref.finalize(self, _free, self._gl, self._context)
         release.atexit = False  # MuJoCo's OpenGL binding no longer exists at exit
         self._release = release
         self._size = size
+
+
+def _distance(depth: np.ndarray, view: View) -> np.ndarray:
+    """Convert a depth buffer, 1 at the near and 0 at the far clipping plane, to distances [m]."""
+    span = view.far - view.near
+    distance = view.near * view.far / span / (depth.astype(float) + view.near / span)
+    return np.where(depth > 0.0, distance, np.inf).astype(np.float32)
 
 
 def _free(gl: Any, context: Any) -> None:
