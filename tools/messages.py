@@ -48,6 +48,12 @@ TOPICS = (
     ("joint_states", "sensor_msgs/msg/JointState", "joint_states", "hinge and slide joints"),
     ("finger/applied_torque", "sensor_msgs/msg/JointState", "joint_states", "TriFinger only"),
     ("finger/tip_force", "std_msgs/msg/Float64MultiArray", "joint_states", "TriFinger only"),
+    (
+        "finger/object_pose",
+        "geometry_msgs/msg/PoseStamped",
+        "sensors",
+        "TriFinger only; [the cube as the platform tracks it](trifinger.md#cameras-and-object-pose)",
+    ),
     ("markers", "visualization_msgs/msg/MarkerArray", "markers", "contacts, net forces and feelers for RViz"),
     (
         "skin_markers",

@@ -28,13 +28,17 @@ class EngineTopic:
     name: str
     """Relative name of the topic."""
     array: str
-    """Name of the message field for the array that changes between messages."""
+    """Name of the message field for the array that changes between messages.
+
+    The field is a sequence of numbers or a struct of numbers, such as a pose.
+    """
     read: Callable[[], np.ndarray]
     """Function that returns the values of the field ``array`` for the current step."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """Values of the message fields that do not change, by field name.
 
-    If the message has a header, its stamp is set to the time of the step.
+    If the message has a header, its stamp is set to the time of the step. If the array is a struct, its frame
+    is that of the world, unless it is set here.
     """
 
 

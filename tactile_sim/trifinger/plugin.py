@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import mujoco
@@ -45,7 +45,9 @@ class TrifingerPlugin(EnginePlugin):
         bodies: Collection[int] | None,
     ) -> TrifingerEngine:
         """Return the engine for a robot in its workspace."""
-        return TrifingerEngine(spec, model, options.link_drag if options else True)
+        if options is None:
+            return TrifingerEngine(spec, model)
+        return TrifingerEngine(spec, model, options.link_drag, options.object_noise, options.seed)
 
     def scene_name(self, options: TrifingerSettings) -> str:
         """Return the name of the scene, which is the finger type of the robot."""
@@ -80,11 +82,11 @@ class TrifingerPlugin(EnginePlugin):
             camera.name: camera for camera in map(_camera, load_camera_parameters(CALIBRATIONS, PLATFORM))
         }
 
-    def topics(self, engine: Engine) -> Iterable[EngineTopic]:
-        """Return the topics for the motor torques [N m] and the push sensors in the tips."""
+    def topics(self, engine: Engine) -> Iterator[EngineTopic]:
+        """Yield the topics for motor torques [N m], push sensors in the tips and the tracked object."""
         assert isinstance(engine, TrifingerEngine)
         names: dict[str, Any] = {"name": joint_names(engine.finger_type)}
-        return (
+        yield from (
             EngineTopic(
                 "joint_states",
                 "sensor_msgs/msg/JointState",
@@ -101,6 +103,14 @@ class TrifingerPlugin(EnginePlugin):
                 lambda: engine.push_sensors,
             ),
         )
+        if engine.tracks_object:
+            yield EngineTopic(
+                "sensors",
+                "geometry_msgs/msg/PoseStamped",
+                "finger/object_pose",
+                "pose",
+                lambda: engine.object_pose,
+            )
 
 
 def _camera(calibration: CameraParameters) -> Camera:

@@ -43,7 +43,7 @@ def in_optical_frame(simulation, name, point):
     [
         {"camera": "front", "depth": True},
         {"camera": "shifted", "depth": True},
-        {"camera": "front", "size": [31, 64], "depth": True},
+        {"camera": "front", "size": [64, 50], "depth": True},
         {**TURRET, "depth": True},
         TURRET,
     ],
