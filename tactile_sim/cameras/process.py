@@ -211,8 +211,8 @@ class CameraProcess:
                 future.set_result(CameraImage(self._stamps[index], shared.color.copy(), depth))
         self._lost = True
         for future in self._latest:
-            if future is not None:
-                future.cancel()
+            if future is not None and future.cancel():
+                future.set_running_or_notify_cancel()  # wakes up those who wait for it
         if not self._closing:
             self._process.end()
             reason = " ".join(self._process.last_lines[-1:]) or f"exit code {self._process.returncode}"

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from concurrent.futures import wait
 from datetime import datetime
 from pathlib import Path
 
 from tactile_sim.bag import live_view
 from tactile_sim.bag.atomic_write import unused
-from tactile_sim.bag.background_writer import BackgroundWriter, BagStatus
+from tactile_sim.bag.background_writer import BackgroundWriter, BagStatus, Data
 from tactile_sim.cameras import CameraProcess
+from tactile_sim.cameras.process import PATIENCE
 from tactile_sim.environment import require_ros
 from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.loop.output import Output
@@ -88,20 +90,14 @@ class BagOutput(Output):
                 self._output.warn(f"record: {error}")
                 self.on_status(BagStatus("", False, 0.0, 0, str(error)))
         elif self._writer:
-            self._end()
+            self._active = False
             self._writer.finish()
 
     def close(self) -> None:
         """Complete the bag, if any, and wait until it has been written to disk."""
-        self._end()
+        self._active = False
         if self._writer:
             self._writer.close()
-
-    def _end(self) -> None:
-        """Stop adding messages, after those images that are still being rendered."""
-        self._active = False
-        if self._cameras:
-            self._cameras.finish()
 
     def _recording(self) -> bool:
         if self._writer and self._writer.failed:
@@ -147,25 +143,28 @@ class BagOutput(Output):
             streams = streams | {ONCE}
             self._write_view(snapshot.stamp)
         assert self._writer
-        due = [pair for pair in zip(self._channels, self._topics, strict=True) if pair[1].stream in streams]
         self._writer.write(
-            [(channel, snapshot.stamp, topic.make(snapshot)) for channel, topic in due if not topic.camera]
+            [
+                (channel, snapshot.stamp, self._encoded(topic, snapshot))
+                for channel, topic in zip(self._channels, self._topics, strict=True)
+                if topic.stream in streams
+            ]
         )
-        for channel, topic in due:
-            if topic.camera:
-                self._request_image(channel, topic, snapshot)
 
-    def _request_image(self, channel: int, topic: Topic, snapshot: Snapshot) -> None:
-        """Request an image, which the thread of the camera process writes to the bag when it is complete."""
-        assert self._writer and self._cameras
-        engine, writer = snapshot.simulation.engine, self._writer
-        image = self._cameras.request(topic.camera, engine, snapshot.stamp, self._runner.paced)
-        if image is not None:
-            image.add_done_callback(
-                lambda done: (
-                    done.cancelled() or writer.write([(channel, snapshot.stamp, topic.make(done.result()))])
-                )
-            )
+    def _encoded(self, topic: Topic, snapshot: Snapshot) -> Data:
+        """Return a message, or a function with which the writer waits for the image that it contains."""
+        if not topic.camera:
+            return topic.make(snapshot)
+        assert self._cameras
+        engine, may_skip = snapshot.simulation.engine, self._runner.paced
+        image = self._cameras.request(topic.camera, engine, snapshot.stamp, may_skip)
+
+        def message() -> bytes | None:
+            if image is None or not wait([image], PATIENCE).done or image.cancelled():
+                return None
+            return topic.make(image.result())
+
+        return message
 
     def _set_view(self, view: str) -> None:
         """Store the camera and the colour scale of the browser view, also in the current recording."""

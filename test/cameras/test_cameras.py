@@ -126,6 +126,7 @@ def test_end_of_the_process_is_reported_and_cancels_images(simulate):
         os.kill(cameras._process.pid, signal.SIGKILL)
         cameras._receiver.join(60)
         assert image.cancelled() and len(reasons) == 1
+        cameras.finish()
         assert cameras.request("one", simulation.engine, 2) is None
 
 
