@@ -16,6 +16,11 @@ import numpy as np
 from tactile_sim.errors import TactileSimError
 
 MAX_GEOMS = 5000
+MAX_SHADOWS, MAX_SAMPLES = 1024, 4
+"""Largest width of shadow maps [pixels], and most samples per pixel.
+
+Without a GPU, images with MuJoCo's default shadow maps of 4096 pixels take four times as long.
+"""
 _BACKENDS = {"egl": "EGL", "osmesa": "OSMesa"}  # backends that need no display, and their libraries
 
 
@@ -59,7 +64,9 @@ class Renderer:
     """
 
     def __init__(self, model: mujoco.MjModel):
-        self._model = model
+        self._model, quality = model, model.vis.quality
+        quality.shadowsize = min(quality.shadowsize, MAX_SHADOWS)
+        quality.offsamples = min(quality.offsamples, MAX_SAMPLES)
         self._data = mujoco.MjData(model)
         self._scene = mujoco.MjvScene(model, MAX_GEOMS)
         self._option = mujoco.MjvOption()
