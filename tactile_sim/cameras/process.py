@@ -167,6 +167,8 @@ class CameraProcess:
         future: Future[CameraImage] = Future()
         self._latest[index], self._stamps[index] = future, stamp
         self._connection.send(render=index)
+        if self._lost:  # since the check above
+            _cancel(future)
         return future
 
     def finish(self) -> None:
@@ -211,9 +213,15 @@ class CameraProcess:
                 future.set_result(CameraImage(self._stamps[index], shared.color.copy(), depth))
         self._lost = True
         for future in self._latest:
-            if future is not None and future.cancel():
-                future.set_running_or_notify_cancel()  # wakes up those who wait for it
+            if future is not None:
+                _cancel(future)
         if not self._closing:
             self._process.end()
             reason = " ".join(self._process.last_lines[-1:]) or f"exit code {self._process.returncode}"
             self.on_lost(f"the camera process failed ({reason}); the simulation continues without images")
+
+
+def _cancel(future: Future[CameraImage]) -> None:
+    """Cancel an image, unless it is complete, and wake up those who wait for it."""
+    if future.cancel():
+        future.set_running_or_notify_cancel()

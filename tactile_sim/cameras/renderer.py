@@ -21,6 +21,16 @@ MAX_SHADOWS, MAX_SAMPLES = 1024, 4
 
 Without a GPU, images with MuJoCo's default shadow maps of 4096 pixels take four times as long.
 """
+_WITHOUT_DEPTH = [
+    int(flag)
+    for flag in (
+        mujoco.mjtRndFlag.mjRND_SKYBOX,
+        mujoco.mjtRndFlag.mjRND_HAZE,
+        mujoco.mjtRndFlag.mjRND_SHADOW,
+        mujoco.mjtRndFlag.mjRND_REFLECTION,
+    )
+]
+"""Effects that are not needed for depth."""
 _BACKENDS = {"egl": "EGL", "osmesa": "OSMesa"}  # backends that need no display, and their libraries
 
 
@@ -67,6 +77,7 @@ class Renderer:
         self._model, quality = model, model.vis.quality
         quality.shadowsize = min(quality.shadowsize, MAX_SHADOWS)
         quality.offsamples = min(quality.offsamples, MAX_SAMPLES)
+        self._has_sky = bool((model.tex_type == mujoco.mjtTexture.mjTEXTURE_SKYBOX).any())
         self._data = mujoco.MjData(model)
         self._scene = mujoco.MjvScene(model, MAX_GEOMS)
         self._option = mujoco.MjvOption()
@@ -129,9 +140,21 @@ class Renderer:
         rectangle = mujoco.MjrRect(0, 0, width, height)
         mujoco.mjr_render(rectangle, self._scene, self._context)
         color = np.empty((height, width, 3), np.uint8)
-        depth = np.empty((height, width), np.float32) if with_depth else None
-        mujoco.mjr_readPixels(color, depth, rectangle, self._context)
-        return color[::-1], None if depth is None else _distance(depth, view)[::-1]
+        mujoco.mjr_readPixels(color, None, rectangle, self._context)
+        return color[::-1], self._depth(view, rectangle)[::-1] if with_depth else None
+
+    def _depth(self, view: View, rectangle: mujoco.MjrRect) -> np.ndarray:
+        """Return the depth of the scene that was rendered last, from the bottom to the top."""
+        if self._has_sky:  # which is drawn as a box, in front of things that are farther away
+            before = self._scene.flags.copy()
+            self._scene.flags[_WITHOUT_DEPTH] = 0
+            mujoco.mjr_render(rectangle, self._scene, self._context)
+            self._scene.flags[:] = before
+        buffer = np.empty((rectangle.height, rectangle.width), np.float32)
+        mujoco.mjr_readPixels(None, buffer, rectangle, self._context)
+        span = view.far - view.near  # the buffer is 1 at the near and 0 at the far clipping plane
+        distance = view.near * view.far / span / (buffer.astype(float) + view.near / span)
+        return np.where(buffer > 0.0, distance, np.inf).astype(np.float32)
 
     def close(self) -> None:
         """Release the OpenGL context. Rendering another image creates a new one."""
@@ -157,13 +180,6 @@ class Renderer:
         release.atexit = False  # MuJoCo's OpenGL binding no longer exists at exit
         self._release = release
         self._size = size
-
-
-def _distance(depth: np.ndarray, view: View) -> np.ndarray:
-    """Convert a depth buffer, 1 at the near and 0 at the far clipping plane, to distances [m]."""
-    span = view.far - view.near
-    distance = view.near * view.far / span / (depth.astype(float) + view.near / span)
-    return np.where(depth > 0.0, distance, np.inf).astype(np.float32)
 
 
 def _free(gl: Any, context: Any) -> None:

@@ -24,6 +24,8 @@ from tactile_sim.simulation import Snapshot
 
 DEPTH = 10
 """Default queue depth of a topic."""
+IMAGE_DEPTH = 30
+"""Largest queue depth of a topic with images of a camera, which are large."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """QoS of latched topics such as layouts, for publishers and subscribers."""
 LATCHED_TWICE = QoSProfile(depth=2, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -120,7 +122,8 @@ class Outlets:
                 publisher.publish(message)
                 self._latched.append((topic, publisher, message))
             else:
-                outlet = LazyPublisher(topic, self._publisher(topic, QoSProfile(depth=depth)))
+                own_depth = min(depth, IMAGE_DEPTH) if topic.camera else depth
+                outlet = LazyPublisher(topic, self._publisher(topic, QoSProfile(depth=own_depth)))
                 self._outlets.setdefault(topic.stream, []).append(outlet)
                 if topic.stream not in UNPREPARED and not topic.camera:
                     topic.make(snapshot)

@@ -15,6 +15,7 @@ SCENE = f"""
 <mujoco><option timestep="0.01" gravity="0 0 0"/>
   <statistic extent="2" center="0 0 0"/>
   <visual><headlight ambient="1 1 1" diffuse="0 0 0" specular="0 0 0"/></visual>
+  <asset><texture type="skybox" builtin="flat" rgb1="0 0 .2" rgb2="0 0 .2" width="8" height="8"/></asset>
   <worldbody>
     <camera name="front" pos="0 -2 0" euler="90 0 0" fovy="40"/>
     <camera name="shifted" pos="0 -2 0" euler="90 0 0" resolution="300 200" sensorsize="0.003 0.002"
