@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
+from pathlib import Path
 
 import mujoco
 import numpy as np
 import pytest
+import yaml
 from scipy.spatial.transform import Rotation
 from support.cameras import RADIUS, SCENE, TURRET, check_ball, red_pixels, require_opengl
 from support.errors import raises
@@ -189,3 +192,16 @@ def test_small_camera_of_the_view_shows_the_same(simulate):
     assert (small.width, small.height) == (150, 100)
     assert small.lens.bounds == pytest.approx(camera.lens.bounds)
     assert RADIUS * small.matrix[0, 0] == pytest.approx(RADIUS * camera.matrix[0, 0] / 2)
+
+
+def test_examples_of_the_page_run():
+    require_opengl()
+    page = (Path(__file__).parents[2] / "docs" / "cameras.md").read_text(encoding="utf-8")
+    (code,) = re.findall(r"```python\n(.*?)```", page, re.DOTALL)
+    names: dict = {}
+    exec(compile(code, "docs/cameras.md", "exec"), names)
+    assert names["image"].color.shape == (480, 640, 3) and names["image"].depth.shape == (480, 640)
+    (keys,) = re.findall(r"```yaml\n(.*?)```", page, re.DOTALL)
+    skin = {"scales": {"cube": 0.02}}
+    simulation = Simulation(from_mapping({"scene": "touch_cube", "skin": skin, **yaml.safe_load(keys)}))
+    assert list(simulation.cameras) == ["front", "wrist"]
