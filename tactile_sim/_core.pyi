@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 import enum
-from typing import Annotated
+from typing import Annotated, overload
 
 import numpy
 from numpy.typing import NDArray
@@ -179,6 +179,126 @@ def rasterize(triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 
 def covering_triangles(triangles: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 2), order='C', device='cpu', writable=False)], chart: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], slack: float) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
     """
     Return 1 for triangles that overlap an earlier one of the same chart which is not covered itself.
+    """
+
+class SkinFunction:
+    """What the readings of a skin are."""
+
+    def __init__(self, quantity: int, law: int, mean: bool, in_taxel_axes: bool, factors: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class Skin:
+    """The taxels of a scene; several threads can use one skin."""
+
+    def __init__(self, positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], normals: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], axes: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)], extents: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], neighbors: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], along_surface: bool, patches: object, patch_bodies: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], geoms: object, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bodies: int, quadrature: tuple, solids: tuple) -> None: ...
+
+    @property
+    def patches(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """Memory of the patches, records of `skin.patches.PATCH`."""
+
+    @property
+    def cell_start(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """
+        Start of each cell's taxels in `order`; after the cells of each patch, the end of the last cell.
+        """
+
+    @property
+    def order(self) -> Annotated[NDArray[numpy.int64], dict(shape=(None,))]:
+        """Indices of the taxels, cell by cell."""
+
+    def loads(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """
+        Return the loads of contacts on bodies with skin, as the memory of records of `skin.loads.LOAD`.
+        """
+
+    def contacts_exist(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu', writable=False)], rigid: int) -> bool:
+        """
+        Return whether all bodies and geoms exist; the first `rigid` geoms are no flexes.
+        """
+
+    def loads_exist(self, loads: object, rigid: int) -> bool:
+        """
+        Return whether all patches, bodies and geoms that loads refer to exist.
+        """
+
+    def inside(self, loads: object, paired: bool) -> Annotated[NDArray[numpy.bool_], dict(shape=(None,))]:
+        """
+        Return whether a taxel receives each load; `paired`: those of two surfaces together.
+        """
+
+    def press(self, loads: object) -> tuple[Annotated[NDArray[numpy.uint8], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.bool_], dict(shape=(None,))]]:
+        """
+        Return the loads on pressed taxels, these taxels, and a mask of the loads that no area can transmit.
+        """
+
+    def spread(self, loads: object, law: int, reach: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None,))]]:
+        """
+        Return the taxels around each load and their weights: begin, taxel, weight.
+        """
+
+    @overload
+    def gather(self, function: SkinFunction, loads: object, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], taxel: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+        """
+        Write the readings of loads with values (of loads or of shares) to `out`, zeros.
+        """
+
+    @overload
+    def gather(self, function: SkinFunction, loads: object, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], taxel: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], weight: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+    @overload
+    def read(self, function: SkinFunction, values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+        """Write the readings due to contacts to `out`, zeros."""
+
+    @overload
+    def read(self, function: SkinFunction, values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+
+    def read_environments(self, function: SkinFunction, counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 32), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None, None, 5), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 3, 3), order='C', device='cpu', writable=False)], first: int, last: int, taxels: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], touched: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], touched_counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')]) -> None:
+        """Write the readings and wrenches of environments [first, last)."""
+
+    def wrenches(self, values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """
+        Return the net contact wrench (b, 6) of each body with skin about its origin, in its frame.
+        """
+
+    def at_taxels(self, loads: object, begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], taxel: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """
+        Return each load once for each of its taxels, with the velocity at the taxel's position.
+        """
+
+    def k_nearest(self, patch: int, points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], k: int) -> tuple[Annotated[NDArray[numpy.int64], dict(shape=(None, None))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
+        """
+        Return the k taxels of a patch nearest to each point, and their distances.
+        """
+
+def evaluate(loads: object, quantity: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+    """Return the values (m, c) of a built-in quantity for loads."""
+
+@overload
+def place_in_world(points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bodies: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float32], dict(shape=(None, 3), order='C', device='cpu')]) -> None:
+    """
+    Write the world positions of points, pad by pad on these bodies, to `out`.
+    """
+
+@overload
+def place_in_world(points: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], bodies: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu')]) -> None: ...
+
+def effective_radius(geoms: object, first: int, second: int, frame: Annotated[NDArray[numpy.float64], dict(shape=(3, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)]) -> float:
+    """
+    Return the effective radius of curvature of two touching geoms (-1: flat) [m]; `frame`: normal and tangents.
+    """
+
+def contact_quantities(readings: Annotated[NDArray[numpy.float64], dict(shape=(None, 12), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], areas: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], offsets: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+    """
+    Return normal force, center, normal, area, force, torque, utilization and slip (p, 18) of pads.
+    """
+
+def move_to_rest(values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu')], touching: Annotated[NDArray[numpy.int64], dict(shape=(None, 4), order='C', device='cpu', writable=False)], sign: float, present: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], rest: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], triangles: Annotated[NDArray[numpy.int64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], begin: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], near: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], position: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], rotation: Annotated[NDArray[numpy.float64], dict(shape=(3, 3), order='C', device='cpu', writable=False)]) -> None:
+    """
+    Move contacts on a flex, in place, to the same points of its rest shape.
+    """
+
+def centers_of_touch(values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)], bodies: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
+    """
+    Return the sum of normal forces on each body, and the mean position and outward normal of its contacts.
     """
 
 class FeelerBody:

@@ -11,11 +11,9 @@
 #include <tuple>
 #include <vector>
 
+#include "arrays.h"
 #include "tactile/batch.h"
 #include "tactile/contacts.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace {
 
@@ -31,12 +29,7 @@ constexpr ssize_t kWidth = sizeof(Contact) / sizeof(double), kIds = sizeof(Conta
 constexpr ssize_t kSlotWidth = sizeof(tactile::SensorSlot) / sizeof(double);
 constexpr ssize_t kReducedWidth = sizeof(tactile::ReducedSlot) / sizeof(double);
 
-void require(bool fits, const char* message) {
-  if (!fits) throw nb::value_error(message);
-}
-
-// mjModel and mjData are passed as their addresses, which the Python objects keep alive.
-const mjModel& model_at(uintptr_t address) { return *reinterpret_cast<const mjModel*>(address); }
+// An mjData is passed as its address, which the Python object keeps alive.
 mjData& data_at(uintptr_t address) { return *reinterpret_cast<mjData*>(address); }
 
 template <class Row, class A>

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-namespace nb = nanobind;
+#include "arrays.h"
 
 static void* module_with_mujoco;
 

@@ -12,10 +12,6 @@ namespace {
 // Magnitude below which a force component is negligible [N].
 constexpr double kForceFloor = 1e-9;
 
-Vec3 cross(const Vec3& a, const Vec3& b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
-
 double square(const Vec3& v) { return v.x * v.x + v.y * v.y + v.z * v.z; }
 
 // The world's components of a vector given along three axes.

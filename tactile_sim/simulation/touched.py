@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tactile_sim import _core
 from tactile_sim.engines import Contacts
 
 
@@ -25,17 +26,4 @@ def centres_of_touch(
 
         Both arrays are zero for bodies without contact.
     """
-    weights, centres = np.zeros(len(bodies)), np.zeros((len(bodies), 6))
-    pressing = np.abs(contacts.wrench[:, :1])
-    for n, body in enumerate(bodies):
-        first, second = (contacts.bodies == body).T
-        if not (weight := pressing * (first | second)[:, None]).any():
-            continue
-        # The contact's normal points from the first body to the second.
-        outward = np.where(first[:, None], weight, -weight)
-        center = (weight * (contacts.position - positions[body])).sum(axis=0) / weight.sum()
-        normal = (outward * contacts.frame[:, 0]).sum(axis=0)
-        normal /= np.linalg.norm(normal) or 1.0
-        weights[n] = weight.sum()
-        centres[n] = (np.stack([center, normal]) @ rotations[body]).ravel()
-    return weights, centres
+    return _core.centers_of_touch(contacts.values, contacts.ids, positions, rotations, bodies)
