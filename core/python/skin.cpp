@@ -126,6 +126,26 @@ void read(const SharedSkin& self, const tactile::Function& function, const Conta
 }
 
 template <class T>
+void read_data(const SharedSkin& self, const tactile::Function& function, uintptr_t model, uintptr_t data,
+               const Out<T, nb::ndim<2>>& out) {
+  const mjModel& scene = model_at(model);
+  const mjData& state = *reinterpret_cast<const mjData*>(data);
+  const int channels = tactile::channels_of(function.quantity);
+  require(out.shape(0) == self.size() && out.shape(1) == static_cast<size_t>(channels),
+          "out must have one row for each taxel");
+  require(static_cast<size_t>(scene.nbody) == self.slots.size() &&
+              static_cast<size_t>(scene.ngeom) <= self.geoms.size(), "the skin must be of this model");
+  const Borrowed scratch(self);
+  const auto room = static_cast<size_t>(state.ncon);
+  if (scratch->contacts.size() < room) scratch->contacts.resize(room), scratch->ids.resize(room);
+  const int count = tactile::read_contacts(scene, state, scratch->contacts.data(), scratch->ids.data());
+  const tactile::BodyPoses poses{reinterpret_cast<const Vec3*>(state.xpos),
+                                 reinterpret_cast<const Mat3*>(state.xmat)};
+  self.read({scratch->contacts.data(), static_cast<size_t>(count)}, scratch->ids.data(), poses, function, *scratch,
+            out.data());
+}
+
+template <class T>
 void gather(const SharedSkin& self, const tactile::Function& function, nb::handle loads, const List<int64_t>& begin,
             const List<int64_t>& taxel, const Numbers& weight, const Rows<double>& values,
             const Out<T, nb::ndim<2>>& out) {
@@ -308,6 +328,9 @@ void bind_class(nb::module_& m) {
            "out"_a.noconvert(), "Write the readings due to contacts to `out`, zeros.")
       .def("read", read<double>, "function"_a, "values"_a, "ids"_a, "positions"_a, "rotations"_a,
            "out"_a.noconvert())
+      .def("read_data", read_data<float>, "function"_a, "model"_a, "data"_a, "out"_a.noconvert(),
+           "Write the readings due to the contacts in mjData to `out`, zeros.")
+      .def("read_data", read_data<double>, "function"_a, "model"_a, "data"_a, "out"_a.noconvert())
       .def(
           "read_environments",
           [](const SharedSkin& self, const tactile::Function& function, const List<int32_t>& counts,

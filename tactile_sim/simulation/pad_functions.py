@@ -145,7 +145,7 @@ class PadFunctions:
         Raises:
             ConfigError: The touch function is unknown.
         """
-        common, engine = self._simulation.settings.skin, self._simulation.engine
+        common = self._simulation.settings.skin
         if touch is None or isinstance(touch, str):
             key = touch, dtype, common.touch_function, common.response_function
             if key not in self._readers:
@@ -153,10 +153,9 @@ class PadFunctions:
             readers = self._readers[key]
         else:
             readers = self._make_readers(touch, dtype)
-        state = snapshot.skin_contacts, engine.body_positions, engine.body_rotations
         if len(readers) == 1:
-            return readers[0][0](*state)
-        felt = [read(*state) for read, _ in readers]
+            return snapshot.read(readers[0][0])
+        felt = [snapshot.read(reader) for reader, _ in readers]
         channels = max(part.shape[1] for part in felt)
         out: np.ndarray = np.zeros((len(felt[0]), channels), dtype)
         for part, (_, rows) in zip(felt, readers, strict=True):

@@ -20,6 +20,8 @@ struct Function {
 
 // Memory of one thread, which grows on first use.
 struct SkinScratch {
+  std::vector<Contact> contacts;
+  std::vector<ContactIds> ids;
   Search search;
   ElasticScratch elastic;
   Sums sums;
