@@ -451,6 +451,35 @@ void bind_skin(nb::module_& m) {
       "readings"_a, "positions"_a, "areas"_a, "offsets"_a,
       "Return normal force, center, normal, area, force, torque, utilization and slip (p, 18) of pads.");
   m.def(
+      "advance_contact_states",
+      [](const Given<double, nb::shape<-1, 4>>& states, double time, const Numbers& normal_force,
+         const Given<double, nb::shape<-1, 4>>& thresholds) {
+        const size_t n = states.shape(0);
+        require(normal_force.size() == n && thresholds.shape(0) == n, "arrays must have one row for each pad");
+        std::vector<double> out(4 * n);
+        for (size_t p = 0; p < n; ++p) {
+          reinterpret_cast<tactile::ContactState*>(out.data())[p] = tactile::advance(
+              reinterpret_cast<const tactile::ContactState*>(states.data())[p], time, normal_force.data()[p],
+              reinterpret_cast<const tactile::ContactThresholds*>(thresholds.data())[p]);
+        }
+        return array(std::move(out), 4);
+      },
+      "states"_a, "time"_a, "normal_force"_a, "thresholds"_a,
+      "Return the debounced contact states (p, 4) of pads after a sample: raw, contact, since, pending.");
+  m.def(
+      "sums",
+      [](const Numbers& values, const List<int64_t>& starts, const List<int64_t>& stops) {
+        require(starts.size() == stops.size(), "starts and stops must have equal lengths");
+        std::vector<double> out(starts.size());
+        for (size_t p = 0; p < out.size(); ++p) {
+          const int64_t start = starts.data()[p], stop = stops.data()[p];
+          require(0 <= start && start <= stop && stop <= static_cast<int64_t>(values.size()), "ranges must exist");
+          for (int64_t t = start; t < stop; ++t) out[p] += values.data()[t];
+        }
+        return array(std::move(out));
+      },
+      "values"_a, "starts"_a, "stops"_a, "Return the sums (p,) of ranges of values.");
+  m.def(
       "move_to_rest",
       [](const Out<double, nb::shape<-1, 32>>& values, const Given<int64_t, nb::shape<-1, 4>>& touching, double sign,
          const Vectors& present, const Vectors& rest, const Given<int64_t, nb::shape<-1, 3>>& triangles,

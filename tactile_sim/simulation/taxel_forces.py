@@ -40,15 +40,10 @@ class TaxelForces:
         self, snapshot: Snapshot, compute: Callable[[Snapshot, TouchFunction], np.ndarray]
     ) -> np.ndarray:
         """Return the results of a function that computes them as if all pads used one touch function."""
-        parts = [
-            (compute(snapshot, TOUCH_FUNCTIONS[touch]), rows)
-            for touch, rows in self._simulation.functions.by_quantity()
-        ]
-        if len(parts) == 1:
-            return parts[0][0]
-        out = np.empty(parts[0][0].shape)
-        for values, rows in parts:
-            out[rows] = values[rows]
+        touch, *others = self._simulation.functions.by_quantity()
+        out = compute(snapshot, TOUCH_FUNCTIONS[touch[0]])
+        for name, rows in others:
+            out[rows] = compute(snapshot, TOUCH_FUNCTIONS[name])[rows]
         return out
 
     def _on_bodies(self, snapshot: Snapshot, function: TouchFunction) -> np.ndarray:
