@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from functools import wraps
 from threading import get_ident
@@ -15,7 +16,23 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class Use:
+class _Context(ABC):
+    @abstractmethod
+    def begin(self) -> None:
+        """Enter the context."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Leave the context."""
+
+    def __enter__(self) -> None:
+        self.begin()
+
+    def __exit__(self, *error: object) -> None:
+        self.end()
+
+
+class Use(_Context):
     """Context in which one thread uses an object. Entering it in another thread at the same time raises."""
 
     def __init__(self, name: str, forks: bool = True):
@@ -49,12 +66,6 @@ class Use:
         self.thread = 0
         self._lock.release()
 
-    def __enter__(self) -> None:
-        self.begin()
-
-    def __exit__(self, *error: object) -> None:
-        self.end()
-
 
 class Exclusive(Protocol):
     """An object that one thread at a time may use."""
@@ -83,11 +94,11 @@ def exclusive(method: Callable[_P, _T]) -> Callable[_P, _T]:
     return guarded
 
 
-class Seen:
+class Seen(_Context):
     """Base class of quantities of one state of an `Exclusive` object, which are computed on request.
 
     Methods of subclasses are decorated with `exclusive`, and properties with `computed`. They raise an error
-    after the state has changed.
+    after the state has changed. As a context, it checks that once for all quantities that are read in it.
     """
 
     def __init__(self, owner: Exclusive):

@@ -210,10 +210,11 @@ class Simulation(InteractiveScene):
             if publish or self.sampling or due:
                 snapshot = self.snapshot(stored=bool(due))
                 self._check_physics()
-                if publish:
-                    publish(snapshot)
-                    publish = None
-                self._update_memory(snapshot, due)
+                with snapshot:
+                    if publish:
+                        publish(snapshot)
+                        publish = None
+                    self._update_memory(snapshot, due)
                 self.engine.integrate()
                 self._count(1)
             else:
@@ -254,7 +255,7 @@ class Simulation(InteractiveScene):
             self.sampling.add(snapshot.ideal_readings(), np.array(pads_due, bool)[self.skin.pad_index])
 
     def _check_physics(self) -> None:
-        if fault := self.fault():
+        if fault := self.engine.fault():
             raise PhysicsError(
                 f"physics became unstable at {self.time:.6g} s: {fault}; "
                 "reset the simulation; a smaller timestep or softer contacts may help"
