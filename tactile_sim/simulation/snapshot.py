@@ -36,8 +36,12 @@ class Snapshot(Seen):
         super().__init__(simulation)
         self.simulation = simulation
         self._stored = stored
-        self.stamp = simulation.stamp
-        """Simulation time of this snapshot [ns]."""
+        self._step = simulation.step_count
+
+    @property
+    def stamp(self) -> int:
+        """Simulation time of this snapshot in whole nanoseconds."""
+        return self.simulation.stamp_of(self._step)
 
     @computed
     def all_contacts(self) -> Contacts:
