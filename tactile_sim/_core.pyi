@@ -316,6 +316,116 @@ def centers_of_touch(values: Annotated[NDArray[numpy.float64], dict(shape=(None,
     Return the sum of normal forces on each body, and the mean position and outward normal of its contacts.
     """
 
+def chain_keys(seed: int, names: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], kind: int, episodes: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.uint64], dict(shape=(None,))]:
+    """
+    Return the keys (b,) of random numbers of pads, from hashes of their names and the numbers of redraws.
+    """
+
+def draw_uniform(keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+    """Return uniform random numbers (b, columns) in (0, 1)."""
+
+def draw_normal(table: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], keys: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], sizes: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], columns: int) -> Annotated[NDArray[numpy.int16], dict(shape=(None, None))]:
+    """
+    Return standard normal numbers (columns, taxels of all pads) as multiples of 1/4096.
+    """
+
+def respond(loads: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], intervals: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], friction: float, creep: float, creep_time: float, remains: float, decay_time: float) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+    """
+    Return the output (n, m) of hysteresis, viscoelasticity and slow adaptation for loads (n, m).
+    """
+
+@overload
+def reduce_pads(first: int, last: int, readings: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], touched: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], reduction: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')]) -> None: ...
+
+@overload
+def reduce_pads(first: int, last: int, readings: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], touched: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None, counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)] | None, slots: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], reduction: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')]) -> None:
+    """
+    Reduce the readings of environments [first, last) by pad: sums, largest magnitude, or weighted positions.
+    """
+
+class ChainWorkspace:
+    """Arrays in which one thread runs a ChainProgram."""
+
+    def __init__(self, axes: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu', writable=False)], channels: int) -> None: ...
+
+    def copy(self) -> ChainWorkspace: ...
+
+    @property
+    def values(self) -> Annotated[NDArray[numpy.float32], dict(shape=(None, None))]:
+        """(channels, taxels) readings of the last environment."""
+
+    @property
+    def valid(self) -> Annotated[NDArray[numpy.uint8], dict(shape=(None,))]:
+        """(taxels,) 1 where the last reading is valid."""
+
+class ChainStage:
+    """A stage of a ChainProgram, on all pads that have it."""
+
+    def __init__(self, *, key: str, hash: int, pads: Annotated[NDArray[numpy.int64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], runs: Annotated[NDArray[numpy.int64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], integers: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], linked: bool, recalled: bool, rests: bool, code_step: float, least_code: int, room: int, varies: bool, parameters: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], constants: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], deviations: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+class ChainProgram:
+    """Signal chains of n environments with the same stages."""
+
+    def __init__(self, timestep: float, channels: int, seeds: Annotated[NDArray[numpy.uint64], dict(shape=(None,), order='C', device='cpu', writable=False)], staged: Annotated[NDArray[numpy.bool_], dict(shape=(None,), order='C', device='cpu', writable=False)], normals: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None: ...
+
+    def copy(self) -> ChainProgram: ...
+
+    def add(self, stage: ChainStage) -> None:
+        """Append a stage, with the numbers of one environment."""
+
+    def set_numbers(self, stage: int, environment: int, parameters: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], constants: Annotated[NDArray[numpy.float32], dict(shape=(None,), order='C', device='cpu', writable=False)], deviations: Annotated[NDArray[numpy.int16], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Replace the numbers of a stage in one environment."""
+
+    def set_bypassed(self, stage: int, bypassed: Annotated[NDArray[numpy.uint8], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """Set for each pad whether the stage does not change its readings."""
+
+    def restart(self, environment: int, seed: int) -> None:
+        """Reset the memory of an environment, except that of the tare."""
+
+    def make_room(self, steps: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+        """
+        Ensure that delays can store another reading of these steps (n,), before `run` stores it.
+        """
+
+    def tare(self, environment: int, zero: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None) -> None:
+        """Subtract readings (taxels, channels) from all later ones, or nothing."""
+
+    def tared(self, environment: int) -> bool: ...
+
+    def zero(self, environment: int) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """Return the readings (taxels, channels) that the tare subtracts."""
+
+    def history(self, environment: int) -> Annotated[NDArray[numpy.float32], dict(shape=(None,))]:
+        """
+        Return the outputs (samples * channels * taxels,) stored by `history`, oldest first.
+        """
+
+    def kept(self, environment: int) -> int:
+        """Return the step of the last stored reading, or -1."""
+
+    @property
+    def waits_for_tare(self) -> bool:
+        """Whether an automatic tare is still pending in some environment."""
+
+    @property
+    def memory_bytes(self) -> list[int]:
+        """Memory of each environment, for each stage [bytes]."""
+
+    @overload
+    def run(self, workspace: ChainWorkspace, environments: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], steps: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], truth: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], keep: bool, count: int, own: object | None) -> None: ...
+
+    @overload
+    def run(self, workspace: ChainWorkspace, environments: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], steps: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], truth: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], keep: bool, count: int, own: object | None) -> None: ...
+
+    @overload
+    def run(self, workspace: ChainWorkspace, environments: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], steps: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], truth: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], keep: bool, count: int, own: object | None) -> None: ...
+
+    @overload
+    def run(self, workspace: ChainWorkspace, environments: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], steps: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], truth: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu', writable=False)], output: Annotated[NDArray[numpy.float32], dict(shape=(None, None, None), order='C', device='cpu')], keep: bool, count: int, own: object | None) -> None:
+        """
+        Compute the readings of some environments with the first `count` stages. `own(stage, env, step, interval, first, again, keep, key)` computes stages that the library does not know.
+        """
+
 class FeelerBody:
     """The feelers of one body, in its frame."""
 

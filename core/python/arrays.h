@@ -93,7 +93,6 @@ class Memory {
   Py_buffer view_;
 };
 
-void bind_skin(nb::module_& m);
+void bind_chain(nb::module_& m);
 void bind_engines(nb::module_& m);
-// Find MuJoCo's functions in the library that the Python package has loaded.
-void load_mujoco();
+void bind_skin(nb::module_& m);

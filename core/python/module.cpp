@@ -19,6 +19,8 @@
 #include "tactile/placement.h"
 #include "tactile/uv.h"
 
+void load_mujoco();
+
 namespace {
 
 using Triangles2 = nb::ndarray<const double, nb::numpy, nb::shape<-1, 3, 2>, nb::c_contig, nb::device::cpu>;
@@ -259,6 +261,7 @@ NB_MODULE(_core, m) {
   bind_engines(m);
   bind_placement(m);
   bind_skin(m);
+  bind_chain(m);
 
   nb::class_<tactile::FeelerBody>(m, "FeelerBody", "The feelers of one body, in its frame.")
       .def(

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-#include "arrays.h"
+namespace nb = nanobind;
 
 static void* module_with_mujoco;
 

@@ -229,12 +229,13 @@ void bind_class(nb::module_& m) {
             const auto* first = reinterpret_cast<const uint8_t*>(self.taxels.patches.data());
             return array(std::vector<uint8_t>(first, first + self.taxels.patches.size() * sizeof(tactile::Patch)));
           },
-          "Memory of the patches, records of `skin.patches.PATCH`.")
+          nb::rv_policy::move, "Memory of the patches, records of `skin.patches.PATCH`.")
       .def_prop_ro(
           "cell_start", [](const SharedSkin& self) { return array(std::vector(self.taxels.cell_start)); },
+          nb::rv_policy::move,
           "Start of each cell's taxels in `order`; after the cells of each patch, the end of the last cell.")
       .def_prop_ro(
-          "order", [](const SharedSkin& self) { return array(std::vector(self.taxels.order)); },
+          "order", [](const SharedSkin& self) { return array(std::vector(self.taxels.order)); }, nb::rv_policy::move,
           "Indices of the taxels, cell by cell.")
       .def(
           "loads",

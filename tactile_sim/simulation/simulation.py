@@ -327,7 +327,6 @@ class Simulation(InteractiveScene):
         for touch_function in TOUCH_FUNCTIONS:
             snapshot.ideal_readings(touch_function)
         _ = snapshot.readings
-        self.signal_chain.warm_up()
         for name in self.engine.contact_sensor_names[:1]:
             self.engine.get_contact_sensor(name)
         _ = snapshot.contacts, snapshot.wrenches, snapshot.taxel_positions_world
