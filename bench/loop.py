@@ -1,7 +1,8 @@
 """Compare the CPU time of a program's own loop with that of MuJoCo's steps alone.
 
-Run as ``python bench/loop.py [CHECKOUT ...]``. Each further checkout of the repository is measured in its own
-process, alternately with this one, since only ratios from one run can be compared. Values are minima of many rounds.
+Run as ``python bench/loop.py [CHECKOUT ...]``. Each further checkout of the repository is measured in its
+own process, alternately with this one, since only ratios from one run can be compared. Values are minima of
+many rounds.
 """
 
 from __future__ import annotations
@@ -20,6 +21,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+import tactile_sim
+
 SCENES = "touch_cube", "gripper", "hand", "infant"
 WARM_UP, ROUNDS, STEPS = 300, 60, 20
 
@@ -32,27 +35,26 @@ def cpu_time(work: Callable[[], object], count: int) -> float:
     return (time.process_time() - start) / count
 
 
+def measure(simulation: tactile_sim.Simulation) -> tuple[float, float, float]:
+    """Return the CPU times of a step of MuJoCo, of a step with a reading, and of one of ten steps [s]."""
+    model, data = simulation.engine.model, copy.copy(simulation.engine.data)
+
+    def read() -> object:
+        simulation.step(1)
+        return simulation.observe().readings
+
+    physics = cpu_time(lambda: mujoco.mj_step(model, data), STEPS)
+    return physics, cpu_time(read, STEPS), cpu_time(lambda: simulation.step(10), STEPS // 10) / 10
+
+
 def serve() -> None:
     """Print the CPU times of one round in the scene that is named in each line of the standard input."""
-    import tactile_sim
-
     simulations = {scene: tactile_sim.load(scene) for scene in SCENES}
     for simulation in simulations.values():
         simulation.step(WARM_UP)
         _ = simulation.observe().readings
     for line in sys.stdin:
-        simulation = simulations[line.strip()]
-        engine = simulation.engine
-        model, data = engine.model, copy.copy(engine.data)
-
-        def read(simulation: tactile_sim.Simulation = simulation) -> object:
-            simulation.step(1)
-            return simulation.observe().readings
-
-        physics = cpu_time(lambda: mujoco.mj_step(model, data), STEPS)
-        loop = cpu_time(read, STEPS)
-        steps = cpu_time(lambda: simulation.step(10), STEPS // 10) / 10
-        print(physics, loop, steps, flush=True)
+        print(*measure(simulations[line.strip()]), flush=True)
 
 
 def main() -> None:

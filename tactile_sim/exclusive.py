@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import os
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import partial, wraps
+from functools import wraps
+from threading import get_ident
 from typing import Any, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from tactile_sim.errors import CommandError, EngineError
@@ -14,7 +16,23 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class Use:
+class _Context(ABC):
+    @abstractmethod
+    def begin(self) -> None:
+        """Enter the context."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Leave the context."""
+
+    def __enter__(self) -> None:
+        self.begin()
+
+    def __exit__(self, *error: object) -> None:
+        self.end()
+
+
+class Use(_Context):
     """Context in which one thread uses an object. Entering it in another thread at the same time raises."""
 
     def __init__(self, name: str, forks: bool = True):
@@ -24,34 +42,29 @@ class Use:
             name: Name of the object, for error messages.
             forks: Whether a fork of this process may use the object.
         """
-        lock = threading.RLock()
-        self._name, self._process = name, os.getpid()
-        self.begin: Callable[[], object] = self._begin if forks else self._begin_unforked
+        self._name, self._lock = name, threading.RLock()
+        self._process = None if forks else os.getpid()
+        self.thread = 0
+        """Identifier of the thread that uses the object, or 0."""
+
+    def begin(self) -> None:
         """Enter the context."""
-        self._acquire = partial(lock.acquire, False)
-        self.end = lock.release
-        """Leave the context."""
-
-    def __enter__(self) -> None:
-        self.begin()
-
-    def __exit__(self, *error: object) -> None:
-        self.end()
-
-    def _begin(self) -> None:
-        if not self._acquire():
-            raise EngineError(
-                f"{self._name}: is in use by another thread; give each thread its own, or hold a lock during"
-                " each call"
-            )
-
-    def _begin_unforked(self) -> None:
-        if self._process != os.getpid():
+        if self._process is not None and self._process != os.getpid():
             raise EngineError(
                 f"{self._name}: cannot be used after a fork, which has none of its threads; create it in this"
                 " process"
             )
-        self._begin()
+        if not self._lock.acquire(False):
+            raise EngineError(
+                f"{self._name}: is in use by another thread; give each thread its own, or hold a lock during"
+                " each call"
+            )
+        self.thread = get_ident()
+
+    def end(self) -> None:
+        """Leave the context."""
+        self.thread = 0
+        self._lock.release()
 
 
 class Exclusive(Protocol):
@@ -70,6 +83,8 @@ def exclusive(method: Callable[_P, _T]) -> Callable[_P, _T]:
     @wraps(method)
     def guarded(*args: _P.args, **kwargs: _P.kwargs) -> _T:
         use = args[0].use  # type: ignore[attr-defined]
+        if use.thread == get_ident():  # called by another method, which has entered the context
+            return method(*args, **kwargs)
         use.begin()
         try:
             return method(*args, **kwargs)
@@ -79,18 +94,18 @@ def exclusive(method: Callable[_P, _T]) -> Callable[_P, _T]:
     return guarded
 
 
-class Seen:
+class Seen(_Context):
     """Base class of quantities of one state of an `Exclusive` object, which are computed on request.
 
     Methods of subclasses are decorated with `exclusive`, and properties with `computed`. They raise an error
-    after the state has changed.
+    after the state has changed. As a context, it checks that once for all quantities that are read in it.
     """
 
     def __init__(self, owner: Exclusive):
         """Refer to the current state of an object."""
         self._owner, self._version = owner, owner.version
-        self.computing = 0
-        """Identifier of the thread that is computing a property, or 0."""
+        self.thread = 0
+        """Identifier of the thread that reads this object, or 0."""
 
     @property
     def use(self) -> Seen:
@@ -107,9 +122,11 @@ class Seen:
                 f"{type(self).__name__}: is outdated, because the state has changed; read each quantity"
                 " before that, or observe again"
             )
+        self.thread = get_ident()
 
     def end(self) -> None:
         """Leave the context."""
+        self.thread = 0
         self._owner.use.end()
 
 
@@ -133,15 +150,13 @@ class computed(Generic[_T]):  # noqa: N801 - used like cached_property
         """Compute the value; later accesses do not call this method."""
         if instance is None:
             return self
-        thread = threading.get_ident()
-        if instance.computing == thread:  # for another property, which has begun the use
-            value = instance.__dict__[self._name] = self.function(instance)
-            return value
-        instance.begin()
-        instance.computing = thread
-        try:
-            value = instance.__dict__[self._name] = self.function(instance)
-            return value
-        finally:
-            instance.computing = 0
-            instance.end()
+        if instance.thread == get_ident():  # for another property
+            value = self.function(instance)
+        else:
+            instance.begin()
+            try:
+                value = self.function(instance)
+            finally:
+                instance.end()
+        instance.__dict__[self._name] = value
+        return value

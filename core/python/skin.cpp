@@ -126,6 +126,26 @@ void read(const SharedSkin& self, const tactile::Function& function, const Conta
 }
 
 template <class T>
+void read_data(const SharedSkin& self, const tactile::Function& function, uintptr_t model, uintptr_t data,
+               const Out<T, nb::ndim<2>>& out) {
+  const mjModel& scene = model_at(model);
+  const mjData& state = *reinterpret_cast<const mjData*>(data);
+  const int channels = tactile::channels_of(function.quantity);
+  require(out.shape(0) == self.size() && out.shape(1) == static_cast<size_t>(channels),
+          "out must have one row for each taxel");
+  require(static_cast<size_t>(scene.nbody) == self.slots.size() &&
+              static_cast<size_t>(scene.ngeom) <= self.geoms.size(), "the skin must be of this model");
+  const Borrowed scratch(self);
+  const auto room = static_cast<size_t>(state.ncon);
+  if (scratch->contacts.size() < room) scratch->contacts.resize(room), scratch->ids.resize(room);
+  const int count = tactile::read_contacts(scene, state, scratch->contacts.data(), scratch->ids.data());
+  const tactile::BodyPoses poses{reinterpret_cast<const Vec3*>(state.xpos),
+                                 reinterpret_cast<const Mat3*>(state.xmat)};
+  self.read({scratch->contacts.data(), static_cast<size_t>(count)}, scratch->ids.data(), poses, function, *scratch,
+            out.data());
+}
+
+template <class T>
 void gather(const SharedSkin& self, const tactile::Function& function, nb::handle loads, const List<int64_t>& begin,
             const List<int64_t>& taxel, const Numbers& weight, const Rows<double>& values,
             const Out<T, nb::ndim<2>>& out) {
@@ -318,6 +338,9 @@ void bind_class(nb::module_& m) {
            "out"_a.noconvert(), "Write the readings due to contacts to `out`, zeros.")
       .def("read", read<double>, "function"_a, "values"_a, "ids"_a, "positions"_a, "rotations"_a,
            "out"_a.noconvert())
+      .def("read_data", read_data<float>, "function"_a, "model"_a, "data"_a, "out"_a.noconvert(),
+           "Write the readings due to the contacts in mjData to `out`, zeros.")
+      .def("read_data", read_data<double>, "function"_a, "model"_a, "data"_a, "out"_a.noconvert())
       .def(
           "read_environments",
           [](const SharedSkin& self, const tactile::Function& function, const List<int32_t>& counts,
@@ -437,6 +460,35 @@ void bind_skin(nb::module_& m) {
       },
       "readings"_a, "positions"_a, "areas"_a, "offsets"_a,
       "Return normal force, center, normal, area, force, torque, utilization and slip (p, 18) of pads.");
+  m.def(
+      "advance_contact_states",
+      [](const Given<double, nb::shape<-1, 4>>& states, double time, const Numbers& normal_force,
+         const Given<double, nb::shape<-1, 4>>& thresholds) {
+        const size_t n = states.shape(0);
+        require(normal_force.size() == n && thresholds.shape(0) == n, "arrays must have one row for each pad");
+        std::vector<double> out(4 * n);
+        for (size_t p = 0; p < n; ++p) {
+          reinterpret_cast<tactile::ContactState*>(out.data())[p] = tactile::advance(
+              reinterpret_cast<const tactile::ContactState*>(states.data())[p], time, normal_force.data()[p],
+              reinterpret_cast<const tactile::ContactThresholds*>(thresholds.data())[p]);
+        }
+        return array(std::move(out), 4);
+      },
+      "states"_a, "time"_a, "normal_force"_a, "thresholds"_a,
+      "Return the debounced contact states (p, 4) of pads after a sample: raw, contact, since, pending.");
+  m.def(
+      "sums",
+      [](const Numbers& values, const List<int64_t>& starts, const List<int64_t>& stops) {
+        require(starts.size() == stops.size(), "starts and stops must have equal lengths");
+        std::vector<double> out(starts.size());
+        for (size_t p = 0; p < out.size(); ++p) {
+          const int64_t start = starts.data()[p], stop = stops.data()[p];
+          require(0 <= start && start <= stop && stop <= static_cast<int64_t>(values.size()), "ranges must exist");
+          for (int64_t t = start; t < stop; ++t) out[p] += values.data()[t];
+        }
+        return array(std::move(out));
+      },
+      "values"_a, "starts"_a, "stops"_a, "Return the sums (p,) of ranges of values.");
   m.def(
       "move_to_rest",
       [](const Out<double, nb::shape<-1, 32>>& values, const Given<int64_t, nb::shape<-1, 4>>& touching, double sign,

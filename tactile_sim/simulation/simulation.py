@@ -117,8 +117,6 @@ class Simulation(InteractiveScene):
         """Names of the streams in which pads are published: ``tactile`` and those in `pad_rates`."""
         self.schedule = self._make_schedule()
         """The steps at which each kind of message is due."""
-        self._quiet: tuple[int, int] = (0, 0)
-        """Range of steps in which no tactile stream is due."""
         self.published_readings: np.ndarray | None = None
         """(taxels, channels) `Snapshot.viewed` at the last tactile message; None before the first one and
         if `has_memory` is False."""
@@ -176,10 +174,7 @@ class Simulation(InteractiveScene):
         end = self.step_count + whole("step: n", n)
         while self.step_count < end:
             self.apply_commands()
-            steps = min(self.free_steps(), end - self.step_count)
-            if self.has_memory and (due := self.schedule.next(self.step_count, self.tactile_streams)):
-                steps = min(steps, due - self.step_count)
-            self.advance(steps)
+            self.advance(min(self.free_steps(), end - self.step_count))
 
     @exclusive
     def observe(self) -> Snapshot:
@@ -217,26 +212,30 @@ class Simulation(InteractiveScene):
         """Advance by a number of steps after `apply_commands`, in one engine call where possible.
 
         Args:
-            steps: Number of steps, at most `free_steps`. If `has_memory`, they must not go beyond the step at
-                which the next tactile message is due.
+            steps: Number of steps, from 1 to `free_steps`.
             publish: Called with a snapshot of the current state before the first step.
 
         Raises:
             PhysicsError: The physics became unstable.
         """
-        due = self._due_streams()
-        if publish or self.sampling or due:
-            snapshot = self.snapshot(stored=bool(due))
-            self._check_physics()
-            if publish:
-                publish(snapshot)
-            self._update_memory(snapshot, due)
-            self.engine.integrate()
-            self._count(1)
-            steps -= 1
-        if steps:
-            self.engine.step(steps)
-            self._count(steps)
+        end, due, following = self.step_count + steps, set[str](), None
+        while self.step_count < end:
+            if self.has_memory:
+                due, following = self.schedule.due_and_next(self.step_count, self.tactile_streams)
+            if publish or self.sampling or due:
+                snapshot = self.snapshot(stored=bool(due))
+                self._check_physics()
+                with snapshot:
+                    if publish:
+                        publish(snapshot)
+                        publish = None
+                    self._update_memory(snapshot, due)
+                self.engine.integrate()
+                self._count(1)
+            else:
+                steps = (end if following is None else min(following, end)) - self.step_count
+                self.engine.step(steps)
+                self._count(steps)
         self._check_physics()
 
     def open_cameras(self) -> CameraProcess | None:
@@ -279,7 +278,7 @@ class Simulation(InteractiveScene):
             self.sampling.add(snapshot.ideal_readings(), np.array(pads_due, bool)[self.skin.pad_index])
 
     def _check_physics(self) -> None:
-        if fault := self.fault():
+        if fault := self.engine.fault():
             raise PhysicsError(
                 f"physics became unstable at {self.time:.6g} s: {fault}; "
                 "reset the simulation; a smaller timestep or softer contacts may help"
@@ -326,7 +325,7 @@ class Simulation(InteractiveScene):
             raise ConfigError(f"settings: must be Settings, as settings.replace returns, got {settings!r}")
         before, stages, self.settings = self.functions.quantities, self.stages, settings
         self._changes += 1
-        self.schedule, self._quiet = self._make_schedule(), (0, 0)
+        self.schedule = self._make_schedule()
         if settings.skin.sensor != stages:
             self.stages = settings.skin.sensor
             self.signal_chain.switch(switches_of_pads(self.stages, self.stage_entries))
@@ -341,14 +340,6 @@ class Simulation(InteractiveScene):
     def fault(self) -> str | None:
         """Return why the physics has become unstable since the last reset, or None if it is stable."""
         return self.engine.fault()
-
-    def _due_streams(self) -> set[str]:
-        """Return the tactile streams that are due, if the readings of their messages must be stored."""
-        step, (begin, end) = self.step_count, self._quiet
-        if begin <= step < end or not self.has_memory:
-            return set()
-        self._quiet = step + 1, self.schedule.next(step, self.tactile_streams) or step + 1
-        return self.schedule.due(step, self.tactile_streams)
 
     def _make_schedule(self) -> Schedule:
         rates = vars(self.settings.rates) | self.pad_rates

@@ -42,8 +42,8 @@ class MujocoEngine(MjDataEngine):
     A step can be taken in one call (``step``) or in two: ``forward`` computes poses, contacts, forces and
     sensors for the current state, and ``integrate`` advances to the next one. Between these two calls,
     everything in ``data`` belongs to the same state. The result of the two calls is bitwise identical to that
-    of ``step``. Neither repeats what the last ``forward`` computed, unless state, inputs or options have changed
-    since; after a change of other parts of ``model``, call ``mujoco.mj_forward``.
+    of ``step``. Neither repeats what the last ``forward`` computed, unless state, inputs or options have
+    changed since; after a change of other parts of ``model``, call ``mujoco.mj_forward``.
     """
 
     name = "mujoco"
