@@ -150,9 +150,7 @@ def _delayed(values: np.ndarray, times: np.ndarray, late: float) -> np.ndarray:
     return out
 
 
-def curve(
-    amplified: np.ndarray, scale: float, second: float, third: float
-) -> tuple[np.ndarray, np.ndarray]:
+def curve(amplified: np.ndarray, scale: float, second: float, third: float) -> tuple[np.ndarray, np.ndarray]:
     """Evaluate the transfer curve ``z + second z |z| / scale + third z**3 / scale**2`` and its slope.
 
     Args:

@@ -272,8 +272,7 @@ class SignalChain:
         program = self._prepare(truth.shape[1])
         if step < (kept := program.kept(0)):
             raise CommandError(
-                f"step: must be >= {kept} as in the last reading, got {step}; "
-                "restart the chain first"
+                f"step: must be >= {kept} as in the last reading, got {step}; restart the chain first"
             )
         waits = keep and program.waits_for_tare
         output = np.empty((1, *truth.shape))

@@ -57,7 +57,6 @@ STAGES: dict[str, type[Stage]] = {
 """All stages in order of application: material, receptor, amplifier, converter, wires, bus, driver."""
 
 
-
 def _parameters(stage: type[Stage]) -> dict[str, Check]:
     return {f"{stage.key()}.{field.name}": field.metadata["check"] for field in dataclasses.fields(stage)}
 

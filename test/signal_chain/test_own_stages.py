@@ -77,7 +77,9 @@ def test_reading_again_peeking_copying_and_restarting():
     again = [made.read(step, held(load)) for step, load in enumerate([4.0, 0.0, 3.0, 1.0])]
     np.testing.assert_array_equal(again, outputs)
     made.restart()  # draws the fraction again
-    assert not np.array_equal([made.read(step, held(load)) for step, load in ((0, 4.0), (1, 0.0))], outputs[:2])
+    assert not np.array_equal(
+        [made.read(step, held(load)) for step, load in ((0, 4.0), (1, 0.0))], outputs[:2]
+    )
 
 
 def test_environments_equal_single_chains(readings):
@@ -103,7 +105,9 @@ def test_own_stage_can_be_switched_off_and_configured():
     simulation.update(simulation.settings.replace("skin.sensor.cube.flicker.enabled", False))
     np.testing.assert_allclose(simulation.observe().readings, simulation.observe().truth, atol=1e-6)
     with raises(ConfigError, "flicker", "std"):
-        Simulation({"scene": "touch_cube.xml", "skin": skin | {"sensor": {"cube": {"flicker": {"sdt": 1.0}}}}})
+        Simulation(
+            {"scene": "touch_cube.xml", "skin": skin | {"sensor": {"cube": {"flicker": {"sdt": 1.0}}}}}
+        )
 
 
 def test_faults_of_own_stages_are_reported(monkeypatch):
