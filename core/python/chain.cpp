@@ -1,8 +1,6 @@
 // Bindings of signal chains. Python checks user input; this module checks shapes and types.
 #include "tactile/chain.h"
 
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 #include <nanobind/stl/function.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
@@ -11,26 +9,16 @@
 #include <algorithm>
 #include <optional>
 
+#include "arrays.h"
 #include "tactile/draws.h"
-
-namespace nb = nanobind;
-using namespace nb::literals;
 
 namespace {
 
-template <class T>
-using List = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-template <class T>
-using Matrix = nb::ndarray<const T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using Cube = nb::ndarray<const T, nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 template <class T>
 using CubeOut = nb::ndarray<T, nb::numpy, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 using Ranges = nb::ndarray<const int64_t, nb::numpy, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
-
-void require(bool fits, const char* message) {
-  if (!fits) throw nb::value_error(message);
-}
 
 template <class T>
 std::vector<T> values(const List<T>& array) {
@@ -89,8 +77,8 @@ template <class T>
 void bind_reduce(nb::module_& m) {
   m.def(
       "reduce_pads",
-      [](int64_t first, int64_t last, const Cube<T>& readings, const std::optional<Matrix<int32_t>>& touched,
-         const std::optional<List<int32_t>>& counts, const List<int64_t>& slots, const Matrix<double>& positions,
+      [](int64_t first, int64_t last, const Cube<T>& readings, const std::optional<Rows<int32_t>>& touched,
+         const std::optional<List<int32_t>>& counts, const List<int64_t>& slots, const Rows<double>& positions,
          int reduction, const CubeOut<double>& out) {
         const size_t n = readings.shape(0), taxels = readings.shape(1), channels = readings.shape(2);
         const int64_t pads = out.shape(1), width = out.shape(2);
@@ -104,10 +92,10 @@ void bind_reduce(nb::module_& m) {
                 "slots must be rows of the output");
         nb::gil_scoped_release release;
         for (int64_t env = first; env < last; ++env) {
-          tactile::reduce(readings.data() + env * taxels * channels, channels,
+          tactile::reduce_pads(readings.data() + env * taxels * channels, channels,
                           touched ? touched->data() + env * taxels : nullptr,
                           touched ? counts->data()[env] : static_cast<int64_t>(taxels), slots.data(),
-                          positions.data(), static_cast<tactile::Reduction>(reduction), width,
+                          positions.data(), static_cast<tactile::PadReduction>(reduction), width,
                           out.data() + env * pads * width);
         }
       },
@@ -183,7 +171,7 @@ void bind_chain(nb::module_& m) {
 
   m.def(
       "respond",
-      [](const Matrix<double>& loads, const List<double>& intervals, double friction, double creep, double creep_time,
+      [](const Rows<double>& loads, const List<double>& intervals, double friction, double creep, double creep_time,
          double remains, double decay_time) {
         const size_t samples = loads.shape(0), taxels = loads.shape(1);
         require(intervals.size() == samples, "must have one interval for each sample");
@@ -200,7 +188,7 @@ void bind_chain(nb::module_& m) {
   nb::class_<tactile::Workspace>(m, "ChainWorkspace", "Arrays in which one thread runs a ChainProgram.")
       .def(
           "__init__",
-          [](tactile::Workspace* self, const Matrix<float>& axes, int64_t channels) {
+          [](tactile::Workspace* self, const Rows<float>& axes, int64_t channels) {
             require(axes.shape(0) == 3 && channels >= 0, "axes must have 3 rows");
             new (self) tactile::Workspace({axes.data(), axes.data() + axes.size()}, channels);
           },
@@ -227,7 +215,7 @@ void bind_chain(nb::module_& m) {
           "__init__",
           [](tactile::Stage* self, std::string key, uint64_t hash, const Ranges& pads, const Ranges& runs,
              const List<int32_t>& integers, bool linked, bool recalled, bool rests, double code_step,
-             int32_t least_code, int64_t room, bool varies, const Matrix<double>& parameters,
+             int32_t least_code, int64_t room, bool varies, const Rows<double>& parameters,
              const List<float>& constants, const List<int16_t>& deviations) {
             require(parameters.shape(0) == runs.shape(0), "parameters must have one row for each run");
             new (self) tactile::Stage;
@@ -263,7 +251,7 @@ void bind_chain(nb::module_& m) {
           "stage"_a, "Append a stage, with the numbers of one environment.")
       .def(
           "set_numbers",
-          [](tactile::Program& self, size_t s, int64_t env, const Matrix<double>& parameters,
+          [](tactile::Program& self, size_t s, int64_t env, const Rows<double>& parameters,
              const List<float>& constants, const List<int16_t>& deviations) {
             const size_t n = self.environments();
             require(s < self.stages() && self.stage(s).varies, "the stage must vary between environments");
@@ -295,7 +283,7 @@ void bind_chain(nb::module_& m) {
           "steps"_a, "Ensure that delays can store another reading of these steps (n,), before `run` stores it.")
       .def(
           "tare",
-          [](tactile::Program& self, int64_t env, const std::optional<Matrix<double>>& zero) {
+          [](tactile::Program& self, int64_t env, const std::optional<Rows<double>>& zero) {
             require(!zero || (zero->shape(0) == static_cast<size_t>(self.taxels()) &&
                               zero->shape(1) == static_cast<size_t>(self.channels())),
                     "zero must have the shape (taxels, channels)");

@@ -285,8 +285,8 @@ std::vector<size_t> Program::memory_bytes() const {
 }
 
 template <class T>
-void reduce(const T* readings, int64_t channels, const int32_t* touched, int64_t count, const int64_t* slots,
-            const double* positions, Reduction reduction, int64_t width, double* out) {
+void reduce_pads(const T* readings, int64_t channels, const int32_t* touched, int64_t count, const int64_t* slots,
+                 const double* positions, PadReduction reduction, int64_t width, double* out) {
   for (int64_t k = 0; k < count; ++k) {
     const int64_t t = touched ? touched[k] : k;
     if (slots[t] < 0) continue;
@@ -294,21 +294,21 @@ void reduce(const T* readings, int64_t channels, const int32_t* touched, int64_t
     double *place = out + slots[t] * width, square = 0.0;
     for (int64_t c = 0; c < channels; ++c) {
       const double value = reading[c];
-      if (reduction == Reduction::kSum) place[c] += value;
+      if (reduction == PadReduction::kSum) place[c] += value;
       square += value * value;
     }
     const double magnitude = std::sqrt(square);
-    if (reduction == Reduction::kPeak) place[0] = std::max(place[0], magnitude);
-    if (reduction == Reduction::kCenter) {
+    if (reduction == PadReduction::kPeak) place[0] = std::max(place[0], magnitude);
+    if (reduction == PadReduction::kCenter) {
       for (int i = 0; i < 3; ++i) place[i] += magnitude * positions[3 * t + i];
       place[3] += magnitude;
     }
   }
 }
 
-template void reduce(const float*, int64_t, const int32_t*, int64_t, const int64_t*, const double*, Reduction, int64_t,
+template void reduce_pads(const float*, int64_t, const int32_t*, int64_t, const int64_t*, const double*, PadReduction, int64_t,
                      double*);
-template void reduce(const double*, int64_t, const int32_t*, int64_t, const int64_t*, const double*, Reduction, int64_t,
+template void reduce_pads(const double*, int64_t, const int32_t*, int64_t, const int64_t*, const double*, PadReduction, int64_t,
                      double*);
 
 }  // namespace tactile

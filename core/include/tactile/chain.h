@@ -172,16 +172,16 @@ class Program {
   StageMemory awake_;  // which blocks of taxels were awake
 };
 
-// How `reduce` combines the readings of a pad: sums of the channels, largest magnitude, or the sum of the taxels'
+// How `reduce_pads` combines the readings of a pad: sums of the channels, largest magnitude, or the sum of the taxels'
 // positions weighted by magnitude (3) and of the magnitudes.
-enum class Reduction { kSum, kPeak, kCenter };
+enum class PadReduction { kSum, kPeak, kCenter };
 
 // Reduce the readings (taxels, channels) of one environment by pad. `out` (pads, width) must be zero.
 // `touched` (count,): the taxels to visit, or null for the first `count` taxels. `slots` (taxels,): row of each
 // taxel in `out`, or -1 to skip it. `positions` (taxels, 3) [m].
 template <class T>
-void reduce(const T* readings, int64_t channels, const int32_t* touched, int64_t count, const int64_t* slots,
-            const double* positions, Reduction reduction, int64_t width, double* out);
+void reduce_pads(const T* readings, int64_t channels, const int32_t* touched, int64_t count, const int64_t* slots,
+                 const double* positions, PadReduction reduction, int64_t width, double* out);
 
 // Parameters of the stages hysteresis, viscoelasticity and slow_adaptation, see there.
 struct Response {
