@@ -36,9 +36,11 @@ def reduce_readings(
     law = {"sum": _SUM, "peak": _PEAK, "contact": _PEAK, "center_of_pressure": _CENTER}[reduce]
     out = np.zeros((len(values), len(chosen), (values.shape[2], 1, 4)[law]))
     felt = readings.ideal
-    touched = (felt.touched, felt.touched_counts) if readings.sparse else (None, None)
+    touched, counts = (felt.touched, felt.touched_counts) if readings.sparse else (None, None)
     readings.in_threads(
-        lambda _, first, last: reduce_pads(first, last, values, *touched, slots, skin.positions, law, out)
+        lambda _, first, last: reduce_pads(
+            first, last, values, touched, counts, slots, skin.positions, law, out
+        )
     )
     if reduce == "peak":
         return out[..., 0]

@@ -63,10 +63,10 @@ class Curve(Stage):
     def integers(cls, group: Group) -> np.ndarray:
         """Return the lookup tables of all distinct curves as one array.
 
-        The first b numbers, one for each run, are the index at which the table of the run's curve begins. A table has 3 + `_CELLS` numbers: the indices of the
-        curve's first and last points in `constants`, the largest number of points in a cell, and one index
-        for each cell. This is the index of the point that ends the segment at the start of the cell, counted
-        from the curve's first point.
+        The first b numbers, one for each run, are the index at which the table of the run's curve begins. A
+        table has 3 + `_CELLS` numbers: the indices of the curve's first and last points in `constants`, the
+        largest number of points in a cell, and one index for each cell. This is the index of the point that
+        ends the segment at the start of the cell, counted from the curve's first point.
         """
         places: dict[tuple, int] = {}
         rows: list[np.ndarray] = []

@@ -81,7 +81,7 @@ class Group:
 
     @cached_property
     def pads(self) -> np.ndarray:
-        """Taxel range (b, 3) int64 of each pad, with columns begin and end in the skin, begin in the group."""
+        """Taxel range (b, 3) int64 of each pad: begin and end in the skin, begin in the group."""
         limits = np.array([(body.start, body.stop) for body in self.bodies], np.int64).reshape(-1, 2)
         sizes = limits[:, 1] - limits[:, 0]
         return np.column_stack([limits, np.cumsum(sizes) - sizes])

@@ -62,7 +62,7 @@ class Program:
             timestep: Time step of the simulation [s].
             channels: Number of channels of the readings.
             episode: Number of earlier resets.
-            rate: Expected rate of the readings [Hz], which sets the capacity of delays. It grows if necessary.
+            rate: Expected rate of the readings [Hz], which sets the capacity of delays at the start.
         """
         self.groups = {stage: replace(group, channels=channels) for stage, group in groups.items()}
         self.seeds = np.array(seeds, np.uint64)

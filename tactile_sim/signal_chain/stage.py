@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from abc import ABC
 from dataclasses import MISSING, dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
@@ -73,7 +72,7 @@ class Now:
 
 
 @dataclass(frozen=True)
-class Stage(ABC):
+class Stage:
     """One stage of the signal chain.
 
     A subclass is a dataclass whose fields, created with `ranged` or `tactile_sim.schema.parameter`, are its

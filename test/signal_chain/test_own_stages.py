@@ -12,8 +12,7 @@ from support.signal_chain import ALL, PALM, SKIN, TAXELS, TIMESTEP, TIP, held, s
 
 from tactile_sim import CommandError, ConfigError, Simulation
 from tactile_sim.schema import SHARE, Number
-from tactile_sim.signal_chain import STAGES, SignalChain, Stage, add_stage, ranged
-from tactile_sim.signal_chain.stages import PARAMETERS
+from tactile_sim.signal_chain import SignalChain, Stage, add_stage, ranged
 
 
 @dataclass(frozen=True)
@@ -41,14 +40,9 @@ class Flicker(Stage):
 
 
 @pytest.fixture(autouse=True)
-def added():
-    before = dict(STAGES), dict(PARAMETERS)
+def added(restored_stages):
     add_stage(Remanence, before="gain")
     add_stage(Flicker, before="delay")
-    yield
-    for table, content in zip((STAGES, PARAMETERS), before, strict=True):
-        table.clear()
-        table.update(content)
 
 
 def test_own_stage_runs_at_its_place_between_the_stages_of_the_library():

@@ -19,8 +19,10 @@ LAWS = {
     "slow_adaptation": ({"fraction": FRACTION, "time_constant": CONSTANT}, FRACTION, FRACTION - 1.0),
     "fast_adaptation": ({"time_constant": CONSTANT}, 0.0, -1.0),
 }
-"""Parameters of each stage, and the factors own and late in its law: own * x - late * l for a load x with lag l,
-where dl/dt = dx/dt - l / T."""
+"""Parameters of each stage, and the factors own and late in its law: own * x - late * l for a load x.
+
+The lag l follows dl/dt = dx/dt - l / T.
+"""
 
 
 def output(stage, timestep, rate, load, channels=3):
