@@ -8,15 +8,16 @@
 #include <utility>
 #include <vector>
 
+#include "numpy_array.h"
 #include "tactile/geometry.h"
 #include "tactile/skin.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
-using Vectors = nb::ndarray<const double, nb::numpy, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
-using Rotations = nb::ndarray<const double, nb::numpy, nb::shape<-1, 9>, nb::c_contig, nb::device::cpu>;
-using Numbers = nb::ndarray<const double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using Vectors = NumpyArray<const double, -1, 3>;
+using Rotations = NumpyArray<const double, -1, 9>;
+using Numbers = NumpyArray<const double, -1>;
 
 // An mjModel is passed as its address, which the Python object keeps alive.
 inline const mjModel& model_at(uintptr_t address) { return *reinterpret_cast<const mjModel*>(address); }
@@ -25,7 +26,7 @@ inline const mjModel& model_at(uintptr_t address) { return *reinterpret_cast<con
 template <class T, class... Shape>
 using Out = nb::ndarray<T, nb::numpy, Shape..., nb::c_contig, nb::device::cpu>;
 template <class T>
-using List = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
+using List = NumpyArray<const T, -1>;
 using Triples = nb::ndarray<int64_t, nb::numpy, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 
 inline const tactile::Vec3* points(const Vectors& array) { return reinterpret_cast<const tactile::Vec3*>(array.data()); }
@@ -70,7 +71,7 @@ inline std::vector<tactile::Vec3> vectors(const Vectors& array) {
 }
 
 template <class T>
-using Rows = nb::ndarray<const T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using Rows = NumpyArray<const T, -1, -1>;
 
 // The memory of a contiguous array of any type, released at the end of its scope.
 class Memory {

@@ -13,6 +13,7 @@
 #include <string>
 #include <tuple>
 
+#define TACTILE_IMPORT_NUMPY
 #include "arrays.h"
 #include "tactile/cdr.h"
 #include "tactile/feelers.h"
@@ -254,6 +255,7 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // Objects that modules hold until the interpreter ends are no leaks.
   m.doc() = "The inner loops of tactile_sim, as one C++ library.";
   require_mujoco();
+  if (_import_array() < 0) throw nb::python_error();
   bind_arrays(m);
   bind_placement(m);
   bind_skin(m);

@@ -19,11 +19,9 @@ using tactile::Mat3;
 using tactile::Range;
 using tactile::Vec3;
 
-using Matrices = nb::ndarray<const double, nb::numpy, nb::shape<-1, 3, 3>, nb::c_contig, nb::device::cpu>;
-using ContactValues = nb::ndarray<const double, nb::numpy, nb::shape<-1, 32>, nb::c_contig, nb::device::cpu>;
-using ContactNumbers = nb::ndarray<const int32_t, nb::numpy, nb::shape<-1, 5>, nb::c_contig, nb::device::cpu>;
-template <class T, class... Shape>
-using Given = nb::ndarray<const T, nb::numpy, Shape..., nb::c_contig, nb::device::cpu>;
+using Matrices = NumpyArray<const double, -1, 3, 3>;
+using ContactValues = NumpyArray<const double, -1, 32>;
+using ContactNumbers = NumpyArray<const int32_t, -1, 5>;
 
 template <class T>
 std::vector<T> copied(const List<T>& array) {
@@ -115,20 +113,19 @@ class SharedSkin : public tactile::Skin {
 using Borrowed = SharedSkin::Borrowed;
 
 template <class T>
-void read(const SharedSkin& self, const tactile::Function& function, const ContactValues& values,
-          const ContactNumbers& ids, const Vectors& positions, const Matrices& rotations,
-          const Out<T, nb::ndim<2>>& out) {
-  const int channels = tactile::channels_of(function.quantity);
-  require(out.shape(0) == self.size() && out.shape(1) == static_cast<size_t>(channels),
-          "out must have one row for each taxel");
+NumpyArray<T, -1, -1> read(const SharedSkin& self, const tactile::Function& function, const ContactValues& values,
+                           const ContactNumbers& ids, const Vectors& positions, const Matrices& rotations) {
+  const auto out = NumpyArray<T, -1, -1>::zeros(
+      {self.size(), static_cast<size_t>(tactile::channels_of(function.quantity))});
   self.read(contacts_of(values, ids), ids_of(ids), poses_of(positions, rotations), function, *Borrowed(self),
             out.data());
+  return out;
 }
 
 template <class T>
 void gather(const SharedSkin& self, const tactile::Function& function, nb::handle loads, const List<int64_t>& begin,
             const List<int64_t>& taxel, const Numbers& weight, const Rows<double>& values,
-            const Out<T, nb::ndim<2>>& out) {
+            const NumpyArray<T, -1, -1>& out) {
   const Memory memory(loads);
   const auto table = memory.records<const Load>();
   const size_t channels = values.shape(1), entries = taxel.size();
@@ -150,7 +147,7 @@ void gather(const SharedSkin& self, const tactile::Function& function, nb::handl
 
 template <class T>
 void place_in_world(const Vectors& places, const List<int64_t>& offsets, const List<int64_t>& bodies,
-                    const Vectors& positions, const Matrices& rotations, const Out<T, nb::shape<-1, 3>>& out) {
+                    const Vectors& positions, const Matrices& rotations, const NumpyArray<T, -1, 3>& out) {
   const auto poses = poses_of(positions, rotations);
   require(out.shape(0) == places.shape(0) && offsets.size() == bodies.size() + 1 &&
               offsets.data()[bodies.size()] == static_cast<int64_t>(places.shape(0)),
@@ -312,18 +309,17 @@ void bind_class(nb::module_& m) {
            "out"_a.noconvert(), "Write the readings of loads with values (of loads or of shares) to `out`, zeros.")
       .def("gather", gather<double>, "function"_a, "loads"_a, "begin"_a, "taxel"_a, "weight"_a, "values"_a,
            "out"_a.noconvert())
-      .def("read", read<float>, "function"_a, "values"_a, "ids"_a, "positions"_a, "rotations"_a,
-           "out"_a.noconvert(), "Write the readings due to contacts to `out`, zeros.")
       .def("read", read<double>, "function"_a, "values"_a, "ids"_a, "positions"_a, "rotations"_a,
-           "out"_a.noconvert())
+           "Return the readings (n, channels) due to contacts.")
+      .def("read_float32", read<float>, "function"_a, "values"_a, "ids"_a, "positions"_a, "rotations"_a)
       .def(
           "read_environments",
           [](const SharedSkin& self, const tactile::Function& function, const List<int32_t>& counts,
-             const Given<double, nb::shape<-1, -1, 32>>& values, const Given<int32_t, nb::shape<-1, -1, 5>>& ids,
-             const Given<double, nb::shape<-1, -1, 3>>& positions,
-             const Given<double, nb::shape<-1, -1, 3, 3>>& rotations, size_t first, size_t last,
-             const Out<double, nb::ndim<3>>& taxels, const Out<int32_t, nb::ndim<2>>& touched,
-             const Out<int32_t, nb::ndim<1>>& touched_counts, const Out<double, nb::ndim<3>>& wrenches) {
+             const NumpyArray<const double, -1, -1, 32>& values, const NumpyArray<const int32_t, -1, -1, 5>& ids,
+             const NumpyArray<const double, -1, -1, 3>& positions,
+             const NumpyArray<const double, -1, -1, 3, 3>& rotations, size_t first, size_t last,
+             const NumpyArray<double, -1, -1, -1>& taxels, const NumpyArray<int32_t, -1, -1>& touched,
+             const NumpyArray<int32_t, -1>& touched_counts, const NumpyArray<double, -1, -1, -1>& wrenches) {
             const size_t n = counts.size(), bodies = self.slots.size();
             require(first <= last && last <= n && values.shape(0) == n && ids.shape(0) == n &&
                         values.shape(1) == ids.shape(1) && positions.shape(0) == n && positions.shape(1) == bodies &&
@@ -348,9 +344,9 @@ void bind_class(nb::module_& m) {
           "wrenches",
           [](const SharedSkin& self, const ContactValues& values, const ContactNumbers& ids,
              const Vectors& positions, const Matrices& rotations) {
-            std::vector<double> out(6 * self.bodies);
+            const auto out = NumpyArray<double, -1, 6>::zeros({self.bodies, 6});
             self.net_wrenches(contacts_of(values, ids), ids_of(ids), poses_of(positions, rotations), out.data());
-            return array(std::move(out), 6);
+            return out;
           },
           "values"_a, "ids"_a, "positions"_a, "rotations"_a,
           "Return the net contact wrench (b, 6) of each body with skin about its origin, in its frame.")
@@ -408,7 +404,7 @@ void bind_skin(nb::module_& m) {
         "out"_a.noconvert());
   m.def(
       "effective_radius",
-      [](nb::object geoms, int first, int second, const Given<double, nb::shape<3, 3>>& frame,
+      [](nb::object geoms, int first, int second, const NumpyArray<const double, 3, 3>& frame,
          const Matrices& rotations) {
         return tactile::effective_radius(records<tactile::SkinGeom>(geoms), first, second,
                                          reinterpret_cast<const Vec3*>(frame.data()),
@@ -418,7 +414,7 @@ void bind_skin(nb::module_& m) {
       "Return the effective radius of curvature of two touching geoms (-1: flat) [m]; `frame`: normal and tangents.");
   m.def(
       "contact_quantities",
-      [](const Given<double, nb::shape<-1, 12>>& readings, const Vectors& positions, const Numbers& areas,
+      [](const NumpyArray<const double, -1, 12>& readings, const Vectors& positions, const Numbers& areas,
          const List<int64_t>& offsets) {
         const size_t n = readings.shape(0), pads = offsets.size() - 1;
         require(positions.shape(0) == n && areas.size() == n && offsets.size() &&
@@ -437,10 +433,10 @@ void bind_skin(nb::module_& m) {
       "Return normal force, center, normal, area, force, torque, utilization and slip (p, 18) of pads.");
   m.def(
       "move_to_rest",
-      [](const Out<double, nb::shape<-1, 32>>& values, const Given<int64_t, nb::shape<-1, 4>>& touching, double sign,
-         const Vectors& present, const Vectors& rest, const Given<int64_t, nb::shape<-1, 3>>& triangles,
+      [](const NumpyArray<double, -1, 32>& values, const NumpyArray<const int64_t, -1, 4>& touching, double sign,
+         const Vectors& present, const Vectors& rest, const NumpyArray<const int64_t, -1, 3>& triangles,
          const List<int64_t>& begin, const List<int64_t>& near, const Numbers& position,
-         const Given<double, nb::shape<3, 3>>& rotation) {
+         const NumpyArray<const double, 3, 3>& rotation) {
         require(touching.shape(0) == values.shape(0) && present.shape(0) == rest.shape(0) &&
                     begin.size() == rest.shape(0) + 1 && position.size() == 3,
                 "contacts and vertices must fit each other");

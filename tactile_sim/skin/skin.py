@@ -174,15 +174,9 @@ class Skin(Taxels):
         law, number = number_of(response, LAWS), float_type("dtype", dtype)
         if quantity is None or law is None:
             return lambda *state: self.readings_from_loads(self.loads(*state), touch, response, dtype=dtype)
-        shape, function = (len(self.positions), touch.channels), self._function(touch, quantity, law)
-        native_read = self.native.read
-
-        def read(contacts: Contacts, positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
-            out: np.ndarray = np.zeros(shape, number)
-            native_read(function, contacts.values, contacts.ids, positions, rotations, out)
-            return out
-
-        return read
+        function = self._function(touch, quantity, law)
+        read = self.native.read_float32 if number == np.float32 else self.native.read
+        return lambda contacts, *poses: read(function, contacts.values, contacts.ids, *poses)
 
     def readings_from_loads(
         self,
