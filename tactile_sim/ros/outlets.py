@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
-from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -15,12 +15,18 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from tactile_sim.errors import ConfigError
-from tactile_sim.ros.sender import Sender
+from tactile_sim.ros.sender import Queue, Sender
 from tactile_sim.ros.topic import ONCE, Topic
 from tactile_sim.simulation import Snapshot
 
-DEPTH = 10
-"""Default queue depth of a topic."""
+DEPTH = 50
+"""Minimum queue depth of a topic."""
+QUEUE, RECORDED_QUEUE = 1.0, 5.0
+"""Time for which the queue of a topic holds messages [s], in general and while a recorder runs."""
+QUEUE_MEMORY = 256 << 20
+"""Maximum size of all queues [bytes]; if their messages are larger at startup, they hold a shorter time."""
+PATIENCE, RECORDED_PATIENCE = 0.05, 5.0
+"""Maximum time for which a full queue delays the simulation [s], in general and while a recorder runs."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """QoS of latched topics such as layouts, for publishers and subscribers."""
 LATCHED_TWICE = QoSProfile(depth=2, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -38,12 +44,12 @@ class LazyPublisher:
 
     Attributes:
         topic: Declaration of the topic.
-        publisher: Publisher of encoded messages.
+        queue: Queue of the publisher.
         listeners: Number of subscribers at the last query.
     """
 
     def __init__(self, topic: Topic, publisher: Publisher):
-        self.topic, self.publisher = topic, publisher
+        self.topic, self.queue = topic, Queue(publisher)
         # The same method of rclpy's publisher also locks the handle, which takes four times as long.
         self.count_subscribers: Callable[[], int] = publisher.handle.get_subscription_count
         """Returns the number of subscribers."""
@@ -80,13 +86,21 @@ class Outlets:
         node: Node that publishes.
         topics: The topics, in their publishing order within a stream.
         snapshot: The initial state of the simulation.
-        depth: Queue depth of topics that are not latched.
+        rates: Rate of each stream [Hz of wall time].
+        recorded: Whether a recorder runs, for which queues are longer.
 
     Raises:
         ConfigError: ROS rejects a topic.
     """
 
-    def __init__(self, node: Node, topics: Iterable[Topic], snapshot: Snapshot, depth: int = DEPTH):
+    def __init__(
+        self,
+        node: Node,
+        topics: Iterable[Topic],
+        snapshot: Snapshot,
+        rates: Mapping[str, float],
+        recorded: bool = False,
+    ):
         self._node = node
         self._outlets: dict[str, list[LazyPublisher]] = {}
         self._overridden = [
@@ -94,22 +108,33 @@ class Outlets:
             for name in node.get_parameters_by_prefix("")
             if name.startswith("qos_overrides.")
         ]
-        self._latched: list[tuple[Topic, Publisher, bytes]] = []
+        self._latched: list[tuple[Topic, Queue, bytes]] = []
         self._heard: dict[str, list[LazyPublisher]] = {}
         """Topics with subscribers, grouped by stream."""
+        self._frames: dict[str, frozenset[str]] = {}
+        """Frames of the topics in `_heard`, by stream."""
         self._refreshed = 0.0
+        sizes: dict[Topic, int] = {}
         for topic in topics:
             if topic.stream == ONCE:
                 message = topic.make(snapshot)
                 publisher = self._publisher(topic, LATCHED_TWICE if topic.again_after else LATCHED)
                 publisher.publish(message)
-                self._latched.append((topic, publisher, message))
+                self._latched.append((topic, Queue(publisher), message))
             else:
-                outlet = LazyPublisher(topic, self._publisher(topic, QoSProfile(depth=depth)))
-                self._outlets.setdefault(topic.stream, []).append(outlet)
-                if topic.stream not in UNPREPARED:
-                    topic.make(snapshot)
-        self._sender = Sender()
+                sizes[topic] = 0 if topic.stream in UNPREPARED else len(topic.make(snapshot))
+        queue = RECORDED_QUEUE if recorded else QUEUE
+        size = queue * sum(rates.get(topic.stream, 0.0) * size for topic, size in sizes.items())
+        if size > QUEUE_MEMORY:
+            queue *= QUEUE_MEMORY / size
+            node.get_logger().warning(
+                f"queues hold messages for {queue:.2g} s, which are {QUEUE_MEMORY >> 20} MiB"
+            )
+        for topic in sizes:
+            depth = max(DEPTH, math.ceil(rates.get(topic.stream, 0.0) * queue))
+            outlet = LazyPublisher(topic, self._publisher(topic, QoSProfile(depth=depth)))
+            self._outlets.setdefault(topic.stream, []).append(outlet)
+        self._sender = Sender(RECORDED_PATIENCE if recorded else PATIENCE)
 
     def _publisher(self, topic: Topic, qos: QoSProfile) -> Publisher:
         """Create a publisher whose QoS can be overridden by parameters."""
@@ -134,6 +159,10 @@ class Outlets:
             self._refresh()
         return set(self._heard)
 
+    def frames(self, streams: Iterable[str]) -> frozenset[str]:
+        """Return the frames of the topics of these streams that had subscribers at the last query."""
+        return frozenset().union(*(self._frames[stream] for stream in streams if stream in self._frames))
+
     def new_subscribers(self) -> list[LazyPublisher]:
         """Query ROS and return the topics that have gained a subscriber since they were last published."""
         self._refresh()
@@ -153,6 +182,20 @@ class Outlets:
             )
             for outlet in self._all()
         )
+
+    def profiles(self) -> dict[str, QoSProfile]:
+        """Return the QoS of each topic that is not latched, by its full name."""
+        return {
+            outlet.queue.publisher.topic_name: outlet.queue.publisher.qos_profile for outlet in self._all()
+        }
+
+    def lost(self) -> dict[str, int]:
+        """Return how many messages each topic has lost because subscribers did not receive; see `Queue`."""
+        return {outlet.topic.name: outlet.queue.lost for outlet in self._all() if outlet.queue.lost}
+
+    def unheard(self) -> str:
+        """Return the name of a topic that had no subscriber at the last query; empty if all had one."""
+        return next((outlet.topic.name for outlet in self._all() if not outlet.listeners), "")
 
     def publish(self, stream: str, snapshot: Any) -> None:
         """Encode all topics of a stream, even those without subscribers; `dispatch` publishes them.
@@ -198,16 +241,14 @@ class Outlets:
         self._sender.finish()
         end = time.monotonic() + patience
 
-        def acknowledged(publisher: Publisher) -> bool:
+        def acknowledged(queue: Queue) -> bool:
             while (left := end - time.monotonic()) > 0.0 and not given_up():
-                if publisher.wait_for_all_acked(Duration(seconds=min(left, REFRESH))):
+                if queue.acknowledged(min(left, REFRESH)):
                     return True
-            return publisher.wait_for_all_acked(Duration())
+            return queue.acknowledged(0.0)
 
         return [
-            outlet.topic.name
-            for outlet in self._all()
-            if outlet.listeners and not acknowledged(outlet.publisher)
+            outlet.topic.name for outlet in self._all() if outlet.listeners and not acknowledged(outlet.queue)
         ]
 
     def finish(self) -> None:
@@ -225,11 +266,11 @@ class Outlets:
         # Encode all messages before publishing, so that a subscriber wakes up once.
         batch = []
         for outlet in outlets:
-            batch.append((outlet.publisher, outlet.topic.make(snapshot)))
+            batch.append((outlet.queue, outlet.topic.make(snapshot)))
             if outlet.welcomes():
                 batch += [
-                    (publisher, message)
-                    for topic, publisher, message in self._latched
+                    (queue, message)
+                    for topic, queue, message in self._latched
                     if topic.again_after == outlet.topic.name
                 ]
         if batch:
@@ -246,3 +287,7 @@ class Outlets:
             outlet.listeners = listeners
             if listeners:
                 self._heard.setdefault(outlet.topic.stream, []).append(outlet)
+        self._frames = {
+            stream: frozenset().union(*(outlet.topic.frames for outlet in outlets))
+            for stream, outlets in self._heard.items()
+        }
