@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tactile_sim.errors import ConfigError, ErrorList, suggest
+from tactile_sim.errors import ConfigError, ErrorList
 
 
 def match(
@@ -46,7 +46,7 @@ def match(
             what = (
                 f"no {kind} matches the pattern" if _is_pattern(pattern) else f"the scene has no {kind} named"
             )
-            errors.add(ConfigError(f"{where}.{pattern}: {what} {pattern!r}{suggest(pattern, candidates)}"))
+            errors.add(ConfigError(f"{where}.{pattern}: {what} {pattern!r}", near=(pattern, candidates)))
         for name in matches:
             rival = chosen.get(name, pattern)
             differ = table[rival] != table[pattern] and _literals(rival) == _literals(pattern)

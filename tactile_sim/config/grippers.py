@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tactile_sim.errors import ConfigError, ErrorList, suggest
+from tactile_sim.errors import ConfigError, ErrorList
 from tactile_sim.schema import Check, Flag, Number, Texts, parameter
 
 if TYPE_CHECKING:
@@ -69,5 +69,5 @@ def check_joints(settings: Settings, joints: Collection[str]) -> None:
         for joint in keys.get("joints", ()):
             if joint not in joints:
                 where = f"{settings.source}: grippers.{name}.joints"
-                errors.add(ConfigError(f"{where}: no joint {joint!r}{suggest(joint, joints)}"))
+                errors.add(ConfigError(f"{where}: no joint {joint!r}", near=(joint, joints)))
     errors.check()

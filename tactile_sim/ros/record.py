@@ -273,8 +273,8 @@ class Recorder:
         worst = max(missed, key=missed.__getitem__)
         count = counted(sum(missed.values()), "message")
         return (
-            f"{self._bag.folder}: {count} lost, most of {worst}, because the recorder was stopped or too slow;"
-            " use a smaller real_time_factor or fewer topics"
+            f"{self._bag.folder}: {count} lost, most of {worst}, because the recorder was stopped or too"
+            " slow; use a smaller real_time_factor or fewer topics"
         )
 
 

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tactile_sim.errors import ConfigError, ErrorList, suggest
+from tactile_sim.errors import ConfigError, ErrorList
 from tactile_sim.patterns import match
 from tactile_sim.schema import Check, shown
 from tactile_sim.signal_chain.adaptation import FastAdaptation, SlowAdaptation, Viscoelasticity
@@ -145,5 +145,5 @@ def _entries(mapping: Any, known: Iterable[str], where: str) -> Mapping[str, Any
         raise ConfigError(f"{where}: must have keys below it ({', '.join(known)}), got {shown(mapping)}")
     for key in mapping:
         if key not in known:
-            raise ConfigError(f"{where}: unknown key {key!r}{suggest(key, known)}")
+            raise ConfigError(f"{where}: unknown key {key!r}", near=(key, known))
     return mapping
