@@ -41,11 +41,10 @@ def match(
         (entry for entry in table if entry not in known), key=lambda entry: (_literals(entry), entry)
     )
     for pattern in patterns:
-        matches = [name for name in candidates if fnmatchcase(name, pattern)]
+        is_pattern = _is_pattern(pattern)
+        matches = [name for name in candidates if fnmatchcase(name, pattern)] if is_pattern else []
         if not matches:
-            what = (
-                f"no {kind} matches the pattern" if _is_pattern(pattern) else f"the scene has no {kind} named"
-            )
+            what = f"no {kind} matches the pattern" if is_pattern else f"the scene has no {kind} named"
             errors.add(ConfigError(f"{where}.{pattern}: {what} {pattern!r}", near=(pattern, candidates)))
         for name in matches:
             rival = chosen.get(name, pattern)

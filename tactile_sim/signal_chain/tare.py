@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from tactile_sim.schema import Number
+from tactile_sim.schema import DURATION
 from tactile_sim.signal_chain.group import Group
 from tactile_sim.signal_chain.loops import ZERO, span
 from tactile_sim.signal_chain.stage import SLACK, Stage, computation, ranged
@@ -15,7 +15,7 @@ from tactile_sim.signal_chain.stage import SLACK, Stage, computation, ranged
 class Tare(Stage):
     """The reading at some time after the start is subtracted from all later ones, as if by ``~/tare``."""
 
-    at: float = ranged(Number(least=0, unit="s"), "Time after the start [s].")
+    at: float = ranged(DURATION, "Time after the start [s].")
     has_memory = True
 
     @classmethod

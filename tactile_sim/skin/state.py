@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.schema import Number, checks, parameter
+from tactile_sim.schema import DURATION, Number, checks, parameter
 from tactile_sim.skin.loads import Loads
 from tactile_sim.skin.touch_functions import TouchFunction
 
@@ -20,14 +20,14 @@ _FORCE, _NORMAL_FORCE, _NORMAL, _SHEAR, _CAPACITY, _SLIP, _CHANNELS = 0, 3, 6, 7
 class ContactThresholds:
     """Thresholds that decide whether a pad is in contact: a Schmitt trigger on normal force, with delays."""
 
-    on_force: float = parameter(Number(above=0, unit="N"), "Normal force at which contact begins [N].", 0.05)
-    off_force: float = parameter(Number(least=0, unit="N"), "Normal force at which contact ends [N].", 0.02)
-    on_time: float = parameter(
-        Number(least=0, unit="s"), "Time above `on_force` before contact begins [s].", 0.0
+    on_force: float = parameter(
+        Number(above=0, unit="N", usual=(1e-4, 100.0)), "Normal force at which contact begins [N].", 0.05
     )
-    off_time: float = parameter(
-        Number(least=0, unit="s"), "Time below `off_force` before contact ends [s].", 0.0
+    off_force: float = parameter(
+        Number(least=0, unit="N", usual=(1e-4, 100.0)), "Normal force at which contact ends [N].", 0.02
     )
+    on_time: float = parameter(DURATION, "Time above `on_force` before contact begins [s].", 0.0)
+    off_time: float = parameter(DURATION, "Time below `off_force` before contact ends [s].", 0.0)
 
     def __post_init__(self) -> None:
         """Check that contact does not end above the force at which it begins."""
