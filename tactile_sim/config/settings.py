@@ -51,8 +51,12 @@ class Rates:
     tactile: float = _rate(100.0, "tactile/*")
     contacts: float = _rate(100.0, "contacts")
     joint_states: float = _rate(100.0, "joint_states")
-    clock: float = _rate(100.0, "/clock")
-    tf: float = _rate(100.0, "/tf")
+    clock: float = _rate(
+        100.0, "/clock; also sent before each message with a later stamp, so that none is ahead of it"
+    )
+    tf: float = _rate(
+        100.0, "all moving bodies in /tf; faster messages are preceded by those that carry their frames"
+    )
     markers: float = _rate(30.0, "markers")
     points: float = _rate(30.0, "tactile/points")
     images: float = _rate(15.0, "tactile/*/image")
