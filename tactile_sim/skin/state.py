@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from tactile_sim.compilation import kernel
-from tactile_sim.schema import DURATION, Number, checks, parameter
+from tactile_sim.schema import Number, checks, parameter
 from tactile_sim.skin.loads import Loads
 from tactile_sim.skin.touch_functions import TouchFunction
 
@@ -26,8 +26,16 @@ class ContactThresholds:
     off_force: float = parameter(
         Number(least=0, unit="N", usual=(1e-4, 100.0)), "Normal force at which contact ends [N].", 0.02
     )
-    on_time: float = parameter(DURATION, "Time above `on_force` before contact begins [s].", 0.0)
-    off_time: float = parameter(DURATION, "Time below `off_force` before contact ends [s].", 0.0)
+    on_time: float = parameter(
+        Number(least=0, unit="s", usual=(1e-4, 3600.0)),
+        "Time above `on_force` before contact begins [s].",
+        0.0,
+    )
+    off_time: float = parameter(
+        Number(least=0, unit="s", usual=(1e-4, 3600.0)),
+        "Time below `off_force` before contact ends [s].",
+        0.0,
+    )
 
     def __post_init__(self) -> None:
         """Check that contact does not end above the force at which it begins."""
