@@ -4,7 +4,7 @@ For example: ros2 launch tactile_sim sim.launch.py config:=touch_cube rviz:=true
 """
 
 from pathlib import Path
-from tempfile import NamedTemporaryFile
+from tempfile import NamedTemporaryFile, mkdtemp
 
 from ament_index_python.packages import PackageNotFoundError, get_package_prefix
 from launch import LaunchContext, LaunchDescription, LaunchDescriptionEntity
@@ -66,10 +66,11 @@ def generate_launch_description() -> LaunchDescription:
 def start(context: LaunchContext) -> list[LaunchDescriptionEntity]:
     """Return the processes selected by the launch arguments."""
     given = {each.name: context.launch_configurations[each.name] for each in ARGUMENTS}
-    recorders = [recorder(given)] if given["record"] == "true" else []
+    qos = Path(mkdtemp(prefix="tactile_sim_"), "qos.yaml") if given["record"] == "true" else None
+    recorders = [recorder(given, qos)] if qos else []
     recorded = any(isinstance(action, ExecuteProcess) for action in recorders)
     displays = [rviz(given)] if given["rviz"] == "true" else []
-    return [simulation(given, recorded), *displays, *recorders]
+    return [simulation(given, qos if recorded else None), *displays, *recorders]
 
 
 def parameter_files(given: dict[str, str]) -> list[Path]:
@@ -104,12 +105,12 @@ def existing(name: str, given: dict[str, str]) -> Path:
     return path.resolve()
 
 
-def simulation(given: dict[str, str], recorded: bool) -> Node:
+def simulation(given: dict[str, str], qos: Path | None) -> Node:
     """Return the simulation node; launch shuts down when it ends.
 
     Args:
         given: Values of all launch arguments.
-        recorded: Whether the node waits for the recorder.
+        qos: File that the node writes for the recorder, for which it waits; None without a recorder.
     """
     overrides: dict[str, str | float] = {}
     if given["scene"]:
@@ -124,7 +125,7 @@ def simulation(given: dict[str, str], recorded: bool) -> Node:
         executable="sim",
         name="tactile_sim",
         namespace=given["namespace"],
-        arguments=["--web"] * (given["web"] == "true") + ["--recorded"] * recorded,
+        arguments=["--web"] * (given["web"] == "true") + (["--recorded", str(qos)] if qos else []),
         parameters=[*files, *[overrides] * bool(overrides)],  # rcl rejects an empty mapping
         ros_arguments=["--log-level", given["log_level"]],
         output="screen",
@@ -208,11 +209,15 @@ def display(given: dict[str, str], settings: dict[str, object], base: Path) -> t
     return Path(file.name), made.images
 
 
-def recorder(given: dict[str, str]) -> LaunchDescriptionEntity:
+def recorder(given: dict[str, str], qos: Path) -> LaunchDescriptionEntity:
     """Return a ``ros2 bag record`` process for all topics; launch shuts down when it ends.
 
     The recorder uses simulation time, so it subscribes only once the clock runs. The simulation node waits
     for the recorder.
+
+    Args:
+        given: Values of all launch arguments.
+        qos: File that the node writes with the QoS of the subscriptions.
     """
     for package, debian in (("ros2bag", "ros2bag"), ("rosbag2_storage_mcap", "rosbag2-storage-mcap")):
         if not installed(package):
@@ -221,8 +226,18 @@ def recorder(given: dict[str, str]) -> LaunchDescriptionEntity:
                 "or: tactile_sim record OUT"
             )
     output = ["--output", given["bag_path"]] if given["bag_path"] else []
+    command = [
+        "ros2",
+        "bag",
+        "record",
+        "--all",
+        *RECORDING,
+        "--qos-profile-overrides-path",
+        str(qos),
+        *output,
+    ]
     return ExecuteProcess(
-        cmd=["ros2", "bag", "record", "--all", *RECORDING, *output],
+        cmd=["sh", "-c", 'until [ -e "$0" ]; do sleep 0.1; done; exec "$@"', str(qos), *command],
         output="screen",
         sigterm_timeout=RECORDER_PATIENCE,
         sigkill_timeout=RECORDER_PATIENCE,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 LONGEST_VALUE = 200
@@ -41,10 +41,19 @@ class TactileSimError(Exception):
 
     The message is one line with the key or file, the invalid value and the remedy. Long names and values are
     shortened; see `readable`.
+
+    Args:
+        message: The message without the nearest valid name.
+        near: An unknown name and the valid names, for `suggest`. The nearest one is only searched when the
+            message is read, because the first `MOST_ERRORS` errors of a configuration are read.
     """
 
+    def __init__(self, message: str = "", near: tuple[object, Collection[str]] | None = None) -> None:
+        super().__init__(message, *([near] if near else []))
+
     def __str__(self) -> str:
-        return readable(super().__str__())
+        message, *near = self.args
+        return readable(f"{message}{''.join(suggest(*each) for each in near)}")
 
 
 class ConfigError(TactileSimError):
@@ -110,6 +119,7 @@ class ErrorList:
 
     def __init__(self, errors: Iterable[TactileSimError] = ()) -> None:
         self.errors = list(errors)
+        self._messages = {error.args[0] for error in self.errors}
 
     @contextmanager
     def collect(self) -> Iterator[None]:
@@ -121,9 +131,10 @@ class ErrorList:
 
     def add(self, error: TactileSimError) -> None:
         """Store an error, or all errors of a ConfigErrors, except those with the message of another one."""
-        stored = {str(other) for other in self.errors}
-        errors = error.errors if isinstance(error, ConfigErrors) else [error]
-        self.errors += [each for each in errors if str(each) not in stored]
+        for each in error.errors if isinstance(error, ConfigErrors) else [error]:
+            if each.args[0] not in self._messages:
+                self._messages.add(each.args[0])
+                self.errors.append(each)
 
     def check(self) -> None:
         """Raise the error if there is one, or ConfigErrors if there are several."""

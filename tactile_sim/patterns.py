@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from fnmatch import fnmatchcase
 from typing import Any
 
-from tactile_sim.errors import ConfigError, ErrorList, suggest
+from tactile_sim.errors import ConfigError, ErrorList
 
 
 def match(
@@ -41,12 +41,11 @@ def match(
         (entry for entry in table if entry not in known), key=lambda entry: (_literals(entry), entry)
     )
     for pattern in patterns:
-        matches = [name for name in candidates if fnmatchcase(name, pattern)]
+        is_pattern = _is_pattern(pattern)
+        matches = [name for name in candidates if fnmatchcase(name, pattern)] if is_pattern else []
         if not matches:
-            what = (
-                f"no {kind} matches the pattern" if _is_pattern(pattern) else f"the scene has no {kind} named"
-            )
-            errors.add(ConfigError(f"{where}.{pattern}: {what} {pattern!r}{suggest(pattern, candidates)}"))
+            what = f"no {kind} matches the pattern" if is_pattern else f"the scene has no {kind} named"
+            errors.add(ConfigError(f"{where}.{pattern}: {what} {pattern!r}", near=(pattern, candidates)))
         for name in matches:
             rival = chosen.get(name, pattern)
             differ = table[rival] != table[pattern] and _literals(rival) == _literals(pattern)

@@ -71,6 +71,7 @@ def _load(name: str) -> Any:
     return plugin
 
 
+@functools.cache
 def _registered() -> dict[str, str]:
     """Return the import paths of the plug-in classes from other packages, keyed by engine name."""
     return {entry.name: entry.value for entry in importlib.metadata.entry_points(group=GROUP)}

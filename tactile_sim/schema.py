@@ -65,7 +65,8 @@ class Number:
     """Check for a number between two bounds. Integers are valid; NaN is not.
 
     The bounds ``least`` and ``most`` are inclusive; ``above`` is an exclusive lower bound. Without a lower
-    bound, -``most`` is used. Numbers between 0 and ``smallest`` (both exclusive) are rejected.
+    bound, -``most`` is used. Numbers between 0 and ``smallest`` (both exclusive) are rejected. Magnitudes
+    outside of ``usual`` are valid, but implausible unless they are 0; see `implausible`.
     """
 
     least: float | None = None
@@ -73,6 +74,7 @@ class Number:
     most: float = LARGEST
     unit: str = ""
     smallest: float = 0.0
+    usual: tuple[float, float] = (0.0, math.inf)
 
     def __call__(self, value: Any) -> float:
         if isinstance(value, bool) or not isinstance(value, numbers.Real):
@@ -258,11 +260,33 @@ class Choice:
         return f"one of {', '.join(self.words)}"
 
 
+def implausible(check: Check, value: Any) -> str:
+    """Return why a valid value is implausible, such as a wrong unit; empty if it is plausible.
+
+    Args:
+        check: The check of the value. Only numbers, lists and ranges of numbers can be implausible.
+        value: The converted value.
+    """
+    number = check.number if isinstance(check, Ranged) else check
+    number = number.each if isinstance(number, Numbers) else number
+    if not isinstance(number, Number):
+        return ""
+    low, high = number.usual
+    for each in value if isinstance(value, tuple) else (value,):
+        if each and not low <= abs(each) <= high:
+            unit = f" {number.unit}" if number.unit else ""
+            return f"{each:g}{unit} is outside the usual range, {low:g} to {high:g}{unit}; check the unit"
+    return ""
+
+
 SHARE = Number(least=0, most=1)
 SLOWEST = 1e-6
 """Minimum rate other than 0 [Hz]."""
-SPACING = Number(above=0, most=1e3, unit="m")
-TIME_CONSTANT = Number(above=0, unit="s")
+SPACING = Number(above=0, most=1e3, unit="m", usual=(1e-4, 0.5))
+TIME_CONSTANT = Number(above=0, unit="s", usual=(1e-4, 3600.0))
+DURATION = Number(least=0, unit="s", usual=(1e-4, 3600.0))
+SCATTER = Number(least=0, usual=(1e-6, 1.0))
+"""Relative standard deviation."""
 SEED = Integer(0, 2**63 - 1)
 
 

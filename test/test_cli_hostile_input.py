@@ -238,3 +238,31 @@ def test_long_arguments_are_shortened_in_errors():
     done = command("check", "touch_cube", "y" * 100_000)
     assert done.returncode == 2
     assert max(map(len, done.stderr.splitlines())) < 2 * LONGEST_MESSAGE
+
+
+UNKNOWN = {
+    "scale": "skin: {{scales: {{{}}}}}",
+    "key": "{}",
+    "rate": "rates: {{{}}}",
+    "joint": "control: {{{}}}",
+    "pad": "skin: {{pads: {{{}}}}}",
+    "stage": "skin: {{sensor: {{cube: {{{}}}}}}}",
+}
+VALUES = {"joint": "{kp: 1.0}", "pad": "{body: nothing, spacing: 0.1}", "stage": "{std: 0.1}"}
+
+
+@pytest.mark.parametrize("kind", UNKNOWN)
+def test_many_unknown_names_are_rejected_within_seconds(kind, folder):
+    """Searching the nearest name for each of them took 17 s and more of CPU time."""
+    entries = ", ".join(f"unknown_{k}: {VALUES.get(kind, '0.1')}" for k in range(2500))
+    path = folder / "my.yaml"
+    path.write_text(f"/**: {{ros__parameters: {{scene: scene.xml, {UNKNOWN[kind].format(entries)}}}}}")
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    command = [sys.executable, "-m", "tactile_sim", "check", str(path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    assert done.returncode == 2
+    *lines, last = done.stderr.splitlines()
+    assert len(lines) == 20 and all("unknown_" in line or "nothing" in line for line in lines)
+    assert "2480" in last
+    assert spent < 6.0, spent  # 1 to 2 s, of which most are imports

@@ -21,9 +21,10 @@ HEAD = """# Every key of a configuration
 
 A configuration is a ROS 2 parameter file: all keys are below `/**:` and `ros__parameters:`. Dots are levels:
 `rates.tactile` is `rates: {tactile: ...}`. `null` is the default; in a table it removes the entry, and in
-`skin.scales` it excludes the body. `tactile_sim check FILE` reports all errors. Keys marked *live* can be set
-while the node runs. A rate above the number of time steps per second is then rejected; in a file it means one
-message per step, and a warning is logged.
+`skin.scales` it excludes the body. `tactile_sim check FILE` reports all errors, and warns of values that are
+valid but probably have a wrong unit. Keys marked *live* can be set while the node runs. A rate above the
+number of time steps per second is then rejected; in a file it means one message per step, and a warning is
+logged.
 
 | key | default | meaning |
 |---|---|---|

@@ -25,6 +25,7 @@ def main(args: argparse.Namespace) -> int:
     """
     from tactile_sim import config
     from tactile_sim.config.hardware import HardwareSettings
+    from tactile_sim.config.plausible import implausible_values
     from tactile_sim.config.quaternion_order import swapped_quaternions
 
     settings = config.load(args.config, scene_errors=True)
@@ -53,7 +54,7 @@ def main(args: argparse.Namespace) -> int:
         f"{counted(model.nu, 'actuator')}, {counted(len(simulation.engine.sensor_ids), 'sensor')}."
     )
     warnings = [*settings.rates_above(1 / simulation.engine.timestep), *inward_pads(model, skin)]
-    warnings += swapped_quaternions(settings)
+    warnings += [*swapped_quaternions(settings), *implausible_values(settings)]
     if "elastic_foundation" in simulation.functions.responses:
         warnings += open_meshes(model)
     for line in warnings:

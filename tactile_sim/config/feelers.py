@@ -32,7 +32,9 @@ class FeelerSettings:
     spacing: float | None = parameter(
         SPACING, "without an image: distance between neighbouring feelers [m]", None
     )
-    length: float = parameter(Number(above=0, most=1e6, unit="m"), "length of the longest feelers [m]", 0.1)
+    length: float = parameter(
+        Number(above=0, most=1e6, unit="m", usual=(1e-3, 100.0)), "length of the longest feelers [m]", 0.1
+    )
     white_only: bool | None = parameter(
         Flag(),
         "whether only white pixels of the image are feelers; by default true if the image has colours, false "

@@ -7,8 +7,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from tactile_sim.errors import ConfigError, ErrorList, suggest
-from tactile_sim.schema import Check, Flag, Number, Texts, parameter
+from tactile_sim.errors import ConfigError, ErrorList
+from tactile_sim.schema import DURATION, Check, Flag, Number, Texts, parameter
 
 if TYPE_CHECKING:
     from tactile_sim.config.settings import Settings
@@ -22,20 +22,22 @@ class GripperSettings:
         Texts(), "joints of the gripper, which all move to the position of a goal", ()
     )
     goal_tolerance: float = parameter(
-        Number(least=0),
+        Number(least=0, unit="m or rad", usual=(1e-6, 1.0)),
         "largest distance of each joint from the goal at which the goal counts as reached [m, rad]",
         0.01,
     )
     max_effort: float = parameter(
-        Number(least=0),
+        Number(least=0, unit="N or N m", usual=(1e-3, 1e4)),
         "maximum effort on each joint for goals that do not specify one [N, N m]; 0: the joint's own limit",
         0.0,
     )
     stall_velocity_threshold: float = parameter(
-        Number(least=0), "velocity up to which a joint counts as not moving [m/s, rad/s]", 0.001
+        Number(least=0, unit="m/s or rad/s", usual=(1e-6, 1.0)),
+        "velocity up to which a joint counts as not moving [m/s, rad/s]",
+        0.001,
     )
     stall_timeout: float = parameter(
-        Number(least=0, unit="s"), "time without motion after which the gripper counts as stalled [s]", 1.0
+        DURATION, "time without motion after which the gripper counts as stalled [s]", 1.0
     )
     allow_stalling: bool = parameter(
         Flag(), "whether a goal succeeds if the gripper stalls, as in a grasp; otherwise it is aborted", False
@@ -69,5 +71,5 @@ def check_joints(settings: Settings, joints: Collection[str]) -> None:
         for joint in keys.get("joints", ()):
             if joint not in joints:
                 where = f"{settings.source}: grippers.{name}.joints"
-                errors.add(ConfigError(f"{where}: no joint {joint!r}{suggest(joint, joints)}"))
+                errors.add(ConfigError(f"{where}: no joint {joint!r}", near=(joint, joints)))
     errors.check()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from tactile_sim.config.keys import Key
 from tactile_sim.config.settings import KEYS, RECORDS, TABLES
-from tactile_sim.errors import ConfigError, suggest
+from tactile_sim.errors import ConfigError
 from tactile_sim.registry import has_engine
 from tactile_sim.schema import Check, shown
 
@@ -41,7 +41,15 @@ def check_of(name: str, value: Any, source: str, own: Mapping[str, Key], engine:
     plain = next((key for key in [*KEYS, *own] if name.startswith(key + ".")), None)
     if plain:
         raise ConfigError(f"{source}: {plain}: takes one value, but has keys below it: {name!r}")
-    raise ConfigError(f"{source}: unknown key {name!r}{_nearest_key(name, own)}")
+    known = [*KEYS, *TABLES, *RECORDS, *own]
+    unknown = f"{source}: unknown key {name!r}"
+    if group in _RENAMED:
+        raise ConfigError(f"{unknown}; it is now {_RENAMED[group]!r}")
+    if siblings := [key for key in known if key.startswith(group + ".")]:
+        raise ConfigError(unknown, near=(name, siblings))
+    if elsewhere := next((key for key in known if key.rpartition(".")[2] in (name, group)), None):
+        raise ConfigError(f"{unknown}; did you mean {elsewhere!r}?")
+    raise ConfigError(unknown, near=(group, list(dict.fromkeys(key.partition(".")[0] for key in known))))
 
 
 def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, source: str) -> Check:
@@ -72,8 +80,8 @@ def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any, s
         keys = " and ".join(needs) if len(needs) < 3 else f"keys such as {', '.join(needs)}"
         raise ConfigError(f"{source}: {name}: must have {keys} below it, got {shown(value)}")
     stage, _, parameter = key.partition(".") if entry else (last, "", "")
-    nearest = suggest(parameter, stages[stage]) if stage in stages else suggest(stage, stages)
-    raise ConfigError(f"{source}: unknown key {name!r}{nearest}")
+    nearest = (parameter, stages[stage]) if stage in stages else (stage, stages)
+    raise ConfigError(f"{source}: unknown key {name!r}", near=nearest)
 
 
 def split_key(name: str, checks: Mapping[str, Check]) -> tuple[str, str]:
@@ -88,20 +96,3 @@ def split_key(name: str, checks: Mapping[str, Check]) -> tuple[str, str]:
     known = [entry for entry in complete if entry[1] in checks]
     near = [entry for entry in complete if entry[1].partition(".")[0] in groups]
     return (known or near or complete[::-1] or [("", name)])[0]
-
-
-def _nearest_key(name: str, own: Iterable[str]) -> str:
-    """Return the end of an error message that suggests the valid key nearest to an unknown one.
-
-    The suggested key may be in the same group, in a group with a similar name, or at another level.
-    """
-    known = [*KEYS, *TABLES, *RECORDS, *own]
-    group = name.partition(".")[0]
-    if group in _RENAMED:
-        return f"; it is now {_RENAMED[group]!r}"
-    if any(key.startswith(group + ".") for key in known):
-        return suggest(name, [key for key in known if key.startswith(group + ".")])
-    elsewhere = next((key for key in known if key.rpartition(".")[2] in (name, group)), None)
-    if elsewhere:
-        return f"; did you mean {elsewhere!r}?"
-    return suggest(group, dict.fromkeys(key.partition(".")[0] for key in known))

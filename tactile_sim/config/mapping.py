@@ -231,7 +231,11 @@ def _build(type_: Any, prefix: str, values: Mapping[str, Any], **known: Any) -> 
     """
     for entry in dataclasses.fields(type_):
         name = prefix + entry.name
-        below = {key[len(name) + 1 :]: value for key, value in values.items() if key.startswith(name + ".")}
+        below = {}
+        if name in TABLES:
+            below = {
+                key[len(name) + 1 :]: value for key, value in values.items() if key.startswith(name + ".")
+            }
         if dataclasses.is_dataclass(entry.default_factory):
             known[entry.name] = _build(entry.default_factory, name + ".", values)
         elif name in TABLES and name not in values and (below or name not in KEYS):

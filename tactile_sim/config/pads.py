@@ -13,7 +13,7 @@ import numpy as np
 from tactile_sim import presets
 from tactile_sim.config.files import find_file
 from tactile_sim.config.pad_settings import PadSettings, checked, pad_settings
-from tactile_sim.errors import ConfigError, ErrorList, suggest
+from tactile_sim.errors import ConfigError, ErrorList
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
 from tactile_sim.signal_chain.stage import ENABLED
@@ -190,7 +190,7 @@ def _plan(
 
 def _body(name: str, names: Names, where: str) -> int:
     if name not in names.bodies:
-        raise ConfigError(f"{where}.body: the scene has no body named {name!r}{suggest(name, names.bodies)}")
+        raise ConfigError(f"{where}.body: the scene has no body named {name!r}", near=(name, names.bodies))
     return names.bodies.index(name)
 
 
@@ -198,7 +198,7 @@ def _flex(name: str, model: mujoco.MjModel, where: str) -> int:
     """Return the id of the flex with this name, which must have triangles or tetrahedra."""
     names = [mujoco.mj_id2name(model, mujoco.mjtObj.mjOBJ_FLEX, k) or "" for k in range(model.nflex)]
     if name not in names:
-        raise ConfigError(f"{where}: the scene has no flex named {name!r}{suggest(name, names)}")
+        raise ConfigError(f"{where}: the scene has no flex named {name!r}", near=(name, names))
     flex = names.index(name)
     if model.flex_dim[flex] == 1:
         raise ConfigError(f"{where}: must have triangles or tetrahedra (dim 2 or 3), got {name!r} with dim 1")
@@ -215,7 +215,7 @@ def _matching(patterns: Sequence[str], known: Sequence[str], kind: str, where: s
     for pattern in patterns:
         ids = [i for i, name in enumerate(known) if name == pattern or fnmatchcase(name, pattern)]
         if not ids:
-            raise ConfigError(f"{where}: no {kind} of the scene matches {pattern!r}{suggest(pattern, known)}")
+            raise ConfigError(f"{where}: no {kind} of the scene matches {pattern!r}", near=(pattern, known))
         found |= dict.fromkeys(ids)
     return tuple(found)
 

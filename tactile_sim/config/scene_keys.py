@@ -12,7 +12,7 @@ from tactile_sim.schema import Choice, Flag, Number, Numbers, Text, checks, para
 SHAPES = {"box": 3, "sphere": 1, "cylinder": 2, "capsule": 2, "ellipsoid": 3}
 """Number of sizes that each shape of an object requires."""
 
-_POSITION = Numbers(Number(most=1e6, unit="m"), (3,))
+_POSITION = Numbers(Number(most=1e6, unit="m", usual=(0.0, 1e3)), (3,))
 _ORIENTATION = Numbers(lengths=(3, 4))
 _ORIENTATION_DOC = "roll, pitch and yaw [rad], or a quaternion x, y, z, w"
 
@@ -56,7 +56,7 @@ class ObjectSettings:
 
     shape: str | None = parameter(Choice(tuple(SHAPES)), "shape of the object; omitted with `file`", None)
     size: tuple[float, ...] | None = parameter(
-        Numbers(Number(above=0, most=1e4, unit="m"), (1, 2, 3)),
+        Numbers(Number(above=0, most=1e4, unit="m", usual=(1e-4, 100.0)), (1, 2, 3)),
         "full extents [m]: box and ellipsoid x, y, z; sphere radius; cylinder and capsule radius and length",
         None,
     )
@@ -65,7 +65,7 @@ class ObjectSettings:
         "mesh of the object: path, `package://` or `file://` address; omitted with `shape`",
         None,
     )
-    scale: float = parameter(Number(above=0, most=1e6), "scale of the mesh", 1.0)
+    scale: float = parameter(Number(above=0, most=1e6, usual=(1e-4, 1e3)), "scale of the mesh", 1.0)
     decompose: bool = parameter(
         Flag(),
         "whether the mesh is decomposed into convex parts for collisions (requires the package coacd); "
@@ -73,10 +73,12 @@ class ObjectSettings:
         False,
     )
     mass: float | None = parameter(
-        Number(above=0, unit="kg"), "mass [kg]; by default that of the same volume of water", None
+        Number(above=0, unit="kg", usual=(1e-6, 1e4)),
+        "mass [kg]; by default that of the same volume of water",
+        None,
     )
     fixed: bool = parameter(Flag(), "whether the object is fixed in the world", False)
-    friction: float = parameter(Number(least=0), "coefficient of sliding friction", 1.0)
+    friction: float = parameter(Number(least=0, usual=(1e-3, 10.0)), "coefficient of sliding friction", 1.0)
     position: tuple[float, ...] = parameter(_POSITION, "position of the object's centre [m]", (0.0, 0.0, 0.0))
     orientation: tuple[float, ...] = parameter(_ORIENTATION, _ORIENTATION_DOC, (0.0, 0.0, 0.0))
 

@@ -24,6 +24,7 @@ from tactile_sim.config.switches import switch_keys, switches, with_switches
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.scenes.sensor_schema import CONTACT_SENSOR
 from tactile_sim.schema import (
+    DURATION,
     SEED,
     SLOWEST,
     Check,
@@ -51,8 +52,12 @@ class Rates:
     tactile: float = _rate(100.0, "tactile/*")
     contacts: float = _rate(100.0, "contacts")
     joint_states: float = _rate(100.0, "joint_states")
-    clock: float = _rate(100.0, "/clock")
-    tf: float = _rate(100.0, "/tf")
+    clock: float = _rate(
+        100.0, "/clock; also sent before each message with a later stamp, so that none is ahead of it"
+    )
+    tf: float = _rate(
+        100.0, "all moving bodies in /tf; faster messages are preceded by those that carry their frames"
+    )
     markers: float = _rate(30.0, "markers")
     points: float = _rate(30.0, "tactile/points")
     images: float = _rate(15.0, "tactile/*/image, and cameras without a rate")
@@ -67,19 +72,19 @@ class MarkerSettings:
 
     force_scale: float = _key(
         0.01,
-        Number(above=0, unit="m/N"),
+        Number(above=0, unit="m/N", usual=(1e-6, 10.0)),
         "length of a force arrow [m/N]; shorter if it would leave the window",
         live=True,
     )
     contact_radius: float = _key(
         0.0,
-        Number(least=0, unit="m"),
+        Number(least=0, unit="m", usual=(1e-5, 0.5)),
         "radius of a contact point [m]; 0: 0.004, in small scenes 0.8 % of their extent",
         live=True,
     )
     taxel_scale: float = _key(
         0.0,
-        Number(least=0),
+        Number(least=0, usual=(1e-6, 1e4)),
         "a taxel's reading [N, m/s] at the end of the colour scale of images and views; "
         "0: in images derived from the weights of the bodies, in views following the readings",
         live=True,
@@ -101,7 +106,7 @@ class MotionSettings:
     """``motion.*``: built-in motion, which moves the controls through the scene's keyframes in a loop."""
 
     keyframes: tuple[str, ...] = _key((), Texts(), "keyframes of the motion; none: no built-in motion")
-    period: float = _key(2.0, Number(above=0, unit="s"), "period of the motion [s]")
+    period: float = _key(2.0, Number(above=0, unit="s", usual=(0.01, 3600.0)), "period of the motion [s]")
 
 
 @dataclass(frozen=True)
@@ -138,7 +143,10 @@ class Settings:
     ground: bool = _key(False, Flag(), "whether to add a floor at height 0, named `ground`")
     engine: str = _key("mujoco", EngineName(filled=True), "physics engine")
     real_time_factor: float = _key(
-        1.0, Number(least=0), "simulation time per wall time; 0: as fast as possible", live=True
+        1.0,
+        Number(least=0, usual=(1e-3, 1e3)),
+        "simulation time per wall time; 0: as fast as possible",
+        live=True,
     )
     lockstep: bool = _key(False, Flag(), "time advances only with ~/step or with a command, one step each")
     seed: int = _key(0, SEED, "seed of all random numbers")
@@ -154,7 +162,7 @@ class Settings:
         "skin", Choice(("skin", "all")), "published contacts: those that touch a skin, or all"
     )
     command_timeout: float = _key(
-        0.0, Number(least=0, unit="s"), "time without a command after which controls are reset [s]; 0: never"
+        0.0, DURATION, "time without a command after which controls are reset [s]; 0: never"
     )
     bridges: tuple[str, ...] = _key(
         (),
@@ -165,9 +173,9 @@ class Settings:
     hardware: HardwareSettings = field(default_factory=HardwareSettings)
     control: dict[str, dict[str, Any]] = records(
         mode=Choice(("position", "velocity", "effort", "free")),
-        kp=Number(least=0),
-        kd=Number(least=0),
-        limit=Number(above=0),
+        kp=Number(least=0, unit="N m/rad or N/m", usual=(1e-5, 1e6)),
+        kd=Number(least=0, unit="N m s/rad or N s/m", usual=(1e-7, 1e5)),
+        limit=Number(above=0, unit="N m or N", usual=(1e-5, 1e5)),
     )
     """Actuators to add by joint or shell pattern: ``mode``, ``kp`` [N m/rad, N/m], ``kd`` [N m s/rad, N s/m]
     and ``limit`` [N m, N]."""

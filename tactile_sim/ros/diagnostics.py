@@ -20,21 +20,25 @@ def diagnostics(
     scene: str,
     status: Status,
     stamp: int,
+    lost: int,
+    loss: str,
     recorder_fault: str = "",
     outside: Mapping[str, int] | None = None,
     skipped: Mapping[str, int] | None = None,
 ) -> bytes:
     """Encode a DiagnosticArray with the simulation's status and, if the recorder failed, the recorder's.
 
-    The level of the simulation is ERROR during a physics fault, and WARN while the simulation is too slow or
-    rejects commands. The value ``state`` is ``running``, ``paused``, ``lockstep`` or ``broken``. In the last
-    three states, time does not advance on its own and no other topics are published.
+    The level of the simulation is ERROR during a physics fault, and WARN while the simulation is too slow,
+    rejects commands or loses messages. The value ``state`` is ``running``, ``paused``, ``lockstep`` or
+    ``broken``. In the last three states, time does not advance on its own and no other topics are published.
 
     Args:
         node: Name of the node.
         scene: Name of the scene.
         status: Status of the loop.
         stamp: Time of the message [ns].
+        lost: Number of messages that subscribers have not acknowledged since the start.
+        loss: Description of these messages if there are new ones, or an empty string.
         recorder_fault: Why the node's recorder ended, or an empty string.
         outside: Current number of loads that act outside the pads, keyed by body name; None if unknown.
         skipped: Number of images of each camera that were skipped; None without cameras.
@@ -47,6 +51,8 @@ def diagnostics(
         level, message = DiagnosticStatus.ERROR, f"physics fault: {status.fault}; call ~/reset"
     elif status.refused:
         level, message = DiagnosticStatus.WARN, f"rejected a command: {status.last_refusal}"
+    elif loss:
+        level, message = DiagnosticStatus.WARN, loss
     elif status.late:
         level, message = DiagnosticStatus.WARN, "too slow for the configured real-time factor"
     else:
@@ -58,6 +64,7 @@ def diagnostics(
         "missed_deadlines": str(status.missed),
         "refused_commands": str(status.refused_total),
         "last_refusal": status.last_refusal,
+        "unacknowledged_messages": str(lost),
         "paused": str(status.paused).lower(),
     }
     if outside is not None:

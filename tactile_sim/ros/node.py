@@ -27,10 +27,9 @@ from tactile_sim.ros import bridges, parameters
 from tactile_sim.ros.bag_output import BagOutput
 from tactile_sim.ros.commands import Commands
 from tactile_sim.ros.live_view import publish_live_view
-from tactile_sim.ros.outlets import DEPTH
 from tactile_sim.ros.publishers import Publishers
 from tactile_sim.ros.recorder_process import RecorderProcess
-from tactile_sim.ros.recorder_wait import ROSBAG2_NODE, await_recorder, flush
+from tactile_sim.ros.recorder_wait import ROSBAG2_NODE, await_recorder, flush, write_qos_overrides
 from tactile_sim.ros.services import offer_actions
 from tactile_sim.ros.transport import large_fastdds_buffers
 from tactile_sim.ros.twins import TwinWatch
@@ -41,8 +40,6 @@ from tactile_sim.view.process.publisher import ViewPublisher
 from tactile_sim.view.web.address import Endpoint, announcement
 
 NAME = "tactile_sim"
-RECORDED_DEPTH = 500
-"""Queue depth of each topic while a recorder runs, enough for several seconds."""
 
 
 def run(
@@ -54,7 +51,7 @@ def run(
     recorder: RecorderProcess | None = None,
     web: bool = False,
     allow_other_port: bool = False,
-    start_clock: bool = False,
+    rosbag2_qos: Path | None = None,
     out: Path | None = None,
 ) -> int:
     """Run the node until a signal arrives or the duration has elapsed.
@@ -68,11 +65,14 @@ def run(
         recorder: A running recorder. The simulation does not start before it has subscribed to all topics.
         web: Whether to show the scene in a browser.
         allow_other_port: Whether the view may use the next free port if ``web.port`` is in use.
-        start_clock: Whether an external recorder waits for ``/clock`` before it subscribes.
+        rosbag2_qos: File to write for the option ``--qos-profile-overrides-path`` of ``ros2 bag record``. The
+            simulation does not start before this recorder has subscribed to all topics. None: no such
+            recorder.
         out: Folder for bags, films and replays that users save in the view; see `Endpoint.output_folder`.
 
     Returns:
-        The exit code: 0, or 2 if a physics fault ended the node before the duration.
+        The exit code: 0, or 2 if a recorder lost messages or a physics fault ended the node before the
+        duration.
 
     Raises:
         TactileSimError: The parameters or the scene are invalid, or the recorder ends during startup.
@@ -82,7 +82,7 @@ def run(
     arguments = list(ros_args)
     if config_file is not None:
         arguments = ["--params-file", str(config.find(config_file)), *arguments]
-    recording = start_clock or recorder is not None
+    recording = rosbag2_qos is not None or recorder is not None
     with ExitStack() as stack:
         node = start_node(arguments, stack)
         stop.check()
@@ -101,8 +101,10 @@ def run(
         cameras = simulation.open_cameras()
         if cameras:
             stack.callback(cameras.close)
-        publishers = Publishers(node, simulation, RECORDED_DEPTH if recording else DEPTH, cameras)
+        publishers = Publishers(node, simulation, recording, cameras)
         stack.callback(publishers.close)
+        if rosbag2_qos:
+            write_qos_overrides(rosbag2_qos, publishers.profiles())
         view = None
         if web:
             view = ViewPublisher.open(simulation, endpoint, folder)
@@ -122,7 +124,7 @@ def run(
             view.serve(runner)
             node.get_logger().info(announcement(endpoint.host, view.url))
         if recording:
-            await_recorder(recorder, publishers, node, stop, start_clock)
+            await_recorder(recorder, publishers, node, stop)
         if recorder:
             recorder.watch(
                 lambda fault: runner.post(lambda: publishers.lose_recorder(fault, simulation.stamp))
@@ -134,7 +136,9 @@ def run(
         if runner.end_reason:
             node.get_logger().info(f"the node ends: {runner.end_reason}")
         flush(recorder, publishers, node, recording)
-    return 2 if duration is not None and runner.fault else 0
+        if loss := publishers.loss():
+            node.get_logger().warning(loss)
+    return 2 if publishers.recorder_fault or (duration is not None and runner.fault) else 0
 
 
 def start_node(arguments: list[str], stack: ExitStack) -> Node:
@@ -233,7 +237,7 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         require_ros("sim")
         with StopRequest() as stop:
-            return run(None, None, ros_arguments, stop, web=options.web, start_clock=options.recorded)
+            return run(None, None, ros_arguments, stop, web=options.web, rosbag2_qos=options.recorded)
     except TactileSimError as error:
         print(f"tactile_sim: error: {error}", file=sys.stderr)
         return 2
@@ -244,7 +248,7 @@ def main(arguments: list[str] | None = None) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="sim",
-        usage="sim [-h] [--web] [--recorded] --ros-args --params-file FILE [...]",
+        usage="sim [-h] [--web] [--recorded FILE] --ros-args --params-file FILE [...]",
         description="Run the ROS 2 node of tactile_sim.",
         epilog="The configuration is a ROS 2 parameter file; shipped ones are in share/tactile_sim/config.\n"
         "  ros2 run tactile_sim sim --ros-args --params-file my_robot.yaml -r __ns:=/left\n"
@@ -254,8 +258,9 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--web", action="store_true", help="show the scene in a browser")
     parser.add_argument(
         "--recorded",
-        action="store_true",
-        help=f"wait until `ros2 bag record --all --use-sim-time` (node {ROSBAG2_NODE}) has subscribed to "
-        "every topic",
+        type=Path,
+        metavar="FILE",
+        help="write FILE for `ros2 bag record --all --use-sim-time --qos-profile-overrides-path FILE`, and "
+        f"wait until this recorder (node {ROSBAG2_NODE}) has subscribed to every topic",
     )
     return parser

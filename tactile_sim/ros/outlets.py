@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import math
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import Future
 from functools import partial
 from itertools import chain
 from typing import Any
 
-from rclpy.duration import Duration
 from rclpy.event_handler import PublisherEventCallbacks
 from rclpy.node import Node
 from rclpy.publisher import Publisher
@@ -18,12 +18,18 @@ from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from tactile_sim.cameras import CameraImage, CameraProcess
 from tactile_sim.errors import ConfigError
-from tactile_sim.ros.sender import Sender
+from tactile_sim.ros.sender import Queue, Sender
 from tactile_sim.ros.topic import ONCE, Topic
 from tactile_sim.simulation import Snapshot
 
-DEPTH = 10
-"""Default queue depth of a topic."""
+DEPTH = 50
+"""Minimum queue depth of a topic."""
+QUEUE, RECORDED_QUEUE = 1.0, 5.0
+"""Time for which the queue of a topic holds messages [s], in general and while a recorder runs."""
+QUEUE_MEMORY = 256 << 20
+"""Maximum size of all queues [bytes]; if their messages are larger at startup, they hold a shorter time."""
+PATIENCE, RECORDED_PATIENCE = 0.05, 5.0
+"""Maximum time for which a full queue delays the simulation [s], in general and while a recorder runs."""
 IMAGE_DEPTH = 30
 """Largest queue depth of a topic with images of a camera, which are large."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -43,12 +49,12 @@ class LazyPublisher:
 
     Attributes:
         topic: Declaration of the topic.
-        publisher: Publisher of encoded messages.
+        queue: Queue of the publisher.
         listeners: Number of subscribers at the last query.
     """
 
     def __init__(self, topic: Topic, publisher: Publisher):
-        self.topic, self.publisher = topic, publisher
+        self.topic, self.queue = topic, Queue(publisher)
         # The same method of rclpy's publisher also locks the handle, which takes four times as long.
         self.count_subscribers: Callable[[], int] = publisher.handle.get_subscription_count
         """Returns the number of subscribers."""
@@ -85,7 +91,8 @@ class Outlets:
         node: Node that publishes.
         topics: The topics, in their publishing order within a stream.
         snapshot: The initial state of the simulation.
-        depth: Queue depth of topics that are not latched.
+        rates: Rate of each stream [Hz of wall time].
+        recorded: Whether a recorder runs, for which queues are longer.
         cameras: Renders the images of camera topics; None if there are none.
 
     Attributes:
@@ -100,7 +107,8 @@ class Outlets:
         node: Node,
         topics: Iterable[Topic],
         snapshot: Snapshot,
-        depth: int = DEPTH,
+        rates: Mapping[str, float],
+        recorded: bool = False,
         cameras: CameraProcess | None = None,
     ):
         self.may_skip: Callable[[], bool] = lambda: False
@@ -111,23 +119,34 @@ class Outlets:
             for name in node.get_parameters_by_prefix("")
             if name.startswith("qos_overrides.")
         ]
-        self._latched: list[tuple[Topic, Publisher, bytes]] = []
+        self._latched: list[tuple[Topic, Queue, bytes]] = []
         self._heard: dict[str, list[LazyPublisher]] = {}
         """Topics with subscribers, grouped by stream."""
+        self._frames: dict[str, frozenset[str]] = {}
+        """Frames of the topics in `_heard`, by stream."""
         self._refreshed = 0.0
+        sizes: dict[Topic, int] = {}
         for topic in topics:
             if topic.stream == ONCE:
                 message = topic.make(snapshot)
                 publisher = self._publisher(topic, LATCHED_TWICE if topic.again_after else LATCHED)
                 publisher.publish(message)
-                self._latched.append((topic, publisher, message))
+                self._latched.append((topic, Queue(publisher), message))
             else:
-                own_depth = min(depth, IMAGE_DEPTH) if topic.camera else depth
-                outlet = LazyPublisher(topic, self._publisher(topic, QoSProfile(depth=own_depth)))
-                self._outlets.setdefault(topic.stream, []).append(outlet)
-                if topic.stream not in UNPREPARED and not topic.camera:
-                    topic.make(snapshot)
-        self._sender = Sender()
+                sizes[topic] = 0 if topic.camera or topic.stream in UNPREPARED else len(topic.make(snapshot))
+        queue = RECORDED_QUEUE if recorded else QUEUE
+        size = queue * sum(rates.get(topic.stream, 0.0) * size for topic, size in sizes.items())
+        if size > QUEUE_MEMORY:
+            queue *= QUEUE_MEMORY / size
+            node.get_logger().warning(
+                f"queues hold messages for {queue:.2g} s, which are {QUEUE_MEMORY >> 20} MiB"
+            )
+        for topic in sizes:
+            depth = max(DEPTH, math.ceil(rates.get(topic.stream, 0.0) * queue))
+            depth = min(depth, IMAGE_DEPTH) if topic.camera else depth
+            outlet = LazyPublisher(topic, self._publisher(topic, QoSProfile(depth=depth)))
+            self._outlets.setdefault(topic.stream, []).append(outlet)
+        self._sender = Sender(RECORDED_PATIENCE if recorded else PATIENCE)
 
     def _publisher(self, topic: Topic, qos: QoSProfile) -> Publisher:
         """Create a publisher whose QoS can be overridden by parameters."""
@@ -152,6 +171,10 @@ class Outlets:
             self._refresh()
         return set(self._heard)
 
+    def frames(self, streams: Iterable[str]) -> frozenset[str]:
+        """Return the frames of the topics of these streams that had subscribers at the last query."""
+        return frozenset().union(*(self._frames[stream] for stream in streams if stream in self._frames))
+
     def new_subscribers(self) -> list[LazyPublisher]:
         """Query ROS and return the topics that have gained a subscriber since they were last published."""
         self._refresh()
@@ -171,6 +194,20 @@ class Outlets:
             )
             for outlet in self._all()
         )
+
+    def profiles(self) -> dict[str, QoSProfile]:
+        """Return the QoS of each topic that is not latched, by its full name."""
+        return {
+            outlet.queue.publisher.topic_name: outlet.queue.publisher.qos_profile for outlet in self._all()
+        }
+
+    def lost(self) -> dict[str, int]:
+        """Return how many messages each topic has lost because subscribers did not receive; see `Queue`."""
+        return {outlet.topic.name: outlet.queue.lost for outlet in self._all() if outlet.queue.lost}
+
+    def unheard(self) -> str:
+        """Return the name of a topic that had no subscriber at the last query; empty if all had one."""
+        return next((outlet.topic.name for outlet in self._all() if not outlet.listeners), "")
 
     def publish(self, stream: str, snapshot: Any) -> None:
         """Encode all topics of a stream, even those without subscribers; `dispatch` publishes them.
@@ -216,16 +253,14 @@ class Outlets:
         self.finish()
         end = time.monotonic() + patience
 
-        def acknowledged(publisher: Publisher) -> bool:
+        def acknowledged(queue: Queue) -> bool:
             while (left := end - time.monotonic()) > 0.0 and not given_up():
-                if publisher.wait_for_all_acked(Duration(seconds=min(left, REFRESH))):
+                if queue.acknowledged(min(left, REFRESH)):
                     return True
-            return publisher.wait_for_all_acked(Duration())
+            return queue.acknowledged(0.0)
 
         return [
-            outlet.topic.name
-            for outlet in self._all()
-            if outlet.listeners and not acknowledged(outlet.publisher)
+            outlet.topic.name for outlet in self._all() if outlet.listeners and not acknowledged(outlet.queue)
         ]
 
     def finish(self) -> None:
@@ -248,11 +283,11 @@ class Outlets:
             if outlet.topic.camera:
                 self._request_image(outlet, snapshot)
                 continue
-            batch.append((outlet.publisher, outlet.topic.make(snapshot)))
+            batch.append((outlet.queue, outlet.topic.make(snapshot)))
             if outlet.welcomes():
                 batch += [
-                    (publisher, message)
-                    for topic, publisher, message in self._latched
+                    (queue, message)
+                    for topic, queue, message in self._latched
                     if topic.again_after == outlet.topic.name
                 ]
         if batch:
@@ -269,7 +304,7 @@ class Outlets:
 
     def _publish_image(self, outlet: LazyPublisher, image: Future[CameraImage]) -> None:
         if not image.cancelled():
-            self._sender.submit([(outlet.publisher, outlet.topic.make(image.result()))])
+            self._sender.submit([(outlet.queue, outlet.topic.make(image.result()))])
             self._sender.start()
 
     def _refresh(self) -> None:
@@ -283,3 +318,7 @@ class Outlets:
             outlet.listeners = listeners
             if listeners:
                 self._heard.setdefault(outlet.topic.stream, []).append(outlet)
+        self._frames = {
+            stream: frozenset().union(*(outlet.topic.frames for outlet in outlets))
+            for stream, outlets in self._heard.items()
+        }

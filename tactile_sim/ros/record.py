@@ -32,7 +32,6 @@ from tactile_sim.text import counted
 from tactile_sim.wire.sources import of_class
 from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
 
-DEPTH = 1000  # queue depth of each subscription
 LOOK_EVERY = 0.1  # time between two queries for new topics [s]
 REST = 0.004  # time to sleep if there was no message [s]
 HOLD = 1.0  # time for which messages wait for a first stamp if no topic has stamps [s]
@@ -56,7 +55,7 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
 
     Raises:
         CommandError: A name in ``topics`` is not a valid topic name, or ROS cannot be started.
-        BagError: ``folder`` exists or cannot be written. The bag keeps the messages written before the error.
+        BagError: ``folder`` exists or cannot be written, or messages were lost. The bag keeps the others.
         Stopped: A signal arrived before the bag was created.
     """
     for name in topics:
@@ -80,13 +79,15 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
             raise CommandError(f"ROS cannot be started: {' '.join(str(error).split())}") from None
         stack.callback(node.destroy_node)
         stop.check()
-        summary = _fill(folder, node, topics, stop)
-    print(summary, flush=True)
+        recorder = _fill(folder, node, topics, stop)
+    print(recorder.summary(), flush=True)
+    if loss := recorder.loss():
+        raise BagError(loss)
     return 0
 
 
-def _fill(folder: Path, node: Node, topics: Collection[str], stop: StopRequest) -> str:
-    """Create the bag, record until a signal arrives and return a summary for the user."""
+def _fill(folder: Path, node: Node, topics: Collection[str], stop: StopRequest) -> Recorder:
+    """Create the bag, record until a signal arrives and return the recorder."""
     bag = BagWriter(folder)
     try:
         recorder = Recorder(node, bag, topics)
@@ -105,7 +106,7 @@ def _fill(folder: Path, node: Node, topics: Collection[str], stop: StopRequest) 
         recorder.release()
     finally:
         _close(bag)
-    return recorder.summary()
+    return recorder
 
 
 def _close(bag: BagWriter) -> None:
@@ -193,8 +194,7 @@ class Recorder:
             str(publishers[0].topic_type_hash),
         )
         profile = QoSProfile(
-            history=HistoryPolicy.KEEP_LAST,
-            depth=DEPTH,
+            history=HistoryPolicy.KEEP_ALL,
             reliability=ReliabilityPolicy.RELIABLE if reliable else ReliabilityPolicy.BEST_EFFORT,
             durability=DurabilityPolicy.TRANSIENT_LOCAL if lasting else DurabilityPolicy.VOLATILE,
         )
@@ -253,21 +253,29 @@ class Recorder:
         return [(topic.channel, self._latest if stamped else sent, data) for sent, topic, data in self._held]
 
     def summary(self) -> str:
-        """Return a summary of the recording, with warnings about lost messages and missing topics."""
+        """Return a summary of the recording, with a warning about missing topics."""
         count = sum(topic.count for topic in self._topics.values())
         size = self._bag.bytes_written / 1e6
         text = (
             f"recorded {counted(count, 'message')} of {counted(len(self._topics), 'topic')}, {size:.1f} MB, "
             f"into {self._bag.folder}"
         )
-        missed = {name: topic.missed for name, topic in self._topics.items() if topic.missed}
-        if missed:
-            worst = max(missed, key=missed.__getitem__)
-            text += f"\nwarning: {sum(missed.values())} messages were lost, most of them of {worst}"
         absent = sorted(self._wanted - self._topics.keys())
         if absent:
             text += f"\nwarning: never published: {', '.join(absent)}"
         return text
+
+    def loss(self) -> str:
+        """Return how many messages were lost; empty if none was."""
+        missed = {name: topic.missed for name, topic in self._topics.items() if topic.missed}
+        if not missed:
+            return ""
+        worst = max(missed, key=missed.__getitem__)
+        count = counted(sum(missed.values()), "message")
+        return (
+            f"{self._bag.folder}: {count} lost, most of {worst}, because the recorder was stopped or too"
+            " slow; use a smaller real_time_factor or fewer topics"
+        )
 
 
 def qos_fields(profile: QoSProfile) -> dict[str, Any]:

@@ -31,7 +31,7 @@ class RecorderProcess:
     published messages have been written.
 
     Raises:
-        BagError: The recorder does not start, ends early, or cannot complete the bag.
+        BagError: The recorder does not start, ends early, loses messages, or cannot complete the bag.
     """
 
     def __init__(self, bag: str):
@@ -90,6 +90,8 @@ class RecorderProcess:
         code = self._child.returncode
         if not code:
             return ""
+        if any(line.startswith("recorded ") for line in self._child.last_lines):  # complete, but with losses
+            return self._last_line()
         reason = signal.Signals(-code).name if code < 0 else self._last_line() or f"exit code {code}"
         return (
             f"the recorder ended ({reason}); earlier messages are in {self._bag}:"

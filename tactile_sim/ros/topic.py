@@ -27,6 +27,8 @@ class Topic(NamedTuple):
     """Name of another topic. When that topic gets a new subscriber, this latched topic is published again."""
     camera: str = ""
     """Name of the camera whose `CameraImage` the message contains; `make` then encodes it, not a snapshot."""
+    frames: tuple[str, ...] = ()
+    """Frames of the vectors in a message. ``/tf`` contains them at the stamp of each message."""
 
 
 def header(frame: Any, stamp: Any = cdr.STAMP) -> dict[str, Any]:
@@ -56,8 +58,13 @@ def filled(
         parts: Returns the arguments of `MessageTemplate.fill`, except the stamp, for a snapshot.
     """
     template = cdr.template(message_type, fields)
+    frame = fields.get("header", {}).get("frame_id", "")
     return Topic(
-        stream, message_type, name, lambda snapshot: template.fill(snapshot.stamp, **parts(snapshot))
+        stream,
+        message_type,
+        name,
+        lambda snapshot: template.fill(snapshot.stamp, **parts(snapshot)),
+        frames=(frame,) if frame else (),
     )
 
 

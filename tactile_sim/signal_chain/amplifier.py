@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tactile_sim.schema import LARGEST, Number, Numbers, parameter
+from tactile_sim.schema import LARGEST, SCATTER, Number, Numbers, parameter
 from tactile_sim.signal_chain.group import Group
 from tactile_sim.signal_chain.stage import ScatteredStage, Stage, ranged
 
@@ -16,9 +16,9 @@ from tactile_sim.signal_chain.stage import ScatteredStage, Stage, ranged
 class Gain(ScatteredStage):
     """Each taxel has its own sensitivity."""
 
-    value: float = ranged(Number(), "Factor for all taxels.", default=1.0)
+    value: float = ranged(Number(usual=(1e-3, 1e6)), "Factor for all taxels.", default=1.0)
     scatter: float = ranged(
-        Number(least=0), "Relative standard deviation between taxels, drawn by the seed.", default=0.0
+        SCATTER, "Relative standard deviation between taxels, drawn by the seed.", default=0.0
     )
     taxels: tuple[float, ...] = parameter(
         Numbers(Number()), "Factor for each taxel, in place of `value`.", default=()

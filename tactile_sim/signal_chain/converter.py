@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tactile_sim.errors import ConfigError
-from tactile_sim.schema import Flag, Integer, Number, Numbers, parameter
+from tactile_sim.schema import DURATION, SCATTER, Flag, Integer, Number, Numbers, parameter
 from tactile_sim.signal_chain.group import Draw, Group
 from tactile_sim.signal_chain.stage import Codes, ScatteredStage, Stage, ranged
 
@@ -16,9 +16,7 @@ from tactile_sim.signal_chain.stage import Codes, ScatteredStage, Stage, ranged
 class Smoothing(Stage):
     """Each channel is smoothed over time, by a first-order low-pass filter or by a weighted sum."""
 
-    time_constant: float = ranged(
-        Number(least=0, unit="s"), "Time constant of the low pass [s].", default=0.0
-    )
+    time_constant: float = ranged(DURATION, "Time constant of the low pass [s].", default=0.0)
     weights: tuple[float, ...] = parameter(
         Numbers(Number()),
         "Weights of the last readings, the newest first, in place of `time_constant`.",
@@ -58,7 +56,7 @@ class Threshold(ScatteredStage):
 
     level: float = ranged(Number(least=0), "Minimum magnitude that is reported [units].", default=0.0)
     scatter: float = ranged(
-        Number(least=0), "Relative standard deviation between taxels, drawn by the seed.", default=0.0
+        SCATTER, "Relative standard deviation between taxels, drawn by the seed.", default=0.0
     )
     taxels: tuple[float, ...] = parameter(
         Numbers(Number(least=0)), "Level of each taxel [units], in place of `level`.", default=()

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tactile_sim.errors import ConfigError
-from tactile_sim.schema import LARGEST, Integer, Number, parameter
+from tactile_sim.schema import DURATION, LARGEST, Integer, Number, parameter
 from tactile_sim.signal_chain.group import Group
 from tactile_sim.signal_chain.stage import Stage, ranged
 
@@ -16,7 +16,7 @@ from tactile_sim.signal_chain.stage import Stage, ranged
 class Tare(Stage):
     """The reading at some time after the start is subtracted from all later ones, as if by ``~/tare``."""
 
-    at: float = ranged(Number(least=0, unit="s"), "Time after the start [s].")
+    at: float = ranged(DURATION, "Time after the start [s].")
     has_memory = True
 
     # Without pads that have the stage, the first `~/tare` makes room for the reading that it subtracts.

@@ -36,13 +36,13 @@ class CrossTalk(Stage):
 
     share: float = ranged(SHARE, "Fraction of a taxel's load that is passed on, 0 to 1.", default=0.0)
     sigma: float = ranged(
-        Number(least=0, most=1, unit="m"),
+        Number(least=0, most=1, unit="m", usual=(1e-5, 0.1)),
         "Standard deviation of the Gaussian over distance by which the share is divided [m]; 0 divides it "
         "equally among the neighbours.",
         default=0.0,
     )
     distances: tuple[float, ...] = parameter(
-        Numbers(Number(least=0, unit="m")),
+        Numbers(Number(least=0, unit="m", usual=(1e-5, 0.5))),
         "Distances of a measured kernel [m], increasing from 0.",
         default=(),
     )

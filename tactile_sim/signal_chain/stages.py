@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tactile_sim.errors import CommandError, ConfigError, ErrorList, suggest
@@ -167,11 +167,11 @@ def _stage(key: str, parameters: Any, where: str) -> Stage:
     return stage(**values)
 
 
-def _entries(mapping: Any, known: Iterable[str], where: str) -> Mapping[str, Any]:
+def _entries(mapping: Any, known: Collection[str], where: str) -> Mapping[str, Any]:
     """Return a mapping after checking that all its keys are known."""
     if not isinstance(mapping, Mapping):
         raise ConfigError(f"{where}: must have keys below it ({', '.join(known)}), got {shown(mapping)}")
     for key in mapping:
         if key not in known:
-            raise ConfigError(f"{where}: unknown key {key!r}{suggest(key, known)}")
+            raise ConfigError(f"{where}: unknown key {key!r}", near=(key, known))
     return mapping

@@ -80,9 +80,9 @@ class Dropout(Stage):
 class Delay(Stage):
     """Readings arrive late: the newest one that has arrived is reported, or zero if none has arrived yet."""
 
-    time: float = ranged(Number(least=0, most=10, unit="s"), "Latency [s].")
+    time: float = ranged(Number(least=0, most=10, unit="s", usual=(1e-5, 2.0)), "Latency [s].")
     jitter: float = ranged(
-        Number(least=0, most=10, unit="s"),
+        Number(least=0, most=10, unit="s", usual=(1e-5, 2.0)),
         "Maximum additional latency [s], drawn uniformly for each reading of the body.",
         default=0.0,
     )

@@ -23,6 +23,7 @@ class Schedule:
     """
 
     def __init__(self, timestep: float, rates: Mapping[str, float]):
+        self._timestep = timestep
         self._per_step = {name: min(rate * timestep, 1.0) for name, rate in rates.items() if rate > 0.0}
         self._spans: dict[str, tuple[int, int, int]] = {}
         """Last result of `_span` for each stream. It applies to all steps from its first to before its second
@@ -31,6 +32,10 @@ class Schedule:
     def runs(self, name: str) -> bool:
         """Return whether a stream is ever due."""
         return name in self._per_step
+
+    def rate(self, name: str) -> float:
+        """Return the rate of a stream [Hz of simulation time], at most one message per step; 0: never due."""
+        return self._per_step.get(name, 0.0) / self._timestep
 
     def due(self, step: int, names: Iterable[str]) -> set[str]:
         """Return the streams that are due at a step.

@@ -14,11 +14,11 @@ STIFFNESS = 2e5
 """Default plane-strain modulus E / (1 - nu^2) [Pa], for E = 150 kPa and nu = 0.5. This is typical of a soft
 silicone or a fingertip."""
 # The softest gels have a modulus of 10 Pa. For comparison, the weight of 10 mg on 1 cm² is 1 Pa.
-STIFFNESS_RANGE = Number(least=1.0, most=1e15, unit="Pa")
+STIFFNESS_RANGE = Number(least=1.0, most=1e15, unit="Pa", usual=(1e2, 1e12))
 """Valid values of the stiffness of a skin."""
 THICKNESS = 2e-3
 """Default thickness of the elastic layer [m]."""
-THICKNESS_RANGE = Number(least=1e-6, most=1.0, unit="m")
+THICKNESS_RANGE = Number(least=1e-6, most=1.0, unit="m", usual=(1e-5, 0.1))
 """Valid values of the thickness of the elastic layer."""
 
 

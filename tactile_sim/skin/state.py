@@ -20,13 +20,21 @@ _CAPACITY, _CHANNELS = 8, 12
 class ContactThresholds:
     """Thresholds that decide whether a pad is in contact: a Schmitt trigger on normal force, with delays."""
 
-    on_force: float = parameter(Number(above=0, unit="N"), "Normal force at which contact begins [N].", 0.05)
-    off_force: float = parameter(Number(least=0, unit="N"), "Normal force at which contact ends [N].", 0.02)
+    on_force: float = parameter(
+        Number(above=0, unit="N", usual=(1e-4, 100.0)), "Normal force at which contact begins [N].", 0.05
+    )
+    off_force: float = parameter(
+        Number(least=0, unit="N", usual=(1e-4, 100.0)), "Normal force at which contact ends [N].", 0.02
+    )
     on_time: float = parameter(
-        Number(least=0, unit="s"), "Time above `on_force` before contact begins [s].", 0.0
+        Number(least=0, unit="s", usual=(1e-4, 3600.0)),
+        "Time above `on_force` before contact begins [s].",
+        0.0,
     )
     off_time: float = parameter(
-        Number(least=0, unit="s"), "Time below `off_force` before contact ends [s].", 0.0
+        Number(least=0, unit="s", usual=(1e-4, 3600.0)),
+        "Time below `off_force` before contact ends [s].",
+        0.0,
     )
 
     def __post_init__(self) -> None:

@@ -108,7 +108,8 @@ class TestWithLaunch:
         _, (node, recorder) = self.started(record="true", bag_path="b")
         words = self.words(recorder)
         assert {"--use-sim-time", "--all", "zstd_fast"} <= set(words) and words[-2:] == ["--output", "b"]
-        assert "--recorded" in self.words(node)
+        file = self.words(node)[self.words(node).index("--recorded") + 1]
+        assert words[words.index("--qos-profile-overrides-path") + 1] == file and Path(file).is_absolute()
         _, (alone,) = self.started()
         assert "--recorded" not in self.words(alone)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import resource
 import signal
 import time
@@ -68,7 +69,7 @@ def test_loss_of_recorder_is_reported_at_once(ros, end):
     assert ros.call(SetBool, "/tactile_sim/pause", data=False).success
     file = ros.folder / "bag" / "bag_0.mcap"
     wait_for(lambda: kept(file.parent)["/tactile/frame"], "the first chunk with frames")
-    [recorder] = map(int, Path(f"/proc/{node.pid}/task/{node.pid}/children").read_text().split())
+    recorder = child(node)
     on_disk = file.stat().st_size
     if end == "kill":
         os.kill(recorder, signal.SIGKILL)
@@ -95,11 +96,83 @@ def test_loss_of_recorder_is_reported_at_once(ros, end):
     assert file.stat().st_size >= on_disk  # nothing that had been written was lost
 
 
+FAST = {"tactile": 500.0, "tf": 500.0, "clock": 500.0, "diagnostics": 10.0}
+CUBE = {"scene": "touch_cube.xml", "skin": {"scales": {"cube": 0.05}}, "rates": FAST}
+
+
+def child(process) -> int:
+    """Return the process id of a node's recorder."""
+    [recorder] = map(int, Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split())
+    return recorder
+
+
+def stall(process_id: int, seconds: float) -> None:
+    os.kill(process_id, signal.SIGSTOP)
+    time.sleep(seconds)
+    os.kill(process_id, signal.SIGCONT)
+
+
+@pytest.mark.parametrize("factor", [0.5, 0.0])
+def test_stalls_of_recorder_and_late_subscriber_leave_no_gap(ros, factor):
+    """Real-time factor 0 is as fast as possible, where the queues hold less than the stalls last."""
+    node = ros.start("run", ros.config(**CUBE, real_time_factor=factor), "--record", "bag")
+    bag_folder = ros.folder / "bag"
+    wait_for(lambda: kept(bag_folder)["/tactile/frame"], "the first frames")
+    recorder = child(node)
+    stall(recorder, 0.5)
+    late = ros.listen(TactileFrame, "tactile/frame")
+    wait_for(lambda: late, "the late subscriber")
+    stall(recorder, 0.5)
+    count = len(late)
+    wait_for(lambda: len(late) > count + 50, "the simulation to continue")
+    output = ros.output(node)
+    assert node.returncode == 0 and "lost" not in output, output
+    recorded = bag.read(bag_folder)
+    for topic in ("tactile/frame", "tactile/cube/array", "clock", "tf"):
+        assert set(np.diff(recorded[topic].stamps).tolist()) == {2_000_000}, topic
+        assert recorded[topic].stamps[0] == 0
+    stamps = [stamp(message) for message in late]
+    assert set(np.diff(stamps)) == {2_000_000}
+
+
+def test_loss_of_stopped_recorder_is_counted_and_ends_with_an_error(ros):
+    short = {"qos_overrides": {"/tactile/frame": {"publisher": {"depth": 20}}}}
+    node = ros.start("run", ros.config(**CUBE, **short, real_time_factor=0.0), "--record", "bag")
+    reports = ros.listen(DiagnosticArray, "/diagnostics")
+    wait_for(lambda: reports and kept(ros.folder / "bag")["/tactile/frame"], "the first frames")
+    recorder = child(node)
+    os.kill(recorder, signal.SIGSTOP)
+    wait_for(lambda: unacknowledged(reports) > 100, "lost messages in the diagnostics")
+    assert any(bytes(report.status.level[:1]) == DiagnosticStatus.WARN for report in reports)
+    os.kill(recorder, signal.SIGCONT)
+    count = unacknowledged(reports)
+    wait_for(lambda: stamp(reports[-1]) > stamp(reports[0]) + 10**9)
+    output = ros.output(node)
+    assert node.returncode == 2
+    [error] = [line for line in output.splitlines() if line.startswith("tactile_sim: error: ")]
+    lost = int(re.search(r"(\d+) messages lost", error).group(1))
+    recorded = bag.read(ros.folder / "bag")
+    missing = {
+        topic: int((np.diff(recorded[topic].stamps) // 2_000_000 - 1).sum())
+        for topic in ("tactile/frame", "tactile/cube/array", "clock", "tf")
+    }
+    assert 0 < sum(missing.values()) <= lost
+    assert count <= unacknowledged(reports)
+    assert lost <= unacknowledged(reports)
+    assert "did not acknowledge" in output  # at the end
+
+
+def unacknowledged(reports: list) -> int:
+    """Return the number of messages without acknowledgment in the latest report."""
+    values = reports[-1].status.values[0]
+    return int(dict(zip(values.key, values.value, strict=True))["unacknowledged_messages"])
+
+
 def test_stopped_recorder_misses_nothing_when_node_ends(ros):
     frames = ros.listen(TactileFrame, "tactile/frame")
     node = ros.start("run", "touch_cube", "--record", "bag", "--ros-args", "-p", "start_paused:=true")
     wait_for(lambda: frames, "the node")
-    [recorder] = map(int, Path(f"/proc/{node.pid}/task/{node.pid}/children").read_text().split())
+    recorder = child(node)
     os.kill(recorder, signal.SIGSTOP)
     ros.step(500, frames, at_once=50)
     node.send_signal(signal.SIGINT)

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from support.domain import own_domain
 
 pytest.importorskip("rclpy", reason="the command runs the ROS node")
@@ -111,7 +112,8 @@ def test_sim_publishes_started_clock_while_waiting_for_recorder(ros):
 
     clocks = ros.listen(Clock, "/clock")
     files = ["--ros-args", "--params-file", str(ROOT / "config/touch_cube.yaml")]
-    process = subprocess.Popen([sys.executable, "-c", SIM, "--recorded", *files], env=ros.environment)
+    qos = ros.folder / "qos.yaml"
+    process = subprocess.Popen([sys.executable, "-c", SIM, "--recorded", qos, *files], env=ros.environment)
     ros.processes.append(process)
     wait_for(lambda: len(clocks) > 10 or process.poll() is not None, "the clock")
     process.send_signal(signal.SIGINT)
@@ -119,3 +121,8 @@ def test_sim_publishes_started_clock_while_waiting_for_recorder(ros):
     assert process.wait(PATIENCE) == 0
     assert time.monotonic() - start < MATCHING_PATIENCE - 5.0  # it does not wait for the recorder
     assert {stamp(clock) for clock in clocks} == {1}
+    overrides = yaml.safe_load(qos.read_text())
+    assert overrides["/tactile/cube/array"] == {
+        "history": "keep_all", "reliability": "reliable", "durability": "volatile"
+    }  # fmt: skip
+    assert "/tactile/cube/layout" not in overrides  # latched

@@ -38,7 +38,7 @@ def outlets(ros):
         Topic("stream", Clock, name, lambda now: cdr.encode(Clock, {"clock": now.stamp}))
         for name in ("/first", "/second")
     ]
-    made = Outlets(ros.node, topics, SimpleNamespace(stamp=0), depth=BATCHES)
+    made = Outlets(ros.node, topics, SimpleNamespace(stamp=0), {"stream": float(BATCHES)})
     yield made
     made.close()
 
@@ -104,7 +104,7 @@ def test_invalid_publisher_is_an_error(outlets):
 
 
 def test_close_ends_the_thread(ros):
-    outlets = Outlets(ros.node, [], SimpleNamespace(stamp=0))
+    outlets = Outlets(ros.node, [], SimpleNamespace(stamp=0), {})
     threads = [thread for thread in threading.enumerate() if thread.name == "publishing"]
     outlets.close()
     assert threads and not any(thread.is_alive() for thread in threads)

@@ -49,7 +49,7 @@ def test_messages_of_one_stamp_describe_one_state(ros, arm, integrator):
     contacts = ros.listen(ContactWrenchArray, "contacts")
     joints = ros.listen(JointState, "joint_states")
     transforms = ros.listen(TFMessage, "/tf")
-    every = {"contacts": 500.0, "joint_states": 500.0}
+    every = {"contacts": 500.0, "joint_states": 500.0, "tf": 500.0}
     ros.run(scene=arm(integrator), skin=SKIN, rates=every, start_paused=True)
     wait_for(lambda: contacts and joints and transforms)
     ros.step(500, joints, contacts, transforms, at_once=10)

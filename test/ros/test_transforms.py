@@ -7,7 +7,9 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
-from support.ros import wait_for  # noqa: E402
+from rosgraph_msgs.msg import Clock  # noqa: E402
+from sensor_msgs.msg import JointState  # noqa: E402
+from support.ros import stamp, wait_for  # noqa: E402
 from support.transforms import pose_in, tree  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
@@ -23,6 +25,7 @@ FRAMES = """
   </body>
 </worldbody></mujoco>"""
 HALF = np.sqrt(0.5)
+MS = 1_000_000
 
 
 @pytest.fixture
@@ -73,3 +76,40 @@ def test_tf_off_publishes_no_frames(ros, frames):
     wait_for(lambda: len(arrays) > 10)
     assert not moving and not fixed
     assert not ros.node.get_publishers_info_by_topic("/tf")
+
+
+PADS = {"die": {"body": "die", "spacing": 0.05, "rate": 500}, "arm": {"body": "arm", "spacing": 0.05}}
+
+
+def test_tf_has_frames_of_fast_messages_at_their_stamps(ros, frames):
+    """Pad die at 500 Hz, pad arm at 100 Hz, /tf at 10 Hz; handle has no skin."""
+    received = {
+        "clock": ros.listen(Clock, "/clock"),
+        "tf": ros.listen(TFMessage, "/tf"),
+        "die": ros.listen(TactileArray, "tactile/die/array"),
+        "arm": ros.listen(TactileArray, "tactile/arm/array"),
+        "joints": ros.listen(JointState, "joint_states"),
+    }
+    rates = {"tf": 10.0, "clock": 10.0, "joint_states": 50.0}
+    ros.run(scene=frames["scene"], skin={"pads": PADS}, rates=rates, start_paused=True)
+    wait_for(lambda: all(received.values()))
+    ros.step(100, received["die"], at_once=10)
+    wait_for(lambda: {stamp(message) for message in received["clock"]} == set(range(0, 200 * MS + 1, 2 * MS)))
+    sent = {stamp(message): set(tree(message)) for message in received["tf"]}
+    assert sorted(sent) == list(range(0, 200 * MS + 1, 2 * MS))
+    # ~/step publishes all topics after the last step of a request: every 20 ms.
+    whole = {time for time in sent if time % (20 * MS) == 0}
+    for time, bodies in sent.items():
+        expected = {"die"} | ({"arm"} if time % (10 * MS) == 0 else set())
+        assert bodies == ({"handle", "die", "arm"} if time in whole else expected), time
+
+
+def test_tf_keeps_its_rate_if_fast_messages_have_no_frame(ros, frames):
+    moving = ros.listen(TFMessage, "/tf")
+    joints = ros.listen(JointState, "joint_states")
+    ros.run(**frames, rates={"tf": 10.0, "joint_states": 500.0}, real_time_factor=0.2)
+    wait_for(lambda: joints and moving and stamp(joints[-1]) > stamp(moving[0]) + 400 * MS)
+    times = [stamp(message) for message in moving if stamp(message) % (100 * MS) == 0]
+    assert len(moving) <= len(times) + 1  # the first message is sent to a new subscriber at once
+    assert set(np.diff(times)) == {100 * MS}
+    assert {tuple(tree(message)) for message in moving} == {("handle", "die", "arm")}

@@ -82,6 +82,35 @@ def test_idle_connections_do_not_block_browsers(serve):
             client.close()
 
 
+@pytest.mark.parametrize("token", ["", "secret"])
+def test_idle_websockets_do_not_block_browsers(serve, token):
+    viewer = serve(token=token)
+    host, port = place(viewer).split(":")
+    with closing(Browser(viewer)) as user:
+        wait_until(lambda: viewer.clients == 1)
+        idle = [websocket(host, port, f"/?token={token}") for _ in range(MAX_CONNECTIONS + 20)]
+        begin = time.monotonic()
+        with closing(Browser(viewer)) as other:
+            wait_until(lambda: viewer.clients == 2)
+            viewer.notify("hello")
+            for browser in (user, other):
+                browser.receive_until(lambda browser=browser: browser.shows("hello"))
+        assert time.monotonic() - begin < 20.0  # websockets closes idle ones only after 40 s
+        for client in idle:
+            client.close()
+
+
+def websocket(host, port, path="/"):
+    """Return a socket that has sent the request for a websocket."""
+    client = socket.create_connection((host, int(port)))
+    client.sendall(
+        f"GET {path} HTTP/1.1\r\nHost: {host}:{port}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        f"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: {'A' * 22}==\r\n"
+        f"Sec-WebSocket-Protocol: {PROTOCOL}\r\n\r\n".encode()
+    )
+    return client
+
+
 def stalled_client(viewer):
     """Return a client that opens a websocket and never reads."""
     host, port = place(viewer).split(":")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 from tactile_msgs.msg import TactileContacts, TactileState
@@ -21,7 +21,10 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
     ``tactile_contact_states`` has one contact for each pad whose body is touched.
     """
     yield Topic("tactile", TactileState, "tactile_states", _states(simulation))
-    yield Topic("contacts", TactileContacts, "tactile_contact_states", _contacts(simulation))
+    frames = tuple(simulation.frames[body] for body in simulation.skin.pad_bodies)
+    yield Topic(
+        "contacts", TactileContacts, "tactile_contact_states", _contacts(simulation, frames), frames=frames
+    )
 
 
 def _states(simulation: Simulation):
@@ -40,9 +43,8 @@ def _states(simulation: Simulation):
     return make
 
 
-def _contacts(simulation: Simulation):
+def _contacts(simulation: Simulation, frames: Sequence[str]):
     engine, bodies = simulation.engine, simulation.skin.pad_bodies
-    frames = [simulation.frames[body] for body in bodies]
     contact = {
         "header": {"stamp": cdr.STAMP, "frame_id": cdr.Lookup(0, frames)},
         "name": cdr.Lookup(0, [pad.name for pad in simulation.skin.pads]),

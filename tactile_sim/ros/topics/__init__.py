@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+
+import numpy as np
 
 from tactile_sim.ros import bridges
 from tactile_sim.ros.topic import Topic
@@ -33,19 +35,22 @@ KINDS = (
     markers,
     skin_markers,
     scene,
-    transforms,
 )
-"""Modules with a function ``topics(simulation)``. The topics of a stream are published in this order.
-
-`transforms` is last, because `sensors` adds frames to ``simulation.sensor_frames``.
-"""
+"""Modules with a function ``topics(simulation)``. The topics of a stream are published in this order."""
 
 
-def simulation_topics(simulation: Simulation) -> Iterator[Topic]:
+def simulation_topics(
+    simulation: Simulation, bodies: Callable[[], np.ndarray | None] = lambda: None
+) -> Iterator[Topic]:
     """Yield all topics of a simulation.
+
+    Args:
+        simulation: The simulation.
+        bodies: Returns the ids of the bodies in the next message on ``/tf``; None for all moving bodies.
 
     Raises:
         ConfigError: The package of a configured bridge is not installed.
     """
     for kind in KINDS:
         yield from kind.topics(simulation)
+    yield from transforms.topics(simulation, bodies)  # after `sensors`, which adds sensor frames

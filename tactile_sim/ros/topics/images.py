@@ -44,7 +44,7 @@ def _raw(image: TactileImage, name: str, frame: str) -> Topic:
         form = template(*pixels.shape[:2], pixels[0].nbytes)
         return form.fill(snapshot.stamp, data=pixels.reshape(-1))
 
-    return Topic("images", Image, name, make)
+    return Topic("images", Image, name, make, frames=(frame,))
 
 
 def _compressed(image: TactileImage, name: str, frame: str) -> Topic:

@@ -204,7 +204,8 @@ def _readings(
         form = template(simulation.functions.quantities[pads], all_valid)
         return form.fill(snapshot.stamp, data=data if all_valid else (valid, data))
 
-    return Topic(stream, message_type, name, make)
+    frames = tuple(simulation.frames[pad.body_id] for pad in simulation.skin.pads[pads])
+    return Topic(stream, message_type, name, make, frames=frames)
 
 
 def _points(simulation: Simulation) -> Topic:

@@ -56,7 +56,7 @@ def topics(simulation: Simulation) -> Iterator[Topic]:
         data = tuple(part for both in zip(corners, colors, strict=True) for part in both)
         return template(len(pads)).fill(snapshot.stamp, pads[None], data=data)
 
-    yield Topic("markers", MarkerArray, "skin_markers", make)
+    yield Topic("markers", MarkerArray, "skin_markers", make, frames=tuple(frames))
 
 
 def _marker(frame: Any, **fields: Any) -> dict[str, Any]:

@@ -182,11 +182,17 @@ class Guard:
         return response
 
     def admit(self, connection: _GuardedConnection) -> None:
-        """Register a connection. If there are too many, abort the oldest one whose request is incomplete."""
+        """Register a connection. If there are too many, abort one.
+
+        This is the oldest one whose request is incomplete, which includes the check of the token, or else the
+        oldest websocket without a valid message, which a page sends at once, or else the new connection.
+        """
+        others = list(self._connections)
         self._connections[connection] = None
-        if len(self._connections) > MAX_CONNECTIONS:
-            idle = next(other for other in self._connections if other.state is State.CONNECTING)
-            idle.transport.abort()
+        if len(others) >= MAX_CONNECTIONS:
+            incomplete = (other for other in others if other.state is State.CONNECTING)
+            silent = (other for other in others if not other.has_spoken)
+            next(incomplete, next(silent, connection)).transport.abort()
 
     def release(self, connection: _GuardedConnection) -> None:
         """Unregister a closed connection."""
@@ -223,12 +229,16 @@ class _GuardedConnection(ServerConnection):
     """A websocket connection whose `recv` returns only messages that the guard accepts, at a limited rate.
 
     It aborts clients that send too many fragments or pings, or that do not read for `STALL` seconds.
+
+    Attributes:
+        has_spoken: Whether the guard has accepted a message of the client.
     """
 
     def __init__(self, *args: Any, guard: Guard, **others: Any):
         super().__init__(*args, **others)
         self._guard = guard
         self._messages, self._frames = _Allowance(), _Allowance()
+        self.has_spoken = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         super().connection_made(transport)
@@ -266,6 +276,7 @@ class _GuardedConnection(ServerConnection):
             data = await super().recv(decode)
             await asyncio.sleep(self._messages.take())
             if self._guard.accepts(data):
+                self.has_spoken = True
                 return data
 
 
