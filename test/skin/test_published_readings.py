@@ -59,7 +59,29 @@ def test_published_forces_have_the_moment_of_the_engine(spacing):
                 readings, wrench = plate.press(x, y, turn, [0.05, 0.02, 0], [0, 0, 3.0])
                 moment = np.cross(plate.positions, readings).sum(axis=0)
                 assert wrench[2] < 0.0
-                np.testing.assert_allclose(moment, wrench[3:], atol=-1e-5 * wrench[2] * spacing, err_msg=shape)
+                np.testing.assert_allclose(
+                    moment, wrench[3:], atol=-1e-5 * wrench[2] * spacing, err_msg=shape
+                )
+
+
+@pytest.mark.xfail(strict=True, reason=PORT)
+def test_ball_slides_continuously_over_the_seam_of_two_geoms():
+    simulation = Simulation(
+        mujoco.MjSpec.from_string("""
+            <mujoco><option gravity="0 0 0"/><worldbody>
+              <body name="plate"><geom type="box" size=".03 .015 .005" pos="0 .015 -.005"/>
+                <geom type="box" size=".03 .015 .005" pos="0 -.015 -.005"/></body>
+              <body name="ball"><freejoint/><geom size=".01" mass=".1"/></body>
+            </worldbody></mujoco>"""),
+        {"skin": {"scales": {"plate": 0.005}, "touch_function": "normal"}},
+    )
+    shares = []
+    for y in np.arange(-0.005, 0.005, 5e-5):  # steps of a hundredth of the spacing
+        place = np.array([0.0024, y, 0.0095])
+        simulation.set_body_state("ball", place, np.array([1.0, 0, 0, 0]), np.zeros(3), np.zeros(3))
+        snapshot = simulation.observe()
+        shares.append(snapshot.readings[:, 0] / -snapshot.wrenches[0, 2])
+    assert np.abs(np.diff(shares, axis=0)).max() < 0.0101
 
 
 @pytest.mark.xfail(strict=True, reason=PORT)
