@@ -18,7 +18,7 @@ SHAPES = {
 """A geom of half its width, the height of its center as a multiple of that, and its orientation (w x y z)."""
 SIZES = 0.3, 0.6, 1.0, 1.7, 2.5, 4.0
 """Widths of the objects [spacings]."""
-PORT = "the readings of elastic_foundation are balanced at quadrature points, not at taxels (issue 28, 8a and 8b)"
+PORT = "elastic_foundation balances the moment at quadrature points, not at taxels"
 
 
 class Plate:
@@ -31,7 +31,8 @@ class Plate:
         side = 8 * spacing
         self.simulation = Simulation(
             mujoco.MjSpec.from_string(f"""
-                <mujoco><option cone="elliptic" gravity="0 0 0"/><default><geom condim="4"/></default><worldbody>
+                <mujoco><option cone="elliptic" gravity="0 0 0"/><default><geom condim="4"/></default>
+                <worldbody>
                   <body name="plate"><geom type="box" size="{side} {side} .005" pos="0 0 -.005"/></body>
                   <body name="object"><freejoint/><geom mass=".5" {geom.format(half)}/></body>
                 </worldbody></mujoco>"""),
@@ -40,7 +41,7 @@ class Plate:
         self.positions = self.simulation.skin.positions
 
     def press(self, x: float, y: float, turn: float, linear=(0, 0, 0), angular=(0, 0, 0)):
-        """Return the readings and the engine's wrench with the object at a place [spacings] and turn [rad]."""
+        """Return the readings and the wrench with the object at a place [spacings] and turn [rad]."""
         quaternion = np.empty(4)
         mujoco.mju_mulQuat(quaternion, np.array([np.cos(turn / 2), 0, 0, np.sin(turn / 2)]), self.upright)
         place = np.array([x * self.spacing, y * self.spacing, self.height])
