@@ -103,8 +103,6 @@ class Simulation(InteractiveScene):
         """Names of the streams in which pads are published: ``tactile`` and those in `pad_rates`."""
         self.schedule = self._make_schedule()
         """The steps at which each kind of message is due."""
-        self._observed = np.empty(0)
-        """State of the engine at the last `observe`."""
         self._quiet: tuple[int, int] = (0, 0)
         """Range of steps in which no tactile stream is due."""
         self.published_readings: np.ndarray | None = None
@@ -180,14 +178,10 @@ class Simulation(InteractiveScene):
             PhysicsError: The physics is unstable; call `reset` to recover.
         """
         self.apply_commands()
-        state = np.empty(self.engine.state_size)
-        self.engine.get_state(state)
-        if not np.array_equal(state, self._observed):
-            self._observed = state
+        if self.engine.forward() is not False:
             self._changes += 1
-        snapshot = self.snapshot()
         self._check_physics()
-        return snapshot
+        return Snapshot(self)
 
     @exclusive
     def snapshot(self, stored: bool = False) -> Snapshot:

@@ -49,9 +49,10 @@ class TrifingerEngine(MujocoEngine):
         for _ in range(whole("step: n", n, error=EngineError)):
             self.physics.step()
 
-    def forward(self) -> None:
+    def forward(self) -> bool:
         """Compute poses, contacts and forces for the current state and the desired action."""
         self.physics.forward()
+        return True
 
     def integrate(self) -> None:
         """Advance from the state of the last `forward` to the next state."""
