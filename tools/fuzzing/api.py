@@ -256,7 +256,7 @@ class Snapshot:
         self.subject, self.known, self.observe = subject, dict[str, Any](), observe
         self.twin = copy.deepcopy(subject.object) if random.random() < 0.3 else None
         self.seen = attempt(observe.function, subject.object)
-        self.changes = subject.changes
+        self.changes, self.length = subject.changes, len(subject.calls)
         self.original: Any = None
 
     def read(self, call: Call) -> None:
@@ -269,11 +269,15 @@ class Snapshot:
             return
         if call.text in self.known:
             require(same(value, self.known[call.text]), f"{call.text}: changed after the snapshot")
-        elif self.twin is not None:
+        elif self.twin is not None and not self._written():
             self.original = self.original or self.observe.function(self.twin)
             original = attempt(call.function, self.original)
             require(same(value, original), f"{call.text}: not that of the time of the snapshot")
         self.known[call.text] = copy.deepcopy(value)
+
+    def _written(self) -> bool:
+        """Return whether arrays were modified in place, which only the next observation notices."""
+        return any("] = " in call.text for call, _ in self.subject.calls[self.length :])
 
 
 def concurrent(subject: Subject, step: Call, others: Iterable[Call], count: int) -> None:
