@@ -106,6 +106,7 @@ CALLS = {
     "reading []": (lambda s: s.observe().reading([]), CommandError, ("[]", "box")),
     "quantity": (lambda s: s.observe().ideal_readings(3), ConfigError, ("3",)),
     "quantity name": (lambda s: s.observe().ideal_readings("norml"), ConfigError, ("'norml'", "'normal'")),
+    "reading type": (lambda s: s.observe().ideal_readings("normal", [2]), CommandError, ("dtype", "(1,)")),
     "sensor": (lambda s: s.engine.get_contact_sensor("sol"), EngineError, ("'sol'", "'sole'")),
     "sensor 3": (lambda s: s.engine.get_sensor_data([3]), EngineError, ("[3]", "sole")),
     "load None": (lambda s: tactile_sim.load(None), ConfigError, ("None",)),

@@ -53,8 +53,31 @@ def test_each_kind_of_failure_is_detected(outcome, command, fault):
     assert outcome(command) == fault
 
 
+@pytest.mark.parametrize(
+    ("harm", "fact"),
+    [
+        (lambda each: each.engine.qpos.__setitem__(0, 0.1), "state"),
+        (lambda each: each.throw(), "state"),
+        (lambda each: each.command_joints({"turn": 0.5}), "state"),
+        (lambda each: each.missing, "missing"),
+    ],
+)
+def test_calls_that_change_something_without_a_record_are_detected(monkeypatch, harm, fact):
+    monkeypatch.syspath_prepend(ROOT / "tools")
+    from fuzzing import api
+
+    from tactile_sim.simulation import Simulation
+
+    subject = api.Subject(lambda: Simulation(api._spec(), api.SETTINGS[1]), api._state_of_simulation)
+    subject.call(api.STEP)
+    subject.check()
+    with pytest.raises((api.Difference, AttributeError), match=fact):
+        api.attempt(harm, subject.object)
+        subject.check()
+
+
 def test_a_short_run_finds_no_failure(tmp_path):
-    counts = ["--yaml", "60", "--scenes", "40", "--bags", "40", "--seed", "1"]
+    counts = ["--yaml", "60", "--scenes", "40", "--bags", "40", "--api", "25", "--seed", "1"]
     done = subprocess.run(
         [sys.executable, ROOT / "tools/fuzz.py", *counts, "--keep", tmp_path / "failures"],
         cwd=tmp_path,

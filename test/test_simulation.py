@@ -105,6 +105,17 @@ def test_contacts_are_those_of_the_skin_or_all(simulate, which, expected):
     assert {simulation.names.bodies[body] for body in bodies.ravel()} - {"world"} == expected
 
 
+def test_throws_aim_at_bodies_where_they_are_whether_or_not_they_were_observed(simulate):
+    seen, unseen = simulate(), simulate()
+    for simulation in (seen, unseen):
+        simulation.engine.qvel[0] = 1.0
+        simulation.step(10)
+    seen.observe()
+    for simulation in (seen, unseen):
+        simulation.throw()
+    np.testing.assert_array_equal(seen.engine.qpos, unseen.engine.qpos)
+
+
 def test_throws_hit_the_skin_and_repeat_after_a_reset(simulate):
     simulation = simulate()
     names = [simulation.throw() for _ in range(3)]

@@ -1,11 +1,12 @@
-"""Run commands with invalid configurations, scenes and bags, and report crashes and hangs.
+"""Run commands with invalid configurations, scenes and bags, and random calls of the Python interface.
 
-    python tools/fuzz.py --yaml 5000 --scenes 2000 --bags 1000 --seed 0
+    python tools/fuzz.py --yaml 5000 --scenes 2000 --bags 1000 --api 5000 --seed 0
     python tools/fuzz.py --replay fuzz_failures/yaml-0-17
 
 Each case depends only on its kind, the seed and its number. It runs in a forked process with limited time and
-memory. Tracebacks, signals, hangs, unreadable messages and exit codes other than 0 and 2 are failures. The
-input files of failed cases are kept, and the exit code is then 1.
+memory. Tracebacks, signals, hangs, unreadable messages and exit codes other than 0 and 2 are failures. So are
+calls of the Python interface whose results differ from those of fresh objects. The input files of failed
+cases are kept, and the exit code is then 1.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
 from random import Random
@@ -26,7 +28,7 @@ from random import Random
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 from fuzzing import runner  # noqa: E402
 
-KINDS = {"yaml": "configurations", "scenes": "scenes", "bags": "bags"}
+KINDS = {"yaml": "configurations", "scenes": "scenes", "bags": "bags", "api": "api"}
 ARGUMENTS = "arguments.json"
 """Name of the file that stores the command's arguments in the folder of a failed case."""
 
@@ -37,17 +39,17 @@ def make(kind: str, seed: int, number: int, folder: Path) -> list[str]:
     return list(import_module(f"fuzzing.{KINDS[kind]}").make(random, folder))
 
 
-def command(argv: list[str]) -> int:
-    """Run ``tactile_sim`` in this process."""
+def command_of(kind: str) -> Callable[[list[str]], int]:
+    """Return the function that runs a case in this process: that of its module, or ``tactile_sim``."""
     from tactile_sim.cli import main
 
-    return main(argv)
+    return getattr(import_module(f"fuzzing.{KINDS[kind]}"), "command", main)
 
 
 def warm_up(kinds: list[str]) -> None:
     """Import everything and load the kernels, so that forked cases start quickly."""
     for kind in kinds:
-        import_module(f"fuzzing.{KINDS[kind]}").warm_up(command)
+        import_module(f"fuzzing.{KINDS[kind]}").warm_up(command_of(kind))
 
 
 def fuzz(kind: str, count: int, seed: int, keep: Path, limits: runner.Limits) -> Counter[str]:
@@ -55,7 +57,7 @@ def fuzz(kind: str, count: int, seed: int, keep: Path, limits: runner.Limits) ->
     faults: Counter[str] = Counter()
     codes: Counter[int] = Counter()
     slowest = largest = 0.0
-    begin = time.monotonic()
+    begin, command = time.monotonic(), command_of(kind)
     for number in range(count):
         with tempfile.TemporaryDirectory(prefix="fuzz") as made:
             argv = make(kind, seed, number, Path(made))
@@ -94,10 +96,11 @@ def _keep(kind: str, seed: int, number: int, folder: Path) -> None:
 def replay(folder: Path, limits: runner.Limits) -> int:
     """Run a stored case again and print its output."""
     argv = json.loads((folder / ARGUMENTS).read_text())
+    command = command_of(folder.resolve().name.partition("-")[0])
     with tempfile.TemporaryDirectory(prefix="fuzz") as made:
         subprocess.run(["cp", "-a", "--sparse=always", f"{folder}/.", made], check=True)
         outcome = runner.run(command, argv, Path(made), limits)
-    print(f"tactile_sim {shlex.join(argv)[:2000]}\n{outcome.output[:20_000]}")
+    print(f"{shlex.join(argv)[:2000]}\n{outcome.output[:20_000]}")
     print(f"exit code {outcome.code}, {outcome.seconds:.1f} s: {outcome.fault or 'no failure'}")
     return bool(outcome.fault)
 

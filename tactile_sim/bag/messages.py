@@ -97,11 +97,13 @@ class Selection:
         if names is not None and (
             isinstance(names, str | bytes)
             or not isinstance(names, Collection)
+            or getattr(names, "ndim", 1) != 1
             or not all(isinstance(name, str) for name in names)
         ):
             raise BagError(f"topics: must be a list of names, got {names!r}")
         self.names = None if names is None else list(names)
-        self._both = {*(names or ()), *("/" + name.lstrip("/") for name in names or ())}
+        own = self.names or []
+        self._both = {*own, *("/" + name.lstrip("/") for name in own)}
 
     def __contains__(self, topic: str) -> bool:
         return self.names is None or topic in self._both

@@ -91,15 +91,18 @@ def read(path: str | Path, topics: Collection[str] | None = None, progress: Prog
         raise BagError(f"path: must be a folder or a file, got {path!r}")
     wanted = Selection(topics)
     collected: dict[str, _Collected] = {}
-    messages = Messages(Path(path), wanted.__contains__, progress)
-    for message in messages:
-        into = collected.get(message.topic)
-        if into is None:
-            into = collected[message.topic] = _Collected(message.type_name)
-        require_rows(message)
-        into.values.append(message.value)
-        into.log_times.append(message.log_time)
-        into.stamps.append(message.stamp)
+    try:
+        messages = Messages(Path(path), wanted.__contains__, progress)
+        for message in messages:
+            into = collected.get(message.topic)
+            if into is None:
+                into = collected[message.topic] = _Collected(message.type_name)
+            require_rows(message)
+            into.values.append(message.value)
+            into.log_times.append(message.log_time)
+            into.stamps.append(message.stamp)
+    except OSError as error:
+        raise BagError(f"{path}: cannot be read: {error.strerror}") from None
     if messages.damage:
         warnings.warn(
             f"{path}: {messages.damage} ({messages.lost} bytes lost); the rest was read;"

@@ -197,9 +197,9 @@ class Batch:
         check_selection(self.simulation, pads, reduce)
         require_controls(self.worlds.ctrl)
         self.version += 1
-        self._commands.apply(self.steps_since_reset)
         if faults := self._invalid_states():
             self._reset_faulty(faults)
+        self._commands.apply(self.steps_since_reset)
         self.worlds.record()
         self._readings.update()
         return Observation(self, self._readings, self.steps_since_reset, pads, reduce)

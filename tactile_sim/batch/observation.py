@@ -162,7 +162,7 @@ def check_selection(simulation: Simulation, pads: Sequence[str] | None, reduce: 
     valid = [pad.name for pad in simulation.skin.pads]
     if pads is not None and (isinstance(pads, str) or not isinstance(pads, Iterable)):
         raise CommandError(f"pads: must be a list of names, got {pads!r}; write [{str(pads)!r}]")
-    names = [] if pads is None else list(pads)
+    names = [] if pads is None else list(np.atleast_1d(pads) if isinstance(pads, np.ndarray) else pads)
     for name in names:
         known("pads: no pad", name, valid)
     if len(set(names)) < len(names):

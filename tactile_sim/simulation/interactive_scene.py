@@ -143,7 +143,9 @@ class InteractiveScene(CommandedScene):
         Raises:
             CommandError: The scene has no ball or no skin.
         """
-        name, ball, start, velocity = self.thrower.throw(self.engine.body_positions)
+        # Not body_positions, which are those of the last observation or step.
+        states = self.engine.body_states(range(self.engine.model.nbody))
+        name, ball, start, velocity = self.thrower.throw(states[:, :3])
         self.engine.set_free_body(ball, start, np.array([1.0, 0.0, 0.0, 0.0]), velocity, np.zeros(3))
         self._changes += 1
         return name

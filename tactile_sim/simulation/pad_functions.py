@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tactile_sim.arguments import float_type
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.pads import PadPlan
 from tactile_sim.skin.skin import Reader
@@ -144,8 +145,10 @@ class PadFunctions:
 
         Raises:
             ConfigError: The touch function is unknown.
+            CommandError: ``dtype`` is neither float32 nor float64.
         """
         common = self._simulation.settings.skin
+        dtype = float_type("dtype", dtype)
         if touch is None or isinstance(touch, str):
             key = touch, dtype, common.touch_function, common.response_function
             if key not in self._readers:

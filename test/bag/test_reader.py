@@ -79,5 +79,14 @@ def test_only_selected_topics_are_read(tmp_path):
         writing.put(name, "std_msgs/msg/String", 1, {"data": name})
     writing.bag.close()
     assert list(bag.read(tmp_path / "b", ["b/c"])) == ["/b/c"]
+    assert list(bag.read(tmp_path / "b", np.array(["a", "/b/c"]))) == ["/a", "/b/c"]
     with raises(BagError, "'/b/d'", "'/b/c'"):
         bag.read(tmp_path / "b", ["/b/d"])
+    for invalid in (np.array(2), np.array([1, 2]), [None], "a"):
+        with raises(BagError, "topics"):
+            bag.read(tmp_path / "b", invalid)
+
+
+def test_file_that_the_system_cannot_read_is_one_error():
+    with raises(BagError, "/proc/self/mem"):
+        bag.read("/proc/self/mem")

@@ -52,6 +52,16 @@ def test_observe_resets_environments_with_an_invalid_state_and_lists_them():
     np.testing.assert_array_equal(seen.readings[[0, 2]], expected)
 
 
+def test_built_in_motion_acts_on_environments_that_observe_resets():
+    batch = batch_of(2, {"motion": {"keyframes": ["up", "left"], "period": 0.4}})
+    batch.observe()
+    started = batch.ctrl.copy()
+    batch.step(5)
+    batch.qpos[1] = np.nan
+    batch.observe()
+    np.testing.assert_array_equal(batch.ctrl[1], started[1])
+
+
 def test_assigned_states_and_inputs_act_like_those_modified_in_place():
     assigned, modified = batch_of(2), batch_of(2)
     random = np.random.default_rng(0)
@@ -150,6 +160,7 @@ def test_memory_per_environment_is_below_a_megabyte():
         ({"threads": -1}, EngineError, ("threads", "-1")),
         ({"threads": "two"}, EngineError, ("threads", "'two'")),
         ({"pads": 3}, CommandError, ("pads", "3")),
+        ({"pads": np.array(2)}, CommandError, ("pad", "2")),
         ({"num_envs": 2**30}, EngineError, ("num_envs", str(2**30), "GiB", "at most")),
         ({"seed": -1}, EngineError, ("seed", "-1")),
         ({"settings": {"skin": SKIN, "command_timeout": 1.0}}, ConfigError, ("command_timeout",)),

@@ -9,6 +9,11 @@ import pytest
 from support.pads import contacts_at, poses, simulation
 
 PLATE = '<body name="plate"><geom type="box" size=".03 .03 .005" pos="0 0 -.005"/></body>'
+HALVES = (
+    '<body name="plate"><geom type="box" size=".03 .015 .005" pos="0 .015 -.005"/>'
+    '<geom type="box" size=".03 .015 .005" pos="0 -.015 -.005"/></body>'
+)
+"""The same plate as two geoms, as the fingers of many grippers."""
 GRID = {"rows": 4, "columns": 4, "pitch": [0.005, 0.005]}  # 20 x 20 mm
 HALF = 0.01
 
@@ -27,8 +32,9 @@ def forces(made):
     return np.array([felt[pad.start : pad.stop].sum() for pad in made.skin.pads]), -snapshot.wrenches[0, 2]
 
 
-def test_pad_reads_the_whole_weight_of_a_block_on_it():
-    made = on_plate('type="box" size=".008 .008 .008"')
+@pytest.mark.parametrize("plate", [PLATE, HALVES])
+def test_pad_reads_the_whole_weight_of_a_block_on_it(plate):
+    made = on_plate('type="box" size=".008 .008 .008"', plate)
     made.set_body_state("object", [0, 0, 0.008], [1, 0, 0, 0], np.zeros(3), np.zeros(3))
     made.step(1000)
     assert [pad.name for pad in made.skin.pads] == ["plate", "pad"]
