@@ -36,12 +36,8 @@ class Snapshot(Seen):
         super().__init__(simulation)
         self.simulation = simulation
         self._stored = stored
-        self._step = simulation.step_count
-
-    @property
-    def stamp(self) -> int:
-        """Simulation time of this snapshot in whole nanoseconds."""
-        return self.simulation.stamp_of(self._step)
+        self.stamp = simulation.stamp
+        """Simulation time of this snapshot [ns]."""
 
     @computed
     def all_contacts(self) -> Contacts:
