@@ -21,7 +21,7 @@ class Hum(Stage):
 
 
 add_stage(Hum, before="noise")
-STAGES = {"hum": {"amplitude": 0.01, "period": 40.0}, "noise": {"std": 0.02}, "delay": {"time": 0.05}}
+STAGES = {"hum": {"amplitude": 0.0005, "period": 40.0}, "noise": {"std": 0.02}, "delay": {"time": 0.05}}
 skin = {"scales": {"cube": 0.02}, "touch_function": "normal", "sensor": {"cube": STAGES}}
 simulation = Simulation({"scene": "touch_cube.xml", "seed": 1, "skin": skin})
 true, measured = [], []
