@@ -1,10 +1,27 @@
-"""Model imperfect sensors and compare their readings with the true ones."""
+"""Model imperfect sensors, with a stage of your own, and compare their readings with the true ones."""
+
+from dataclasses import dataclass
 
 import numpy as np
 
 from tactile_sim import Simulation
+from tactile_sim.schema import Number
+from tactile_sim.signal_chain import Stage, add_stage, ranged
 
-STAGES = {"noise": {"std": 0.02}, "delay": {"time": 0.05}}
+
+@dataclass(frozen=True)
+class Hum(Stage):
+    """A sine is added to all readings."""
+
+    amplitude: float = ranged(Number(least=0), "Amplitude [units].")
+    period: float = ranged(Number(above=0), "Period in steps.")
+
+    def compute(self, values, memory, now):
+        return values + self.amplitude * np.sin(2 * np.pi * now.step / self.period)
+
+
+add_stage(Hum, before="noise")
+STAGES = {"hum": {"amplitude": 0.01, "period": 40.0}, "noise": {"std": 0.02}, "delay": {"time": 0.05}}
 skin = {"scales": {"cube": 0.02}, "touch_function": "normal", "sensor": {"cube": STAGES}}
 simulation = Simulation({"scene": "touch_cube.xml", "seed": 1, "skin": skin})
 true, measured = [], []

@@ -71,44 +71,6 @@ def callback(signature: str, function: Callable) -> Any:
     return cfunc(signature)(function)
 
 
-def address(dispatcher: Any, arguments: tuple[Any, ...]) -> int:
-    """Compile a kernel for specific argument types, and return its address for use with `make_caller`.
-
-    Args:
-        dispatcher: A kernel that returns nothing. Keep it alive as long as the address is used.
-        arguments: Numba types of the kernel's arguments.
-    """
-    dispatcher.compile(arguments)
-    compiled = dispatcher.overloads[arguments]
-    return compiled.library.get_pointer_to_function(compiled.fndesc.llvm_func_name)
-
-
-def make_caller(arguments: tuple[Any, ...]) -> Any:
-    """Create a function with which kernels call another kernel by its `address`.
-
-    Args:
-        arguments: Numba types of the called kernel's arguments.
-
-    Returns:
-        A function for use in kernels: ``call(address, (argument, ...))``. It returns nothing.
-    """
-
-    def make_call(typing_context: Any, where: Any, *given: Any) -> Any:
-        if given != arguments:
-            raise TypeError(f"expected arguments {arguments}, got {given}")
-
-        def generate(context: Any, builder: Any, signature: Any, values: Any) -> Any:
-            kind = context.call_conv.get_function_type(types.none, arguments)
-            function = builder.inttoptr(values[0], kind.as_pointer())
-            parts = cgutils.unpack_tuple(builder, values[1])
-            context.call_conv.call_function(builder, function, types.none, arguments, parts)
-            return context.get_dummy_value()
-
-        return types.none(where, types.BaseTuple.from_types(arguments)), generate
-
-    return intrinsic(make_call)
-
-
 def _make_pointer(typing_context: Any, address: Any) -> Any:
     """Define a Numba intrinsic that converts an integer address to a ``void*``."""
 

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from functools import cached_property, wraps
-from typing import Any, ParamSpec, Protocol, Self, TypeVar, overload
+from functools import wraps
+from threading import get_ident
+from typing import Any, Generic, ParamSpec, Protocol, Self, TypeVar, overload
 
 from tactile_sim.errors import CommandError, EngineError
 
@@ -14,7 +16,23 @@ _P = ParamSpec("_P")
 _T = TypeVar("_T")
 
 
-class Use:
+class _Context(ABC):
+    @abstractmethod
+    def begin(self) -> None:
+        """Enter the context."""
+
+    @abstractmethod
+    def end(self) -> None:
+        """Leave the context."""
+
+    def __enter__(self) -> None:
+        self.begin()
+
+    def __exit__(self, *error: object) -> None:
+        self.end()
+
+
+class Use(_Context):
     """Context in which one thread uses an object. Entering it in another thread at the same time raises."""
 
     def __init__(self, name: str, forks: bool = True):
@@ -26,20 +44,26 @@ class Use:
         """
         self._name, self._lock = name, threading.RLock()
         self._process = None if forks else os.getpid()
+        self.thread = 0
+        """Identifier of the thread that uses the object, or 0."""
 
-    def __enter__(self) -> None:
+    def begin(self) -> None:
+        """Enter the context."""
         if self._process is not None and self._process != os.getpid():
             raise EngineError(
                 f"{self._name}: cannot be used after a fork, which has none of its threads; create it in this"
                 " process"
             )
-        if not self._lock.acquire(blocking=False):
+        if not self._lock.acquire(False):
             raise EngineError(
                 f"{self._name}: is in use by another thread; give each thread its own, or hold a lock during"
                 " each call"
             )
+        self.thread = get_ident()
 
-    def __exit__(self, *error: object) -> None:
+    def end(self) -> None:
+        """Leave the context."""
+        self.thread = 0
         self._lock.release()
 
 
@@ -58,43 +82,63 @@ def exclusive(method: Callable[_P, _T]) -> Callable[_P, _T]:
 
     @wraps(method)
     def guarded(*args: _P.args, **kwargs: _P.kwargs) -> _T:
-        with args[0].use:  # type: ignore[attr-defined]
+        use = args[0].use  # type: ignore[attr-defined]
+        if use.thread == get_ident():  # called by another method, which has entered the context
             return method(*args, **kwargs)
+        use.begin()
+        try:
+            return method(*args, **kwargs)
+        finally:
+            use.end()
 
     return guarded
 
 
-class Seen:
+class Seen(_Context):
     """Base class of quantities of one state of an `Exclusive` object, which are computed on request.
 
     Methods of subclasses are decorated with `exclusive`, and properties with `computed`. They raise an error
-    after the state has changed.
+    after the state has changed. As a context, it checks that once for all quantities that are read in it.
     """
 
     def __init__(self, owner: Exclusive):
         """Refer to the current state of an object."""
         self._owner, self._version = owner, owner.version
+        self.thread = 0
+        """Identifier of the thread that reads this object, or 0."""
 
     @property
     def use(self) -> Seen:
         """This object as a context in which its thread uses the owner, in the same state as before."""
         return self
 
-    def __enter__(self) -> None:
-        with self._owner.use:
-            if self._version != self._owner.version:
-                raise CommandError(
-                    f"{type(self).__name__}: is outdated, because the state has changed; read each quantity"
-                    " before that, or observe again"
-                )
-            self._owner.use.__enter__()
+    def begin(self) -> None:
+        """Enter the context in which this thread uses the owner."""
+        owner = self._owner
+        owner.use.begin()
+        if self._version != owner.version:
+            owner.use.end()
+            raise CommandError(
+                f"{type(self).__name__}: is outdated, because the state has changed; read each quantity"
+                " before that, or observe again"
+            )
+        self.thread = get_ident()
 
-    def __exit__(self, *error: object) -> None:
-        self._owner.use.__exit__()
+    def end(self) -> None:
+        """Leave the context."""
+        self.thread = 0
+        self._owner.use.end()
 
 
-class computed(cached_property[_T]):  # noqa: N801 - used like cached_property
+class computed(Generic[_T]):  # noqa: N801 - used like cached_property
     """A cached property of a `Seen` object. The first access raises an error if the object is outdated."""
+
+    def __init__(self, function: Callable[[Any], _T]):
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    def __set_name__(self, owner: type[Any], name: str) -> None:
+        self._name = name
 
     @overload
     def __get__(self, instance: None, owner: type[Any] | None = None) -> Self: ...
@@ -106,5 +150,13 @@ class computed(cached_property[_T]):  # noqa: N801 - used like cached_property
         """Compute the value; later accesses do not call this method."""
         if instance is None:
             return self
-        with instance.use:
-            return super().__get__(instance, owner)
+        if instance.thread == get_ident():  # for another property
+            value = self.function(instance)
+        else:
+            instance.begin()
+            try:
+                value = self.function(instance)
+            finally:
+                instance.end()
+        instance.__dict__[self._name] = value
+        return value

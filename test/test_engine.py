@@ -53,6 +53,34 @@ def test_forward_and_integrate_equal_one_step_bit_for_bit(integrator):
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)
+def test_changes_between_forward_and_step_count(integrator):
+    def other_state(engine):
+        kept = engine.qpos.copy()
+        engine.qpos[0] += 0.3
+        mujoco.mj_forward(engine.model, engine.data)
+        engine.qpos[:] = kept
+
+    changes = (
+        lambda engine: None,
+        lambda engine: engine.qvel.__setitem__(0, 0.2),
+        lambda engine: engine.xfrc_applied.__setitem__((3, 2), 1.5),
+        lambda engine: setattr(engine.model.opt, "timestep", 0.001),
+        lambda engine: engine.model.opt.gravity.__setitem__(2, -3.0),
+        other_state,
+    )
+    plain, observed = arm(integrator), arm(integrator)
+    for _ in range(20):
+        for change in changes:
+            assert observed.forward()
+            assert not observed.forward()
+            for engine in (plain, observed):
+                change(engine)
+                engine.step(2)
+            np.testing.assert_array_equal(plain.data.qpos, observed.data.qpos)
+            np.testing.assert_array_equal(plain.data.qvel, observed.data.qvel)
+
+
+@pytest.mark.parametrize("integrator", INTEGRATORS)
 def test_poses_after_forward_match_the_joint_positions(integrator):
     engine = arm(integrator)
     engine.step(150)

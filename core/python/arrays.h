@@ -8,16 +8,15 @@
 #include <utility>
 #include <vector>
 
-#include "numpy_array.h"
 #include "tactile/geometry.h"
 #include "tactile/skin.h"
 
 namespace nb = nanobind;
 using namespace nb::literals;
 
-using Vectors = NumpyArray<const double, -1, 3>;
-using Rotations = NumpyArray<const double, -1, 9>;
-using Numbers = NumpyArray<const double, -1>;
+using Vectors = nb::ndarray<const double, nb::numpy, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
+using Rotations = nb::ndarray<const double, nb::numpy, nb::shape<-1, 9>, nb::c_contig, nb::device::cpu>;
+using Numbers = nb::ndarray<const double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
 // An mjModel is passed as its address, which the Python object keeps alive.
 inline const mjModel& model_at(uintptr_t address) { return *reinterpret_cast<const mjModel*>(address); }
@@ -26,7 +25,7 @@ inline const mjModel& model_at(uintptr_t address) { return *reinterpret_cast<con
 template <class T, class... Shape>
 using Out = nb::ndarray<T, nb::numpy, Shape..., nb::c_contig, nb::device::cpu>;
 template <class T>
-using List = NumpyArray<const T, -1>;
+using List = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using Triples = nb::ndarray<int64_t, nb::numpy, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 
 inline const tactile::Vec3* points(const Vectors& array) { return reinterpret_cast<const tactile::Vec3*>(array.data()); }
@@ -71,7 +70,7 @@ inline std::vector<tactile::Vec3> vectors(const Vectors& array) {
 }
 
 template <class T>
-using Rows = NumpyArray<const T, -1, -1>;
+using Rows = nb::ndarray<const T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // The memory of a contiguous array of any type, released at the end of its scope.
 class Memory {
@@ -94,4 +93,6 @@ class Memory {
   Py_buffer view_;
 };
 
+void bind_chain(nb::module_& m);
+void bind_engines(nb::module_& m);
 void bind_skin(nb::module_& m);

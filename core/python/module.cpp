@@ -13,12 +13,13 @@
 #include <string>
 #include <tuple>
 
-#define TACTILE_IMPORT_NUMPY
 #include "arrays.h"
 #include "tactile/cdr.h"
 #include "tactile/feelers.h"
 #include "tactile/placement.h"
 #include "tactile/uv.h"
+
+void load_mujoco();
 
 namespace {
 
@@ -255,10 +256,12 @@ NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // Objects that modules hold until the interpreter ends are no leaks.
   m.doc() = "The inner loops of tactile_sim, as one C++ library.";
   require_mujoco();
-  if (_import_array() < 0) throw nb::python_error();
+  load_mujoco();
   bind_arrays(m);
+  bind_engines(m);
   bind_placement(m);
   bind_skin(m);
+  bind_chain(m);
 
   nb::class_<tactile::FeelerBody>(m, "FeelerBody", "The feelers of one body, in its frame.")
       .def(

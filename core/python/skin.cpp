@@ -19,9 +19,11 @@ using tactile::Mat3;
 using tactile::Range;
 using tactile::Vec3;
 
-using Matrices = NumpyArray<const double, -1, 3, 3>;
-using ContactValues = NumpyArray<const double, -1, 32>;
-using ContactNumbers = NumpyArray<const int32_t, -1, 5>;
+using Matrices = nb::ndarray<const double, nb::numpy, nb::shape<-1, 3, 3>, nb::c_contig, nb::device::cpu>;
+using ContactValues = nb::ndarray<const double, nb::numpy, nb::shape<-1, 32>, nb::c_contig, nb::device::cpu>;
+using ContactNumbers = nb::ndarray<const int32_t, nb::numpy, nb::shape<-1, 5>, nb::c_contig, nb::device::cpu>;
+template <class T, class... Shape>
+using Given = nb::ndarray<const T, nb::numpy, Shape..., nb::c_contig, nb::device::cpu>;
 
 template <class T>
 std::vector<T> copied(const List<T>& array) {
@@ -113,19 +115,40 @@ class SharedSkin : public tactile::Skin {
 using Borrowed = SharedSkin::Borrowed;
 
 template <class T>
-NumpyArray<T, -1, -1> read(const SharedSkin& self, const tactile::Function& function, const ContactValues& values,
-                           const ContactNumbers& ids, const Vectors& positions, const Matrices& rotations) {
-  const auto out = NumpyArray<T, -1, -1>::zeros(
-      {self.size(), static_cast<size_t>(tactile::channels_of(function.quantity))});
+void read(const SharedSkin& self, const tactile::Function& function, const ContactValues& values,
+          const ContactNumbers& ids, const Vectors& positions, const Matrices& rotations,
+          const Out<T, nb::ndim<2>>& out) {
+  const int channels = tactile::channels_of(function.quantity);
+  require(out.shape(0) == self.size() && out.shape(1) == static_cast<size_t>(channels),
+          "out must have one row for each taxel");
   self.read(contacts_of(values, ids), ids_of(ids), poses_of(positions, rotations), function, *Borrowed(self),
             out.data());
-  return out;
+}
+
+template <class T>
+void read_data(const SharedSkin& self, const tactile::Function& function, uintptr_t model, uintptr_t data,
+               const Out<T, nb::ndim<2>>& out) {
+  const mjModel& scene = model_at(model);
+  const mjData& state = *reinterpret_cast<const mjData*>(data);
+  const int channels = tactile::channels_of(function.quantity);
+  require(out.shape(0) == self.size() && out.shape(1) == static_cast<size_t>(channels),
+          "out must have one row for each taxel");
+  require(static_cast<size_t>(scene.nbody) == self.slots.size() &&
+              static_cast<size_t>(scene.ngeom) <= self.geoms.size(), "the skin must be of this model");
+  const Borrowed scratch(self);
+  const auto room = static_cast<size_t>(state.ncon);
+  if (scratch->contacts.size() < room) scratch->contacts.resize(room), scratch->ids.resize(room);
+  const int count = tactile::read_contacts(scene, state, scratch->contacts.data(), scratch->ids.data());
+  const tactile::BodyPoses poses{reinterpret_cast<const Vec3*>(state.xpos),
+                                 reinterpret_cast<const Mat3*>(state.xmat)};
+  self.read({scratch->contacts.data(), static_cast<size_t>(count)}, scratch->ids.data(), poses, function, *scratch,
+            out.data());
 }
 
 template <class T>
 void gather(const SharedSkin& self, const tactile::Function& function, nb::handle loads, const List<int64_t>& begin,
             const List<int64_t>& taxel, const Numbers& weight, const Rows<double>& values,
-            const NumpyArray<T, -1, -1>& out) {
+            const Out<T, nb::ndim<2>>& out) {
   const Memory memory(loads);
   const auto table = memory.records<const Load>();
   const size_t channels = values.shape(1), entries = taxel.size();
@@ -147,7 +170,7 @@ void gather(const SharedSkin& self, const tactile::Function& function, nb::handl
 
 template <class T>
 void place_in_world(const Vectors& places, const List<int64_t>& offsets, const List<int64_t>& bodies,
-                    const Vectors& positions, const Matrices& rotations, const NumpyArray<T, -1, 3>& out) {
+                    const Vectors& positions, const Matrices& rotations, const Out<T, nb::shape<-1, 3>>& out) {
   const auto poses = poses_of(positions, rotations);
   require(out.shape(0) == places.shape(0) && offsets.size() == bodies.size() + 1 &&
               offsets.data()[bodies.size()] == static_cast<int64_t>(places.shape(0)),
@@ -209,9 +232,10 @@ void bind_class(nb::module_& m) {
             const auto* first = reinterpret_cast<const uint8_t*>(self.taxels.patches.data());
             return array(std::vector<uint8_t>(first, first + self.taxels.patches.size() * sizeof(tactile::Patch)));
           },
-          "Memory of the patches, records of `skin.patches.PATCH`.")
+          nb::rv_policy::move, "Memory of the patches, records of `skin.patches.PATCH`.")
       .def_prop_ro(
           "cell_start", [](const SharedSkin& self) { return array(std::vector(self.taxels.cell_start)); },
+          nb::rv_policy::move,
           "Start of each cell's taxels in `order`; after the cells of each patch, the end of the last cell.")
       .def_prop_ro(
           "order",
@@ -220,6 +244,7 @@ void bind_class(nb::module_& m) {
             for (const auto& spot : self.taxels.spots) order.push_back(spot.taxel);
             return array(std::move(order));
           },
+          nb::rv_policy::move,
           "Indices of the taxels, cell by cell.")
       .def(
           "loads",
@@ -309,17 +334,21 @@ void bind_class(nb::module_& m) {
            "out"_a.noconvert(), "Write the readings of loads with values (of loads or of shares) to `out`, zeros.")
       .def("gather", gather<double>, "function"_a, "loads"_a, "begin"_a, "taxel"_a, "weight"_a, "values"_a,
            "out"_a.noconvert())
+      .def("read", read<float>, "function"_a, "values"_a, "ids"_a, "positions"_a, "rotations"_a,
+           "out"_a.noconvert(), "Write the readings due to contacts to `out`, zeros.")
       .def("read", read<double>, "function"_a, "values"_a, "ids"_a, "positions"_a, "rotations"_a,
-           "Return the readings (n, channels) due to contacts.")
-      .def("read_float32", read<float>, "function"_a, "values"_a, "ids"_a, "positions"_a, "rotations"_a)
+           "out"_a.noconvert())
+      .def("read_data", read_data<float>, "function"_a, "model"_a, "data"_a, "out"_a.noconvert(),
+           "Write the readings due to the contacts in mjData to `out`, zeros.")
+      .def("read_data", read_data<double>, "function"_a, "model"_a, "data"_a, "out"_a.noconvert())
       .def(
           "read_environments",
           [](const SharedSkin& self, const tactile::Function& function, const List<int32_t>& counts,
-             const NumpyArray<const double, -1, -1, 32>& values, const NumpyArray<const int32_t, -1, -1, 5>& ids,
-             const NumpyArray<const double, -1, -1, 3>& positions,
-             const NumpyArray<const double, -1, -1, 3, 3>& rotations, size_t first, size_t last,
-             const NumpyArray<double, -1, -1, -1>& taxels, const NumpyArray<int32_t, -1, -1>& touched,
-             const NumpyArray<int32_t, -1>& touched_counts, const NumpyArray<double, -1, -1, -1>& wrenches) {
+             const Given<double, nb::shape<-1, -1, 32>>& values, const Given<int32_t, nb::shape<-1, -1, 5>>& ids,
+             const Given<double, nb::shape<-1, -1, 3>>& positions,
+             const Given<double, nb::shape<-1, -1, 3, 3>>& rotations, size_t first, size_t last,
+             const Out<double, nb::ndim<3>>& taxels, const Out<int32_t, nb::ndim<2>>& touched,
+             const Out<int32_t, nb::ndim<1>>& touched_counts, const Out<double, nb::ndim<3>>& wrenches) {
             const size_t n = counts.size(), bodies = self.slots.size();
             require(first <= last && last <= n && values.shape(0) == n && ids.shape(0) == n &&
                         values.shape(1) == ids.shape(1) && positions.shape(0) == n && positions.shape(1) == bodies &&
@@ -344,9 +373,9 @@ void bind_class(nb::module_& m) {
           "wrenches",
           [](const SharedSkin& self, const ContactValues& values, const ContactNumbers& ids,
              const Vectors& positions, const Matrices& rotations) {
-            const auto out = NumpyArray<double, -1, 6>::zeros({self.bodies, 6});
+            std::vector<double> out(6 * self.bodies);
             self.net_wrenches(contacts_of(values, ids), ids_of(ids), poses_of(positions, rotations), out.data());
-            return out;
+            return array(std::move(out), 6);
           },
           "values"_a, "ids"_a, "positions"_a, "rotations"_a,
           "Return the net contact wrench (b, 6) of each body with skin about its origin, in its frame.")
@@ -404,7 +433,7 @@ void bind_skin(nb::module_& m) {
         "out"_a.noconvert());
   m.def(
       "effective_radius",
-      [](nb::object geoms, int first, int second, const NumpyArray<const double, 3, 3>& frame,
+      [](nb::object geoms, int first, int second, const Given<double, nb::shape<3, 3>>& frame,
          const Matrices& rotations) {
         return tactile::effective_radius(records<tactile::SkinGeom>(geoms), first, second,
                                          reinterpret_cast<const Vec3*>(frame.data()),
@@ -414,7 +443,7 @@ void bind_skin(nb::module_& m) {
       "Return the effective radius of curvature of two touching geoms (-1: flat) [m]; `frame`: normal and tangents.");
   m.def(
       "contact_quantities",
-      [](const NumpyArray<const double, -1, 12>& readings, const Vectors& positions, const Numbers& areas,
+      [](const Given<double, nb::shape<-1, 12>>& readings, const Vectors& positions, const Numbers& areas,
          const List<int64_t>& offsets) {
         const size_t n = readings.shape(0), pads = offsets.size() - 1;
         require(positions.shape(0) == n && areas.size() == n && offsets.size() &&
@@ -432,11 +461,40 @@ void bind_skin(nb::module_& m) {
       "readings"_a, "positions"_a, "areas"_a, "offsets"_a,
       "Return normal force, center, normal, area, force, torque, utilization and slip (p, 18) of pads.");
   m.def(
+      "advance_contact_states",
+      [](const Given<double, nb::shape<-1, 4>>& states, double time, const Numbers& normal_force,
+         const Given<double, nb::shape<-1, 4>>& thresholds) {
+        const size_t n = states.shape(0);
+        require(normal_force.size() == n && thresholds.shape(0) == n, "arrays must have one row for each pad");
+        std::vector<double> out(4 * n);
+        for (size_t p = 0; p < n; ++p) {
+          reinterpret_cast<tactile::ContactState*>(out.data())[p] = tactile::advance(
+              reinterpret_cast<const tactile::ContactState*>(states.data())[p], time, normal_force.data()[p],
+              reinterpret_cast<const tactile::ContactThresholds*>(thresholds.data())[p]);
+        }
+        return array(std::move(out), 4);
+      },
+      "states"_a, "time"_a, "normal_force"_a, "thresholds"_a,
+      "Return the debounced contact states (p, 4) of pads after a sample: raw, contact, since, pending.");
+  m.def(
+      "sums",
+      [](const Numbers& values, const List<int64_t>& starts, const List<int64_t>& stops) {
+        require(starts.size() == stops.size(), "starts and stops must have equal lengths");
+        std::vector<double> out(starts.size());
+        for (size_t p = 0; p < out.size(); ++p) {
+          const int64_t start = starts.data()[p], stop = stops.data()[p];
+          require(0 <= start && start <= stop && stop <= static_cast<int64_t>(values.size()), "ranges must exist");
+          for (int64_t t = start; t < stop; ++t) out[p] += values.data()[t];
+        }
+        return array(std::move(out));
+      },
+      "values"_a, "starts"_a, "stops"_a, "Return the sums (p,) of ranges of values.");
+  m.def(
       "move_to_rest",
-      [](const NumpyArray<double, -1, 32>& values, const NumpyArray<const int64_t, -1, 4>& touching, double sign,
-         const Vectors& present, const Vectors& rest, const NumpyArray<const int64_t, -1, 3>& triangles,
+      [](const Out<double, nb::shape<-1, 32>>& values, const Given<int64_t, nb::shape<-1, 4>>& touching, double sign,
+         const Vectors& present, const Vectors& rest, const Given<int64_t, nb::shape<-1, 3>>& triangles,
          const List<int64_t>& begin, const List<int64_t>& near, const Numbers& position,
-         const NumpyArray<const double, 3, 3>& rotation) {
+         const Given<double, nb::shape<3, 3>>& rotation) {
         require(touching.shape(0) == values.shape(0) && present.shape(0) == rest.shape(0) &&
                     begin.size() == rest.shape(0) + 1 && position.size() == 3,
                 "contacts and vertices must fit each other");

@@ -151,6 +151,18 @@ void Skin::net_wrenches(Range<const Contact> contacts, const ContactIds* ids, co
   }
 }
 
+ContactState advance(const ContactState& state, double time, double normal_force, const ContactThresholds& limits) {
+  constexpr double slack = 1e-9;  // times are sums of decimal fractions
+  ContactState next = state;
+  next.raw = normal_force >= limits.on;
+  const bool asks = state.contact ? normal_force <= limits.off : normal_force >= limits.on;
+  next.pending = asks ? std::min(state.pending, time) : kInfinity;
+  if (asks && time - next.pending >= (state.contact ? limits.off_time : limits.on_time) - slack) {
+    next.contact = !state.contact, next.since = time, next.pending = kInfinity;
+  }
+  return next;
+}
+
 PadContact pad_contact(Range<const TaxelContact> taxels, const Vec3* positions, const double* areas) {
   PadContact out;
   TaxelContact sum{};

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from tactile_sim.signal_chain.driver import Tare
 from tactile_sim.signal_chain.program import Program
 from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.signal_chain.stage import Stage
-from tactile_sim.signal_chain.tare import Tare
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.many import ManyContacts, ManyReadings, read_environments
@@ -192,7 +192,7 @@ class Readings:
         chains, chosen = self._chains, np.zeros(self._worlds.num_envs, bool)
         assert chains is not None
         chosen[envs] = True
-        truth = np.asarray(self.truth(), float)
+        truth = self.truth()
 
         def run(thread: int, first: int, last: int) -> None:
             own = first + np.flatnonzero(chosen[first:last])

@@ -35,6 +35,8 @@ class MjDataEngine(StateArrays, MujocoSensors):
     reports_flex_contacts = True
     unsupported: list[str] = []
     """Scene features that the engine ignores or cannot report, one line each."""
+    contact_source: tuple[int, int] | None = None
+    """Addresses of the mjModel and mjData from which `contacts` reads, or None if a subclass overrides it."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
         """Create an engine for a model.
@@ -60,6 +62,8 @@ class MjDataEngine(StateArrays, MujocoSensors):
     def _use_data(self, data: mujoco.MjData) -> None:
         """Use this data for the state of the environment."""
         self.data = data
+        if type(self).contacts is MjDataEngine.contacts:
+            self.contact_source = self.model._address, data._address
         self._sensordata = self.data.sensordata.reshape(1, -1)
         self.qpos, self.qvel, self.ctrl = self.data.qpos, self.data.qvel, self.data.ctrl
         self.qfrc_applied, self.xfrc_applied = self.data.qfrc_applied, self.data.xfrc_applied

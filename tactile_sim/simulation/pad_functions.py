@@ -51,6 +51,11 @@ class PadFunctions:
             for functions in dict.fromkeys(self._pads or [(None, None)])
         }
         """Mask (taxels,) of the taxels that use each pair of touch and response function."""
+        self._masks = {
+            own: np.logical_or.reduce([rows for (touch, _), rows in self._rows.items() if touch == own])
+            for own in self.touches
+        }
+        """Mask (taxels,) of the taxels that use each of `touches`."""
         modes = {plan.name: plan.sampling for plan in plans}
         common = simulation.settings.skin.sampling
         self.sampling = [modes.get(pad.name) or common for pad in skin.pads]
@@ -111,14 +116,12 @@ class PadFunctions:
         return [touch or self._simulation.settings.skin.touch_function for touch in self.touches]
 
     def by_quantity(self) -> Iterator[tuple[str, np.ndarray]]:
-        """Yield the name of each touch function and the mask (taxels,) of its taxels, in order of `touches`.
+        """Return the name of each touch function and the mask (taxels,) of its taxels, in order of `touches`.
 
         The order and the masks are constant. A name occurs twice if it is the default in ``skin`` and also
         set for some pads.
         """
-        for own, name in zip(self.touches, self._used(), strict=True):
-            rows = [rows for (touch, _), rows in self._rows.items() if touch == own]
-            yield name, np.logical_or.reduce(rows)
+        return zip(self._used(), self._masks.values(), strict=True)
 
     def by_response(self) -> Iterator[tuple[str, np.ndarray]]:
         """Yield the name of a response function and a mask (taxels,) of the taxels that use it.
@@ -142,7 +145,7 @@ class PadFunctions:
         Raises:
             ConfigError: The touch function is unknown.
         """
-        common, engine = self._simulation.settings.skin, self._simulation.engine
+        common = self._simulation.settings.skin
         if touch is None or isinstance(touch, str):
             key = touch, dtype, common.touch_function, common.response_function
             if key not in self._readers:
@@ -150,10 +153,9 @@ class PadFunctions:
             readers = self._readers[key]
         else:
             readers = self._make_readers(touch, dtype)
-        state = snapshot.skin_contacts, engine.body_positions, engine.body_rotations
-        felt = [read(*state) for read, _ in readers]
-        if len(felt) == 1:
-            return felt[0]
+        if len(readers) == 1:
+            return snapshot.read(readers[0][0])
+        felt = [snapshot.read(reader) for reader, _ in readers]
         channels = max(part.shape[1] for part in felt)
         out: np.ndarray = np.zeros((len(felt[0]), channels), dtype)
         for part, (_, rows) in zip(felt, readers, strict=True):

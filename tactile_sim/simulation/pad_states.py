@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from tactile_sim import _core
 from tactile_sim.config.states import resolve_states
 from tactile_sim.simulation.taxel_forces import TaxelForces
 from tactile_sim.skin.state import ContactQuantities, ContactState
@@ -84,8 +85,8 @@ class PadStates:
 
     def peek(self, snapshot: Snapshot) -> ContactState:
         """Return the contact states at a snapshot without storing them."""
-        sums = np.concatenate([[0.0], np.cumsum(self._forces.pressing(snapshot))])
-        return self._state.advance(self._now, sums[self._stops] - sums[self._starts], self.thresholds)
+        pressing = _core.sums(self._forces.pressing(snapshot), self._starts, self._stops)
+        return self._state.advance(self._now, pressing, self.thresholds)
 
     def warn_of_excess(self, utilization: np.ndarray) -> None:
         """Log once if the friction utilization of a pad (pads,) exceeds what Coulomb's law allows."""

@@ -12,6 +12,7 @@ from tactile_sim.exclusive import Seen, computed, exclusive
 from tactile_sim.simulation.taxel_forces import TaxelForces
 from tactile_sim.skin import Pad
 from tactile_sim.skin.checks import require_contacts
+from tactile_sim.skin.skin import Reader
 from tactile_sim.skin.state import CONTACT_PARTS, ContactQuantities, ContactState, contact_quantities
 from tactile_sim.skin.touch_functions import TouchFunction
 
@@ -35,15 +36,21 @@ class Snapshot(Seen):
         super().__init__(simulation)
         self.simulation = simulation
         self._stored = stored
-        self.stamp = simulation.stamp
-        """Simulation time of this snapshot [ns]."""
+        self._step = simulation.step_count
+
+    @property
+    def stamp(self) -> int:
+        """Simulation time of this snapshot in whole nanoseconds."""
+        return self.simulation.stamp_of(self._step)
 
     @computed
     def all_contacts(self) -> Contacts:
         """All contacts with a nonzero force, including a user's press, with bodies in the engine's order."""
-        engine = self.simulation.engine
-        contacts, poses = engine.contacts(), (engine.body_positions, engine.body_rotations)
-        return self.simulation.hands.with_press(contacts, *poses)
+        engine, hands = self.simulation.engine, self.simulation.hands
+        contacts = engine.contacts()
+        if hands.press:
+            return hands.with_press(contacts, engine.body_positions, engine.body_rotations)
+        return contacts
 
     @computed
     def skin_contacts(self) -> Contacts:
@@ -57,6 +64,14 @@ class Snapshot(Seen):
         contacts = flexes.on_skin(self.all_contacts, engine) if flexes else self.all_contacts
         require_contacts(self.simulation.skin, contacts, engine.body_positions, engine.body_rotations)
         return contacts
+
+    def read(self, reader: Reader) -> np.ndarray:
+        """Return the readings (taxels, channels) that a reader of the skin computes from `skin_contacts`."""
+        simulation, engine = self.simulation, self.simulation.engine
+        source = getattr(engine, "contact_source", None)
+        if source and reader.native and not (simulation.hands.press or simulation.flex_pads):
+            return reader.from_data(*source)
+        return reader(self.skin_contacts, engine.body_positions, engine.body_rotations)
 
     @computed
     def contacts(self) -> Contacts:
@@ -86,13 +101,13 @@ class Snapshot(Seen):
     @computed
     def truth(self) -> np.ndarray:
         """(taxels, channels) readings after sampling and before the signal chain."""
-        sampling = self.simulation.sampling
-        return sampling.value(self.ideal_readings()) if sampling else self.ideal_readings()
+        ideal, sampling = self.simulation.functions.ideal_readings(self, None), self.simulation.sampling
+        return sampling.value(ideal) if sampling else ideal
 
     @computed
     def readings(self) -> np.ndarray:
         """(taxels, channels) readings after the signal chain, as they are published."""
-        return self._output[0]
+        return self.truth if self.simulation.signal_chain.idle else self._output[0]
 
     @computed
     def valid(self) -> np.ndarray:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,29 +28,39 @@ class TaxelForces:
         self._bodies = skin.pad_bodies[skin.pad_index]
         self._normals, self._axes = skin.normals, skin.axes
 
-    def on_bodies(self, snapshot: Snapshot) -> np.ndarray:
-        """Return the force on each taxel in the frame of its body (taxels, 3) [N]."""
-        quantities = list(self._simulation.functions.by_quantity())
-        if len(quantities) == 1:
-            return self._converted(snapshot, TOUCH_FUNCTIONS[quantities[0][0]])
-        out = np.empty(self._normals.shape)
-        for touch, rows in quantities:
-            out[rows] = self._converted(snapshot, TOUCH_FUNCTIONS[touch])[rows]
-        return out
-
-    def _converted(self, snapshot: Snapshot, function: TouchFunction) -> np.ndarray:
-        """Return the forces on all taxels in the body frame, as if all pads used one touch function.
+    def on_bodies(self, snapshot: Snapshot, readings: np.ndarray | None = None) -> np.ndarray:
+        """Return the force on each taxel in the frame of its body (taxels, 3) [N].
 
         Args:
             snapshot: Snapshot of the current state.
-            function: The touch function; its channels of the readings are used.
-
-        Returns:
-            (taxels, 3) forces [N].
+            readings: Readings (taxels, channels); those of the snapshot by default.
         """
+        return self._combined(
+            snapshot, snapshot.readings32 if readings is None else readings, self._on_bodies
+        )
+
+    def pressing(self, snapshot: Snapshot) -> np.ndarray:
+        """Return the normal force (taxels,) on each taxel, positive against its outward normal [N]."""
+        return self._combined(snapshot, snapshot.readings32, self._pressing)
+
+    def _combined(
+        self,
+        snapshot: Snapshot,
+        readings: np.ndarray,
+        compute: Callable[[Snapshot, np.ndarray, TouchFunction], np.ndarray],
+    ) -> np.ndarray:
+        """Return the results of a function that computes them as if all pads used one touch function."""
+        touch, *others = self._simulation.functions.by_quantity()
+        out = compute(snapshot, readings, TOUCH_FUNCTIONS[touch[0]])
+        for name, rows in others:
+            out[rows] = compute(snapshot, readings, TOUCH_FUNCTIONS[name])[rows]
+        return out
+
+    def _on_bodies(self, snapshot: Snapshot, readings: np.ndarray, function: TouchFunction) -> np.ndarray:
+        """Return the forces (taxels, 3) on all taxels in the body frame [N]."""
         if function.unit != "N" or function.channels not in (1, 3):
             return snapshot.ideal_readings("force_vector")
-        readings = snapshot.readings32[:, : function.channels].astype(float)
+        readings = readings[:, : function.channels].astype(float)
         if function.channels == 1:
             return -readings * self._normals
         if function.frame == "taxel":
@@ -59,9 +70,11 @@ class TaxelForces:
             return np.einsum("nji,nj->ni", rotations, readings)
         return readings
 
-    def pressing(self, snapshot: Snapshot) -> np.ndarray:
-        """Return the normal force (taxels,) on each taxel, positive against its outward normal [N]."""
-        return -np.einsum("ni,ni->n", self.on_bodies(snapshot), self._normals)
+    def _pressing(self, snapshot: Snapshot, readings: np.ndarray, function: TouchFunction) -> np.ndarray:
+        """Return the normal forces (taxels,) on all taxels [N]."""
+        if function.unit == "N" and (function.channels == 1 or function.frame == "taxel"):
+            return readings[:, function.channels - 1].astype(float)
+        return -np.einsum("ni,ni->n", self._on_bodies(snapshot, readings, function), self._normals)
 
     def on_pads(self, snapshot: Snapshot) -> np.ndarray:
         """Return the force on each taxel along its two tangents and its inward normal (taxels, 3) [N]."""

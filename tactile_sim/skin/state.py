@@ -122,23 +122,32 @@ def contact_quantities(
     )  # fmt: skip
 
 
-class ContactState(NamedTuple):
+class ContactState:
     """Contact state of p pads at one time; `advance` returns the next state."""
 
-    raw: np.ndarray
-    """(p,) bool, whether the normal force is at least the threshold `on_force`."""
-    contact: np.ndarray
-    """(p,) bool, whether the pad is in contact, with hysteresis and delays."""
-    since: np.ndarray
-    """(p,) time of the last change of contact [s]."""
-    pending: np.ndarray
-    """(p,) time at which the force crossed the threshold of a pending change [s]; inf if none is pending."""
+    def __init__(self, table: np.ndarray):
+        """Use a table (p, 4): raw, contact, since, and the time at which a pending change began [s]."""
+        self._table = table
 
     @staticmethod
     def start(pads: int) -> ContactState:
         """Return the state of pads without contact at time 0."""
-        off = np.zeros(pads, bool)
-        return ContactState(off, off, np.zeros(pads), np.full(pads, np.inf))
+        return ContactState(np.tile([0.0, 0.0, 0.0, np.inf], (pads, 1)))
+
+    @property
+    def raw(self) -> np.ndarray:
+        """(p,) bool, whether the normal force is at least the threshold `on_force`."""
+        return self._table[:, 0] > 0.0
+
+    @property
+    def contact(self) -> np.ndarray:
+        """(p,) bool, whether the pad is in contact, with hysteresis and delays."""
+        return self._table[:, 1] > 0.0
+
+    @property
+    def since(self) -> np.ndarray:
+        """(p,) time of the last change of contact [s]."""
+        return self._table[:, 2]
 
     def advance(self, time: float, normal_force: np.ndarray, thresholds: np.ndarray) -> ContactState:
         """Return the state after a sample.
@@ -148,14 +157,4 @@ class ContactState(NamedTuple):
             normal_force: (p,) sum of the normal forces on each pad [N].
             thresholds: (p, 4) fields of `ContactThresholds`.
         """
-        on, off, on_time, off_time = thresholds.T
-        asks = np.where(self.contact, normal_force <= off, normal_force >= on)
-        pending = np.where(asks, np.minimum(self.pending, time), np.inf)
-        slack = 1e-9  # times are sums of decimal fractions
-        change = asks & (time - pending >= np.where(self.contact, off_time, on_time) - slack)
-        return ContactState(
-            normal_force >= on,
-            self.contact ^ change,
-            np.where(change, time, self.since),
-            np.where(change, np.inf, pending),
-        )
+        return ContactState(_core.advance_contact_states(self._table, time, normal_force, thresholds))

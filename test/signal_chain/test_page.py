@@ -34,17 +34,21 @@ def test_table_lists_all_stages_in_order_with_their_parameters():
             assert " ".join(STAGES[stage].__doc__.split())[:25] in PAGE
 
 
-def test_examples_run(tmp_path):
+def test_examples_run(tmp_path, restored_stages):
     example, ranges, _ = YAML
     file = tmp_path / "example.yaml"
     file.write_text(example)
     assert set(config.load(file).skin.sensor["palm"]) == {"hysteresis", "quantisation"}
     drawn = checked(yaml.safe_load(ranges))
     assert all(type(value) is tuple for stage in drawn.values() for value in stage.values())
-    (code,) = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
+    chain, own_stage = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
     names: dict = {}
-    exec(code, names)
+    exec(chain, names)
     assert abs(names["reading"] - 1.0).max() < 0.01 * 5
+    exec(own_stage, names)
+    simulation = names["simulation"]
+    simulation.step(500)
+    assert simulation.observe().readings.sum() >= simulation.observe().truth.sum() > 0.0
 
 
 def test_sharpa_example_is_the_pipeline_that_it_names(tmp_path):

@@ -20,6 +20,8 @@ struct Function {
 
 // Memory of one thread, which grows on first use.
 struct SkinScratch {
+  std::vector<Contact> contacts;
+  std::vector<ContactIds> ids;
   Search search;
   ElasticScratch elastic;
   Sums sums;
@@ -97,6 +99,21 @@ struct TaxelContact {
   Vec3 slip;                        // velocity times normal force
 };
 static_assert(sizeof(TaxelContact) == 12 * sizeof(double));
+
+// Debounced contact state of a pad.
+struct ContactState {
+  double raw = 0.0, contact = 0.0;  // whether the force is at least the threshold `on`, and whether in contact: 0 or 1
+  double since = 0.0;               // time of the last change of `contact` [s]
+  double pending = kInfinity;       // time at which the force crossed the threshold of a pending change [s]
+};
+
+// Normal forces at which contact begins and ends [N], and for how long they must last [s].
+struct ContactThresholds {
+  double on, off, on_time, off_time;
+};
+
+// The state after a sample of the normal force [N].
+ContactState advance(const ContactState& state, double time, double normal_force, const ContactThresholds& limits);
 
 PadContact pad_contact(Range<const TaxelContact> taxels, const Vec3* positions, const double* areas);
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "tactile/contacts.h"
 #include "tactile/geometry.h"
 
 namespace tactile {
@@ -23,24 +24,6 @@ struct Range {
   size_t size() const { return count; }
   T& operator[](size_t k) const { return first[k]; }
 };
-
-// A contact as in `engines.Contacts.values`; object 1 is the first geom and object 2 the second.
-struct Contact {
-  Vec3 position;                      // midway between the surfaces, in the world [m]
-  Vec3 frame[3];                      // normal from object 1 to object 2 and two tangents, in the world
-  double distance;                    // between the surfaces, negative if they penetrate [m]
-  Vec3 force, torque;                 // on object 2, about `position`, in the world [N, N m]
-  Vec3 local_force, local_torque;     // the same along `frame`
-  Vec3 velocity, angular_velocity;    // of object 2 relative to object 1, in the world [m/s, rad/s]
-  double friction;                    // coefficient of sliding friction
-};
-static_assert(sizeof(Contact) == 32 * sizeof(double));
-
-// The bodies and geoms of a contact as in `engines.Contacts.ids`; -1 for a flex.
-struct ContactIds {
-  int32_t body[2], geom[2], index;
-};
-static_assert(sizeof(ContactIds) == 5 * sizeof(int32_t));
 
 // A load that a contact exerts on one body with skin, as in Python's `skin.loads.LOAD`.
 struct Load {

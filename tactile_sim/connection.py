@@ -1,11 +1,14 @@
-"""Exchange short messages between a simulation and its view. Each message arrives complete or not at all."""
+"""Exchange short messages between a simulation and a child process. Each arrives complete or not at all."""
 
 from __future__ import annotations
 
 import json
+import os
+import pickle
 import select
 import socket
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 MAX_FILES = 2
@@ -14,10 +17,21 @@ MAX_MESSAGE = 1 << 16
 """Largest size of a message [bytes]."""
 
 
-class Connection:
-    """One end of a connection between a simulation and its view.
+@contextmanager
+def pickled(content: Any) -> Iterator[int]:
+    """Yield the descriptor of a file in memory with pickled content."""
+    with os.fdopen(os.memfd_create("tactile_sim"), "wb") as file:
+        pickle.dump(content, file)
+        file.flush()
+        os.lseek(file.fileno(), 0, os.SEEK_SET)
+        yield file.fileno()
 
-    Messages are mappings with JSON values. `tactile_sim.view.process.view_process` lists the messages.
+
+class Connection:
+    """One end of a connection between a simulation and a child process.
+
+    Messages are mappings with JSON values. `tactile_sim.view.process.view_process` and
+    `tactile_sim.cameras.process` list their messages.
     """
 
     def __init__(self, end: socket.socket):

@@ -8,7 +8,7 @@ import os
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 import mujoco
 import numpy as np
@@ -16,7 +16,21 @@ import numpy as np
 from tactile_sim.errors import TactileSimError
 
 MAX_GEOMS = 5000
-_AMBIENT, _DIFFUSE = 0.45, 0.55  # ambient light, and light from the camera
+MAX_SHADOWS, MAX_SAMPLES = 1024, 4
+"""Largest width of shadow maps [pixels], and most samples per pixel.
+
+Without a GPU, images with MuJoCo's default shadow maps of 4096 pixels take four times as long.
+"""
+_WITHOUT_DEPTH = [
+    int(flag)
+    for flag in (
+        mujoco.mjtRndFlag.mjRND_SKYBOX,
+        mujoco.mjtRndFlag.mjRND_HAZE,
+        mujoco.mjtRndFlag.mjRND_SHADOW,
+        mujoco.mjtRndFlag.mjRND_REFLECTION,
+    )
+]
+"""Effects that are not needed for depth."""
 _BACKENDS = {"egl": "EGL", "osmesa": "OSMesa"}  # backends that need no display, and their libraries
 
 
@@ -45,6 +59,14 @@ class View:
     """Distance from the camera to the far clipping plane [m]."""
 
 
+class State(Protocol):
+    """State from which a scene is drawn, such as an engine or MjData."""
+
+    qpos: np.ndarray
+    mocap_pos: np.ndarray
+    mocap_quat: np.ndarray
+
+
 class Renderer:
     """Offscreen renderer for one model.
 
@@ -52,10 +74,10 @@ class Renderer:
     """
 
     def __init__(self, model: mujoco.MjModel):
-        self._model = model
-        model.vis.headlight.ambient[:] = _AMBIENT
-        model.vis.headlight.diffuse[:] = _DIFFUSE
-        model.vis.headlight.specular[:] = 0.0
+        self._model, quality = model, model.vis.quality
+        quality.shadowsize = min(quality.shadowsize, MAX_SHADOWS)
+        quality.offsamples = min(quality.offsamples, MAX_SAMPLES)
+        self._has_sky = bool((model.tex_type == mujoco.mjtTexture.mjTEXTURE_SKYBOX).any())
         self._data = mujoco.MjData(model)
         self._scene = mujoco.MjvScene(model, MAX_GEOMS)
         self._option = mujoco.MjvOption()
@@ -65,24 +87,42 @@ class Renderer:
         self._context: Any = None
         self._release: Callable[[], object] = lambda: None
 
-    def image(self, data: mujoco.MjData, view: View, width: int, height: int) -> np.ndarray:
-        """Render the state of ``data``.
+    def set_state(self, state: State) -> None:
+        """Compute the poses of a state, which `image` draws from then on."""
+        # Poses in MjData may belong to the previous step.
+        self._data.qpos[:] = state.qpos
+        self._data.mocap_pos[:] = state.mocap_pos
+        self._data.mocap_quat[:] = state.mocap_quat
+        for compute in (
+            mujoco.mj_kinematics, mujoco.mj_comPos, mujoco.mj_camlight, mujoco.mj_flex, mujoco.mj_tendon
+        ):  # fmt: skip
+            compute(self._model, self._data)
+
+    def body_pose(self, body: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the position (3,) [m] and the rotation (3, 3) of a body in the world."""
+        return self._data.xpos[body], self._data.xmat[body].reshape(3, 3)
+
+    def image(
+        self, view: View, width: int, height: int, with_depth: bool = False
+    ) -> tuple[np.ndarray, np.ndarray | None]:
+        """Render the state of the last `set_state`.
 
         Args:
-            data: State to render.
             view: Pose and frustum of the camera.
             width: Width of the image [pixels].
             height: Height of the image [pixels].
+            with_depth: Whether to return the depth.
 
         Returns:
-            uint8 (height, width, 3), RGB, first row at the top.
+            color: uint8 (height, width, 3), RGB, first row at the top.
+            depth: float32 (height, width) distance along the optical axis [m], infinite where there is
+                nothing; or None.
 
         Raises:
             RenderingError: This machine does not support offscreen rendering with OpenGL.
         """
         self._ensure_size(width, height)
         self._gl.make_current()
-        self._copy_state(data)
         mujoco.mjv_updateScene(
             self._model,
             self._data,
@@ -99,23 +139,27 @@ class Renderer:
                 light.pos, light.dir = view.position, view.forward
         rectangle = mujoco.MjrRect(0, 0, width, height)
         mujoco.mjr_render(rectangle, self._scene, self._context)
-        out = np.empty((height, width, 3), np.uint8)
-        mujoco.mjr_readPixels(out, None, rectangle, self._context)
-        return out[::-1]
+        color = np.empty((height, width, 3), np.uint8)
+        mujoco.mjr_readPixels(color, None, rectangle, self._context)
+        return color[::-1], self._depth(view, rectangle)[::-1] if with_depth else None
+
+    def _depth(self, view: View, rectangle: mujoco.MjrRect) -> np.ndarray:
+        """Return the depth of the scene that was rendered last, from the bottom to the top."""
+        if self._has_sky:  # which is drawn as a box, in front of things that are farther away
+            before = self._scene.flags.copy()
+            self._scene.flags[_WITHOUT_DEPTH] = 0
+            mujoco.mjr_render(rectangle, self._scene, self._context)
+            self._scene.flags[:] = before
+        buffer = np.empty((rectangle.height, rectangle.width), np.float32)
+        mujoco.mjr_readPixels(None, buffer, rectangle, self._context)
+        span = view.far - view.near  # the buffer is 1 at the near and 0 at the far clipping plane
+        distance = view.near * view.far / span / (buffer.astype(float) + view.near / span)
+        return np.where(buffer > 0.0, distance, np.inf).astype(np.float32)
 
     def close(self) -> None:
         """Release the OpenGL context. Rendering another image creates a new one."""
         self._release()
         self._size = (0, 0)
-
-    def _copy_state(self, data: mujoco.MjData) -> None:
-        """Copy the state and compute its poses, since those in ``data`` may belong to the previous step."""
-        self._data.qpos[:] = data.qpos
-        self._data.mocap_pos[:] = data.mocap_pos
-        self._data.mocap_quat[:] = data.mocap_quat
-        mujoco.mj_kinematics(self._model, self._data)
-        mujoco.mj_comPos(self._model, self._data)
-        mujoco.mj_camlight(self._model, self._data)
 
     def _ensure_size(self, width: int, height: int) -> None:
         if width <= self._size[0] and height <= self._size[1]:
@@ -131,6 +175,7 @@ class Renderer:
         except mujoco.FatalError as error:  # for example glfw without a display
             raise _cannot_draw(str(error)) from None
         mujoco.mjr_setBuffer(mujoco.mjtFramebuffer.mjFB_OFFSCREEN, self._context)
+        self._context.readDepthMap = mujoco.mjtDepthMap.mjDEPTH_ZEROFAR
         release = weakref.finalize(self, _free, self._gl, self._context)
         release.atexit = False  # MuJoCo's OpenGL binding no longer exists at exit
         self._release = release
