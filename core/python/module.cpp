@@ -322,12 +322,15 @@ void bind_arrays(nb::module_& m) {
       "Write columns 3 to 8 of tactile/points: magnitude and force [N], and pad and taxel as uint32.");
 }
 
+void bind_trifinger(nb::module_& m);  // in trifinger.cpp
+
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // Objects that modules hold until the interpreter ends are no leaks.
   m.doc() = "The inner loops of tactile_sim, as one C++ library.";
   require_mujoco();
   bind_arrays(m);
   bind_placement(m);
+  bind_trifinger(m);
 
   nb::class_<tactile::FeelerBody>(m, "FeelerBody", "The feelers of one body, in its frame.")
       .def(
