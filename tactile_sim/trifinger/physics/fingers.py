@@ -14,6 +14,7 @@ from tactile_sim.engines.mujoco.engine import first_bad
 from tactile_sim.errors import EngineError, SceneError
 from tactile_sim.mujoco_log import ignore_instability
 from tactile_sim.trifinger.physics.drag import MAX_SPEED, dampings
+from tactile_sim.trifinger.physics.friction import apply_coulomb_friction
 from tactile_sim.trifinger.physics.rules import Rules
 from tactile_sim.trifinger.robot.spec import TIP_SENSOR, joint_names, tip_link_names
 
@@ -136,6 +137,7 @@ class FingerPhysics:
         mujoco.mj_fwdActuation(model, data)
         mujoco.mj_fwdAcceleration(model, data)
         mujoco.mj_fwdConstraint(model, data)
+        apply_coulomb_friction(model, data)
         mujoco.mj_sensorAcc(model, data)
         mujoco.mj_checkAcc(model, data)
 
