@@ -7,7 +7,7 @@ run under MuJoCo and under MotrixSim, which supports fewer geom types.
 
 Moments that the readings do not reproduce are classified by the cause. A centre of pressure is out of reach
 if it is outside the convex hull of the points that the layer can press. Then no pressures can produce the
-moment. The gaps at these points are measured with MuJoCo's ray casts, independently of the kernels and
+moment. The gaps at these points are measured with MuJoCo's ray casts, independently of the native code and
 in the same way for all geoms.
 """
 
@@ -25,9 +25,7 @@ from scipy.optimize import linprog
 
 from tactile_sim import Simulation
 from tactile_sim.skin import Loads
-from tactile_sim.skin.pairs import Pair, group_loads, net_load
 from tactile_sim.skin.quadrature import NX, POINT_AREA
-from tactile_sim.skin.reach import FACING
 
 KINDS = {
     "sphere": (0.03,),
@@ -56,6 +54,9 @@ CAUSES = "reached", "no reach", "one taxel", "missed"
 ``reached``: they reproduce it. ``no reach``: the centre of pressure is out of reach. ``one taxel``: only one
 taxel is pressed. ``missed``: any other reason.
 """
+FACING, APART = 0.2, 0.7
+"""Minimum cosine between a point's outward normal and the direction to the other surface, and between the
+normals of contacts that press together."""
 FAR, PAST = 0.5, 1e-9
 """Constants of the ray casts in `_gap` [m].
 
@@ -148,33 +149,50 @@ def _errors(simulation: Simulation) -> Iterator[tuple[float, float, str]]:
 
 def _cause(simulation: Simulation, loads: Loads) -> str:
     """Return why the readings do not reproduce the moment of the loads on one skin, as one of `CAUSES`."""
-    skin, group, cause = simulation.skin, np.empty(len(loads), np.int64), "missed"
-    for number in range(group_loads(loads.table, group)):
-        pair = net_load(loads.table, group, number)
-        f, moment = pair.force, pair.moment
+    skin, cause = simulation.skin, "missed"
+    for pair in _pairs(loads):
+        push = np.einsum("mi,mi->m", pair.force, pair.normal)
+        origin, up = push @ pair.point / push.sum(), push @ pair.normal
+        up = up / np.linalg.norm(up)
+        across = np.cross(up, np.eye(3)[np.abs(up).argmin()])
+        across /= np.linalg.norm(across)
+        axes = np.array([across, np.cross(up, across), up])
+        torque = pair.torque + np.cross(pair.point - origin, pair.force)
+        f, moment = axes @ pair.force.sum(axis=0), axes @ torque.sum(axis=0)
         if not f[2] > 0.0:
             continue
-        spacing = skin.patch_spacings[loads.patch[pair.first]]
-        points = (_in_reach(simulation, loads, pair) - pair.origin) @ np.transpose(pair.axes)
+        spacing = skin.patch_spacings[pair.patch[0]]
+        points = (_in_reach(simulation, pair, up) - origin) @ axes.T
         # Use coordinates along the net force, in which the centre of pressure determines the moment.
         along = points[:, :2] - np.outer(points[:, 2], [f[0] / f[2], f[1] / f[2]])
         center = np.array([-moment[1], moment[0]]) / f[2]
         if _distance(along / spacing, center / spacing) > OUTSIDE:
             return "no reach"
-        spread, _ = skin.shares(loads[group == number], "elastic_foundation")
+        spread, _ = skin.shares(pair, "elastic_foundation")
         cause = "one taxel" if len(spread) == 1 else cause
     return cause
 
 
-def _in_reach(simulation: Simulation, loads: Loads, pair: Pair) -> np.ndarray:
+def _pairs(loads: Loads) -> Iterator[Loads]:
+    """Yield the loads that press together: those from one body on one patch, with similar normals."""
+    pressing = np.einsum("mi,mi->m", loads.force, loads.normal) > 0.0
+    rest = loads[pressing & (loads.other >= 0)]
+    while len(rest):
+        together = (rest.patch == rest.patch[0]) & (rest.other_body == rest.other_body[0])
+        together &= rest.normal @ rest.normal[0] > APART
+        yield rest[together]
+        rest = rest[~together]
+
+
+def _in_reach(simulation: Simulation, loads: Loads, up: np.ndarray) -> np.ndarray:
     """Return the quadrature points (q, 3) at which a patch can transmit pressure [m], in the body's frame.
 
     These points face the other geom. Their gaps exceed the smallest gap by at most the thickness plus one
     taxel spacing. The smallest gap can be that of a taxel, because taxels at edges and corners are further
     out than quadrature points.
     """
-    skin, load, up = simulation.skin, loads.table[pair.first], np.array(pair.axes[2])
-    patch, quad = load["patch"], skin.elastic_arrays.quad
+    skin, load = simulation.skin, loads.table[0]
+    patch, quad = load["patch"], skin.quadrature
     ends = skin.patch_offsets[patch : patch + 2]
     own, taxels = quad.points[slice(*quad.taxels["begin"][ends])], slice(*ends)
     points = np.concatenate([own[:, :NX], skin.surface_positions[taxels]])

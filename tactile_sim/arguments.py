@@ -47,6 +47,8 @@ def whole(
     Raises:
         TactileSimError: The value is out of range or not an integer.
     """
+    if type(value) is int and least <= value <= most:
+        return value
     if not is_whole(value) or not least <= value <= most:
         too_large = is_whole(value) and value > most
         unlimited = most == MOST and not too_large

@@ -22,8 +22,8 @@ from tactile_sim.environment import require_mujoco, split_ros_arguments
 from tactile_sim.errors import readable, suggest
 
 COMMANDS = (
-    "run", "hardware", "demo", "view", "info", "check", "presets", "record", "bag", "plot", "fit", "protocol",
-    "collect", "sweep", "bench",
+    "run", "hardware", "demo", "view", "info", "check", "export", "presets", "record", "bag", "plot", "fit",
+    "protocol", "collect", "sweep", "bench",
 )  # fmt: skip
 COMPLETION = "_ARGCOMPLETE"
 """Environment variable that the shell sets to request completions."""

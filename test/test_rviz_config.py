@@ -12,7 +12,6 @@ from tactile_sim import config
 from tactile_sim.drawing import colors
 from tactile_sim.drawing.images import tactile_images
 from tactile_sim.drawing.rviz_display import rviz_display
-from tactile_sim.names import topic_token
 from tactile_sim.simulation import Simulation
 
 ROOT = Path(__file__).parents[1]
@@ -55,10 +54,7 @@ class Shown:
         self.has_triangles = all(len(pad.triangles) for pad in simulation.skin.pads)
         self.spacing = min(pad.spacing for pad in simulation.skin.pads)
         self.extent = simulation.engine.model.stat.extent
-        self.images = [
-            f"tactile/{topic_token(simulation.names.bodies[image.body])}/{image.name}"
-            for image in tactile_images(simulation)
-        ]
+        self.images = [f"tactile/{image.name}" for image in tactile_images(simulation)]
 
 
 @pytest.fixture(scope="module", params=SHIPPED)

@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterator
 from pathlib import Path
 
-from tactile_sim.config import KEYS, FeelerSettings, Key, engine_keys
+from tactile_sim.config import KEYS, CameraSettings, FeelerSettings, Key, engine_keys
 from tactile_sim.config.grippers import GripperSettings
 from tactile_sim.config.hardware import HardwarePad
 from tactile_sim.config.pad_settings import PAD_KEYS
@@ -56,6 +56,7 @@ GROUPS = {
     "robots.NAME": RobotSettings,
     "objects.NAME": ObjectSettings,
     "grippers.NAME": GripperSettings,
+    "cameras.NAME": CameraSettings,
     "feelers.BODY": FeelerSettings,
     "hardware.pads.NAME": HardwarePad,
 }

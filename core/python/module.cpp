@@ -13,96 +13,26 @@
 #include <string>
 #include <tuple>
 
+#include "arrays.h"
 #include "tactile/cdr.h"
 #include "tactile/feelers.h"
 #include "tactile/placement.h"
 #include "tactile/uv.h"
 
-namespace nb = nanobind;
-using namespace nb::literals;
+void load_mujoco();
 
 namespace {
 
-using Vectors = nb::ndarray<const double, nb::numpy, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
-using Rotations = nb::ndarray<const double, nb::numpy, nb::shape<-1, 9>, nb::c_contig, nb::device::cpu>;
-using Numbers = nb::ndarray<const double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-
-// An mjModel is passed as its address, which the Python object keeps alive.
-const mjModel& model_at(uintptr_t address) { return *reinterpret_cast<const mjModel*>(address); }
-
-// Arrays that a function changes.
-template <class T, class... Shape>
-using Out = nb::ndarray<T, nb::numpy, Shape..., nb::c_contig, nb::device::cpu>;
-template <class T>
-using List = nb::ndarray<const T, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
-using Triples = nb::ndarray<int64_t, nb::numpy, nb::shape<-1, 3>, nb::c_contig, nb::device::cpu>;
 using Triangles2 = nb::ndarray<const double, nb::numpy, nb::shape<-1, 3, 2>, nb::c_contig, nb::device::cpu>;
 
-const tactile::Vec3* points(const Vectors& array) { return reinterpret_cast<const tactile::Vec3*>(array.data()); }
 const tactile::Triangle2* triangles(const Triangles2& array) {
   return reinterpret_cast<const tactile::Triangle2*>(array.data());
 }
-
-void require(bool fits, const char* message) {
-  if (!fits) throw nb::value_error(message);
-}
-
-template <class T>
-using Result1 = nb::ndarray<nb::numpy, T, nb::ndim<1>>;
-template <class T>
-using Result2 = nb::ndarray<nb::numpy, T, nb::ndim<2>>;
-
-template <class Row>
-nb::capsule owner_of(std::vector<Row>* values) {
-  return nb::capsule(values, [](void* p) noexcept { delete static_cast<std::vector<Row>*>(p); });
-}
-
-// Return the content of a vector as an array, without a copy.
-template <class T>
-Result1<T> array(std::vector<T>&& values) {
-  auto* owned = new std::vector<T>(std::move(values));
-  return Result1<T>(owned->data(), {owned->size()}, owner_of(owned));
-}
-
-// Return the content of a vector as an array with rows of this width.
-template <class T>
-Result2<T> array(std::vector<T>&& values, size_t width) {
-  auto* owned = new std::vector<T>(std::move(values));
-  return Result2<T>(owned->data(), {width ? owned->size() / width : 0, width}, owner_of(owned));
-}
-
-Result2<double> array(std::vector<tactile::Vec3>&& values) {
-  auto* owned = new std::vector<tactile::Vec3>(std::move(values));
-  return Result2<double>(reinterpret_cast<double*>(owned->data()), {owned->size(), 3}, owner_of(owned));
-}
-
-std::vector<tactile::Vec3> vectors(const Vectors& array) {
-  std::vector<tactile::Vec3> found(array.shape(0));
-  for (size_t i = 0; i < found.size(); ++i) found[i] = tactile::vec3(array.data() + 3 * i);
-  return found;
-}
-
-template <class T>
-using Rows = nb::ndarray<const T, nb::numpy, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
 tactile::Table<T> table(const Rows<T>& array) {
   return {array.data(), static_cast<int64_t>(array.shape(0)), static_cast<int64_t>(array.shape(1))};
 }
-
-// The memory of a contiguous array, released at the end of its scope.
-class Memory {
- public:
-  explicit Memory(nb::handle object) {
-    if (PyObject_GetBuffer(object.ptr(), &view_, PyBUF_SIMPLE) != 0) throw nb::python_error();
-  }
-  Memory(const Memory&) = delete;
-  ~Memory() { PyBuffer_Release(&view_); }
-  tactile::Payload payload() const { return {view_.len ? view_.buf : &view_, view_.len}; }
-
- private:
-  Py_buffer view_;
-};
 
 // Write a message into a new bytes object, which it returns with the result of WireTemplate::write.
 std::pair<nb::object, tactile::WireTemplate::Result> encode(const tactile::WireTemplate& self,
@@ -322,14 +252,16 @@ void bind_arrays(nb::module_& m) {
       "Write columns 3 to 8 of tactile/points: magnitude and force [N], and pad and taxel as uint32.");
 }
 
-void bind_trifinger(nb::module_& m);  // in trifinger.cpp
-
 NB_MODULE(_core, m) {
   nb::set_leak_warnings(false);  // Objects that modules hold until the interpreter ends are no leaks.
   m.doc() = "The inner loops of tactile_sim, as one C++ library.";
   require_mujoco();
+  load_mujoco();
   bind_arrays(m);
+  bind_engines(m);
   bind_placement(m);
+  bind_skin(m);
+  bind_chain(m);
   bind_trifinger(m);
 
   nb::class_<tactile::FeelerBody>(m, "FeelerBody", "The feelers of one body, in its frame.")
@@ -401,7 +333,10 @@ NB_MODULE(_core, m) {
              const Rows<double>& values, const Rows<double>& points, nb::args data) -> nb::object {
             std::deque<Memory> memory;
             tactile::WireFields fields{stamp, table(keys), table(values), table(points), {}};
-            for (nb::handle array : data) fields.payloads.push_back(memory.emplace_back(array).payload());
+            for (nb::handle array : data) {
+              const Memory& own = memory.emplace_back(array);
+              fields.payloads.push_back({own.data(), own.size()});
+            }
             const auto [message, result] = encode(self, fields);
             if (result.step >= 0) return nb::make_tuple(result.row, result.step);
             return message;

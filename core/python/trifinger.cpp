@@ -1,32 +1,21 @@
 // The loops of tactile_sim.trifinger.physics. Python documents the laws; this file checks shapes and types.
 #include <mujoco/mujoco.h>
-#include <nanobind/nanobind.h>
-#include <nanobind/ndarray.h>
 
 #include <algorithm>
 #include <cmath>
 
-namespace nb = nanobind;
-using namespace nb::literals;
+#include "arrays.h"
 
 namespace {
 
-template <class T, class... Shape>
-using Array = nb::ndarray<T, nb::numpy, Shape..., nb::c_contig, nb::device::cpu>;
-using Row = Array<double, nb::ndim<1>>;
-using Numbers = Array<const double, nb::ndim<1>>;
-
-const mjModel& model_at(uintptr_t address) { return *reinterpret_cast<const mjModel*>(address); }
-mjData& data_at(uintptr_t address) { return *reinterpret_cast<mjData*>(address); }
-
-void require(bool fits, const char* message) {
-  if (!fits) throw nb::value_error(message);
-}
+template <int rows>
+using JointRows = nb::ndarray<const double, nb::numpy, nb::shape<rows, -1>, nb::c_contig, nb::device::cpu>;
+using Row = Out<double, nb::ndim<1>>;
 
 double clamp(double value, double most) { return std::min(std::max(value, -most), most); }
 
-void apply_rules(const Array<const double, nb::shape<4, -1>>& desired, const Array<const double, nb::shape<4, -1>>& gains,
-                 const Numbers& positions, const Numbers& velocities, const Array<double, nb::shape<3, -1>>& applied) {
+void apply_rules(const JointRows<4>& desired, const JointRows<4>& gains,
+                 const Numbers& positions, const Numbers& velocities, const Out<double, nb::shape<3, -1>>& applied) {
   const size_t n = desired.shape(1);
   require(gains.shape(1) == n && positions.size() == n && velocities.size() == n && applied.shape(1) == n,
           "arrays must have one column for each joint");

@@ -193,9 +193,6 @@ namespace {
 constexpr double kPi = 3.14159265358979323846;
 constexpr double kFlat = 1e-9;  // edges are not flipped if the opposite angles sum to pi within this [rad]
 
-Vec3 cross(const Vec3& a, const Vec3& b) {
-  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
-}
 
 struct Flipper {
   int64_t *triangles, *across;

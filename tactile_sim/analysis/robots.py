@@ -37,6 +37,7 @@ class Robot:
     feelers: set[str] = field(default_factory=set)
     feeler_layouts: set[str] = field(default_factory=set)
     images: set[str] = field(default_factory=set)
+    cameras: set[str] = field(default_factory=set)
 
     @property
     def feels(self) -> bool:
@@ -56,6 +57,9 @@ def robots(types: Mapping[str, str]) -> dict[str, Robot]:
         if end and topic.endswith(end):
             namespace = topic.removesuffix(end)
             setattr(found.setdefault(namespace, Robot(namespace)), attribute, topic)
+        namespace, cameras, rest = topic.rpartition("/cameras/")
+        if cameras and type_name == "sensor_msgs/msg/Image" and rest.endswith("/image"):
+            found.setdefault(namespace, Robot(namespace)).cameras.add(topic)
         namespace, tactile, rest = topic.rpartition("/tactile/")
         attribute = _PER_BODY.get((type_name, rest.partition("/")[2]), "")
         if tactile and attribute:

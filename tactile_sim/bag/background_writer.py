@@ -17,6 +17,10 @@ REPORT_INTERVAL = 0.2
 """Maximum wall time that the thread waits before it writes messages and reports its status [s]."""
 
 
+Data = bytes | Callable[[], bytes | None]
+"""CDR bytes of a message, or a function that waits for them; if it returns None, the message is left out."""
+
+
 class BagStatus(NamedTuple):
     """Status of a recording."""
 
@@ -47,7 +51,7 @@ class BackgroundWriter:
         self._bag = BagWriter(folder)
         self._on_status = on_status
         self._changed = Condition()
-        self._batches: list[Sequence[tuple[int, int, bytes]]] = []
+        self._batches: list[Sequence[tuple[int, int, Data]]] = []
         self._waiting = 0
         """Total size of the queued messages [bytes]."""
         self._ending = False
@@ -73,13 +77,13 @@ class BackgroundWriter:
         """Whether writing has failed. After a failure, messages are ignored."""
         return bool(self._fault)
 
-    def write(self, messages: Sequence[tuple[int, int, bytes]]) -> None:
+    def write(self, messages: Sequence[tuple[int, int, Data]]) -> None:
         """Queue messages for writing. Wait if `MAX_WAITING` bytes are already queued.
 
         Args:
-            messages: Topic id, log time [ns] and CDR bytes of each message.
+            messages: Topic id, log time [ns] and data of each message.
         """
-        size = sum(len(data) for _, _, data in messages)
+        size = sum(len(data) for _, _, data in messages if isinstance(data, bytes))
         with self._changed:
             self._changed.wait_for(lambda: self._waiting < MAX_WAITING or self._fault)
             if not self._fault:
@@ -124,9 +128,12 @@ class BackgroundWriter:
                 self._bag.close()
         self._on_status(self._status(False))
 
-    def _write(self, batches: Sequence[Sequence[tuple[int, int, bytes]]]) -> None:
+    def _write(self, batches: Sequence[Sequence[tuple[int, int, Data]]]) -> None:
         for batch in batches:
-            for topic, time, data in batch:
+            for topic, time, made in batch:
+                data = made if isinstance(made, bytes) else made()
+                if data is None:
+                    continue
                 first, last = self._range or (time, time)
                 self._range = min(first, time), max(last, time)
                 self._bag.write(topic, time, data)

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from tactile_sim.signal_chain.driver import Tare
 from tactile_sim.signal_chain.program import Program
 from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.signal_chain.stage import Stage
-from tactile_sim.signal_chain.tare import Tare
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.many import ManyContacts, ManyReadings, read_environments
@@ -44,16 +44,15 @@ class Readings:
         self._output: np.ndarray | None = None
         threads = min(worlds.threads, -(-count // _LEAST))
         self._workspaces = [self._chain.workspace(channels) for _ in range(threads)]
-        self._skins = [simulation.skin.twin() for _ in range(threads)]
         self._pool = self._make_pool()
 
     def _make_pool(self) -> ThreadPoolExecutor:
-        return ThreadPoolExecutor(max(len(self._skins) - 1, 1), "tactile_sim.batch")
+        return ThreadPoolExecutor(max(len(self._workspaces) - 1, 1), "tactile_sim.batch")
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Readings:
         """Return the readings of a copied batch, whose simulation and environments are in ``memo``."""
         new = memo[id(self)] = copy.copy(self)
-        copied = "_simulation", "_worlds", "_felt", "_chain", "_chains", "_samplings", "_workspaces", "_skins"
+        copied = "_simulation", "_worlds", "_felt", "_chain", "_chains", "_samplings", "_workspaces"
         for name in copied:
             setattr(new, name, copy.deepcopy(getattr(self, name), memo))
         new._output, new._pool = None, self._make_pool()
@@ -99,9 +98,10 @@ class Readings:
             worlds.contact_counts, worlds.contact_values, worlds.contact_ids, worlds.xpos,
             worlds.xmat.reshape(worlds.num_envs, -1, 3, 3),
         )  # fmt: skip
+        skin = self._simulation.skin
         self.in_threads(
-            lambda thread, first, last: read_environments(
-                self._skins[thread], contacts, first, last, *self._functions, self._felt
+            lambda _, first, last: read_environments(
+                skin, contacts, first, last, *self._functions, self._felt
             )
         )
 
@@ -192,7 +192,7 @@ class Readings:
         chains, chosen = self._chains, np.zeros(self._worlds.num_envs, bool)
         assert chains is not None
         chosen[envs] = True
-        truth = np.asarray(self.truth(), float)
+        truth = self.truth()
 
         def run(thread: int, first: int, last: int) -> None:
             own = first + np.flatnonzero(chosen[first:last])
@@ -202,7 +202,7 @@ class Readings:
 
     def in_threads(self, work: Callable[[int, int, int], None]) -> None:
         """Call ``work(thread, first, last)`` in each thread, for its environments [first, last)."""
-        edges = np.linspace(0, self._worlds.num_envs, len(self._skins) + 1).astype(int).tolist()
+        edges = np.linspace(0, self._worlds.num_envs, len(self._workspaces) + 1).astype(int).tolist()
         others = [
             self._pool.submit(work, k, first, last)
             for k, (first, last) in enumerate(zip(edges[1:], edges[2:], strict=False), 1)

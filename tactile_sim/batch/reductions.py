@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
+from tactile_sim._core import reduce_pads
 from tactile_sim.batch.readings import Readings
-from tactile_sim.compilation import kernel
 from tactile_sim.skin import Skin
 
 REDUCTIONS = ("sum", "peak", "contact", "center_of_pressure")
-_SUM, _PEAK, _CONTACT, _CENTER = range(4)
+_SUM, _PEAK, _CENTER = range(3)
+"""Reductions of `reduce_pads`."""
 
 
 def reduce_readings(
@@ -27,67 +28,23 @@ def reduce_readings(
     Returns:
         The reduced values, see `Observation.reduced`.
     """
-    law = REDUCTIONS.index(reduce)
     count = len(skin.pads)
     slots = np.full(count, -1, np.int64)
     chosen = np.arange(count) if chosen is None else chosen
     slots[chosen] = np.arange(len(chosen))
-    width = (values.shape[2], 1, 1, 4)[law]
-    out = np.zeros((len(values), len(chosen), width))
+    slots = slots[skin.pad_index]
+    law = {"sum": _SUM, "peak": _PEAK, "contact": _PEAK, "center_of_pressure": _CENTER}[reduce]
+    out = np.zeros((len(values), len(chosen), (values.shape[2], 1, 4)[law]))
     felt = readings.ideal
+    touched = (felt.touched, felt.touched_counts) if readings.sparse else (None, None)
     readings.in_threads(
-        lambda thread, first, last: _reduce(
-            first, last, values, felt.touched, felt.touched_counts, readings.sparse, skin.pad_index,
-            skin.positions, slots, law, out,
-        )
-    )  # fmt: skip
-    if law == _PEAK:
+        lambda _, first, last: reduce_pads(first, last, values, *touched, slots, skin.positions, law, out)
+    )
+    if reduce == "peak":
         return out[..., 0]
-    if law == _CONTACT:
+    if reduce == "contact":
         return out[..., 0] > 0.0
-    if law == _CENTER:
+    if reduce == "center_of_pressure":
         with np.errstate(invalid="ignore"):
             return out[..., :3] / out[..., 3:]
     return out
-
-
-@kernel(nogil=True)
-def _reduce(first, last, values, touched, touched_counts, sparse, body_index, positions, slots, law, out):
-    """Reduce the readings of environments [first, last) by pad, and write the results to ``out``.
-
-    Args:
-        first: First environment.
-        last: End of the range of environments.
-        values: (n, taxels, channels) readings.
-        touched: (n, taxels) indices of the touched taxels, used if ``sparse``.
-        touched_counts: (n,) number of touched taxels, used if ``sparse``.
-        sparse: Whether to visit only the touched taxels.
-        body_index: (taxels,) index of the pad of each taxel.
-        positions: (taxels, 3) positions in the body frame [m].
-        slots: Index of each pad in the second axis of ``out``, or -1 to skip the pad.
-        law: Index of the reduction in REDUCTIONS.
-        out: (n, pads, width) results, initially zero. For ``sum``: sums of the channels. For ``peak`` and
-            ``contact``: largest magnitude. For ``center_of_pressure``: sum of the positions weighted by
-            magnitude (3), and sum of the magnitudes.
-    """
-    for env in range(first, last):
-        for k in range(touched_counts[env] if sparse else len(body_index)):
-            t = np.int64(touched[env, k]) if sparse else k
-            pad = slots[body_index[t]]
-            if pad < 0:
-                continue
-            reading, place = values[env, t], out[env, pad]
-            if law == _SUM:
-                for c in range(len(reading)):
-                    place[c] += reading[c]
-                continue
-            square = 0.0
-            for c in range(len(reading)):
-                square += np.float64(reading[c]) * np.float64(reading[c])
-            magnitude = np.sqrt(square)
-            if law == _CENTER:
-                for i in range(3):
-                    place[i] += magnitude * positions[t, i]
-                place[3] += magnitude
-            else:
-                place[0] = max(place[0], magnitude)

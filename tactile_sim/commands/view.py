@@ -120,7 +120,10 @@ def _simulate(args: argparse.Namespace) -> int:
         view = ViewPublisher.open(simulation, endpoint, folder)
         stack.callback(view.close)
         if folder:
-            stack.callback(BagOutput(runner, folder).close)
+            cameras = simulation.open_cameras()
+            if cameras:
+                stack.callback(cameras.close)
+            stack.callback(BagOutput(runner, folder, cameras=cameras).close)
         stop.call(runner.stop)
         view.serve(runner, on_lost=on_lost)
         print(announcement(endpoint.host, view.url), flush=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from tactile_sim import share
 from tactile_sim.config import parameter_file
+from tactile_sim.config.cameras import CameraSettings, resolve_cameras
 from tactile_sim.config.engine_keys import engine_keys
 from tactile_sim.config.feelers import FeelerSettings, resolve_feelers
 from tactile_sim.config.keys import Key
@@ -34,6 +35,7 @@ from tactile_sim.patterns import match
 
 __all__ = [
     "KEYS",
+    "CameraSettings",
     "FeelerSettings",
     "Key",
     "MarkerSettings",
@@ -51,6 +53,7 @@ __all__ = [
     "match",
     "match_scales",
     "raise_all",
+    "resolve_cameras",
     "resolve_feelers",
     "resolve_pads",
     "resolve_scales",

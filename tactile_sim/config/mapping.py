@@ -14,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from tactile_sim.config.cameras import fault_of_camera
 from tactile_sim.config.engine_keys import engine_keys
 from tactile_sim.config.grippers import fault_of_gripper
 from tactile_sim.config.keys import Key
@@ -30,7 +31,12 @@ _NULLS = ("null", "Null", "NULL", "~")
 """Strings that mean null. rcl has no null, so it passes a plain ``null`` to the node as a string."""
 _PARTS = {"robots", "objects", "ground"}
 """Keys that add elements to a scene."""
-_FAULTS = {"robots": fault_of_robot, "objects": fault_of_object, "grippers": fault_of_gripper}
+_FAULTS = {
+    "robots": fault_of_robot,
+    "objects": fault_of_object,
+    "grippers": fault_of_gripper,
+    "cameras": fault_of_camera,
+}
 """For each table, a function that returns an error message if a group is incomplete or inconsistent."""
 _OF_EVERY_NODE = ("use_sim_time", "start_type_description_service")
 _OF_EVERY_NODE_BELOW = ("qos_overrides.",)
@@ -88,7 +94,7 @@ def checked_mapping(
     wrong = {name.partition(".")[0] for name, _ in errors}
     options, engine_scene = None, False
     if engine not in wrong:
-        options = _build(plugin.Settings, f"{engine}.", values) if plugin.Settings else None
+        options = _engine_settings(plugin.Settings, engine, values) if plugin.Settings else None
         scene = plugin.scene_name(options)
         if scene is not None and "scene" in values:
             fault = f"the engine {engine} provides its own; leave the key out, or choose another engine"
@@ -114,6 +120,13 @@ def checked_mapping(
         errors.append(("scene", ConfigError(f"{source}: the key 'scene' is missing; {remedy}")))
     values |= {name: math.inf for name, _ in errors if name.startswith(_NUMBERS_BY_BODY)}
     return _build(Settings, "", values, base=base, source=source, engine_settings=options), errors
+
+
+def _engine_settings(type_: Any, engine: str, values: Mapping[str, Any]) -> Any:
+    """Build the settings of an engine. Their field ``seed``, if there is one, has the value of the key."""
+    has_seed = any(entry.name == "seed" for entry in dataclasses.fields(type_))
+    known = {"seed": values.get("seed", KEYS["seed"].default)} if has_seed else {}
+    return _build(type_, f"{engine}.", values, **known)
 
 
 def _faults_of_groups(

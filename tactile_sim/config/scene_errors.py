@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import mujoco
 
+from tactile_sim.config.cameras import resolve_cameras
 from tactile_sim.config.feelers import resolve_feelers
 from tactile_sim.config.grippers import check_joints
 from tactile_sim.config.hardware import check_pad_names
@@ -65,6 +66,7 @@ def add_scene_errors(settings: Settings, wrong: Collection[str], errors: ErrorLi
         control=valid("control"),
         contact_sensors=valid("contact_sensors"),
         feelers=valid("feelers"),
+        cameras=valid("cameras"),
     )
     model = _model(settings, errors)
     if model is None:
@@ -74,6 +76,8 @@ def add_scene_errors(settings: Settings, wrong: Collection[str], errors: ErrorLi
     _add_skin_errors(settings, model, names, errors, None if complete else declared)
     with errors.collect():
         check_keyframes(settings, names)
+    with errors.collect():
+        resolve_cameras(settings, model, names)
     with errors.collect():
         check_joints(settings, [names.joints[j] for j in range(model.njnt) if model.jnt_type[j] in SCALAR])
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tactile_sim.config.cameras import CAMERA
 from tactile_sim.config.engine_keys import EngineName, engine_keys
 from tactile_sim.config.feelers import FEELER
 from tactile_sim.config.grippers import GRIPPER
@@ -54,7 +55,7 @@ class Rates:
     tf: float = _rate(100.0, "/tf")
     markers: float = _rate(30.0, "markers")
     points: float = _rate(30.0, "tactile/points")
-    images: float = _rate(15.0, "tactile/*/image")
+    images: float = _rate(15.0, "tactile/*/image, and cameras without a rate")
     feelers: float = _rate(100.0, "tactile/*/feelers")
     sensors: float = _rate(100.0, "sensors/* and contact_sensors/*")
     diagnostics: float = _rate(1.0, "/diagnostics; while time is stopped, in wall time")
@@ -178,6 +179,8 @@ class Settings:
     rates: Rates = field(default_factory=Rates)
     feelers: dict[str, dict[str, Any]] = records(**FEELER)
     """Feelers: for each body name or shell pattern, the keys of `FeelerSettings`."""
+    cameras: dict[str, dict[str, Any]] = records(**CAMERA)
+    """Cameras whose images are published: for each name, the keys of `CameraSettings`."""
     contact_sensors: dict[str, dict[str, Any]] = records(**CONTACT_SENSOR)
     """Contact sensors to add to the scene: for each name, the objects, ``data``, ``num`` and ``reduce``."""
     engine_settings: Any = None

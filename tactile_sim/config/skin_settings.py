@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from tactile_sim.config.functions import RESPONSE_FUNCTION, SAMPLING, TOUCH_FUNCTION
@@ -61,7 +61,7 @@ class SkinSettings:
     """Spacing of the taxels [m] by body name or shell pattern; None excludes bodies."""
     pads: dict[str, dict[str, Any]] = records(**PAD)
     """Pads: for each name, the keys of `tactile_sim.config.pad_settings.PadSettings`."""
-    sensor: dict[str, dict[str, dict[str, Any]]] = records(**PARAMETERS)
+    sensor: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict, metadata={"record": PARAMETERS})
     """Parameters of the signal chain by pad name or shell pattern, stage name and parameter name."""
     state: dict[str, dict[str, float]] = records(**THRESHOLDS)
     """Thresholds of pad states: for each pad name or shell pattern, the fields of `ContactThresholds`."""

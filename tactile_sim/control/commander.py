@@ -66,7 +66,7 @@ class Commander(CommandChecks):
     @property
     def every_step(self) -> bool:
         """True if `apply` must be called before each step."""
-        return len(self._tracking) > 0 or self._trajectory is not None or len(self.grips) > 0
+        return self._trajectory is not None or self.grips.active or len(self._tracking) > 0
 
     @property
     def following(self) -> object:
@@ -209,7 +209,7 @@ class Commander(CommandChecks):
         """Update the controls for the next step: follow the trajectory, move grips and track velocities."""
         if self._trajectory is not None:
             self._follow_on(engine)
-        if len(self.grips):
+        if self.grips.active:
             self.grips.apply(engine, self._targets)
         if len(self._tracking):
             joints = self.drives.joint[self._tracking]

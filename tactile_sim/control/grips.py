@@ -31,14 +31,12 @@ class Grips:
         self._table, self._qpos, self._dofs, self._timestep = drives, qpos, dofs, timestep
         self._last = 0
         """Number of the last grip."""
+        self.active = False
+        """Whether any joint is gripping."""
         self.owner = np.zeros(len(qpos), int)
         """(joints,) number of the grip that each joint follows; 0 for none."""
         self._plan = np.zeros((len(qpos), 5))
         """(joints, 5) columns: target, maximum effort, maximum velocity, start position and start time."""
-
-    def __len__(self) -> int:
-        """Return the number of gripping joints."""
-        return int(np.count_nonzero(self.owner))
 
     def check(self, joints: np.ndarray, names: list[str]) -> None:
         """Check that joints have position servos whose effort can be limited.
@@ -82,7 +80,7 @@ class Grips:
             Number of the grip, see `owner`.
         """
         self._last += 1
-        self.owner[joints] = self._last
+        self.owner[joints], self.active = self._last, True
         self._plan[joints, :3] = target, effort, velocity
         self._plan[joints, 3], self._plan[joints, 4] = start, engine.time
         return self._last
@@ -90,6 +88,7 @@ class Grips:
     def release(self, joints: np.ndarray) -> None:
         """End the grips of some joints (indices or mask) without changing their controls."""
         self.owner[joints] = 0
+        self.active = bool(self.owner.any())
 
     def apply(self, engine: EngineArrays, targets: np.ndarray) -> None:
         """Update the set points of gripping joints, and set their controls for the next step.

@@ -71,8 +71,6 @@ class Hands:
             engine: Engine whose bodies are pulled and pressed.
             step: Number of steps since the reset.
         """
-        if not self.active:
-            return
         for body in self._touched:
             engine.xfrc_applied[body] = 0.0
         self._touched.clear()
@@ -109,7 +107,7 @@ class Hands:
         self.apply(engine, 0)
 
     def with_press(self, contacts: Contacts, positions: np.ndarray, rotations: np.ndarray) -> Contacts:
-        """Return the contacts, with a contact added for the current press, if any.
+        """Return the contacts, with a contact added for the current press.
 
         Args:
             contacts: Contacts reported by the engine.
@@ -117,8 +115,7 @@ class Hands:
             rotations: Rotations of all bodies to the world frame (nbody, 3, 3).
         """
         press = self.press
-        if press is None:
-            return contacts
+        assert press is not None
         added = Contacts.empty(1)
         force = rotations[press.body] @ press.force
         normal = force / np.linalg.norm(force)

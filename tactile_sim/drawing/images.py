@@ -21,11 +21,11 @@ class TactileImage(NamedTuple):
     body: int
     """Id of the body that the image shows."""
     name: str
-    """Name of the image.
+    """Unique name of the image, which is its topic below ``tactile/``.
 
-    - ``force_image`` for the skin of a body that also has feelers;
-    - ``<geom>/image`` for a single geom of a body that has feelers on several geoms;
-    - ``image`` in all other cases.
+    - ``<body>/force_image`` for the skin of a body that also has feelers;
+    - ``<body>/<geom>/image`` for a single geom of a body that has feelers on several geoms;
+    - ``<body>/image`` in all other cases.
     """
     encoding: str
     """``mono8`` or ``rgb8``, as in sensor_msgs/Image."""
@@ -44,17 +44,19 @@ def tactile_images(simulation: Simulation) -> list[TactileImage]:
     Returns:
         The images of all bodies with feelers, followed by those of all bodies whose skin has a UV map.
     """
-    images = []
+    images, names = [], simulation.names
     for index, body in enumerate(simulation.feelers.bodies):
-        images.append(TactileImage(body.body_id, "image", "mono8", _FeelerImage(simulation, index)))
+        place = topic_token(body.name)
+        images.append(TactileImage(body.body_id, f"{place}/image", "mono8", _FeelerImage(simulation, index)))
         if len(body.placed.parts) > 1:
             for k, part in enumerate(body.placed.parts):
-                name = f"{topic_token(simulation.names.geoms[part.geom_id])}/image"
+                name = f"{place}/{topic_token(names.geoms[part.geom_id])}/image"
                 images.append(TactileImage(body.body_id, name, "mono8", _FeelerImage(simulation, index, k)))
     with_feelers = {body.body_id for body in simulation.feelers.bodies}
     for index, skin_body in enumerate(simulation.skin.pads):
         if skin_body.is_whole and mappable(simulation.engine.model, skin_body.geom_ids):
-            name = "force_image" if skin_body.body_id in with_feelers else "image"
+            kind = "force_image" if skin_body.body_id in with_feelers else "image"
+            name = f"{topic_token(names.bodies[skin_body.body_id])}/{kind}"
             images.append(TactileImage(skin_body.body_id, name, "rgb8", _ForceImage(simulation, index)))
     return images
 

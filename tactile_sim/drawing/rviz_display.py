@@ -25,6 +25,8 @@ DIRECTION = np.array([0.54, -0.76, 0.36]) / np.linalg.norm([0.54, -0.76, 0.36])
 """Unit vector towards the viewer if the scene has no camera: in front, to the right, slightly above."""
 CAMERA = "main"
 """Name of the scene camera whose view RViz adopts."""
+MAX_CAMERAS = 3
+"""Largest number of displayed cameras."""
 TAXEL = 0.5
 """Ratio of the displayed diameter of a taxel to the smallest taxel spacing."""
 AXES = 0.06
@@ -75,7 +77,8 @@ def rviz_display(settings: Settings) -> Display:
         displays["Taxels"] |= {"Enabled": True, "Value": True}
     colored = "Taxels" if displays["Taxels"]["Enabled"] else "Skin"
     displays[colored]["Name"] += f": dark 0, bright {largest:g} N"
-    images = _images(settings, model, names, scales)
+    cameras = [f"cameras/{topic_token(name)}/image" for name in settings.cameras]
+    images = _images(settings, model, names, scales) + cameras[:MAX_CAMERAS]
     manager["Displays"] += [_image(topic) for topic in images]
     return Display(yaml.safe_dump(content, sort_keys=False), images)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
+from tactile_sim import _core
 
 
 class FlexContacts(NamedTuple):
@@ -24,9 +24,9 @@ class FlexContacts(NamedTuple):
 class Contacts:
     """A set of n contacts that carry a force. Object 1 is the first geom and object 2 the second.
 
-    The data is stored in two arrays with one row per contact, which kernels read directly. The properties are
-    views of the columns of these arrays. If one side is a flex, its geom and body are -1 and the relative
-    velocities are NaN, because the surface of a flex does not move with a single body.
+    The data is stored in two arrays with one row per contact, which compiled functions read directly. The
+    properties are views of the columns of these arrays. If one side is a flex, its geom and body are -1 and
+    the relative velocities are NaN, because the surface of a flex does not move with a single body.
 
     Attributes:
         values: (n, WIDTH) float64 array that contains the position, frame, wrench and other physical
@@ -130,41 +130,10 @@ class Contacts:
         Returns:
             A copy of the selected contacts.
         """
-        values, ids = np.empty_like(self.values), np.empty_like(self.ids)
-        count = _touching(sensing, self.values, self.ids, values, ids)
-        return Contacts(values[:count], ids[:count])
+        return Contacts(*_core.touching(sensing, self.values, self.ids))
 
 
 POSITION, FRAME, DISTANCE = Contacts.POSITION, Contacts.FRAME, Contacts.DISTANCE
 WRENCH_WORLD, WRENCH, VELOCITY = Contacts.WRENCH_WORLD, Contacts.WRENCH, Contacts.VELOCITY
 ANGULAR, FRICTION = Contacts.ANGULAR, Contacts.FRICTION
 BODIES, GEOMS, INDEX = Contacts.BODIES, Contacts.GEOMS, Contacts.INDEX
-
-
-@kernel(counted=False)
-def _touching(sensing, values, ids, out_values, out_ids):
-    count = 0
-    for c in range(len(ids)):
-        first, second = sensing[ids[c, BODIES]], sensing[ids[c, BODIES + 1]]
-        if not (first or second):
-            continue
-        out, out_id = out_values[count], out_ids[count]
-        for i in range(len(out)):
-            out[i] = values[c, i]
-        for i in range(len(out_id)):
-            out_id[i] = ids[c, i]
-        if first and not second:
-            for column in (BODIES, GEOMS):
-                out_id[column], out_id[column + 1] = ids[c, column + 1], ids[c, column]
-            for i in range(3):
-                out[FRAME + i] = -out[FRAME + i]
-                out[FRAME + 6 + i] = -out[FRAME + 6 + i]
-                out[VELOCITY + i] = -out[VELOCITY + i]
-                out[ANGULAR + i] = -out[ANGULAR + i]
-            for i in range(6):
-                out[WRENCH_WORLD + i] = -out[WRENCH_WORLD + i]
-            # The negated wrench along negated axes: only components along the first tangent change sign.
-            out[WRENCH + 1] = -out[WRENCH + 1]
-            out[WRENCH + 4] = -out[WRENCH + 4]
-        count += 1
-    return count

@@ -9,6 +9,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from tactile_sim.cameras.camera import Camera
 from tactile_sim.engines.batch import Environments
 from tactile_sim.engines.protocol import Engine
 
@@ -27,13 +28,17 @@ class EngineTopic:
     name: str
     """Relative name of the topic."""
     array: str
-    """Name of the message field for the array that changes between messages."""
+    """Name of the message field for the array that changes between messages.
+
+    The field is a sequence of numbers or a struct of numbers, such as a pose.
+    """
     read: Callable[[], np.ndarray]
     """Function that returns the values of the field ``array`` for the current step."""
     fields: Mapping[str, Any] = field(default_factory=dict)
     """Values of the message fields that do not change, by field name.
 
-    If the message has a header, its stamp is set to the time of the step.
+    If the message has a header, its stamp is set to the time of the step. If the array is a struct, its frame
+    is that of the world, unless it is set here.
     """
 
 
@@ -126,6 +131,10 @@ class EnginePlugin:
     def make_motion(self, engine: Engine, options: Any) -> Any:
         """Create an engine-specific `Motion`, or return None to use the configured motion."""
         return None
+
+    def cameras(self, options: Any) -> Mapping[str, Camera]:
+        """Return calibrated cameras, in addition to those of the scene, by the name to use in ``cameras``."""
+        return {}
 
     def topics(self, engine: Engine) -> Iterable[EngineTopic]:
         """Return the additional topics that the engine publishes."""

@@ -88,8 +88,12 @@ class Engine(EngineArrays, Protocol):
     def step(self, n: int = 1) -> None:
         """Advance n time steps."""
 
-    def forward(self) -> None:
-        """Compute all quantities that depend on the current positions, velocities and controls."""
+    def forward(self) -> bool:
+        """Compute all quantities that depend on the current positions, velocities and controls.
+
+        Returns:
+            False if nothing has changed since the last call.
+        """
 
     def integrate(self) -> None:
         """Advance one time step from the state of the last ``forward``."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
+from tactile_sim import _core
 
 _ITERATIONS = 6
 """Number of Gauss-Newton steps for fitting the gain and offset of a taxel with a transfer curve."""
@@ -126,61 +126,33 @@ def respond(data: Data, values: dict[str, float]) -> np.ndarray:
     share = values.get("cross_talk.share", 0.0)
     loads = data.loads + share * (data.mixed - data.loads) if share else data.loads
     steps = np.diff(data.times, prepend=data.times[0])
-    gains = [
-        -np.expm1(-steps / values.get(f"{stage}.time_constant", 1.0))
-        for stage in ("viscoelasticity", "slow_adaptation")
-    ]
-    out = _respond(
+    out = _core.respond(
         loads,
+        steps,
         values.get("hysteresis.fraction", 0.0),
         values.get("viscoelasticity.strength", 0.0),
-        gains[0],
+        values.get("viscoelasticity.time_constant", 1.0),
         values.get("slow_adaptation.fraction", 1.0),
-        gains[1],
+        values.get("slow_adaptation.time_constant", 1.0),
     )
     late = values.get("delay.time", 0.0)
     return _delayed(out, data.times, late) if late > 0 else out
 
 
-@kernel
-def _respond(loads, fraction, strength, creep, remains, decay):
-    out = np.zeros_like(loads)
-    for t in range(loads.shape[1]):
-        held, last, slow, before, mean = 0.0, 0.0, 0.0, 0.0, 0.0
-        for k in range(loads.shape[0]):
-            load = loads[k, t]
-            width = fraction * abs(load)
-            held = min(max(held, load - width), load + width)
-            slow += creep[k] * (last - slow)
-            last = held
-            value = (1.0 - strength) * held + strength * slow
-            mean += decay[k] * (before - mean)
-            before = value
-            out[k, t] = value + (remains - 1.0) * mean
+def _delayed(values: np.ndarray, times: np.ndarray, late: float) -> np.ndarray:
+    """Delay values (n, m) by interpolation between their times (n,) [s]; they are 0 before the first one."""
+    before = np.searchsorted(times, times - late, side="right") - 1
+    after = np.minimum(before + 1, len(times) - 1)
+    spans = np.where(after > before, times[after] - times[before], 1.0)
+    shares = (times - late - times[before]) / spans
+    out = values[before] + shares[:, None] * (values[after] - values[before])
+    out[before < 0] = 0.0
     return out
 
 
-@kernel
-def _delayed(values, times, late):
-    out = np.zeros_like(values)
-    j = 0
-    for k in range(len(times)):
-        when = times[k] - late
-        if when < times[0]:
-            continue
-        while j + 1 < len(times) and times[j + 1] <= when:
-            j += 1
-        if j + 1 == len(times):
-            out[k] = values[j]
-            continue
-        share = (when - times[j]) / (times[j + 1] - times[j])
-        for t in range(values.shape[1]):
-            out[k, t] = values[j, t] + share * (values[j + 1, t] - values[j, t])
-    return out
-
-
-@kernel
-def curve(amplified, scale, second, third):
+def curve(
+    amplified: np.ndarray, scale: float, second: float, third: float
+) -> tuple[np.ndarray, np.ndarray]:
     """Evaluate the transfer curve ``z + second z |z| / scale + third z**3 / scale**2`` and its slope.
 
     Args:
@@ -217,36 +189,21 @@ def taxel_parameters(
         moments: (3, m) sums over the samples: of (h' u)², of h'² u and of h'², with the slope h' of the
             curve.
     """
-    shape = values.get("transfer.second", 0.0), values.get("transfer.third", 0.0)
-    return _fit_taxels(data.weights, response, data.readings, data.scale, *shape)
-
-
-@kernel
-def _fit_taxels(weights, response, readings, scale, second, third):
-    number, taxels = response.shape
-    gains, offsets = np.zeros(taxels), np.zeros(taxels)
-    fitted, moments = np.zeros((number, taxels)), np.zeros((3, taxels))
-    for t in range(taxels):
-        for _ in range(1 if second == 0.0 and third == 0.0 else _ITERATIONS):
-            xx, xo, oo, xy, oy = 0.0, 0.0, 0.0, 0.0, 0.0
-            for k in range(number):
-                if weights[k, t] == 0.0:
-                    continue
-                value, slope = curve(gains[t] * response[k, t] + offsets[t], scale, second, third)
-                one = max(slope, _LEAST_SLOPE)
-                x, y = one * response[k, t], readings[k, t] - value
-                xx += x * x
-                xo += x * one
-                oo += one * one
-                xy += x * y
-                oy += one * y
-            determinant = xx * oo - xo * xo
-            if determinant > 1e-9 * xx * oo:
-                gains[t] += (oo * xy - xo * oy) / determinant
-                offsets[t] += (xx * oy - xo * xy) / determinant
-            elif oo > 0.0:
-                offsets[t] += oy / oo
-        moments[0, t], moments[1, t], moments[2, t] = xx, xo, oo
-        for k in range(number):
-            fitted[k, t] = curve(gains[t] * response[k, t] + offsets[t], scale, second, third)[0]
-    return gains, offsets, fitted, moments
+    second, third = values.get("transfer.second", 0.0), values.get("transfer.third", 0.0)
+    weights, readings = data.weights > 0.0, data.readings
+    gains, offsets = np.zeros((2, response.shape[1]))
+    for _ in range(1 if second == 0.0 and third == 0.0 else _ITERATIONS):
+        value, slope = curve(gains * response + offsets, data.scale, second, third)
+        one = np.where(weights, np.maximum(slope, _LEAST_SLOPE), 0.0)
+        x, y = one * response, readings - value
+        xx, xo, oo, xy, oy = (
+            np.einsum("kt,kt->t", a, b) for a, b in ((x, x), (x, one), (one, one), (x, y), (one, y))
+        )
+        determinant = xx * oo - xo * xo
+        regular = determinant > 1e-9 * xx * oo
+        divisor = np.where(regular, determinant, 1.0)
+        gains = gains + np.where(regular, oo * xy - xo * oy, 0.0) / divisor
+        alone = np.divide(oy, oo, out=np.zeros_like(oy), where=oo > 0.0)
+        offsets = offsets + np.where(regular, (xx * oy - xo * xy) / divisor, alone)
+    fitted = curve(gains * response + offsets, data.scale, second, third)[0]
+    return gains, offsets, fitted, np.stack([xx, xo, oo])

@@ -6,8 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
-
 _RATIOS = np.geomspace(1e-8, 1e4, 61)
 """Initial search grid for the variance of the random walk over 1 s, relative to the noise variance."""
 _DROP = 1.92
@@ -34,20 +32,20 @@ def fit_noise(residuals: np.ndarray, times: np.ndarray, weights: np.ndarray) -> 
         weights: (n, m) nonzero for the residuals to use.
     """
 
-    def likelihood(ratio: float) -> tuple[float, float]:
-        squares, logs, number = _innovations(residuals, times, weights, ratio)
-        variance = max(squares / max(number, 1), 1e-300)
-        return -0.5 * (number * np.log(variance) + logs), variance
+    def likelihoods(ratios: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        squares, logs, number = _innovations(residuals, times, weights, ratios)
+        variances = np.maximum(squares / max(number, 1), 1e-300)
+        return -0.5 * (number * np.log(variances) + logs), variances
 
     ratios = np.concatenate([[0.0], _RATIOS])
-    values = np.array([likelihood(ratio)[0] for ratio in ratios])
+    values, variances = likelihoods(ratios)
     best = int(values.argmax())
     if 0 < best < len(ratios) - 1:
         fine = np.geomspace(ratios[max(best - 1, 1)], ratios[best + 1], 21)
         ratios = np.concatenate([ratios, fine])
-        values = np.concatenate([values, [likelihood(ratio)[0] for ratio in fine]])
+        values, variances = np.concatenate([(values, variances), likelihoods(fine)], axis=1)
         best = int(values.argmax())
-    std = np.sqrt(likelihood(ratios[best])[1])
+    std = np.sqrt(variances[best])
     inside = ratios[values > values[best] - _DROP]
     rates = np.sqrt(inside.max()) * std, np.sqrt(inside.min()) * std
     number = max(int(weights.sum()), 1)
@@ -58,8 +56,9 @@ def fit_noise(residuals: np.ndarray, times: np.ndarray, weights: np.ndarray) -> 
     )
 
 
-@kernel
-def _innovations(residuals, times, weights, ratio):
+def _innovations(
+    residuals: np.ndarray, times: np.ndarray, weights: np.ndarray, ratios: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, int]:
     """Run a Kalman filter over each taxel's residuals and return the terms of the likelihood.
 
     The level of each taxel is unknown at the start. All variances are relative to the variance of the noise.
@@ -68,30 +67,28 @@ def _innovations(residuals, times, weights, ratio):
         residuals: Residuals (n, m) [units].
         times: Times (n,) of the samples [s].
         weights: (n, m) nonzero for the residuals to use.
-        ratio: Variance of the level's drift over 1 s, relative to the noise variance.
+        ratios: (r,) variances of the level's drift over 1 s, relative to the noise variance.
 
     Returns:
-        squares: Sum of the squared innovations, each divided by its variance.
-        logs: Sum of the logarithms of these variances.
+        squares: (r,) sums of the squared innovations, each divided by its variance.
+        logs: (r,) sums of the logarithms of these variances.
         number: Number of innovations.
     """
-    squares, logs, number = 0.0, 0.0, 0
-    for t in range(residuals.shape[1]):
-        level, variance, last, started = 0.0, 0.0, 0.0, False
-        for k in range(residuals.shape[0]):
-            if weights[k, t] == 0.0:
-                continue
-            value = residuals[k, t]
-            if not started:
-                level, variance, last, started = value, 1.0, times[k], True
-                continue
-            variance += ratio * (times[k] - last)
-            last = times[k]
-            innovation = value - level
-            total = variance + 1.0
-            squares += innovation**2 / total
-            logs += np.log(total)
-            number += 1
-            level += variance / total * innovation
-            variance /= total
+    taxels = residuals.shape[1]
+    squares, logs = np.zeros((2, len(ratios)))
+    level, variance = np.zeros((2, len(ratios), taxels))
+    last, started = np.zeros(taxels), np.zeros(taxels, bool)
+    for time, residual, used in zip(times, residuals, weights != 0.0, strict=True):
+        news = used & started
+        variance = variance + np.where(news, ratios[:, None] * (time - last), 0.0)
+        total = variance + 1.0
+        innovation = np.where(news, residual - level, 0.0)
+        squares += (innovation**2 / total).sum(axis=1)
+        logs += np.where(news, np.log(total), 0.0).sum(axis=1)
+        level = np.where(news, level + variance / total * innovation, level)
+        variance = np.where(news, variance / total, variance)
+        begins = used & ~started
+        level, variance = np.where(begins, residual, level), np.where(begins, 1.0, variance)
+        last, started = np.where(used, time, last), started | used
+    number = int((weights != 0.0).sum()) - int(started.sum())
     return squares, logs, number

@@ -1,4 +1,4 @@
-"""Represent the geoms of a scene as solids, and find the point at which a straight line enters one.
+"""Represent the geoms of a scene as solids.
 
 Meshes and height fields are represented by their triangles, not by their convex hulls. A signed distance
 field (SDF) is represented by the mesh that its plugin created. Flexes are not included, because they have no
@@ -12,7 +12,6 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from tactile_sim.compilation import kernel
 from tactile_sim.geometry.orientation import faces_outward
 from tactile_sim.geometry.tree import NODE, tree
 
@@ -34,12 +33,10 @@ PLANE, SPHERE, CAPSULE, ELLIPSOID, CYLINDER, BOX = (
 )
 MESH = int(mujoco.mjtGeom.mjGEOM_MESH)
 """Kind of all geoms that consist of triangles, including height fields."""
-PARALLEL = 1e-12
-"""A line is parallel to a plane if its direction's absolute component along the normal is below this."""
 
 
 class Solids(NamedTuple):
-    """All geoms of a scene, as arrays for kernels."""
+    """All geoms of a scene, as arrays for native code."""
 
     table: np.ndarray
     """(ngeom,) array of `SOLID`, one entry per geom."""
@@ -114,94 +111,3 @@ def _hfield(model: mujoco.MjModel, field: int) -> np.ndarray:
     sides = np.swapaxes(halves, 1, 2).reshape(-1, 3, 3)
     a, b, c, d = bottom[[0, columns - 1, -1, -columns]]
     return np.concatenate([top[upper], sides, [[a, c, b], [a, d, c]]])
-
-
-@kernel(error_model="numpy")
-def entry(kind, a, b, c, px, py, pz, dx, dy, dz):
-    """Return the distance t [m] at which the line p + t d enters a solid other than a box or mesh.
-
-    The result is negative if p is inside, and infinite if the line misses the solid or leaves it before p.
-
-    Args:
-        kind: Kind of the solid, as in `SOLID`.
-        a: First of MuJoCo's sizes [m].
-        b: Second size [m].
-        c: Third size [m].
-        px: x component of the point p in the frame of the solid [m].
-        py: y component of p [m].
-        pz: z component of p [m].
-        dx: x component of the unit vector d in the frame of the solid.
-        dy: y component of d.
-        dz: z component of d.
-    """
-    if kind == PLANE:
-        return -pz / dz if dz < -PARALLEL else (-np.inf if pz < 0.0 and dz <= 0.0 else np.inf)
-    if kind == SPHERE:
-        first, last = _ball(px, py, pz, dx, dy, dz, a)
-    elif kind == ELLIPSOID:
-        first, last = _crossing(
-            (dx / a) ** 2 + (dy / b) ** 2 + (dz / c) ** 2,
-            px * dx / (a * a) + py * dy / (b * b) + pz * dz / (c * c),
-            (px / a) ** 2 + (py / b) ** 2 + (pz / c) ** 2 - 1.0,
-        )
-    else:
-        first, last = _crossing(dx * dx + dy * dy, px * dx + py * dy, px * px + py * py - a * a)
-        if kind == CYLINDER:
-            near, far = _slab(pz, 1.0 / dz if abs(dz) > PARALLEL else 0.0, b)
-            first, last = max(first, near), min(last, far)
-        else:
-            first = first if abs(pz + first * dz) <= b else np.inf
-            last = last if abs(pz + last * dz) <= b else -np.inf
-            for end in (-b, b):
-                near, far = _ball(px, py, pz - end, dx, dy, dz, a)
-                first, last = min(first, near), max(last, far)
-    return first if first <= last and last >= 0.0 else np.inf
-
-
-@kernel
-def enter_box(px, py, pz, ix, iy, iz, a, b, c):
-    """Return the distance t [m] at which the line p + t d enters a box.
-
-    The result is negative if p is inside, and infinite if the line misses the box or leaves it before p.
-
-    Args:
-        px: x component of the point p in the frame of the box [m].
-        py: y component of p [m].
-        pz: z component of p [m].
-        ix: Inverse of the x component of the unit vector d, or 0 if its magnitude is below `PARALLEL`.
-        iy: The same for the y component.
-        iz: The same for the z component.
-        a: Half-size along x [m].
-        b: Half-size along y [m].
-        c: Half-size along z [m].
-    """
-    near_x, far_x = _slab(px, ix, a)
-    near_y, far_y = _slab(py, iy, b)
-    near_z, far_z = _slab(pz, iz, c)
-    first, last = max(near_x, near_y, near_z), min(far_x, far_y, far_z)
-    return first if first <= last and last >= 0.0 else np.inf
-
-
-@kernel
-def _slab(p, inverse, half):
-    if inverse == 0.0:
-        return (-np.inf, np.inf) if abs(p) <= half else (np.inf, -np.inf)
-    middle, reach = -p * inverse, half * abs(inverse)
-    return middle - reach, middle + reach
-
-
-@kernel
-def _ball(px, py, pz, dx, dy, dz, radius):
-    return _crossing(1.0, px * dx + py * dy + pz * dz, px * px + py * py + pz * pz - radius * radius)
-
-
-@kernel(error_model="numpy")
-def _crossing(a, b, c):
-    """Return the interval of t in which a t^2 + 2 b t + c is negative; (inf, -inf) if it is empty."""
-    if a < PARALLEL:
-        return (-np.inf, np.inf) if c <= 0.0 else (np.inf, -np.inf)
-    root = b * b - a * c
-    if root < 0.0:
-        return np.inf, -np.inf
-    root = np.sqrt(root)
-    return (-b - root) / a, (-b + root) / a

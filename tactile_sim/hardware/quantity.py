@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from tactile_sim.skin import Loads, Pad, Skin, TouchFunction
-from tactile_sim.skin.kernels import to_taxel_axes
 from tactile_sim.skin.loads import LOAD
 
 _MEASURED = ("contact", "body", "patch", "point", "normal", "other", "other_patch", "other_body")
@@ -50,7 +49,7 @@ class Quantity:
         self._loads.force[:] = np.einsum("nk,nki->ni", forces * [1.0, 1.0, -1.0], self._axes)
         values = np.array(self._touch.evaluate(self._loads), float)
         if self._touch.frame == "taxel":
-            to_taxel_axes(values, self._axes)
+            values = np.einsum("nki,ni->nk", self._axes, values) * [1.0, 1.0, -1.0]
         return values * self._factors
 
     @property

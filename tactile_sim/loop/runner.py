@@ -241,6 +241,11 @@ class Runner(Stepper):
             self._last_refusal,
         )
 
+    @property
+    def paced(self) -> bool:
+        """True if simulation time follows wall time, rather than waiting for a step or running freely."""
+        return not self._time_stopped() and self._pace.factor > 0.0
+
     def _time_stopped(self) -> bool:
         return self.paused or self.lockstep or self._fault is not None
 

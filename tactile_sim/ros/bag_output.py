@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from concurrent.futures import wait
 from datetime import datetime
 from pathlib import Path
 
 from tactile_sim.bag import live_view
 from tactile_sim.bag.atomic_write import unused
-from tactile_sim.bag.background_writer import BackgroundWriter, BagStatus
+from tactile_sim.bag.background_writer import BackgroundWriter, BagStatus, Data
+from tactile_sim.cameras import CameraProcess
+from tactile_sim.cameras.process import PATIENCE
 from tactile_sim.environment import require_ros
 from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.loop.output import Output
@@ -30,6 +33,7 @@ class BagOutput(Output):
         folder: Folder for the bags, which is created if it does not exist. Each bag is named after the scene
             and the wall time at which it starts.
         resolve: Returns the full name of a topic. By default, topics are in the root namespace.
+        cameras: Renders the images of cameras; None if there are none.
 
     Attributes:
         on_status: Called with the status of the recording when it starts, while it runs and when it ends; may
@@ -41,7 +45,9 @@ class BagOutput(Output):
         runner: Runner,
         folder: Path,
         resolve: Callable[[str], str] = lambda name: f"/{name.removeprefix('/')}",
+        cameras: CameraProcess | None = None,
     ):
+        self._runner, self._cameras = runner, cameras
         self._output, self._simulation = runner.output, runner.simulation
         runner.output = runner.recorder = self
         runner.on_view.append(self._set_view)
@@ -139,11 +145,26 @@ class BagOutput(Output):
         assert self._writer
         self._writer.write(
             [
-                (channel, snapshot.stamp, topic.make(snapshot))
+                (channel, snapshot.stamp, self._encoded(topic, snapshot))
                 for channel, topic in zip(self._channels, self._topics, strict=True)
                 if topic.stream in streams
             ]
         )
+
+    def _encoded(self, topic: Topic, snapshot: Snapshot) -> Data:
+        """Return a message, or a function with which the writer waits for the image that it contains."""
+        if not topic.camera:
+            return topic.make(snapshot)
+        assert self._cameras
+        engine, may_skip = snapshot.simulation.engine, self._runner.paced
+        image = self._cameras.request(topic.camera, engine, snapshot.stamp, may_skip)
+
+        def message() -> bytes | None:
+            if image is None or not wait([image], PATIENCE).done or image.cancelled():
+                return None
+            return topic.make(image.result())
+
+        return message
 
     def _set_view(self, view: str) -> None:
         """Store the camera and the colour scale of the browser view, also in the current recording."""

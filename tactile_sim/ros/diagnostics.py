@@ -22,6 +22,7 @@ def diagnostics(
     stamp: int,
     recorder_fault: str = "",
     outside: Mapping[str, int] | None = None,
+    skipped: Mapping[str, int] | None = None,
 ) -> bytes:
     """Encode a DiagnosticArray with the simulation's status and, if the recorder failed, the recorder's.
 
@@ -36,6 +37,7 @@ def diagnostics(
         stamp: Time of the message [ns].
         recorder_fault: Why the node's recorder ended, or an empty string.
         outside: Current number of loads that act outside the pads, keyed by body name; None if unknown.
+        skipped: Number of images of each camera that were skipped; None without cameras.
 
     Returns:
         The message as CDR bytes.
@@ -60,6 +62,8 @@ def diagnostics(
     }
     if outside is not None:
         values["loads_outside"] = ", ".join(f"{body}: {count}" for body, count in outside.items())
+    if skipped is not None:
+        values["skipped_images"] = ", ".join(f"{camera}: {count}" for camera, count in skipped.items())
     statuses = [_status(f"{node}: simulation", level, message, scene, values)]
     if recorder_fault:
         statuses.append(_status(f"{node}: recorder", DiagnosticStatus.ERROR, recorder_fault, scene, {}))

@@ -98,7 +98,10 @@ def run(
         compilation_progress.report = node.get_logger().info
         simulation = Simulation(settings)
         stop.check()
-        publishers = Publishers(node, simulation, RECORDED_DEPTH if recording else DEPTH)
+        cameras = simulation.open_cameras()
+        if cameras:
+            stack.callback(cameras.close)
+        publishers = Publishers(node, simulation, RECORDED_DEPTH if recording else DEPTH, cameras)
         stack.callback(publishers.close)
         view = None
         if web:
@@ -106,8 +109,10 @@ def run(
             stack.callback(view.close)
         runner = Runner(simulation, publishers)
         if folder:
-            stack.callback(BagOutput(runner, folder, node.resolve_topic_name).close)
+            stack.callback(BagOutput(runner, folder, node.resolve_topic_name, cameras).close)
         publishers.set_runner(runner)
+        if cameras:
+            cameras.on_lost = lambda reason: runner.post(lambda: publishers.warn(reason))
         # Before services start, so that their clients can end the node cleanly.
         stop.call(lambda: runner.stop(stop.reason))
         _serve(node, runner, stack)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future
+from functools import partial
 from itertools import chain
 from typing import Any
 
@@ -14,6 +16,7 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
+from tactile_sim.cameras import CameraImage, CameraProcess
 from tactile_sim.errors import ConfigError
 from tactile_sim.ros.sender import Sender
 from tactile_sim.ros.topic import ONCE, Topic
@@ -21,6 +24,8 @@ from tactile_sim.simulation import Snapshot
 
 DEPTH = 10
 """Default queue depth of a topic."""
+IMAGE_DEPTH = 30
+"""Largest queue depth of a topic with images of a camera, which are large."""
 LATCHED = QoSProfile(depth=1, durability=DurabilityPolicy.TRANSIENT_LOCAL)
 """QoS of latched topics such as layouts, for publishers and subscribers."""
 LATCHED_TWICE = QoSProfile(depth=2, durability=DurabilityPolicy.TRANSIENT_LOCAL)
@@ -81,13 +86,25 @@ class Outlets:
         topics: The topics, in their publishing order within a stream.
         snapshot: The initial state of the simulation.
         depth: Queue depth of topics that are not latched.
+        cameras: Renders the images of camera topics; None if there are none.
+
+    Attributes:
+        may_skip: Returns whether to skip an image of a camera that is not finished with the previous one.
 
     Raises:
         ConfigError: ROS rejects a topic.
     """
 
-    def __init__(self, node: Node, topics: Iterable[Topic], snapshot: Snapshot, depth: int = DEPTH):
-        self._node = node
+    def __init__(
+        self,
+        node: Node,
+        topics: Iterable[Topic],
+        snapshot: Snapshot,
+        depth: int = DEPTH,
+        cameras: CameraProcess | None = None,
+    ):
+        self.may_skip: Callable[[], bool] = lambda: False
+        self._node, self._cameras = node, cameras
         self._outlets: dict[str, list[LazyPublisher]] = {}
         self._overridden = [
             name.split(".")[1]
@@ -105,9 +122,10 @@ class Outlets:
                 publisher.publish(message)
                 self._latched.append((topic, publisher, message))
             else:
-                outlet = LazyPublisher(topic, self._publisher(topic, QoSProfile(depth=depth)))
+                own_depth = min(depth, IMAGE_DEPTH) if topic.camera else depth
+                outlet = LazyPublisher(topic, self._publisher(topic, QoSProfile(depth=own_depth)))
                 self._outlets.setdefault(topic.stream, []).append(outlet)
-                if topic.stream not in UNPREPARED:
+                if topic.stream not in UNPREPARED and not topic.camera:
                     topic.make(snapshot)
         self._sender = Sender()
 
@@ -195,7 +213,7 @@ class Outlets:
         Returns:
             Names of the topics with messages that were not acknowledged.
         """
-        self._sender.finish()
+        self.finish()
         end = time.monotonic() + patience
 
         def acknowledged(publisher: Publisher) -> bool:
@@ -211,7 +229,9 @@ class Outlets:
         ]
 
     def finish(self) -> None:
-        """Wait until all messages have been passed to the middleware."""
+        """Wait until all messages have been passed to the middleware, including requested images."""
+        if self._cameras:
+            self._cameras.finish()
         self._sender.finish()
 
     def close(self) -> None:
@@ -225,6 +245,9 @@ class Outlets:
         # Encode all messages before publishing, so that a subscriber wakes up once.
         batch = []
         for outlet in outlets:
+            if outlet.topic.camera:
+                self._request_image(outlet, snapshot)
+                continue
             batch.append((outlet.publisher, outlet.topic.make(snapshot)))
             if outlet.welcomes():
                 batch += [
@@ -234,6 +257,20 @@ class Outlets:
                 ]
         if batch:
             self._sender.submit(batch)
+
+    def _request_image(self, outlet: LazyPublisher, snapshot: Snapshot) -> None:
+        """Request an image, which the thread of the camera process publishes when it is complete."""
+        assert self._cameras
+        outlet.welcomes()
+        engine, camera = snapshot.simulation.engine, outlet.topic.camera
+        image = self._cameras.request(camera, engine, snapshot.stamp, self.may_skip())
+        if image is not None:
+            image.add_done_callback(partial(self._publish_image, outlet))
+
+    def _publish_image(self, outlet: LazyPublisher, image: Future[CameraImage]) -> None:
+        if not image.cancelled():
+            self._sender.submit([(outlet.publisher, outlet.topic.make(image.result()))])
+            self._sender.start()
 
     def _refresh(self) -> None:
         self._sender.check()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable
 from diagnostic_msgs.msg import DiagnosticArray
 from rclpy.node import Node
 
+from tactile_sim.cameras import CameraProcess
 from tactile_sim.loop.output import Status
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros.commands import Senders
@@ -27,8 +28,10 @@ WARN_EVERY = 1.0
 class Publishers:
     """Publishes the loop's snapshots on the topics that have subscribers; implements `Output`."""
 
-    def __init__(self, node: Node, simulation: Simulation, depth: int = DEPTH):
-        self._node = node
+    def __init__(
+        self, node: Node, simulation: Simulation, depth: int = DEPTH, cameras: CameraProcess | None = None
+    ):
+        self._node, self._cameras = node, cameras
         self._simulation = simulation
         self._senders = Senders(node)
         self._status: Callable[[], Status]
@@ -45,11 +48,12 @@ class Publishers:
         )
         # New subscribers are sent the streams in the order of the topics.
         in_order = sorted(topics, key=lambda topic: topic.stream not in FIRST)
-        self._outlets = Outlets(node, in_order, simulation.observe(), depth)
+        self._outlets = Outlets(node, in_order, simulation.observe(), depth, cameras)
 
     def set_runner(self, runner: Runner) -> None:
-        """Set the loop whose status ``/diagnostics`` reports; must be called before the loop runs."""
+        """Set the loop that runs the simulation; must be called before the loop runs."""
         self._status = runner.status
+        self._outlets.may_skip = lambda: runner.paced
 
     # -- the loop's output -----------------------------------------------------------------------------------
 
@@ -183,7 +187,10 @@ class Publishers:
             bodies = self._simulation.skin.body_ids
             counts = {body: int(snapshot.outside[0][bodies == body].sum()) for body in bodies.tolist()}
             outside = {self._simulation.names.bodies[body]: count for body, count in counts.items() if count}
-        return diagnostics(name, scene, self._status(), snapshot.stamp, self._recorder_fault, outside)
+        skipped = self._cameras.skipped if self._cameras else None
+        return diagnostics(
+            name, scene, self._status(), snapshot.stamp, self._recorder_fault, outside, skipped
+        )
 
 
 class _Instant(Snapshot):

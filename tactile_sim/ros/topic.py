@@ -25,6 +25,8 @@ class Topic(NamedTuple):
     """Encodes the message for a `Snapshot`, or for another object with the required attributes."""
     again_after: str = ""
     """Name of another topic. When that topic gets a new subscriber, this latched topic is published again."""
+    camera: str = ""
+    """Name of the camera whose `CameraImage` the message contains; `make` then encodes it, not a snapshot."""
 
 
 def header(frame: Any, stamp: Any = cdr.STAMP) -> dict[str, Any]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import dataclasses
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,15 +11,11 @@ import numpy as np
 from tactile_sim.arguments import valid
 from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.schema import SEED
-from tactile_sim.signal_chain.compact import compact
-from tactile_sim.signal_chain.delay import Delay, with_room
-from tactile_sim.signal_chain.driver import History
+from tactile_sim.signal_chain.driver import History, Tare
 from tactile_sim.signal_chain.group import Sensed, Taxels, normal_axes
-from tactile_sim.signal_chain.program import Program
-from tactile_sim.signal_chain.run import Workspace
+from tactile_sim.signal_chain.program import Program, Workspace, compact
 from tactile_sim.signal_chain.stage import Stage
 from tactile_sim.signal_chain.stages import make_groups, make_stages
-from tactile_sim.signal_chain.tare import Tare
 
 KEY = "skin.sensor"
 """Configuration key of the stages."""
@@ -94,9 +89,7 @@ class SignalChain:
                 buffer grows if necessary.
         """
         groups = {stage: group for stage, group in self._groups.items() if stage is not History}
-        if Delay in groups:
-            groups[Delay] = with_room(groups[Delay], rate)
-        return Program(compact(groups), seeds, self._timestep, channels)
+        return Program(compact(groups), seeds, self._timestep, channels, rate=rate)
 
     def bytes_per_environment(self, channels: int, rate: float) -> int:
         """Return the memory that each environment of a program needs [bytes].
@@ -180,10 +173,8 @@ class SignalChain:
         if History not in self._groups:
             return {}
         if self._program is None:
-            group = dataclasses.replace(self._groups[History], channels=0)
-            return History.outputs(group, np.zeros(1))
-        own = self._program.memory[0, self._program.columns(History)]
-        return History.outputs(self._program.groups[History], own)
+            return History.outputs(dataclasses.replace(self._groups[History], channels=0), np.empty(0))
+        return self._program.history(0)
 
     def peek(self, step: int, reading: np.ndarray) -> np.ndarray:
         """Return the output that `read` would return, without updating the memory of the stages.
@@ -211,12 +202,6 @@ class SignalChain:
         """
         self.zero = self._run(step, reading, keep=False, until=Tare)
 
-    def warm_up(self) -> None:
-        """Compile or load the kernels of `tare`, so that the first call takes no longer than later ones."""
-        other = copy.copy(self)
-        other.forget()
-        other.tare(0, np.zeros((len(self._skin.normals), 1)))
-
     @property
     def zero(self) -> np.ndarray | None:
         """Readings (taxels, channels) that the tare subtracts; None before the first tare."""
@@ -228,7 +213,7 @@ class SignalChain:
         if values is not None:
             self._prepare(values.shape[1]).tare(_ALONE, values[None])
         elif self._program is not None:
-            self._program.memory[0, self._program.columns(Tare)] = 0.0
+            self._program.clear_tare()
 
     def restart(self, seed: int | None = None) -> None:
         """Reset the step count, random numbers and memory, and draw from ranges again. The tare is kept.
@@ -285,9 +270,9 @@ class SignalChain:
                 "call forget() before readings of another touch function"
             )
         program = self._prepare(truth.shape[1])
-        if step < program.kept[0]:
+        if step < (kept := program.kept(0)):
             raise CommandError(
-                f"step: must be >= {program.kept[0]} as in the last reading, got {step}; "
+                f"step: must be >= {kept} as in the last reading, got {step}; "
                 "restart the chain first"
             )
         waits = keep and program.waits_for_tare
@@ -296,6 +281,6 @@ class SignalChain:
         if keep:
             program.make_room(self._step)
         program.run(self._workspace, _ALONE, self._step, truth[None], output, keep, until)
-        if waits and program.tared[0]:
+        if waits and program.tared(0):
             self._zero = program.zero(0)
         return output[0]

@@ -8,14 +8,8 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Flag, Integer, Number, Numbers, parameter
-from tactile_sim.signal_chain.codes import Codes
 from tactile_sim.signal_chain.group import Draw, Group
-from tactile_sim.signal_chain.loops import ONE, ZERO, copy, span, squares
-from tactile_sim.signal_chain.scatter import ScatteredStage, fill_deviations, fill_values
-from tactile_sim.signal_chain.stage import Stage, computation, ranged
-
-_INSTANT = 1e-300
-"""Time constant at which the filter has no effect [s]."""
+from tactile_sim.signal_chain.stage import Codes, ScatteredStage, Stage, ranged
 
 
 @dataclass(frozen=True)
@@ -42,58 +36,20 @@ class Smoothing(Stage):
                 )
 
     @classmethod
-    def words(cls, group: Group) -> int:
-        """Return the number of values in memory: the index of the newest slot, and all slots.
-
-        A slot stores one reading of all taxels in the group (channels, taxels).
-        """
-        return 1 + max(1, *(len(stage.weights) for stage in group.stages)) * group.channels * group.number
+    def room(cls, group: Group, rate: float) -> int:
+        """Return the number of weights, or 2: the low pass stores its lag and the last input."""
+        return max(len(stage.weights) or 2 for stage in group.stages)
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
         """Return the weights of all b runs as one array (b * slots,), run by run.
 
-        Unused weights are zero, and so are all weights of a run with a low-pass filter.
+        Unused weights are zero.
         """
-        out = np.zeros((len(group.runs), max(1, *(len(stage.weights) for stage in group.stages))))
+        out = np.zeros((len(group.runs), cls.room(group, 0.0)))
         for row, stage in zip(out, group.run_stages, strict=True):
             row[: len(stage.weights)] = stage.weights
         return out.ravel()
-
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        weights = own.constants.reshape((len(own.ranges), -1))
-        count = weights.shape[1]
-        slots = memory[1:].reshape((count, len(values), -1))
-        newest = np.int64(memory[0])
-        if not now.again:
-            newest = (newest + 1) % count
-        if now.keep:
-            memory[0] = newest
-        for b in range(len(own.ranges)):
-            begin, end, first = span(own, b)
-            constant = own.parameters[b, 0]
-            gain = np.float32(1.0 if now.first else -np.expm1(-now.interval / max(constant, _INSTANT)))
-            for c in range(len(values)):
-                row = values[c, begin:end]
-                if constant > 0.0:
-                    smooth = slots[0, c, first : first + end - begin]
-                    for i in range(len(row)):
-                        row[i] = smooth[i] + gain * (row[i] - smooth[i])
-                    if now.keep:
-                        copy(row, smooth)
-                    continue
-                total = now.work[0, : end - begin]
-                for i in range(len(row)):
-                    total[i] = weights[b, 0] * row[i]
-                for k in range(1, count):
-                    older = slots[(newest - k) % count, c, first : first + end - begin]
-                    for i in range(len(row)):
-                        total[i] += weights[b, k] * older[i]
-                if now.keep:
-                    copy(row, slots[newest, c, first : first + end - begin])
-                copy(total, row)
 
 
 @dataclass(frozen=True)
@@ -107,24 +63,6 @@ class Threshold(ScatteredStage):
     taxels: tuple[float, ...] = parameter(
         Numbers(Number(least=0)), "Level of each taxel [units], in place of `level`.", default=()
     )
-
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        for b in range(len(own.ranges)):
-            begin, end, _ = span(own, b)
-            levels, deviations = now.work[0, : end - begin], now.work[1, : end - begin]
-            fill_values(own, b, levels)
-            fill_deviations(own, b, 0, deviations)
-            for i in range(len(levels)):
-                levels[i] *= ONE + deviations[i]
-                levels[i] *= abs(levels[i])
-            magnitudes = now.work[2, : end - begin]
-            squares(values, begin, end, magnitudes)
-            for c in range(len(values)):
-                row = values[c, begin:end]
-                for i in range(len(row)):
-                    row[i] = ZERO if magnitudes[i] < levels[i] else row[i]
 
 
 @dataclass(frozen=True)
@@ -144,27 +82,3 @@ class Quantisation(Stage):
         if type(self.step) is tuple or not 0 < self.bits <= 16:
             return None
         return Codes(self.step, -(2 ** (self.bits - 1)) if self.signed else 0)
-
-    # Adding 0.0 makes a negative zero positive, because codes have only one zero.
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        for b in range(len(own.ranges)):
-            begin, end, _ = span(own, b)
-            width, bits, signed = own.parameters[b, 0], own.parameters[b, 1], own.parameters[b, 2]
-            size = 2.0 ** (bits - signed)
-            least = -np.inf if bits == 0.0 else -size * signed
-            most = np.inf if bits == 0.0 else size - 1.0
-            step, low, high = np.float32(width), np.float32(least), np.float32(most)
-            for c in range(len(values)):
-                row, beyond = values[c, begin:end], np.int32(0)
-                for i in range(len(row)):
-                    count = np.rint(row[i] / step)
-                    beyond = np.int32(beyond | np.int32(not low <= count <= high))
-                    row[i] = np.float64(count) * width + 0.0
-                if beyond:
-                    for i in range(len(row)):
-                        count = np.rint(row[i] / step)
-                        if not low <= count <= high:
-                            now.valid[begin + i] = 0
-                            row[i] = min(max(count, least), most) * width + 0.0

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Number, Numbers, parameter
 from tactile_sim.signal_chain.group import Draw, Group
-from tactile_sim.signal_chain.loops import ZERO, span
-from tactile_sim.signal_chain.stage import Stage, computation, ranged
+from tactile_sim.signal_chain.stage import Stage, ranged
 
 _POINTS = 2049
 """Number of points at which a polynomial is tabulated."""
 _CELLS = 8192
-"""Number of equal cells into which a curve's input range is divided to find segments quickly."""
-_LAST_CELL = np.float32(_CELLS - 1)
+"""Number of equal cells into which a curve's input range is divided, as in ``core/src/stages.cpp``."""
 
 
 @dataclass(frozen=True)
@@ -43,8 +40,6 @@ class Curve(Stage):
         default=0.0,
     )
     baseline: float = ranged(Number(), "Counts without load.", default=0.0)
-    inverse: ClassVar[bool] = False
-    """True if the stage turns counts into units."""
 
     @classmethod
     def check(cls, group: Group) -> None:
@@ -68,8 +63,7 @@ class Curve(Stage):
     def integers(cls, group: Group) -> np.ndarray:
         """Return the lookup tables of all distinct curves as one array.
 
-        The first number is 1 if the curves are inverted. The next b numbers, one for each run, are the index
-        at which the table of the run's curve begins. A table has 3 + `_CELLS` numbers: the indices of the
+        The first b numbers, one for each run, are the index at which the table of the run's curve begins. A table has 3 + `_CELLS` numbers: the indices of the
         curve's first and last points in `constants`, the largest number of points in a cell, and one index
         for each cell. This is the index of the point that ends the segment at the start of the cell, counted
         from the curve's first point.
@@ -80,63 +74,20 @@ class Curve(Stage):
         for law, (before, _) in cls._tables(group).items():
             last = len(before) - 1
             ends = np.searchsorted(before, np.linspace(0.0, before[-1], _CELLS + 1)[:-1]).clip(1, last)
-            places[law] = 1 + len(group.runs) + len(rows) * (3 + _CELLS)
+            places[law] = len(group.runs) + len(rows) * (3 + _CELLS)
             rows.append(np.r_[begin, begin + last, np.diff(ends, append=last).max(), ends])
             begin += len(before)
         starts = [places[_law(stage)] for stage in group.run_stages]
-        return np.concatenate([[cls.inverse], starts, *rows]).astype(np.int32)
+        return np.concatenate([starts, *rows]).astype(np.int32)
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
         """Return the points of all distinct curves as one array (3 m,), where m is the number of points.
 
-        It contains the inputs of all points, then their outputs, then the slope of the segment before each
-        point.
+        The numbers of a point are its input, its output and the slope of the segment before it.
         """
         tables = cls._tables(group).values()
-        columns = zip(*((x, y, np.r_[0.0, np.diff(y) / np.diff(x)]) for x, y in tables), strict=True)
-        return np.concatenate([np.concatenate(column) for column in columns])
-
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        entries, inverse = own.constants, own.integers[0]
-        for b in range(len(own.ranges)):
-            begin, end, _ = span(own, b)
-            index = own.integers[own.integers[1 + b] :]
-            first, last, most, ends = index[0], index[1] - index[0], index[2], index[3 : 3 + _CELLS]
-            third = len(entries) // 3
-            x, y = entries[first : first + last + 1], entries[third + first : third + first + last + 1]
-            slopes = entries[2 * third + first : 2 * third + first + last + 1]
-            scale, limit, baseline = np.float32(_CELLS) / x[last], x[last], np.float32(own.parameters[b, 1])
-            before, after = (baseline, ZERO) if inverse else (ZERO, baseline)
-            sizes, cells = now.work[1, : end - begin], now.work[2].view(np.int32)[: end - begin]
-            for c in range(len(values)):
-                row, beyond = values[c, begin:end], np.int32(0)
-                # Only the search cannot be vectorized, so it has a separate loop.
-                for i in range(len(row)):
-                    size = abs(row[i] - before)
-                    beyond = np.int32(beyond | np.int32(size > limit))
-                    size = size if size < limit else limit
-                    cell = size * scale
-                    sizes[i] = size
-                    cells[i] = np.int32(cell if cell < _LAST_CELL else _LAST_CELL)
-                if beyond and not inverse:
-                    for i in range(len(row)):
-                        if abs(row[i] - before) > limit:
-                            now.valid[begin + i] = 0
-                if most <= 1:
-                    for i in range(len(row)):
-                        # Unsigned, because Numba otherwise checks for negative indices.
-                        k = np.uint32(ends[np.uint32(cells[i])])
-                        k = np.uint32(k + np.uint32(sizes[i] > x[k]))
-                        sizes[i] = y[k] + slopes[k] * (sizes[i] - x[k])
-                else:
-                    for i in range(len(row)):
-                        k = min(max(np.searchsorted(x, sizes[i]), 1), last)
-                        sizes[i] = y[k] + slopes[k] * (sizes[i] - x[k])
-                for i in range(len(row)):
-                    row[i] = after + np.copysign(sizes[i], row[i] - before)
+        return np.concatenate([np.c_[x, y, np.r_[0.0, np.diff(y) / np.diff(x)]].ravel() for x, y in tables])
 
 
 @dataclass(frozen=True)
@@ -149,8 +100,6 @@ class Transfer(Curve):
 @dataclass(frozen=True)
 class Calibration(Curve):
     """The driver turns counts into units with the inverse of a curve; the sensor's own curve may differ."""
-
-    inverse = True
 
     @classmethod
     def _tables(cls, group: Group) -> dict[tuple, tuple[np.ndarray, np.ndarray]]:

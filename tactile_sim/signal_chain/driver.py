@@ -1,4 +1,4 @@
-"""Stages of the driver: clip, contact flag and history. For its tare, see `tactile_sim.signal_chain.tare`."""
+"""Stages of the driver: tare, clip, contact flag and history."""
 
 from __future__ import annotations
 
@@ -9,8 +9,20 @@ import numpy as np
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import LARGEST, Integer, Number, parameter
 from tactile_sim.signal_chain.group import Group
-from tactile_sim.signal_chain.loops import ONE, ZERO, copy, span, squares
-from tactile_sim.signal_chain.stage import Stage, computation, ranged
+from tactile_sim.signal_chain.stage import Stage, ranged
+
+
+@dataclass(frozen=True)
+class Tare(Stage):
+    """The reading at some time after the start is subtracted from all later ones, as if by ``~/tare``."""
+
+    at: float = ranged(Number(least=0, unit="s"), "Time after the start [s].")
+    has_memory = True
+
+    # Without pads that have the stage, the first `~/tare` makes room for the reading that it subtracts.
+    @classmethod
+    def room(cls, group: Group, rate: float) -> int:
+        return int(bool(group.bodies))
 
 
 @dataclass(frozen=True)
@@ -23,17 +35,6 @@ class Clip(Stage):
     @classmethod
     def check(cls, group: Group) -> None:
         _check_order(group, "low", "high")
-
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        for b in range(len(own.ranges)):
-            begin, end, _ = span(own, b)
-            low, high = np.float32(own.parameters[b, 0]), np.float32(own.parameters[b, 1])
-            for c in range(len(values)):
-                row = values[c, begin:end]
-                for i in range(len(row)):
-                    row[i] = min(max(row[i], low), high)
 
 
 @dataclass(frozen=True)
@@ -48,37 +49,6 @@ class Contact(Stage):
     def check(cls, group: Group) -> None:
         _check_order(group, "below", "above")
 
-    @classmethod
-    def words(cls, group: Group) -> int:
-        """Return the number of values in memory, each of which stores the contact flags of four taxels."""
-        return -(-group.number // 4)
-
-    # A vector keeps its direction and is scaled to length 1 or 0.
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        for b in range(len(own.ranges)):
-            begin, end, first = span(own, b)
-            above, below = np.float32(own.parameters[b, 0]), np.float32(own.parameters[b, 1])
-            before = memory.view(np.uint8)[first : first + end - begin]
-            magnitudes = now.work[0, : end - begin]
-            squares(values, begin, end, magnitudes)
-            for i in range(len(before)):
-                magnitude = np.sqrt(magnitudes[i])
-                on = (magnitude >= (below if before[i] else above)) & (magnitude > ZERO)
-                magnitudes[i] = ONE / magnitude if on else ZERO
-            for c in range(len(values)):
-                row = values[c, begin:end]
-                if len(values) == 1:
-                    for i in range(len(row)):
-                        row[i] = ONE if magnitudes[i] > ZERO else ZERO
-                else:
-                    for i in range(len(row)):
-                        row[i] *= magnitudes[i]
-            if now.keep:
-                for i in range(len(before)):
-                    before[i] = magnitudes[i] > ZERO
-
 
 @dataclass(frozen=True)
 class History(Stage):
@@ -88,50 +58,25 @@ class History(Stage):
     has_memory = True
 
     @classmethod
-    def words(cls, group: Group) -> int:
-        """Return the number of values in memory: the slot index of the next output, and all outputs.
-
-        The outputs have the shape (samples, channels, taxels of the group). ``samples`` is the largest
-        number of samples of any pad, because all pads share the slots.
-        """
-        return 1 + max(stage.samples for stage in group.stages) * group.channels * group.number
-
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        if not now.keep:
-            return
-        most = 0.0
-        for b in range(len(own.ranges)):
-            most = max(most, own.parameters[b, 0])
-        slots = memory[1:].reshape((np.int64(most), len(values), -1))
-        after = np.int64(memory[0])
-        if not now.again:
-            after = (after + 1) % len(slots)
-        memory[0] = after
-        for b in range(len(own.ranges)):
-            begin, end, first = span(own, b)
-            for c in range(len(values)):
-                newest = slots[(after - 1) % len(slots), c, first : first + end - begin]
-                copy(values[c, begin:end], newest)
+    def room(cls, group: Group, rate: float) -> int:
+        return max(stage.samples for stage in group.stages)
 
     @classmethod
-    def outputs(cls, group: Group, memory: np.ndarray) -> dict[str, np.ndarray]:
-        """Return the last outputs of each pad from the memory of this stage.
+    def outputs(cls, group: Group, stored: np.ndarray) -> dict[str, np.ndarray]:
+        """Return the last outputs of each pad.
 
         Args:
             group: The pads with a history.
-            memory: Memory of this stage in one environment.
+            stored: (samples * channels * taxels of the group,) last outputs, oldest first.
 
         Returns:
             Pad name -> outputs (samples, taxels, channels), oldest first; samples before the first output are
             0.
         """
-        most = max(stage.samples for stage in group.stages)
-        slots = memory[1:].reshape(most, group.channels, group.number)
-        order = np.arange(int(memory[0]) - most, int(memory[0])) % most
+        most = cls.room(group, 0.0)
+        slots = stored.reshape(most, group.channels, group.number)
         return {
-            body.name: slots[order[most - stage.samples :], :, place : place + end - begin].swapaxes(1, 2)
+            body.name: slots[most - stage.samples :, :, place : place + end - begin].swapaxes(1, 2)
             for body, stage, (begin, end, place) in zip(
                 group.bodies, group.stages, group.pads.tolist(), strict=True
             )

@@ -1,25 +1,20 @@
-"""Stages of the skin's material, before the receptors: cross-talk and hysteresis."""
+"""Stages of the skin's material and of its receptors."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from tactile_sim.errors import ConfigError
-from tactile_sim.schema import SHARE, Number, Numbers, parameter
+from tactile_sim.schema import SHARE, TIME_CONSTANT, Number, Numbers, parameter
 from tactile_sim.signal_chain.group import Draw, Group
-from tactile_sim.signal_chain.loops import AWAKE, LOADED, ONE, REST, ZERO, awake_span, copy, span, squares
-from tactile_sim.signal_chain.stage import Stage, computation, ranged
+from tactile_sim.signal_chain.stage import Stage, ranged
 
 _REACH = 4.0
 """Distance beyond which the Gaussian of cross-talk is cut off, in standard deviations."""
-_TOLERANCE = np.float32(1e-6)
-"""Fraction of the load by which the lag may exceed its maximum before `Hysteresis` changes the reading.
-
-Without this tolerance, rounding errors would change the reading while the load is constant.
-"""
 _MOST_PAIRS = 4_000_000
 """Maximum number of pairs of taxels on a pad that are close enough to each other for cross-talk."""
 
@@ -118,43 +113,6 @@ class CrossTalk(Stage):
             group.cache["pairs"] = [_pairs(group, k) for k in range(len(group.bodies))]
         return group.cache["pairs"]
 
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        taxels = 0
-        for b in range(len(own.ranges)):
-            taxels += own.ranges[b, 1] - own.ranges[b, 0]
-        begins, others = own.integers[: taxels + 1], own.integers[taxels + 1 :]
-        stays, weights = own.constants[:taxels], own.constants[taxels:]
-        loaded, places, number = now.work[0].view(np.int32), now.work[1].view(np.int32), 0
-        for b in range(len(own.ranges)):
-            begin, end, first = span(own, b)
-            at = begin
-            while at < end:
-                start, at = awake_span(now.awake, at, end, LOADED)
-                for t in range(start, at):
-                    has_load = False
-                    for c in range(len(values)):
-                        now.work[2 + c, number] = values[c, t]
-                        has_load |= values[c, t] != ZERO
-                    if has_load:
-                        loaded[number], places[number] = t, first + t - begin
-                        number += 1
-        for n in range(number):
-            k = places[n]
-            # Unsigned, because Numba otherwise checks for negative indices.
-            receivers = others[begins[k] : begins[k + 1]].view(np.uint32)
-            shares = weights[begins[k] : begins[k + 1]]
-            for c in range(len(values)):
-                row, load = values[c], now.work[2 + c, n]
-                row[loaded[n]] += (stays[k] - ONE) * load
-                for e in range(len(receivers)):
-                    row[receivers[e]] += shares[e] * load
-            for e in range(len(receivers)):
-                block = receivers[e] // np.uint32(REST)
-                if not now.awake[block]:
-                    now.awake[block] = AWAKE
-
 
 def _pairs(group: Group, k: int) -> Pairs:
     """Return the pairs of taxels on pad k that share loads.
@@ -205,50 +163,64 @@ class Hysteresis(Stage):
     has_memory = True
     recalls = rests = True
 
-    # Play operator with dry friction proportional to the load, as in Coulomb's law. The reading is constant
-    # while it is within fraction * |x| of the load x; otherwise it moves to the nearest such point.
-    # It rises as (1 - fraction) x, falls as (1 + fraction) x, and is zero without load. A cycle to F and back
-    # encloses fraction (1 - fraction) / (1 + fraction) F^2. For vectors the interval is a ball, so that no
-    # direction is special. Visintin, Differential Models of Hysteresis (1994), III.2.
-    @classmethod
-    def words(cls, group: Group) -> int:
-        """Return the number of values in memory: the last reading for each channel and taxel."""
-        return group.channels * group.number
+
+@dataclass(frozen=True)
+class LowPass(Stage):
+    """Base class of stages that are first-order filters of the load x.
+
+    The output is own * x - late * (x - y), where y follows the load: T dy/dt = x - y. Each subclass chooses
+    the coefficients own and late, and the time constant T. After a step of the load from 0 to x, the reading
+    is x * (own - late * exp(-t / T)). If the load is constant between two readings, the filter is exact for
+    any interval.
+    """
+
+    has_memory = True
+    recalls = rests = True
 
     @classmethod
-    def integers(cls, group: Group) -> np.ndarray:
-        """Return one flag: ``group.recalled``."""
-        return np.array([group.recalled], np.int32)
+    @abstractmethod
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        """Return own, late and T of r runs, as arrays (r,) or numbers, from the parameters (p, r)."""
 
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        last = memory.reshape((len(values), -1))
-        for b in range(len(own.ranges)):
-            begin, end, first = span(own, b)
-            fraction, at = np.float32(own.parameters[b, 0]), begin
-            while at < end:
-                start, at = awake_span(now.awake, at, end)
-                place = first + start - begin
-                ratios, apart = now.work[0, : at - start], now.work[1, : at - start]
-                squares(values, start, at, ratios)
-                for i in range(len(apart)):
-                    apart[i] = ZERO
-                for c in range(len(values)):
-                    row, before = values[c, start:at], last[c, place : place + at - start]
-                    if own.integers[0]:
-                        copy(before, now.last[c, start:at])
-                    for i in range(len(row)):
-                        distance = before[i] - row[i]
-                        apart[i] += distance * distance
-                for i in range(len(ratios)):
-                    load_per_lag = np.sqrt(ratios[i] / apart[i])
-                    moves = (fraction + _TOLERANCE) * load_per_lag < ONE
-                    ratios[i] = fraction * load_per_lag if moves else ONE
-                for c in range(len(values)):
-                    row, before = values[c, start:at], last[c, place : place + at - start]
-                    for i in range(len(row)):
-                        moved = row[i] + (before[i] - row[i]) * ratios[i]
-                        row[i] = moved if ratios[i] < ONE else before[i]
-                    if now.keep:
-                        copy(row, before)
+    @classmethod
+    def constants(cls, group: Group, draw: Draw) -> np.ndarray:
+        """Return the coefficients as one array (3 r,): own, late and T of each run."""
+        runs = draw.parameters[group.runs]
+        return np.column_stack(np.broadcast_arrays(*cls.coefficients(runs.T))).ravel()
+
+
+@dataclass(frozen=True)
+class Viscoelasticity(LowPass):
+    """Part of the load arrives late, as in a creeping elastomer; hysteresis depends on the loading rate."""
+
+    strength: float = ranged(SHARE, "Fraction of the load that arrives late, 0 to 1.")
+    time_constant: float = ranged(TIME_CONSTANT, "Time constant of the late part [s].")
+
+    @classmethod
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        strength, time_constant = parameters
+        return 1.0, strength, time_constant
+
+
+@dataclass(frozen=True)
+class SlowAdaptation(LowPass):
+    """The reading of a held load decays exponentially to a fraction of its initial value."""
+
+    fraction: float = ranged(SHARE, "Fraction of the initial reading that remains in the end, 0 to 1.")
+    time_constant: float = ranged(TIME_CONSTANT, "Time constant of the decay [s].")
+
+    @classmethod
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        fraction, time_constant = parameters
+        return fraction, fraction - 1.0, time_constant
+
+
+@dataclass(frozen=True)
+class FastAdaptation(LowPass):
+    """Only changes are measured: a first-order high-pass filter."""
+
+    time_constant: float = ranged(TIME_CONSTANT, "Time constant with which a held load fades [s].")
+
+    @classmethod
+    def coefficients(cls, parameters: np.ndarray) -> tuple:
+        return 0.0, -1.0, parameters[0]

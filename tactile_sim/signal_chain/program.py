@@ -1,27 +1,45 @@
-"""Run all stages of a signal chain in many environments, with their constants and memory in flat arrays."""
+"""Run all stages of a signal chain in many environments."""
 
 from __future__ import annotations
 
 import copy
-import dataclasses
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
-from tactile_sim.signal_chain.constants import Constants
-from tactile_sim.signal_chain.delay import Delay, is_full, move_slots
-from tactile_sim.signal_chain.draws import normal_table
-from tactile_sim.signal_chain.group import Group
-from tactile_sim.signal_chain.loops import REST
-from tactile_sim.signal_chain.run import MEMORY, MEMORY_END, Workspace, pack_program, run
-from tactile_sim.signal_chain.stage import Stage
-from tactile_sim.signal_chain.tare import Tare
+from tactile_sim._core import ChainProgram, ChainStage, ChainWorkspace
+from tactile_sim.errors import CommandError
+from tactile_sim.signal_chain.driver import History, Tare
+from tactile_sim.signal_chain.group import Group, normal_table
+from tactile_sim.signal_chain.stage import Codes, Now, Stage
+from tactile_sim.signal_chain.transmission import Delay
 
-_GROWTH = 1.5
-"""Factor by which the number of readings that a delay can store grows when it is full."""
-_ALIGNED = 16
-"""Alignment of the memory of each stage in float32 values: one cache line."""
+
+class Workspace:
+    """Arrays in which one thread computes the readings of an environment."""
+
+    def __init__(self, axes: np.ndarray, channels: int):
+        """Allocate the arrays.
+
+        Args:
+            axes: (3, taxels) float32 normals, see `Now.normals`.
+            channels: Number of channels of the readings.
+        """
+        self.axes, self.native = axes, ChainWorkspace(axes, channels)
+
+    @property
+    def valid(self) -> np.ndarray:
+        """(taxels,) uint8, 1 where the last reading is valid."""
+        return self.native.valid
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Workspace:
+        """Return a workspace with its own arrays."""
+        new = copy.copy(self)
+        new.native = self.native.copy()
+        return new
 
 
 class Program:
@@ -34,6 +52,7 @@ class Program:
         timestep: float,
         channels: int,
         episode: int = 0,
+        rate: float = 0.0,
     ):
         """Draw a value for each parameter that is a range, and allocate memory for the stages.
 
@@ -43,36 +62,54 @@ class Program:
             timestep: Time step of the simulation [s].
             channels: Number of channels of the readings.
             episode: Number of earlier resets.
+            rate: Expected rate of the readings [Hz], which sets the capacity of delays. It grows if necessary.
         """
-        self.groups = {
-            stage: dataclasses.replace(group, channels=channels) for stage, group in groups.items()
-        }
-        self.channels, self._timestep = channels, timestep
+        self.groups = {stage: replace(group, channels=channels) for stage, group in groups.items()}
         self.seeds = np.array(seeds, np.uint64)
         self.episodes = np.full(len(seeds), episode, np.uint64)
         """(n,) number of resets since the start."""
-        self.kept = np.full(len(seeds), -1, np.int64)
-        """(n,) step of the last stored reading; -1 if there is none."""
-        self._constants = Constants(self.groups, self.seeds, self.episodes)
-        self._rows = dict(zip(self.groups, self._constants.rows, strict=True))
-        self.memory = np.zeros((len(seeds), self._lay_out()), np.float32)
-        """(n, words) float32 memory of all stages."""
-        self._staged = np.zeros(len(self.groups[Tare].skin.positions), np.bool_)
+        self.channels, taxels = channels, len(self.groups[Tare].skin.positions)
+        self._staged = np.zeros(taxels, bool)
         for begin, end, _ in np.concatenate([group.pads for group in self.groups.values()]):
             self._staged[begin:end] = True
-        self._remembers = any(self._constants.random) or any(
+        self._native = ChainProgram(timestep, channels, self.seeds, self._staged, normal_table())
+        self._varies = [any(stage.scattered for stage in group.stages) for group in self.groups.values()]
+        self._random = [bool(group.random.any()) for group in self.groups.values()]
+        self._drawn: dict[tuple[int, int], list[Stage]] = {}
+        """Stages of your own with drawn parameters for all pads, by environment and index of the stage."""
+        self._memory: dict[int, np.ndarray] = {}
+        """(n, 2, rows, channels, taxels) memory of stages of your own by index, before and after the last
+        stored reading."""
+        self._numbers_size = 0
+        for index, (stage, group) in enumerate(self.groups.items()):
+            numbers = self._numbers(index, 0)
+            codes = group.codes or Codes(0.0, 0)
+            self._native.add(
+                ChainStage(
+                    key=stage.key(), hash=crc32(stage.key().encode()), pads=group.pads, runs=group.ranges,
+                    integers=stage.integers(group), linked=group.linked, recalled=group.recalled,
+                    rests=stage.rests, code_step=codes.step, least_code=codes.least,
+                    room=stage.room(group, rate), varies=self._varies[index], **numbers,
+                )
+            )  # fmt: skip
+            if stage.compute:
+                shape = len(seeds), 2, stage.memory_rows, channels, group.number
+                self._memory[index] = np.zeros(shape, np.float32)
+            if self._varies[index]:
+                self._numbers_size += sum(array.nbytes for array in numbers.values())
+        self._draw(range(1, len(seeds)), self._varies)
+        self.read_switches()
+        self._remembers = any(self._random) or any(
             stage.has_memory for stage in self.groups if stage is not Tare
         )
         self._untared = bool(self.groups[Tare].bodies)
-        self._pack()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Program:
         """Return a copy with its own memory, seeds and constants."""
         new = copy.copy(self)
-        for name in ("groups", "_constants", "seeds", "episodes", "kept", "memory"):
+        new._native = self._native.copy()
+        for name in ("groups", "seeds", "episodes", "_drawn", "_memory"):
             setattr(new, name, copy.deepcopy(getattr(self, name), memo))
-        new._rows = dict(zip(new.groups, new._constants.rows, strict=True))
-        new._pack()
         return new
 
     @property
@@ -83,53 +120,49 @@ class Program:
     @property
     def waits_for_tare(self) -> bool:
         """True if an automatic tare is still pending in some environment."""
-        if self._untared:  # a tare is never undone
-            begin = self.columns(Tare).start + 1
-            self._untared = not self.memory[:, begin : begin + len(self.groups[Tare].runs)].all()
+        self._untared = self._untared and self._native.waits_for_tare  # a tare is never undone
         return self._untared
-
-    @property
-    def tared(self) -> np.ndarray:
-        """(n,) whether each environment was tared."""
-        return self.memory[:, self.columns(Tare).start] != 0.0
 
     @property
     def output_type(self) -> type[np.floating]:
         """Type that stores the output exactly: stages compute float32; taxels without stages stay float64."""
         return np.float32 if self._staged.all() else np.float64
 
+    @property
+    def bytes_per_environment(self) -> int:
+        """Size of the constants and memory of each environment [bytes]."""
+        own = sum(memory[0].nbytes for memory in self._memory.values())
+        return sum(self._native.memory_bytes) + own + self._numbers_size
+
+    def kept(self, env: int) -> int:
+        """Return the step of the last stored reading of an environment; -1 if there is none."""
+        return self._native.kept(env)
+
+    def tared(self, env: int) -> bool:
+        """Return whether an environment was tared."""
+        return self._native.tared(env)
+
     def zero(self, env: int) -> np.ndarray:
         """Return the values (taxels, channels) that the tare subtracts in an environment."""
-        own, size = self.columns(Tare), self.channels * len(self.groups[Tare].skin.positions)
-        return np.ascontiguousarray(self.memory[env, own.stop - size : own.stop].reshape(self.channels, -1).T)
+        return self._native.zero(env)
 
     def tare(self, envs: np.ndarray, zero: np.ndarray) -> None:
         """Tare some environments: set the readings to subtract from all their later readings.
-
-        If no pad has the stage `Tare`, the first call enlarges ``memory``.
 
         Args:
             envs: (k,) int64 indices of the environments.
             zero: (k, taxels, channels) Readings to subtract.
         """
-        group = self.groups[Tare]
-        if not group.room:
-            group.room = 1
-            self.memory = np.pad(self.memory, ((0, 0), (0, self._lay_out() - self.memory.shape[1])))
-            self._pack()
-        own, size = self.columns(Tare), self.channels * len(group.skin.positions)
-        self.memory[envs, own.start] = 1.0
-        self.memory[envs, own.stop - size : own.stop] = zero.swapaxes(1, 2).reshape(len(zero), -1)
+        for env, readings in zip(envs.tolist(), zero, strict=True):
+            self._native.tare(env, np.ascontiguousarray(readings, float))
 
-    def columns(self, stage: type[Stage]) -> slice:
-        """Return the columns of ``memory`` (n, words) that belong to a stage."""
-        row = self._rows[stage]
-        return slice(int(row[MEMORY]), int(row[MEMORY_END]))
+    def clear_tare(self) -> None:
+        """Return environment 0 to the state before any tare."""
+        self._native.tare(0, None)
 
-    @property
-    def bytes_per_environment(self) -> int:
-        """Size of the constants and memory of each environment [bytes]."""
-        return (self._constants.size + self.memory.nbytes) // len(self.memory)
+    def history(self, env: int) -> dict[str, np.ndarray]:
+        """Return the last outputs of an environment, see `History.outputs`."""
+        return History.outputs(self.groups[History], self._native.history(env))
 
     def run(
         self,
@@ -149,42 +182,30 @@ class Program:
             workspace: Arrays of this thread.
             envs: (k,) int64 indices of the environments.
             steps: (n,) int64 step of each environment since its last reset.
-            truth: (n, taxels, channels) ideal readings.
+            truth: (n, taxels, channels) ideal readings, float32 or float64.
             output: (n, taxels, channels) Array that is filled at ``envs``, or (0, taxels, channels) for no
-                output.
-            keep: Whether to update ``memory`` and ``kept``.
+                output, float32 or float64.
+            keep: Whether to update the memory of the stages.
             until: Apply only the stages before this one; None applies all.
+
+        Raises:
+            CommandError: A stage of your own returned an array of the wrong shape.
         """
-        count = len(self._rows) if until is None else list(self._rows).index(until)
-        run(
-            envs, steps, truth, output, keep, count, self._timestep, self._awake_words, self._tared_at,
-            self._table, workspace.table,
-        )  # fmt: skip
+        count = len(self.groups) if until is None else list(self.groups).index(until)
+
+        def compute(index: int, env: int, *now: Any) -> None:
+            self._compute(workspace, index, env, *now)
+
+        self._native.run(workspace.native, envs, steps, truth, output, keep, count, compute)
 
     def make_room(self, steps: np.ndarray) -> None:
-        """Ensure that the delay has room for another reading, before `run` stores it.
-
-        No room is needed if the new reading can replace the oldest one, that is, if the second oldest has
-        arrived on every pad. Otherwise ``memory`` is enlarged; stored readings are kept.
+        """Ensure that delays can store another reading, before `run` stores it.
 
         Args:
             steps: (n,) int64 step of each environment since its last reset.
         """
-        own = self._slots
-        if not own:
-            return
-        group = self.groups[Delay]
-        room, before, runs = group.room, self.memory, len(group.runs)
-        if not is_full(before, own.start, own.stop, room, runs, self.kept, steps):
-            return
-        group.room = max(room + 1, int(_GROWTH * room))
-        self.memory = np.zeros((len(before), self._lay_out()), np.float32)
-        new = self.columns(Delay)
-        self.memory[:, : own.start] = before[:, : own.start]
-        rest = before.shape[1] - own.stop - -own.stop % _ALIGNED  # the stages after the delay
-        self.memory[:, self.memory.shape[1] - rest :] = before[:, before.shape[1] - rest :]
-        move_slots(before[:, own], self.memory[:, new], room, group.room)
-        self._pack()
+        if Delay in self.groups:
+            self._native.make_room(steps)
 
     def restart(self, envs: np.ndarray, seed: int | np.ndarray | None = None) -> None:
         """Reset the memory and random numbers of environments and draw from ranges again. The tare is kept.
@@ -194,38 +215,118 @@ class Program:
             seed: New seed, or one for each environment. None keeps the seeds, and draws other values from
                 ranges than before.
         """
-        self.kept[envs] = -1
-        self.memory[envs, : self.columns(Tare).start] = 0.0
         if seed is None:
             self.episodes[envs] += np.uint64(1)
         else:
             self.seeds[envs], self.episodes[envs] = seed, 0
-        self._constants.draw(envs, self.seeds, self.episodes, seed is not None)
+        for env in envs.tolist():
+            self._native.restart(env, int(self.seeds[env]))
+        for memory in self._memory.values():
+            memory[envs] = 0.0
+        self._draw(envs.tolist(), self._varies if seed is not None else self._random)
 
     def read_switches(self) -> None:
         """Apply changes of `Stage.enabled` in the groups. Memory is kept."""
-        self._constants.read_switches()
-        self._pack()
+        for index, group in enumerate(self.groups.values()):
+            self._native.set_bypassed(index, group.bypassed)
 
-    def _pack(self) -> None:
-        """Update the table of the arrays, after an array was replaced."""
-        self._arrays = (
-            self.seeds, self.kept, self._staged, *self._constants.arrays, self.memory, normal_table()
-        )  # fmt: skip
-        self._table = pack_program(self._arrays)
-        self._tared_at = self.columns(Tare).start
-        self._slots = self.columns(Delay) if Delay in self.groups else None
+    def _draw(self, envs: Sequence[int], wanted: Sequence[bool]) -> None:
+        """Draw the parameters of the wanted stages in some environments."""
+        for env in envs if any(wanted) else ():
+            for index, varies in enumerate(wanted):
+                if varies:
+                    self._native.set_numbers(index, env, **self._numbers(index, env))
 
-    def _lay_out(self) -> int:
-        """Assign memory to the flags of awake blocks and to all stages, the tare last; return the size."""
-        blocks = -(-len(self.groups[Tare].skin.positions) // REST)
-        place = self._awake_words = _aligned(-(-blocks // 4)) if any(s.rests for s in self.groups) else 0
-        for stage in sorted(self._rows, key=lambda stage: stage is Tare):
-            row, size = self._rows[stage], stage.words(self.groups[stage])
-            row[MEMORY], row[MEMORY_END] = place, place + size
-            place += _aligned(size)
-        return place
+    def _numbers(self, index: int, env: int) -> dict[str, np.ndarray]:
+        """Return the parameters, constants and deviations of a stage in an environment."""
+        stage, group = list(self.groups.items())[index]
+        draw = group.draw(int(self.seeds[env]), int(self.episodes[env]))
+        if stage.compute:
+            self._drawn[index, env] = [
+                replace(own, **dict(zip(own.numbers(), row, strict=True))) if own.random else own
+                for own, row in zip(group.stages, draw.parameters.tolist(), strict=True)
+            ]
+        return {
+            "parameters": draw.parameters[group.runs],
+            "constants": stage.constants(group, draw).astype(np.float32),
+            "deviations": stage.deviations(group, draw),
+        }
+
+    def _compute(
+        self,
+        workspace: Workspace,
+        index: int,
+        env: int,
+        step: int,
+        interval: float,
+        first: bool,
+        again: bool,
+        keep: bool,
+        key: int,
+    ) -> None:
+        """Compute a stage of your own in one environment, with arguments as in `Now`.
+
+        Args:
+            workspace: Arrays of this thread.
+            index: Index of the stage.
+            env: Index of the environment.
+            step: As in `Now`.
+            interval: As in `Now`.
+            first: As in `Now`.
+            again: True if a reading of this step is stored, which the new one replaces.
+            keep: Whether to update the memory.
+            key: Key for random numbers, from the seed, the stage and the step.
+        """
+        group = list(self.groups.values())[index]
+        stages = self._drawn[index, env if self._varies[index] else 0]
+        before, after = self._memory[index][env]
+        for stage, name, (begin, end, place) in zip(
+            stages, group.names.tolist(), group.pads.tolist(), strict=True
+        ):
+            values, taxels = workspace.native.values[:, begin:end], slice(place, place + end - begin)
+            valid = workspace.valid[begin:end]
+            now = Now(step, interval, first, workspace.axes[:, begin:end], valid, (key, name))
+            memory = (before if again else after)[..., taxels].copy()
+            result = np.asarray(stage.compute(values.copy(), memory, now))
+            if result.shape != values.shape:
+                raise CommandError(
+                    f"stage {stage.key()!r}: compute must return an array {values.shape}, got {result.shape}"
+                )
+            values[:] = result
+            if keep:
+                if not again:
+                    before[..., taxels] = after[..., taxels]
+                after[..., taxels] = memory
 
 
-def _aligned(words: int) -> int:
-    return words + -words % _ALIGNED
+def compact(groups: dict[type[Stage], Group]) -> dict[type[Stage], Group]:
+    """Return groups whose stages need less memory and give the same readings.
+
+    No stage may be switched on or off afterwards.
+
+    Args:
+        groups: Group of pads for each stage, in the order of the stages.
+
+    Returns:
+        The groups, with `Group.linked`, `Group.recalled` and `Group.codes` set.
+    """
+    made: dict[type[Stage], Group] = {}
+    recalled: set[str] = set()
+    codes: dict[str, Codes | None] = {}
+    for stage, group in groups.items():
+        pads = [(pad.name, own) for pad, own in zip(group.bodies, group.stages, strict=True)]
+        inputs = {codes.get(name) for name, _ in pads}
+        made[stage] = replace(
+            group,
+            linked=stage.recalls and all(name in recalled for name, _ in pads),
+            recalled=stage.recalls,
+            codes=inputs.pop() if len(inputs) == 1 else None,
+        )
+        for name, own in pads:
+            if own.enabled:
+                codes[name] = own.output_codes(codes.get(name))
+            if own.enabled and stage.recalls:
+                recalled.add(name)
+            else:
+                recalled.discard(name)
+    return made

@@ -1,99 +1,24 @@
-"""Base class of the stages of the signal chain, and the arguments of their computations."""
+"""Base classes of the stages of the signal chain. `core/src/stages.cpp` contains the computations."""
 
 from __future__ import annotations
 
 import re
 from abc import ABC
 from dataclasses import MISSING, dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
-from numba import types  # noqa: TID251
 
-from tactile_sim.compilation import kernel, make_caller
 from tactile_sim.schema import Flag, Integer, Number, Ranged, checks, parameter
 
 if TYPE_CHECKING:
-    from tactile_sim.signal_chain.codes import Codes
     from tactile_sim.signal_chain.group import Draw, Group
 
 SLACK = 1e-9
 """Tolerance for rounding errors, so that 1.1 s / 0.1 s is 11 steps."""
 ENABLED = "enabled"
 """Key that every stage has in addition to its parameters."""
-
-
-class Own(NamedTuple):
-    """Data of a stage for its computation on the taxels of a group in one environment.
-
-    The taxels form b runs. A run is one pad, or several adjacent pads with the same parameters (see
-    `Stage.joined`).
-    """
-
-    ranges: np.ndarray
-    """(b, 3) int64. For each run: index of its first taxel in the skin, end of its taxels in the skin
-    (exclusive), and index of its first taxel in the group."""
-    parameters: np.ndarray
-    """(b, p) values of the numeric parameters, in the order of the fields."""
-    constants: np.ndarray
-    """(k,) float32 result of `Stage.constants`."""
-    integers: np.ndarray
-    """(m,) int32 result of `Stage.integers`."""
-
-
-class Now(NamedTuple):
-    """Data of the current reading, for the computation of a stage in one environment."""
-
-    step: int
-    """Number of steps since the start or the last reset."""
-    interval: float
-    """Time since the last stored reading [s], or 0 if there is none."""
-    first: bool
-    """True if no reading has been stored yet."""
-    again: bool
-    """True if a reading of this step is already stored. The new reading replaces it."""
-    keep: bool
-    """Whether to update the memory. If not, it must not change."""
-    key: np.uint64
-    """Key for random numbers, derived from the seed, the stage and the step."""
-    timestep: float
-    """Time step of the simulation [s]."""
-    axes: np.ndarray
-    """(3, taxels) float32 normals in the frame of the readings; zeros in the world frame."""
-    valid: np.ndarray
-    """(taxels,) uint8, 1 if the current reading is valid. Stages with ``marks`` can change it."""
-    awake: np.ndarray
-    """(blocks,) uint8 state of each block of `loops.REST` taxels: 0 if its readings have been 0 since the
-    last reset, `loops.LOADED` if its ideal readings are not 0 now, `loops.AWAKE` otherwise. A stage that
-    spreads loads to a block with state 0 must set the state to `loops.AWAKE`."""
-    normals: np.ndarray
-    """Table from which normally distributed numbers are drawn, see `draws.normal_table`."""
-    last: np.ndarray
-    """(channels, taxels) float32 last stored output of the previous stage, see `Stage.recalls`. Only taxels
-    that are `awake` are set."""
-    work: np.ndarray
-    """(>= 4 + channels, taxels) float32 scratch memory."""
-
-
-_FLOATS, _TABLE = types.float32[::1], types.float32[:, ::1]
-COMPUTATION = (
-    _TABLE,
-    types.NamedTuple((types.int64[:, ::1], types.float64[:, ::1], _FLOATS, types.int32[::1]), Own),
-    _FLOATS,
-    types.NamedTuple(
-        (
-            types.int64, types.float64, types.boolean, types.boolean, types.boolean, types.uint64,
-            types.float64, _TABLE, types.uint8[::1], types.uint8[::1], _FLOATS,
-            _TABLE, _TABLE,
-        ),
-        Now,
-    ),
-)  # fmt: skip
-"""Types of the arguments of `Stage.compute`."""
-call_stage = make_caller(COMPUTATION)
-"""Kernel that calls a compiled computation by address: ``call_stage(address, values, own, memory, now)``."""
-computation = kernel(error_model="numpy", counted=False, no_cpython_wrapper=True, no_cfunc_wrapper=True)
-"""Decorator that compiles a `Stage.compute`, which only kernels can call."""
 
 
 def ranged(check: Number, doc: str, default: float | Any = MISSING) -> Any:
@@ -107,21 +32,54 @@ def ranged(check: Number, doc: str, default: float | Any = MISSING) -> Any:
     return parameter(Ranged(check), doc, default)
 
 
+class Codes(NamedTuple):
+    """Values that a converter can output: ``least + k`` steps, with k from 0 to 65,535."""
+
+    step: float
+    """Width of a step [units]."""
+    least: int
+    """Smallest value in steps."""
+
+    def contain(self, value: float) -> bool:
+        """Return whether a value, rounded to float32, is stored exactly."""
+        number, least = np.float32(value), np.float32(self.least)
+        code = np.rint(number * np.float32(1.0 / self.step)) - least
+        if not 0 <= code <= np.iinfo(np.uint16).max:
+            return False
+        return np.float32(float(code + least) * self.step).tobytes() == number.tobytes()
+
+
+@dataclass(frozen=True)
+class Now:
+    """Data of the current reading, for the computation of a stage of your own on the n taxels of a pad."""
+
+    step: int
+    """Number of steps since the start or the last reset."""
+    interval: float
+    """Time since the last stored reading [s], or 0 if there is none."""
+    first: bool
+    """True if no reading has been stored yet."""
+    normals: np.ndarray
+    """(3, n) float32 outward normals in the frame of the readings; zeros in the world frame."""
+    valid: np.ndarray
+    """(n,) uint8, 1 if the current reading is valid. The stage can change it, see `Stage.marks`."""
+    key: tuple[int, int]
+    """Key for random numbers, derived from the seed, the stage, the step and the pad."""
+
+    @cached_property
+    def random(self) -> np.random.Generator:
+        """Random numbers that depend only on the seed, the stage, the step and the pad."""
+        return np.random.Generator(np.random.Philox(key=self.key))
+
+
 @dataclass(frozen=True)
 class Stage(ABC):
     """One stage of the signal chain.
 
     A subclass is a dataclass whose fields, created with `ranged` or `tactile_sim.schema.parameter`, are its
-    parameters for one pad. Its docstring is one sentence for users. Its computation is compiled::
-
-        @staticmethod
-        @computation
-        def compute(values, own, memory, now):
-
-    It changes the readings ``values`` (channels, taxels of the skin) of one environment in place, at the
-    taxels in ``own.ranges``. ``memory`` (`words`,) is the entire state of the stage. The computation writes
-    to it only if ``now.keep``, and a reset sets it to zero, except in `Tare`. Storing a reading twice for one
-    step must have the same effect as storing it once. Readings and memory are float32, as in messages.
+    parameters for one pad. Its docstring is one sentence for users. The core library computes the stages of
+    this package; it receives the numbers that `constants`, `deviations` and `integers` return. A stage of
+    your own has a method `compute` instead.
     """
 
     enabled: bool = field(
@@ -129,19 +87,28 @@ class Stage(ABC):
         kw_only=True,
         metadata={"check": Flag(), "doc": "Whether the stage changes readings. *live*"},
     )
-    compute: ClassVar[Any]
+    compute: ClassVar[Any] = None
+    """``compute(self, values, memory, now)`` of a stage of your own.
+
+    It returns the readings (channels, n) of the n taxels of a pad after the stage, from those before it,
+    ``values``, which are float32 and which it may change. The parameters of ``self`` are numbers that were
+    drawn from their ranges. ``memory`` (`memory_rows`, channels, n) contains what the computation has written
+    to it at the last stored reading; a reset sets it to zero. ``now`` is a `Now`.
+    """
+    memory_rows: ClassVar[int] = 0
+    """Number of arrays (channels, n) in the memory of a stage of your own."""
     has_memory: ClassVar[bool] = False
     """True if a reading depends on earlier ones."""
     rests: ClassVar[bool] = False
-    """True if the stage skips taxels that are not `Now.awake`, because their readings and memory are 0."""
+    """True if the stage skips taxels whose readings were 0 since the last reset."""
     marks: ClassVar[bool] = False
     """True if the stage can mark readings as invalid."""
     recalls: ClassVar[bool] = False
-    """True if `compute` can write the last stored output of the stage to ``now.last`` for the next stage.
+    """True if the stage can recall its last output, so that the next stage need not store its last input."""
 
-    It writes this output only if ``Group.recalled``. Such a stage must also set `rests`, so that it skips the
-    same taxels as the next stage.
-    """
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        cls.has_memory = cls.has_memory or cls.memory_rows > 0
 
     @classmethod
     def key(cls) -> str:
@@ -165,7 +132,7 @@ class Stage(ABC):
 
     @classmethod
     def numbers(cls) -> list[str]:
-        """Return the names of the numeric parameters, which are the columns of ``Own.parameters``."""
+        """Return the names of the numeric parameters, which the computation receives in this order."""
         kinds = Flag | Number | Integer | Ranged
         return [name for name, check in checks(cls).items() if isinstance(check, kinds) and name != ENABLED]
 
@@ -187,26 +154,58 @@ class Stage(ABC):
         return None
 
     @classmethod
-    def words(cls, group: Group) -> int:
-        """Return the number of float32 values that the stage stores in the memory of each environment."""
+    def room(cls, group: Group, rate: float) -> int:
+        """Return the number of readings that the stage can store.
+
+        Args:
+            group: The pads that have this stage.
+            rate: Expected rate of the readings [Hz].
+        """
         return 0
 
     @classmethod
     def integers(cls, group: Group) -> np.ndarray:
-        """Return the integers (m,) that `compute` receives as ``own.integers``.
-
-        They do not depend on random numbers, so they are the same in all environments.
-        """
+        """Return tables (m,) int32 for the computation. They are the same in all environments."""
         return np.empty(0, np.int32)
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the numbers (k,) that `compute` receives as ``own.constants``.
-
-        They are computed after each draw of parameters, and are constant until the next draw.
+        """Return numbers (k,) for the computation, which are constant until the next draw.
 
         Args:
             group: The pads that have this stage.
             draw: Drawn parameters of one environment.
         """
         return np.empty(0)
+
+    @classmethod
+    def deviations(cls, group: Group, draw: Draw) -> np.ndarray:
+        """Return the random deviations of taxels (m,), see `Draw.normal`. Arguments as in `constants`."""
+        return np.empty(0, np.int16)
+
+
+@dataclass(frozen=True)
+class ScatteredStage(Stage):
+    """Base class of stages with a value for each taxel and random deviations.
+
+    Subclasses have the parameters: the value of all taxels, ``scatter``, and ``taxels`` with a value for each
+    taxel. The constants are the values of all taxels, if there are lists.
+    """
+
+    @classmethod
+    def check(cls, group: Group) -> None:
+        group.check_lists()
+
+    @classmethod
+    def columns(cls, group: Group) -> int:
+        """Return the number of random deviations for each taxel."""
+        return 1
+
+    @classmethod
+    def constants(cls, group: Group, draw: Draw) -> np.ndarray:
+        lists = any(stage.taxels for stage in group.stages)
+        return group.each_taxel(draw, cls.numbers()[0]) if lists else np.empty(0)
+
+    @classmethod
+    def deviations(cls, group: Group, draw: Draw) -> np.ndarray:
+        return draw.normal(cls.columns(group)) if group.ends[1, :, 1].any() else np.empty(0, np.int16)

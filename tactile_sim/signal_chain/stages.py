@@ -6,21 +6,23 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from tactile_sim.errors import ConfigError, ErrorList, suggest
+from tactile_sim.errors import CommandError, ConfigError, ErrorList, suggest
 from tactile_sim.patterns import match
 from tactile_sim.schema import Check, shown
-from tactile_sim.signal_chain.adaptation import FastAdaptation, SlowAdaptation, Viscoelasticity
-from tactile_sim.signal_chain.amplifier import Gain, Offset, Saturation
+from tactile_sim.signal_chain.amplifier import Drift, Gain, Noise, Offset, Saturation
 from tactile_sim.signal_chain.converter import Quantisation, Smoothing, Threshold
 from tactile_sim.signal_chain.curve import Calibration, Transfer
-from tactile_sim.signal_chain.delay import Delay
-from tactile_sim.signal_chain.driver import Clip, Contact, History
+from tactile_sim.signal_chain.driver import Clip, Contact, History, Tare
 from tactile_sim.signal_chain.group import Group, Taxels
-from tactile_sim.signal_chain.material import CrossTalk, Hysteresis
-from tactile_sim.signal_chain.noise import Drift, Noise
+from tactile_sim.signal_chain.material import (
+    CrossTalk,
+    FastAdaptation,
+    Hysteresis,
+    SlowAdaptation,
+    Viscoelasticity,
+)
 from tactile_sim.signal_chain.stage import Stage
-from tactile_sim.signal_chain.tare import Tare
-from tactile_sim.signal_chain.transmission import DeadTaxels, Dropout
+from tactile_sim.signal_chain.transmission import DeadTaxels, Delay, Dropout
 
 if TYPE_CHECKING:
     from tactile_sim.skin import Pad
@@ -54,12 +56,40 @@ STAGES: dict[str, type[Stage]] = {
 }
 """All stages in order of application: material, receptor, amplifier, converter, wires, bus, driver."""
 
+
+
+def _parameters(stage: type[Stage]) -> dict[str, Check]:
+    return {f"{stage.key()}.{field.name}": field.metadata["check"] for field in dataclasses.fields(stage)}
+
+
 PARAMETERS: dict[str, Check] = {
-    f"{key}.{field.name}": field.metadata["check"]
-    for key, stage in STAGES.items()
-    for field in dataclasses.fields(stage)
+    name: check for stage in STAGES.values() for name, check in _parameters(stage).items()
 }
 """Check for the values of each stage parameter, by key ``<stage>.<parameter>``."""
+
+
+def add_stage(stage: type[Stage], before: str) -> None:
+    """Add a stage of your own, see `Stage.compute`, before any configuration is loaded.
+
+    Args:
+        stage: Dataclass whose parameters become keys of ``skin.sensor.<pad>.<stage>``.
+        before: Key of the stage that follows it, such as ``noise``.
+
+    Raises:
+        CommandError: The stage has no method ``compute``, its key is in use, or there is no stage ``before``.
+    """
+    key = stage.key()
+    if stage.compute is None or key in STAGES:
+        fault = "must have a key that is not in use" if key in STAGES else "must have a method compute"
+        raise CommandError(f"add_stage: stage {key!r}: {fault}")
+    if before not in STAGES:
+        raise CommandError(f"add_stage: no stage {before!r}{suggest(before, STAGES)}")
+    order = list(STAGES)
+    order.insert(order.index(before), key)
+    stages = STAGES | {key: stage}
+    STAGES.clear()
+    STAGES.update({key: stages[key] for key in order})
+    PARAMETERS.update(_parameters(stage))
 
 
 def make_stages(
@@ -115,7 +145,6 @@ def make_groups(
         bodies = [pad for pad in pads if key in chosen.get(pad.name, {})]
         if bodies or stage is Tare:
             groups[stage] = Group(bodies, [chosen[pad.name][key] for pad in bodies], skin)
-    groups[Tare].room = int(bool(groups[Tare].bodies))
     try:
         for stage, group in groups.items():
             stage.check(group)

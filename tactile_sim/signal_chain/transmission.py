@@ -1,22 +1,16 @@
-"""Stages between a taxel's converter and the computer: broken wires and lost readings."""
+"""Stages between a taxel's converter and the computer: broken wires, lost readings and latency."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import SHARE, Integers, Number, parameter
-from tactile_sim.signal_chain.codes import Codes, load, save, stored_words
-from tactile_sim.signal_chain.draws import fill_bits, hash32
 from tactile_sim.signal_chain.group import Draw, Group
-from tactile_sim.signal_chain.loops import ZERO, span
-from tactile_sim.signal_chain.stage import Stage, computation, ranged
-
-_BLOCK = 64
-"""Number of taxels among which lost readings are searched at once."""
+from tactile_sim.signal_chain.stage import SLACK, Codes, Stage, ranged
 
 
 @dataclass(frozen=True)
@@ -67,16 +61,6 @@ class DeadTaxels(Stage):
             rows.append(own)
         return np.concatenate([np.empty((0, 2)), *rows]).ravel()
 
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        for k in range(0, len(own.constants), 2):
-            taxel = np.int64(own.constants[k])
-            if taxel >= 0:
-                now.valid[taxel] = 0
-                for c in range(len(values)):
-                    values[c, taxel] = own.constants[k + 1]
-
 
 @dataclass(frozen=True)
 class Dropout(Stage):
@@ -91,52 +75,29 @@ class Dropout(Stage):
     def output_codes(self, codes: Codes | None) -> Codes | None:
         return codes if codes and codes.contain(0.0) else None
 
+
+@dataclass(frozen=True)
+class Delay(Stage):
+    """Readings arrive late: the newest one that has arrived is reported, or zero if none has arrived yet."""
+
+    time: float = ranged(Number(least=0, most=10, unit="s"), "Latency [s].")
+    jitter: float = ranged(
+        Number(least=0, most=10, unit="s"),
+        "Maximum additional latency [s], drawn uniformly for each reading of the body.",
+        default=0.0,
+    )
+    has_memory = True
+    marks = True
+
+    @property
+    def joined(self) -> bool:
+        return not self.random and self.jitter == 0.0
+
+    def output_codes(self, codes: Codes | None) -> Codes | None:
+        return codes if codes and codes.contain(0.0) else None
+
     @classmethod
-    def words(cls, group: Group) -> int:
-        """Return the size of the last reading of all taxels in the group.
-
-        It includes all channels, and is stored before readings are set to zero.
-        """
-        return stored_words(group.channels * group.number, group.codes is not None)
-
-    @classmethod
-    def integers(cls, group: Group) -> np.ndarray:
-        return group.codes.integers if group.codes else super().integers(group)
-
-    @staticmethod
-    @computation
-    def compute(values, own, memory, now):
-        taxels = own.ranges[-1, 2] + own.ranges[-1, 1] - own.ranges[-1, 0]
-        for b in range(len(own.ranges)):
-            begin, end, first = span(own, b)
-            hold, zero = 0.0 if now.first else own.parameters[b, 0], own.parameters[b, 1]
-            bits = now.work[0].view(np.uint32)[: end - begin]
-            fill_bits(now.key, begin, bits)
-            if hold > 0.0:
-                _replace(bits, hold, values, begin, memory, first, taxels, own.integers)
-            if now.keep:
-                for c in range(len(values)):
-                    save(values[c, begin:end], memory, c * taxels + first, own.integers)
-            if zero > 0.0:
-                for i in range(len(bits)):
-                    bits[i] = hash32(bits[i])
-                _replace(bits, zero, values, begin, memory[:0], first, taxels, own.integers)
-
-
-@kernel(counted=False)
-def _replace(bits, share, values, begin, memory, first, taxels, codes):
-    """Replace the readings of a random share of taxels by those in memory, or by 0 if it is empty."""
-    most = np.uint32(max(share * 2.0**32 - 1.0, 0.0))
-    for start in range(0, len(bits), _BLOCK):
-        own, chosen = bits[start : start + _BLOCK], np.int32(0)
-        for i in range(len(own)):
-            chosen = np.int32(chosen | np.int32(own[i] <= most))
-        if chosen:
-            for i in range(start, start + len(own)):
-                if bits[i] <= most:
-                    for c in range(len(values)):
-                        reading = values[c, begin + i : begin + i + 1]
-                        if len(memory):
-                            load(memory, c * taxels + first + i, codes, reading)
-                        else:
-                            reading[0] = ZERO
+    def room(cls, group: Group, rate: float) -> int:
+        """Return the number of readings that are on their way, or 2 without a rate."""
+        late = group.ends[1].sum(axis=1).max()  # time and jitter
+        return max(2, 1 + math.ceil(late * rate - SLACK))

@@ -126,13 +126,12 @@ class CommandedScene:
             return self._motion_steps - self.steps_since_reset % self._motion_steps
         return max(1, self._rest_at - self.steps_since_reset) if self._rest_at else 1 << 30
 
-    @exclusive
     def apply_commands(self) -> None:
         """Apply commands and built-in motion for the next step, and update trajectory and gripper goals.
 
         Repeated calls before the same step have no further effect.
         """
-        if self.motion and self.moving and self.steps_since_reset % self._motion_steps == 0:
+        if self.motion and not self._commanded and self.steps_since_reset % self._motion_steps == 0:
             if self._moved_at != self.steps_since_reset:
                 self._move(self.motion)
             self._moved_at = self.steps_since_reset
@@ -140,7 +139,8 @@ class CommandedScene:
             self._rest()
         if self._goals:
             self._goals = [goal for goal in self._goals if not goal.update(self.engine)]
-        self.commander.apply(self.engine)
+        if self.commander.every_step:
+            self.commander.apply(self.engine)
 
     def _move(self, motion: Motion) -> None:
         """Let built-in motion set the controls, or end it if they were changed since it last did."""

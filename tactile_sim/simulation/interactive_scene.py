@@ -69,7 +69,8 @@ class InteractiveScene(CommandedScene):
         Repeated calls before the same step have no further effect.
         """
         super().apply_commands()
-        self.hands.apply(self.engine, self.steps_since_reset)
+        if self.hands.active:
+            self.hands.apply(self.engine, self.steps_since_reset)
 
     @exclusive
     def set_body_state(

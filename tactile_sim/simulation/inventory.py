@@ -222,6 +222,21 @@ def _sensors(simulation: Simulation) -> Listing:
     return Listing("sensors", columns, rows)
 
 
+def _cameras(simulation: Simulation) -> Listing:
+    rows = [
+        (
+            name,
+            f"cameras/{topic_token(name)}",
+            simulation.names.bodies[camera.body],
+            [camera.width, camera.height],
+            camera.rate or simulation.settings.rates.images,
+            camera.depth,
+        )
+        for name, camera in simulation.cameras.items()
+    ]
+    return Listing("cameras", ("camera", "topic", "body", "image", "rate", "depth"), rows)
+
+
 def _kind(enum: type, value: int) -> str:
     """Return the short lower-case name of a value of a MuJoCo enum, such as ``box`` for ``mjGEOM_BOX``."""
     return enum(value).name.split("_", 1)[1].lower()
@@ -234,7 +249,7 @@ def contents(simulation: Simulation) -> list[Listing]:
         simulation: Simulation of the scene.
 
     Returns:
-        Tables of pads, bodies, geoms, joints, actuators, contact sensors, other sensors and feelers.
+        Tables of pads, bodies, geoms, joints, actuators, contact sensors, other sensors, feelers and cameras.
     """
-    makers = (_pads, _bodies, _geoms, _joints, _actuators, _contact_sensors, _sensors, _feelers)
+    makers = (_pads, _bodies, _geoms, _joints, _actuators, _contact_sensors, _sensors, _feelers, _cameras)
     return [make(simulation) for make in makers]

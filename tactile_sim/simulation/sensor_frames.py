@@ -93,9 +93,23 @@ class SensorFrames:
         word = {_SITE: "site", _GEOM: "geom", _CAMERA: "camera", _INERTIAL: "inertial"}[kind]
         word = "range" if along_x else word
         body = self.body_of(kind, thing)
-        frame = self._prefix + self._name(kind, thing, word)
+        return self.add(self._name(kind, thing, word), body, position, quaternion, word)
+
+    def add(
+        self, name: str, body: int, position: np.ndarray, quaternion: np.ndarray, kind: str = "frame"
+    ) -> str:
+        """Add a frame and return its name with the prefix, and if necessary with its kind appended.
+
+        Args:
+            name: Name of the frame.
+            body: Id of the body to which it is fixed.
+            position: (3,) position in the frame of the body [m].
+            quaternion: (4,) orientation in the frame of the body, wxyz.
+            kind: Word to append while another frame has that name.
+        """
+        frame = self._prefix + name
         while frame in self._body_frames or frame in self.names:
-            frame += f"_{word}"
+            frame += f"_{kind}"
         self.names.append(frame)
         self.bodies.append(body)
         self.positions.append(position)

@@ -11,7 +11,8 @@ import mujoco
 import numpy as np
 
 from tactile_sim.arguments import whole
-from tactile_sim.config import Settings, configured_scene, skin_plan
+from tactile_sim.cameras import CameraProcess
+from tactile_sim.config import Settings, configured_scene, resolve_cameras, skin_plan
 from tactile_sim.config.switches import switches_of_pads
 from tactile_sim.errors import ConfigError, EngineError, PhysicsError, located
 from tactile_sim.exclusive import Use, exclusive
@@ -63,6 +64,19 @@ class Simulation(InteractiveScene):
         self.frames = body_frames(checked, names)
         """Names of the bodies' TF frames, indexed by body id."""
         self.sensor_frames = SensorFrames(model, names, self.frames, checked.frame_prefix)
+        self.cameras = resolve_cameras(checked, model, names)
+        """Cameras whose images are published, by name."""
+        self.camera_frames = {
+            name: self.sensor_frames.add(
+                f"{name}_optical_frame", camera.body, camera.position, camera.quaternion
+            )
+            for name, camera in self.cameras.items()
+        }
+        """Names of the TF frames of the cameras, by camera name."""
+        self.camera_streams = {
+            name: f"cameras/{name}" if camera.rate else "images" for name, camera in self.cameras.items()
+        }
+        """Names of the streams of the cameras, by camera name; a camera with a rate has its own."""
         plan = skin_plan(checked, model, names)
         self.stages = plan.stages
         """Parameters of the signal chain by pad name or pattern, including those of presets."""
@@ -103,8 +117,6 @@ class Simulation(InteractiveScene):
         """Names of the streams in which pads are published: ``tactile`` and those in `pad_rates`."""
         self.schedule = self._make_schedule()
         """The steps at which each kind of message is due."""
-        self._observed = np.empty(0)
-        """State of the engine at the last `observe`."""
         self._quiet: tuple[int, int] = (0, 0)
         """Range of steps in which no tactile stream is due."""
         self.published_readings: np.ndarray | None = None
@@ -130,8 +142,9 @@ class Simulation(InteractiveScene):
             raise EngineError(f"engine {engine.name!r}: cannot be copied, because it has no __deepcopy__")
         new = memo[id(self)] = object.__new__(type(self))
         constant = (
-            self.settings, self.names, self.frames, self.sensor_frames, self.stages, self.stage_entries,
-            self.feelers, self.flex_pads, self.grippers, engine.model, *vars(self.skin).values(),
+            self.settings, self.names, self.frames, self.sensor_frames, self.cameras, self.stages,
+            self.stage_entries, self.feelers, self.flex_pads, self.grippers, engine.model,
+            *vars(self.skin).values(),
         )  # fmt: skip
         memo.update((id(part), part) for part in constant)
         memo[id(self.use)] = Use("Simulation")
@@ -180,14 +193,10 @@ class Simulation(InteractiveScene):
             PhysicsError: The physics is unstable; call `reset` to recover.
         """
         self.apply_commands()
-        state = np.empty(self.engine.state_size)
-        self.engine.get_state(state)
-        if not np.array_equal(state, self._observed):
-            self._observed = state
+        if self.engine.forward() is not False:
             self._changes += 1
-        snapshot = self.snapshot()
         self._check_physics()
-        return snapshot
+        return Snapshot(self)
 
     @exclusive
     def snapshot(self, stored: bool = False) -> Snapshot:
@@ -229,6 +238,14 @@ class Simulation(InteractiveScene):
             self.engine.step(steps)
             self._count(steps)
         self._check_physics()
+
+    def open_cameras(self) -> CameraProcess | None:
+        """Start a process that renders the cameras, or return None if there are no cameras.
+
+        Raises:
+            RenderingError: This machine does not support offscreen rendering with OpenGL.
+        """
+        return CameraProcess(self.engine.model, list(self.cameras.values())) if self.cameras else None
 
     def stream_of(self, pad: str) -> str:
         """Return the stream in `schedule` that publishes a pad: ``tactile``, or its own if it has a rate."""
@@ -334,7 +351,11 @@ class Simulation(InteractiveScene):
         return self.schedule.due(step, self.tactile_streams)
 
     def _make_schedule(self) -> Schedule:
-        return Schedule(self.engine.timestep, vars(self.settings.rates) | self.pad_rates)
+        rates = vars(self.settings.rates) | self.pad_rates
+        for name, camera in self.cameras.items():
+            if camera.rate:
+                rates[self.camera_streams[name]] = camera.rate
+        return Schedule(self.engine.timestep, rates)
 
     def _warm_up(self) -> None:
         """Compile or load all kernels before the simulation starts."""
@@ -342,7 +363,6 @@ class Simulation(InteractiveScene):
         for touch_function in TOUCH_FUNCTIONS:
             snapshot.ideal_readings(touch_function)
         _ = snapshot.readings
-        self.signal_chain.warm_up()
         for name in self.engine.contact_sensor_names[:1]:
             self.engine.get_contact_sensor(name)
         _ = snapshot.contacts, snapshot.wrenches, snapshot.taxel_positions_world

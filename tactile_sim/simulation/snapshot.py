@@ -41,9 +41,11 @@ class Snapshot(Seen):
     @computed
     def all_contacts(self) -> Contacts:
         """All contacts with a nonzero force, including a user's press, with bodies in the engine's order."""
-        engine = self.simulation.engine
-        contacts, poses = engine.contacts(), (engine.body_positions, engine.body_rotations)
-        return self.simulation.hands.with_press(contacts, *poses)
+        engine, hands = self.simulation.engine, self.simulation.hands
+        contacts = engine.contacts()
+        if hands.press:
+            return hands.with_press(contacts, engine.body_positions, engine.body_rotations)
+        return contacts
 
     @computed
     def skin_contacts(self) -> Contacts:
@@ -86,13 +88,13 @@ class Snapshot(Seen):
     @computed
     def truth(self) -> np.ndarray:
         """(taxels, channels) readings after sampling and before the signal chain."""
-        sampling = self.simulation.sampling
-        return sampling.value(self.ideal_readings()) if sampling else self.ideal_readings()
+        ideal, sampling = self.simulation.functions.ideal_readings(self, None), self.simulation.sampling
+        return sampling.value(ideal) if sampling else ideal
 
     @computed
     def readings(self) -> np.ndarray:
         """(taxels, channels) readings after the signal chain, as they are published."""
-        return self._output[0]
+        return self.truth if self.simulation.signal_chain.idle else self._output[0]
 
     @computed
     def valid(self) -> np.ndarray:

@@ -155,10 +155,6 @@ class SplitChain:
         for chain, part in zip(self._chains, self._parts(reading), strict=True):
             chain.tare(step, part)
 
-    def warm_up(self) -> None:
-        """Compile or load the kernels of `tare`, which are the same for all chains."""
-        self._chains[0].warm_up()
-
     def restart(self, seed: int | None = None) -> None:
         """Restart the step count, random numbers and memory of all chains. The tare is kept.
 

@@ -27,21 +27,28 @@ class TaxelForces:
         self._bodies = skin.pad_bodies[skin.pad_index]
         self._normals, self._axes = skin.normals, skin.axes
 
-    def on_bodies(self, snapshot: Snapshot) -> np.ndarray:
-        """Return the force on each taxel in the frame of its body (taxels, 3) [N]."""
+    def on_bodies(self, snapshot: Snapshot, readings: np.ndarray | None = None) -> np.ndarray:
+        """Return the force on each taxel in the frame of its body (taxels, 3) [N].
+
+        Args:
+            snapshot: Snapshot of the current state.
+            readings: Readings (taxels, channels); those of the snapshot by default.
+        """
+        readings = snapshot.readings32 if readings is None else readings
         quantities = list(self._simulation.functions.by_quantity())
         if len(quantities) == 1:
-            return self._converted(snapshot, TOUCH_FUNCTIONS[quantities[0][0]])
+            return self._converted(snapshot, readings, TOUCH_FUNCTIONS[quantities[0][0]])
         out = np.empty(self._normals.shape)
         for touch, rows in quantities:
-            out[rows] = self._converted(snapshot, TOUCH_FUNCTIONS[touch])[rows]
+            out[rows] = self._converted(snapshot, readings, TOUCH_FUNCTIONS[touch])[rows]
         return out
 
-    def _converted(self, snapshot: Snapshot, function: TouchFunction) -> np.ndarray:
+    def _converted(self, snapshot: Snapshot, readings: np.ndarray, function: TouchFunction) -> np.ndarray:
         """Return the forces on all taxels in the body frame, as if all pads used one touch function.
 
         Args:
             snapshot: Snapshot of the current state.
+            readings: Readings (taxels, channels).
             function: The touch function; its channels of the readings are used.
 
         Returns:
@@ -49,7 +56,7 @@ class TaxelForces:
         """
         if function.unit != "N" or function.channels not in (1, 3):
             return snapshot.ideal_readings("force_vector")
-        readings = snapshot.readings32[:, : function.channels].astype(float)
+        readings = readings[:, : function.channels].astype(float)
         if function.channels == 1:
             return -readings * self._normals
         if function.frame == "taxel":

@@ -1,4 +1,4 @@
-"""Check the arguments of `Skin`, because compiled functions read them without bounds checks."""
+"""Check the arguments of `Skin`, because native code reads them without bounds checks."""
 
 from __future__ import annotations
 
@@ -8,16 +8,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from tactile_sim.arguments import as_array, described, is_whole, known, require_arrays
-from tactile_sim.compilation import kernel
-from tactile_sim.engines.contacts import BODIES, GEOMS, Contacts
+from tactile_sim.engines.contacts import Contacts
 from tactile_sim.errors import CommandError, ConfigError
 from tactile_sim.skin.loads import LOAD, Loads
 from tactile_sim.skin.shares import Shares, checked
-from tactile_sim.skin.taxels import Taxels, choose
+from tactile_sim.skin.taxels import choose
 from tactile_sim.skin.touch_functions import BUILT_IN, NORMAL, SLIP, TOUCH_FUNCTIONS, TouchFunction, name_of
 
 if TYPE_CHECKING:
-    from tactile_sim.skin.search import TaxelSearch
     from tactile_sim.skin.skin import Skin
 
 FRAMES = "body", "world", "taxel"
@@ -26,7 +24,7 @@ _WIDTH, _IDS, _TYPES = Contacts.WIDTH, Contacts.IDS, (np.dtype(np.float64), np.d
 
 
 def require_contacts(
-    skin: Taxels, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray
+    skin: Skin, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray
 ) -> None:
     """Check contacts and the poses of the bodies.
 
@@ -54,14 +52,14 @@ def require_contacts(
     require_arrays(
         body_positions=(body_positions, (bodies, 3)), body_rotations=(body_rotations, (bodies, 3, 3))
     )
-    if not _contacts_exist(ids, bodies, skin._ngeom, len(skin._geoms)):
+    if not skin.native.contacts_exist(ids, skin._ngeom):
         raise CommandError(
             f"contacts: must have ids of {bodies} bodies and {skin._ngeom} geoms, or -1, got contacts of"
             " another model"
         )
 
 
-def require_loads(skin: TaxelSearch, loads: Loads) -> None:
+def require_loads(skin: Skin, loads: Loads) -> None:
     """Check that loads are valid for a skin.
 
     Args:
@@ -74,14 +72,14 @@ def require_loads(skin: TaxelSearch, loads: Loads) -> None:
     table = loads.table if isinstance(loads, Loads) else None
     if not isinstance(table, np.ndarray) or table.ndim != 1 or table.dtype != LOAD:
         raise CommandError(f"loads: must be Loads with a table (m,), got {described(loads)}")
-    if not _loads_exist(table, len(skin.patch_ids), len(skin.body_ids), skin._nbody, skin._ngeom):
+    if not skin.native.loads_exist(loads.records, skin._ngeom):
         raise CommandError(
             f"loads: must be on {len(skin.patch_ids)} patches of {len(skin.body_ids)} bodies, got loads of"
             " another skin"
         )
 
 
-def given_shares(skin: TaxelSearch, loads: Loads, given: tuple) -> tuple[Loads, Shares]:
+def given_shares(skin: Skin, loads: Loads, given: tuple) -> tuple[Loads, Shares]:
     """Check a result of `Skin.shares` that a caller passed as an argument.
 
     Args:
@@ -112,8 +110,8 @@ def find_touch(touch: str | TouchFunction) -> tuple[TouchFunction, int | None]:
         touch: Name in `TOUCH_FUNCTIONS`, or a touch function.
 
     Returns:
-        The touch function, and the number of its quantity in `BUILT_IN`, which is None if kernels cannot
-        compute it: if ``evaluate`` is user-defined, or `slip` with a single value for each load.
+        The touch function, and the number of its quantity in `BUILT_IN`, which is None if native code does
+        not compute it: if ``evaluate`` is user-defined, or averages forces, or does not average `slip`.
 
     Raises:
         ConfigError: The name is unknown, or the touch function is invalid.
@@ -138,11 +136,11 @@ def find_touch(touch: str | TouchFunction) -> tuple[TouchFunction, int | None]:
         )
     if frame == "taxel" and channels != 3:
         raise ConfigError(f"{name_of(evaluate)}: the frame 'taxel' requires 3 channels, got {channels}")
-    return touch, None if quantity == SLIP and not at_taxels else quantity
+    return touch, quantity if mean == at_taxels == (quantity == SLIP) else None
 
 
 def checked_factor(skin: Skin, factor: Callable[[Skin], np.ndarray]) -> np.ndarray:
-    """Return the factors (n, 1) of a touch function for the n taxels of a skin.
+    """Return the factors (n,) of a touch function for the n taxels of a skin.
 
     Args:
         skin: The skin.
@@ -158,7 +156,7 @@ def checked_factor(skin: Skin, factor: Callable[[Skin], np.ndarray]) -> np.ndarr
             f"skin.touch_function: {name_of(factor)} must return {len(skin.positions)} factors,"
             f" got {described(given)}"
         )
-    return array[:, None]
+    return array
 
 
 def number_of(function: Callable, numbers: Mapping[Callable, int]) -> int | None:
@@ -167,42 +165,3 @@ def number_of(function: Callable, numbers: Mapping[Callable, int]) -> int | None
         return numbers.get(function)
     except TypeError:
         return None
-
-
-@kernel(counted=False)
-def _contacts_exist(ids, bodies, rigid, geoms):
-    """Return whether all bodies and geoms that contacts refer to exist.
-
-    Args:
-        ids: (c, IDS) ids of `engines.Contacts`.
-        bodies: Number of bodies.
-        rigid: Number of geoms in the model.
-        geoms: Number of geoms including the virtual geoms of flexes, see `FlexPads.on_skin`. A virtual geom
-            is only valid if the other side of the contact has no geom.
-    """
-    for c in range(len(ids)):
-        for side in range(2):
-            limit = geoms if ids[c, GEOMS + 1 - side] < 0 else rigid
-            if not (-1 <= ids[c, BODIES + side] < bodies and -1 <= ids[c, GEOMS + side] < limit):
-                return False
-    return True
-
-
-@kernel(counted=False)
-def _loads_exist(loads, patches, skins, bodies, geoms):
-    """Return whether all patches, bodies and geoms that loads refer to exist.
-
-    Args:
-        loads: (m,) loads, as an array of `loads.LOAD`.
-        patches: Number of patches.
-        skins: Number of bodies with skin.
-        bodies: Number of bodies.
-        geoms: Number of geoms.
-    """
-    for m in range(len(loads)):
-        load = loads[m]
-        if not (0 <= load.patch < patches and 0 <= load.body < skins):
-            return False
-        if not (-1 <= load.other < geoms and -1 <= load.other_body < bodies):
-            return False
-    return True

@@ -5,8 +5,8 @@ from __future__ import annotations
 import mujoco
 import numpy as np
 
-from tactile_sim.compilation import kernel
-from tactile_sim.engines.contacts import BODIES, DISTANCE, FRAME, GEOMS, POSITION, Contacts
+from tactile_sim import _core
+from tactile_sim.engines.contacts import BODIES, GEOMS, Contacts
 from tactile_sim.engines.protocol import Engine
 from tactile_sim.skin.pads.flex import FlexSurface
 from tactile_sim.skin.taxels import Taxels
@@ -55,9 +55,8 @@ class FlexPads:
                 ids[:, BODIES : BODIES + 2] = ids[:, GEOMS : GEOMS + 2] = -1
                 ids[:, BODIES + side], ids[:, GEOMS + side] = body, self._model.ngeom + flex
                 index = contacts.index[rows]
-                move_to_rest(
-                    values, 1.0 if side else -1.0,
-                    self._vertices_of(engine, flex, side, index),
+                _core.move_to_rest(
+                    values, self._vertices_of(engine, flex, side, index), 1.0 if side else -1.0,
                     engine.flex_vertices[first : first + number], surface.vertices, surface.triangles,
                     *self._near[flex], engine.body_positions[body], engine.body_rotations[body],
                 )  # fmt: skip
@@ -139,87 +138,3 @@ def _triangles_of_vertices(surface: FlexSurface) -> tuple[np.ndarray, np.ndarray
     order = np.argsort(corners, kind="stable")
     counts = np.bincount(corners, minlength=len(surface.vertices))
     return np.concatenate([[0], np.cumsum(counts)]), order // 3
-
-
-@kernel
-def move_to_rest(values, sign, touching, present, rest, triangles, begin, near, position, rotation):
-    """Move contacts from the current shape of a flex to the same points of the rest shape.
-
-    Args:
-        values: (n, WIDTH) of `Contacts`, modified in place.
-        sign: 1 if the flex is object 2 of the contacts, otherwise -1.
-        touching: (n, 4) vertices of the flex in each contact, or -1.
-        present: (v, 3) current positions of the vertices in the world [m].
-        rest: (v, 3) positions of the vertices at rest, in the frame of the body that carries the flex [m].
-        triangles: (t, 3) vertex indices of the surface triangles.
-        begin: (v + 1,) start of each vertex's triangles in ``near``.
-        near: Indices of the triangles at each vertex, concatenated.
-        position: (3,) position of the body that carries the flex, in the world [m].
-        rotation: (3, 3) rotation from the frame of that body to the world.
-    """
-    weights, best = np.empty(3), np.empty(3)
-    for c in range(len(values)):
-        half = 0.5 * values[c, DISTANCE] * sign
-        point = values[c, POSITION : POSITION + 3] + half * values[c, FRAME : FRAME + 3]
-        least, found = np.inf, -1
-        for k in range(4):
-            vertex = touching[c, k]
-            if vertex >= 0:
-                for e in range(begin[vertex], begin[vertex + 1]):
-                    square = closest(point, present, triangles[near[e]], weights)
-                    if square < least:
-                        least, found = square, near[e]
-                        best[:] = weights
-        if found < 0:  # The element has no vertex on the surface.
-            for t in range(len(triangles)):
-                square = closest(point, present, triangles[t], weights)
-                if square < least:
-                    least, found = square, t
-                    best[:] = weights
-        if found < 0:
-            continue
-        for i in range(3):
-            values[c, POSITION + i] = position[i] - half * values[c, FRAME + i]
-            for k in range(3):
-                for j in range(3):
-                    values[c, POSITION + i] += rotation[i, j] * best[k] * rest[triangles[found, k], j]
-
-
-@kernel
-def closest(point, vertices, corners, weights):
-    """Find the point of a triangle that is closest to a given point.
-
-    Args:
-        point: (3,) the given point [m].
-        vertices: (v, 3) positions of the vertices [m].
-        corners: (3,) indices of the triangle's vertices.
-        weights: (3,) output: barycentric coordinates of the closest point.
-
-    Returns:
-        The squared distance [m2].
-    """
-    a, b, c = vertices[corners[0]], vertices[corners[1]], vertices[corners[2]]
-    u, v, w = b - a, c - a, point - a
-    uu, uv, vv = (u * u).sum(), (u * v).sum(), (v * v).sum()
-    uw, vw = (u * w).sum(), (v * w).sum()
-    area = uu * vv - uv * uv
-    s, t = 0.0, 0.0
-    if area > 0.0:
-        s, t = (vv * uw - uv * vw) / area, (uu * vw - uv * uw) / area
-    if area <= 0.0 or s < 0.0 or t < 0.0 or s + t > 1.0:
-        # The closest point is on an edge.
-        least = np.inf
-        for edge in range(3):
-            start = a if edge < 2 else b
-            along = u if edge == 0 else v if edge == 1 else c - b
-            length = (along * along).sum()
-            part = 0.0
-            if length > 0.0:
-                part = min(max(((point - start) * along).sum() / length, 0.0), 1.0)
-            square = ((start + part * along - point) ** 2).sum()
-            if square < least:
-                least = square
-                s = part if edge == 0 else 0.0 if edge == 1 else 1.0 - part
-                t = 0.0 if edge == 0 else part
-    weights[0], weights[1], weights[2] = 1.0 - s - t, s, t
-    return ((a + s * u + t * v - point) ** 2).sum()

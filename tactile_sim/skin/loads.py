@@ -46,6 +46,16 @@ class Loads:
         loads.other[:] = loads.other_body[:] = loads.other_patch[:] = -1
         return loads
 
+    @staticmethod
+    def of_bytes(memory: np.ndarray) -> Loads:
+        """Return the loads in an array (m * LOAD.itemsize,) uint8."""
+        return Loads(memory.view(LOAD))
+
+    @property
+    def records(self) -> np.ndarray:
+        """`table` as a contiguous array, which native code requires."""
+        return np.ascontiguousarray(self.table)
+
     def __len__(self) -> int:
         return len(self.table)
 
@@ -101,8 +111,8 @@ class Loads:
         """(m, 3) angular velocity of the other surface relative to the skin, in the body's frame [rad/s].
 
         The velocity differs between the taxels of a load by its cross product with their distance, see
-        `shares.at_taxels`. It is 0 if ``velocity`` already is that at a single taxel, as in the loads that
-        `elastic_foundation` returns, and NaN if either surface is a flex.
+        `TouchFunction.at_taxels`. It is 0 if ``velocity`` already is that at a single taxel, as in the loads
+        that `elastic_foundation` returns, and NaN if either surface is a flex.
         """
         return self.table["angular_velocity"]
 

@@ -1,4 +1,4 @@
-"""Stiffness and thickness of the skin of each body, and of two skins in contact."""
+"""Stiffness and thickness of the skin of each body."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from tactile_sim.arguments import valid
-from tactile_sim.compilation import kernel
 from tactile_sim.errors import ConfigError
 from tactile_sim.schema import Number
 
@@ -46,55 +45,3 @@ def by_body(
             known = ", ".join(map(str, bodies.tolist()[:10]))
             raise ConfigError(f"{where}: must be the id of a body with skin ({known}), got {body!r}")
     return np.array([values.get(body, default) for body in bodies.tolist()], float)
-
-
-@kernel(counted=False)
-def modulus_of(load, patches):
-    """Return the effective plane-strain modulus for the contact that causes a load [Pa].
-
-    If both bodies have skin, the compliances (1 / modulus) of the two skins add up.
-
-    Args:
-        load: The load, an entry of `loads.LOAD`.
-        patches: (p,) patches of the skin, as an array of `patches.PATCH`.
-    """
-    modulus = patches[load.patch].modulus
-    if load.other_patch < 0:
-        return modulus
-    return 1.0 / (1.0 / modulus + 1.0 / patches[load.other_patch].modulus)
-
-
-@kernel(counted=False)
-def foundation_of(load, patches):
-    """Return the foundation stiffness for the contact that causes a load [Pa/m]: pressure per indentation.
-
-    If both bodies have skin, their elastic layers are in series: the pressure is the same in both layers, and
-    their indentations add up.
-
-    Args:
-        load: The load, an entry of `loads.LOAD`.
-        patches: (p,) patches of the skin, as an array of `patches.PATCH`.
-    """
-    own = patches[load.patch]
-    foundation = own.modulus / own.thickness
-    if load.other_patch < 0:
-        return foundation
-    other = patches[load.other_patch]
-    return 1.0 / (1.0 / foundation + other.thickness / other.modulus)
-
-
-@kernel(counted=False)
-def reach_of(load, patches):
-    """Return the maximum distance of a pressed taxel from the other surface [m].
-
-    This is the thickness of the layer (between two skins, of the thicker one) plus the spacing of the taxels.
-
-    Args:
-        load: The load, an entry of `loads.LOAD`.
-        patches: (p,) patches of the skin, as an array of `patches.PATCH`.
-    """
-    own = patches[load.patch]
-    thickness = own.thickness
-    if load.other_patch >= 0:
-        thickness = max(thickness, patches[load.other_patch].thickness)
-    return thickness + own.spacing

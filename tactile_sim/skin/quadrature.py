@@ -1,11 +1,12 @@
 """Quadrature points on the surface of a skin: several per taxel, each representing a part of its area.
 
-A taxel in a grid of rows and columns has the points of its rectangular cell, see `grid_cells`. Elsewhere, a
-triangle between taxels contributes one point to each of its three corners, in the middle of the third that is
-nearest to the corner. Between taxels, the surface is curved according to their normals: points are lifted
-halfway to the tangent planes of the corners (T. Boubekeur, M. Alexa, Phong Tessellation, SIGGRAPH Asia 2008),
-which is exact for quadratic surfaces. If a taxel's normal differs from the triangle's by more than 25
-degrees, the surface is assumed to have an edge there and the triangle to be flat.
+A taxel in a grid of rows and columns has the points of its rectangular cell, see `grid_cells`; so has each
+taxel of a pad without triangles, as if it had no neighbours. Elsewhere, a triangle between taxels contributes
+one point to each of its three corners, in the middle of the third that is nearest to the corner. Between
+taxels, the surface is curved according to their normals: points are lifted halfway to the tangent planes of
+the corners (T. Boubekeur, M. Alexa, Phong Tessellation, SIGGRAPH Asia 2008), which is exact for quadratic
+surfaces. If a taxel's normal differs from the triangle's by more than 25 degrees, the surface is assumed to
+have an edge there and the triangle to be flat.
 """
 
 from __future__ import annotations
@@ -79,7 +80,7 @@ class Quadrature(NamedTuple):
 def quadrature(skin: Taxels) -> Quadrature:
     """Compute the quadrature points of a skin.
 
-    A taxel that is neither in a grid nor in a triangle has a single point at its position.
+    A taxel that is not in a triangle of its pad has a single point at its position.
     """
     positions, normals, areas = skin.surface_positions, skin.normals, skin.areas
     trees = [tree(positions[a:b]) for a, b in pairwise(skin.patch_offsets)]
@@ -141,15 +142,17 @@ def _all_points(skin: Taxels) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
             owners.append(given.owner + pad.start)
             points.append(given.points)
             smooth[own] = given.smooth
-        elif len(pad.rows) and pad.flex < 0:
+        elif pad.flex < 0 and (len(pad.rows) or not (pad.is_whole or len(pad.triangles))):
             done[own] = True
+            alone = np.arange(pad.stop - pad.start)  # on a diagonal, so that none has a neighbor
+            rows, columns = (pad.rows, pad.columns) if len(pad.rows) else (alone, alone)
             cells, smooth[own] = grid_cells(
                 skin.surface_positions[own],
                 skin.axes[own],
                 skin.areas[own],
                 pad.spacing,
-                pad.rows,
-                pad.columns,
+                rows,
+                columns,
             )
             owners.append(np.repeat(np.arange(pad.start, pad.stop), ACROSS**2))
             points.append(cells)

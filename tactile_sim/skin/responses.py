@@ -17,13 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
-from tactile_sim.skin.elastic import EACH, add_readings
-from tactile_sim.skin.hertz import contact_radius, pressure
-from tactile_sim.skin.loads import LOAD, Loads
-from tactile_sim.skin.patches import AREA, SPACING, TaxelIndex
+from tactile_sim.skin.loads import Loads
 from tactile_sim.skin.shares import Shares
-from tactile_sim.skin.walk import walk
 
 if TYPE_CHECKING:
     from tactile_sim.skin.skin import Skin
@@ -31,7 +26,7 @@ if TYPE_CHECKING:
 Response = Callable[["Skin", "Loads"], "Shares | tuple[Loads, Shares]"]
 """Function that maps a skin and m loads to the shares of taxels, or to replacement loads and their shares."""
 
-NO_SUMS = np.empty((0, 1))
+# As in core/include/tactile/skin.h; DISTANCES finds the distances of taxels instead of weights.
 DISTANCES, NEAREST, LINEAR, HERTZ, ELASTIC = range(5)
 
 
@@ -65,25 +60,26 @@ def hertz(skin: Skin, loads: Loads) -> Shares:
 
 
 def elastic_foundation(skin: Skin, loads: Loads) -> tuple[Loads, Shares]:
-    """Distribute loads over the area where the surfaces touch, see `tactile_sim.skin.elastic`.
+    """Distribute loads over the area where two surfaces touch.
+
+    The physics engine reports the wrench between two bodies at a few points. The actual contact area is
+    computed from geometry: for each pair of a patch of skin and another body, the gap between the two is
+    measured along the mean contact normal. Then the pressures in an elastic layer that balance the wrench are
+    computed. The tangential force is distributed in proportion to the pressure (Coulomb), and the torsional
+    moment in proportion to pressure times distance from the centre, so that forces and moments sum to those
+    that the engine reports.
 
     Returns replacement loads, one at the centre of pressure of each pressed taxel, and their shares.
     Loads that pull, act against a flex, or have no taxel in reach cannot be spread over an area; they are
     distributed with `spread_linear`.
     """
-    group, room = np.empty(len(loads), np.int64), 256
-    while True:
-        table, taxel = np.empty(room, LOAD), np.empty(room, np.int64)
-        count, _ = add_readings(loads.table, group, skin.elastic_table, EACH, NO_SUMS, table, taxel)
-        if count <= room:
-            break
-        room = count
-    rest = loads[group < 0]
-    linear = spread_linear(skin, rest)
+    memory, taxel, alone = skin.native.press(loads.records)
+    pressed, rest = Loads.of_bytes(memory), loads[alone]
+    linear, count = spread_linear(skin, rest), len(pressed)
     begin = np.concatenate([np.arange(count), count + linear.begin])
     weight = np.concatenate([np.ones(count), linear.weight])
-    spread = Loads(np.concatenate([table[:count], rest.table]))
-    return spread, Shares(begin, np.concatenate([taxel[:count], linear.taxel]), weight)
+    spread = Loads(np.concatenate([pressed.table, rest.table]))
+    return spread, Shares(begin, np.concatenate([taxel, linear.taxel]), weight)
 
 
 RESPONSE_FUNCTIONS: dict[str, Response] = {
@@ -98,60 +94,6 @@ LAWS: dict[Response, int] = {
     hertz: HERTZ,
     elastic_foundation: ELASTIC,
 }
-"""Number of the law that kernels use for each built-in response function."""
+"""Number of the law in native code for each built-in response function."""
 PER_LOAD = [name for name in RESPONSE_FUNCTIONS if name != "elastic_foundation"]
 """Names of the response functions that distribute each load independently of the others."""
-
-
-@kernel(counted=False)
-def spread(loads, law, reach, extents, arrays, begin, taxel, weight):
-    """Write the taxels around each load and their weights, load by load; return the number of entries.
-
-    Args:
-        loads: (m,) loads, as an array of `loads.LOAD`.
-        law: NEAREST, LINEAR or HERTZ, or DISTANCES to write distances [m] instead of weights.
-        reach: (m,) maximum distance of taxels [m]; only used with DISTANCES.
-        extents: (n, 3) array with the columns AREA, SPACING and LIMIT of `patches`.
-        arrays: Fields of the skin's `TaxelIndex`, as a plain tuple.
-        begin: (m + 1,) output: start of each load in ``taxel`` and ``weight``.
-        taxel: Output: indices of the taxels.
-        weight: Output: weights or distances.
-
-    Returns:
-        The number of entries, or -1 if the output is too small. In this case,
-        `TaxelIndex.scratch_distance` must be reset to infinity.
-    """
-    index, count = TaxelIndex(*arrays), 0
-    for m in range(len(loads)):
-        begin[m] = count
-        load = loads[m]
-        limit, spacings = 0.0, 0.0
-        if law == DISTANCES:
-            limit = reach[m]
-        elif law == LINEAR:
-            spacings = 2.0
-        elif law == HERTZ:
-            limit = contact_radius(load, index.patches)
-        found = walk(load, limit, spacings, extents, index, taxel[count:])
-        if found < 0:
-            return -1
-        width = index.patches[load.patch].spacing
-        if law == LINEAR:
-            for q in taxel[count : count + found]:
-                width = min(width, max(extents[q, SPACING], index.scratch_distance[q]))
-        for k in range(count, count + found):
-            distance = index.scratch_distance[taxel[k]]
-            index.scratch_distance[taxel[k]] = np.inf
-            if law == LINEAR:
-                part = min(extents[taxel[k], SPACING], width) / width
-                weight[k] = part * part * max(1.0 - 0.5 * distance / width, 0.0)
-            elif law == HERTZ:
-                weight[k] = extents[taxel[k], AREA] * pressure(distance, limit)
-            else:
-                weight[k] = distance
-        if law == NEAREST:
-            weight[count] = 1.0
-            found = 1
-        count += found
-    begin[len(loads)] = count
-    return count

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import float_type
+from tactile_sim import _core
+from tactile_sim.arguments import distance_array, float_type, is_index, known, positions, whole
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.skin import kernels
+from tactile_sim.errors import ConfigError, SceneError
+from tactile_sim.geometry.solids import solids
 from tactile_sim.skin.checks import (
     checked_factor,
     find_touch,
@@ -20,29 +21,42 @@ from tactile_sim.skin.checks import (
     require_contacts,
     require_loads,
 )
-from tactile_sim.skin.layer import elastic_arrays
-from tactile_sim.skin.loaded_taxels import LoadedTaxels
 from tactile_sim.skin.loads import Loads
-from tactile_sim.skin.materials import STIFFNESS, THICKNESS
+from tactile_sim.skin.materials import STIFFNESS, STIFFNESS_RANGE, THICKNESS, THICKNESS_RANGE, by_body
 from tactile_sim.skin.pads.plan import PadPlan
-from tactile_sim.skin.patches import TaxelIndex
+from tactile_sim.skin.patches import PATCH
 from tactile_sim.skin.placement.surface import BodySurface
-from tactile_sim.skin.responses import LAWS, RESPONSE_FUNCTIONS, Response
-from tactile_sim.skin.shares import Shares, at_taxels, checked, gather
-from tactile_sim.skin.taxels import choose
-from tactile_sim.skin.touch_functions import TouchFunction, checked_values, name_of
+from tactile_sim.skin.quadrature import quadrature
+from tactile_sim.skin.responses import (
+    DISTANCES,
+    HERTZ,
+    LAWS,
+    NEAREST,
+    RESPONSE_FUNCTIONS,
+    Response,
+    elastic_foundation,
+)
+from tactile_sim.skin.shares import Near, Shares, checked
+from tactile_sim.skin.taxels import Taxels, choose
+from tactile_sim.skin.touch_functions import FORCE_VECTOR, TouchFunction, checked_values, name_of
 
 Reader = Callable[[Contacts, np.ndarray, np.ndarray], np.ndarray]
 """Function that maps contacts and the poses of all bodies to readings (n, channels)."""
+ALONG_SURFACE = {"euclidean": False, "surface": True}
+"""For each measure of distance, whether it follows the surface."""
+NONE = np.empty(0)
 
 
-class Skin(LoadedTaxels):
+class Skin(Taxels):
     """The skin of a model, which computes the readings of its taxels.
 
     The three steps of `readings_from_contacts` can also be called separately: `loads` converts contacts to
     loads on patches, `shares` distributes them over taxels, and `readings_from_loads` adds up the readings.
 
-    A skin is not thread-safe, because its methods share scratch memory.
+    `nearest`, `taxels_near_loads` and `spread` find taxels around loads, for response functions.
+    `nearest_taxels`, `k_nearest_taxels` and `taxels_within` find taxels around arbitrary points.
+
+    A skin is constant, so several threads can use it.
     """
 
     def __init__(
@@ -56,30 +70,58 @@ class Skin(LoadedTaxels):
         thickness: float | Mapping[int, float] = THICKNESS,
         pads: Sequence[PadPlan] = (),
     ) -> None:
-        """Place the taxels and compile the kernels.
+        """Place the taxels and prepare the search for them.
 
         Args:
             model: The model.
             scales: As in `Taxels`.
             placement: As in `Taxels`.
             kind: As in `Taxels`.
-            distance: As in `TaxelSearch`.
-            stiffness: As in `TaxelSearch`.
-            thickness: As in `TaxelSearch`.
+            distance: How distances from a load are measured: ``euclidean`` or along the ``surface``.
+            stiffness: Plane-strain modulus of the skin [Pa], which determines the size of contact areas: one
+                value for all bodies, or a dictionary keyed by body id. Other bodies have the default.
+            thickness: Thickness of the elastic layer [m], specified like ``stiffness``.
             pads: As in `Taxels`.
 
         Raises:
             SceneError: As in `Taxels`.
-            ConfigError: As in `TaxelSearch`.
+            ConfigError: As in `Taxels`; or the distance is unknown, a stiffness or thickness is out of range,
+                or its body has no skin.
         """
-        super().__init__(model, scales, placement, kind, pads, distance, stiffness, thickness)
-        index = TaxelIndex(*self._index)
-        self.elastic_arrays = elastic_arrays(self, model, index)
-        self.elastic_table = self.elastic_arrays.table()
-        self._sums: dict[int, np.ndarray] = {}
-        """Scratch memory of `gather`, by number of channels."""
-        self._factors: dict[Callable[[Skin], np.ndarray], np.ndarray] = {}
-        self._compile(model.nbody)
+        super().__init__(model, scales, placement, kind, pads)
+        moduli = by_body("skin.stiffness", stiffness, STIFFNESS, STIFFNESS_RANGE, self.body_ids)
+        layers = by_body("skin.thickness", thickness, THICKNESS, THICKNESS_RANGE, self.body_ids)
+        self.patch_stiffness = moduli[self.patch_bodies]
+        """(q,) plane-strain modulus of the skin of each patch [Pa]."""
+        self.patch_thickness = layers[self.patch_bodies]
+        """(q,) thickness of the elastic layer of each patch [m]."""
+        self.along_surface = ALONG_SURFACE[
+            known("skin.distance: unknown name", distance, ALONG_SURFACE, ConfigError)
+        ]
+        """Whether distances from a load follow the surface."""
+        by_pad = self.kind == "mesh"
+        offsets, each = (self.offsets, self.spacings) if by_pad else (self.patch_offsets, self.patch_spacings)
+        spacings = np.repeat(each, np.diff(offsets))
+        ignoring = np.repeat([pad.ignores_outside for pad in self.pads], np.diff(self.offsets)).astype(bool)
+        self.extents = np.stack([self.areas, spacings, np.where(ignoring, spacings, np.inf)], axis=1)
+        """(n, 3) area [m2] of each taxel, spacing of its pad [m], and maximum distance of a load that it
+        receives [m], which is infinite by default."""
+        self._has_limits = bool(ignoring.any())
+        patches = np.zeros(len(self.patch_ids), PATCH)
+        patches["start"], patches["stop"] = self.patch_offsets[:-1], self.patch_offsets[1:]
+        patches["spacing"] = self.patch_spacings
+        patches["modulus"], patches["thickness"] = self.patch_stiffness, self.patch_thickness
+        self.quadrature, self.solids = quadrature(self), solids(model)
+        self.native = _core.Skin(
+            self.surface_positions, self.normals, self.axes, self.extents, *self.neighbours,
+            self.along_surface, patches, self.patch_bodies, self._geoms, self._slot, len(self.body_ids),
+            self.quadrature, self.solids,
+        )  # fmt: skip
+        self._functions: dict[tuple, _core.SkinFunction] = {}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Skin:
+        """Return this skin, because it is constant."""
+        return self
 
     def readings_from_contacts(
         self,
@@ -93,7 +135,7 @@ class Skin(LoadedTaxels):
         """Return the readings (n, channels) due to contacts.
 
         The result is the same as that of `readings_from_loads` for the `loads` of the contacts. Built-in
-        touch and response functions run in a single kernel, which is twice as fast.
+        touch and response functions are computed by native code.
 
         Args:
             contacts: The contacts.
@@ -132,34 +174,15 @@ class Skin(LoadedTaxels):
         law, number = number_of(response, LAWS), float_type("dtype", dtype)
         if quantity is None or law is None:
             return lambda *state: self.readings_from_loads(self.loads(*state), touch, response, dtype=dtype)
-        shape, sums = (len(self.positions), touch.channels), self._sums_of(touch.channels)
+        shape, function = (len(self.positions), touch.channels), self._function(touch, quantity, law)
+        native_read = self.native.read
 
         def read(contacts: Contacts, positions: np.ndarray, rotations: np.ndarray) -> np.ndarray:
             out: np.ndarray = np.zeros(shape, number)
-            while not kernels.read_contacts(
-                contacts.values, contacts.ids, self._geoms, self.patch_bodies, positions, rotations,
-                quantity, touch.mean, law, self._extents, self.elastic_table, self._room, sums, out,
-            ):  # fmt: skip
-                self._make_room()
-            return self._converted(out, touch)
+            native_read(function, contacts.values, contacts.ids, positions, rotations, out)
+            return out
 
         return read
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Skin:
-        """Return `twin`, because everything else is constant."""
-        return memo.setdefault(id(self), self.twin())
-
-    def twin(self) -> Skin:
-        """Return a copy of this skin with separate working memory, for another thread."""
-        twin = copy.copy(self)
-        twin._far = self._far.copy()
-        index = TaxelIndex(*self._index)
-        own = {name: getattr(index, name).copy() for name in ("scratch_heap", "scratch_vector")}
-        twin._index = tuple(index._replace(scratch_distance=twin._far, **own))
-        twin.elastic_arrays = self.elastic_arrays.twin(TaxelIndex(*twin._index))
-        twin.elastic_table = twin.elastic_arrays.table()
-        twin._sums = {}
-        return twin
 
     def readings_from_loads(
         self,
@@ -193,15 +216,11 @@ class Skin(LoadedTaxels):
             loads, shares = (loads, shared) if isinstance(shared, Shares) else shared
         each = loads
         if touch.at_taxels:
-            positions = TaxelIndex(*self._index).positions
-            each = Loads(at_taxels(loads.table, shares.begin, shares.taxel, positions))
+            each = Loads.of_bytes(self.native.at_taxels(loads.records, shares.begin, shares.taxel))
         values = checked_values(touch, each)
         out: np.ndarray = np.zeros((len(self.positions), touch.channels), float_type("dtype", dtype))
-        gather(
-            loads.table, shares.begin, shares.taxel, shares.weight, values, touch.mean,
-            self._sums_of(touch.channels), out,
-        )  # fmt: skip
-        return self._converted(out, touch)
+        self.native.gather(self._function(touch), loads.records, *shares, values, out)
+        return out
 
     def shares(
         self, loads: Loads, response: str | Response = "elastic_foundation"
@@ -230,41 +249,226 @@ class Skin(LoadedTaxels):
         shares = checked(shares, where, len(loads), len(self.positions))
         return (loads, shares) if replaced or self._has_limits else shares
 
-    def _sums_of(self, channels: int) -> np.ndarray:
-        if channels not in self._sums:
-            self._sums[channels] = np.zeros((len(self.positions), 1 + channels))
-        return self._sums[channels]
+    def loads(self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray) -> Loads:
+        """Convert contacts to loads on the bodies with skin.
 
-    def _converted(self, out: np.ndarray, touch: TouchFunction) -> np.ndarray:
-        """Transform readings (n, c) to the touch function's frame and apply its factors, in place."""
-        if touch.frame == "taxel":
-            kernels.to_taxel_axes(out, self.axes)
-        if touch.factor is not None:
-            read = np.flatnonzero(out[:, 0])
-            out[read] *= self._factors_of(touch.factor)[read]
-        return out
+        Args:
+            contacts: The contacts.
+            body_positions: (nbody, 3) positions of the bodies in the world [m].
+            body_rotations: (nbody, 3, 3) rotations from body frames to the world.
 
-    def _factors_of(self, factor: Callable[[Skin], np.ndarray]) -> np.ndarray:
-        """Return the factors (n, 1) from the function `TouchFunction.factor`, which is only called once."""
-        if factor not in self._factors:
-            self._factors[factor] = checked_factor(self, factor)
-        return self._factors[factor]
+        Raises:
+            CommandError: An argument is invalid, or the contacts are not those of this model.
+        """
+        require_contacts(self, contacts, body_positions, body_rotations)
+        return Loads.of_bytes(
+            self.native.loads(contacts.values, contacts.ids, body_positions, body_rotations)
+        )
 
-    def _compile(self, nbody: int) -> None:
-        """Compute readings with no load and with one load, so that no kernel is compiled during a run."""
-        poses = np.zeros((nbody, 3)), np.zeros((nbody, 3, 3))
-        contacts = Contacts.empty(0)
-        loads = self.loads(contacts, *poses)
-        for dtype in (np.float32, np.float64):
-            for response in ("spread_linear", "elastic_foundation"):
-                self.readings_from_loads(loads, response=response, dtype=dtype)
-                self.readings_from_contacts(contacts, *poses, "force_vector_taxel", response, dtype)
-        if self._ngeom and len(self.positions):  # the load below is from geom 0
-            loads = Loads.empty(1)
-            loads.point[:], loads.normal[:], loads.force[:] = self.surface_positions[0], (0, 0, 1), (0, 0, 1)
-            loads.other[:], loads.other_body[:] = 0, 0
-            self.readings_from_loads(loads)
-            self.readings_from_contacts(contacts, *poses)
-            self.inside(loads)
-        self.body_wrenches(contacts, *poses)
-        self.world(*poses)
+    def inside(self, loads: Loads, response: str | Response = "elastic_foundation") -> np.ndarray:
+        """Return whether each load (m,) is inside the pads; False only on pads that ignore loads outside.
+
+        A load is outside if its point is farther than one spacing from the nearest taxel, or if that taxel
+        faces away from it. With `elastic_foundation`, all contacts with another body are tested
+        together at their centre.
+
+        Raises:
+            ConfigError: The name of the response function is unknown.
+            CommandError: The loads are invalid.
+        """
+        require_loads(self, loads)
+        response = choose("skin.response_function", response, RESPONSE_FUNCTIONS)
+        if not self._has_limits:
+            return np.ones(len(loads), bool)
+        return self.native.inside(loads.records, response is elastic_foundation)
+
+    def outside(
+        self,
+        contacts: Contacts,
+        body_positions: np.ndarray,
+        body_rotations: np.ndarray,
+        response: str | Response = "elastic_foundation",
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Sum up the loads outside the pads, see `inside`; the arguments are as in `loads` and `inside`.
+
+        Returns:
+            For each body with skin, in the order of ``body_ids``, the number of loads outside (b,) and the
+            sum of their forces (b, 3) in the body's frame [N]. This sum and the forces on the body's taxels
+            add up to the net contact force on the body.
+
+        Raises:
+            ConfigError, CommandError: As in `loads` and `inside`.
+        """
+        loads = self.loads(contacts, body_positions, body_rotations)
+        out = loads[~self.inside(loads, response)]
+        forces = np.zeros((len(self.body_ids), 3))
+        np.add.at(forces, out.body, out.force)
+        return np.bincount(out.body, minlength=len(self.body_ids)), forces
+
+    def body_wrenches(
+        self, contacts: Contacts, body_positions: np.ndarray, body_rotations: np.ndarray
+    ) -> np.ndarray:
+        """Return the net wrench of all contacts on the body of each pad, about its origin and in its frame.
+
+        It includes the torsional and rolling torques of contacts, and loads that no taxel receives.
+
+        Returns:
+            (p, 6) force [N] and torque [N m], 0 for pads on flexes. Pads on one body have the same wrench.
+
+        Raises:
+            CommandError: As in `loads`.
+        """
+        require_contacts(self, contacts, body_positions, body_rotations)
+        out = self.native.wrenches(contacts.values, contacts.ids, body_positions, body_rotations)
+        return out if len(self.pads) == len(self.body_ids) else out[self._pad_slots]
+
+    def nearest(self, loads: Loads) -> np.ndarray:
+        """Return the taxel (m,) that receives each load, by the rule in `tactile_sim.skin.responses`."""
+        return self.spread(loads, NEAREST)[1]
+
+    def taxels_near_loads(self, loads: Loads, reach: float | np.ndarray) -> Near:
+        """Return the taxel that receives each load and the taxels within reach that face the load.
+
+        Taxels are only included if a path over such taxels connects them to the receiving taxel.
+
+        Args:
+            loads: The m loads.
+            reach: Maximum distance [m], as a scalar or (m,).
+
+        Raises:
+            CommandError: The loads or the reach are invalid.
+        """
+        return Near(*self.spread(loads, DISTANCES, reach))
+
+    def spread(
+        self, loads: Loads, law: int, reach: float | np.ndarray = 0.0
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Return the taxels around loads, with weights according to a law of `responses.spread`.
+
+        Args:
+            loads: The m loads.
+            law: Number of the law, from DISTANCES to HERTZ.
+            reach: Radius of the search [m], as a scalar or (m,), for the law `DISTANCES`.
+
+        Returns:
+            A tuple of three arrays:
+
+            - ``begin`` (m + 1,): start of each load in the other two arrays; the last entry is k.
+            - ``taxel`` (k,): indices of taxels in the skin, load by load.
+            - ``weight`` (k,): weights of these taxels or, with the law `DISTANCES`, their distances [m].
+
+        Raises:
+            CommandError: An argument is invalid.
+        """
+        require_loads(self, loads)
+        law = whole("law", law, DISTANCES, HERTZ)
+        limits = distance_array("reach", reach, len(loads)) if law == DISTANCES else NONE
+        return self.native.spread(loads.records, law, limits)
+
+    # -- queries: taxels of one patch near points (m, 3), or one (3,), in the frame of its body [m].
+    # -- Indices of taxels start at 0 in each patch; distances are as in `taxels_near_loads`. All raise
+    # -- SceneError if the patch does not exist, and CommandError if another argument is invalid.
+
+    def nearest_taxels(self, patch: int, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Find the taxel of a patch that is nearest to each point.
+
+        Args:
+            patch: Index of the patch.
+            points: (m, 3) points, or one point (3,), in the frame of the patch's body [m].
+
+        Returns:
+            Indices of the taxels (m,), counted from 0 within the patch, and their distances (m,) [m].
+
+        Raises:
+            SceneError: The patch does not exist.
+            CommandError: The points are invalid.
+        """
+        taxels, distances = self.k_nearest_taxels(patch, points, 1)
+        return taxels[:, 0], distances[:, 0]
+
+    def k_nearest_taxels(self, patch: int, points: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Find the k taxels of a patch that are nearest to each point, nearest first.
+
+        Args:
+            patch: Index of the patch.
+            points: (m, 3) points, or one point (3,), in the frame of the patch's body [m].
+            k: Number of taxels. If the patch has fewer, all of them are returned.
+
+        Returns:
+            Indices of the taxels (m, k), counted from 0 within the patch, and their distances (m, k) [m]. For
+            distances along the surface, taxels that are not connected to the point by a path come last, with
+            infinite distance.
+
+        Raises:
+            SceneError: The patch does not exist.
+            CommandError: The points or ``k`` are invalid.
+        """
+        points, k = self._points_on(patch, points), whole("k", k)
+        start, stop = self.patch_offsets[patch : patch + 2].tolist()
+        k = min(k, stop - start)
+        taxels, distances = np.empty((len(points), k), np.int64), np.empty((len(points), k))
+        if k == 0:
+            return taxels, distances
+        if not self.along_surface:
+            taxels, distances = self.native.k_nearest(patch, points, k)
+            return taxels - start, distances
+        found = self.taxels_within(patch, points, (2 + np.sqrt(k)) * self.patch_spacings[patch])
+        if any(len(near) < k for near, _ in found):
+            found = self.taxels_within(patch, points, np.inf)
+        for m, (near, far) in enumerate(found):
+            rest = np.setdiff1d(np.arange(stop - start), near)[: max(k - len(near), 0)]
+            taxels[m] = np.concatenate([near[:k], rest])
+            distances[m] = np.concatenate([far[:k], np.full(len(rest), np.inf)])
+        return taxels, distances
+
+    def taxels_within(
+        self, patch: int, points: np.ndarray, limit: float | np.ndarray
+    ) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Find the taxels of a patch within a distance of each point, nearest first.
+
+        Taxels are only included if a path over taxels within this distance connects them to the nearest one.
+
+        Args:
+            patch: Index of the patch.
+            points: (m, 3) points, or one point (3,), in the frame of the patch's body [m].
+            limit: Maximum distance [m], as a scalar or (m,).
+
+        Returns:
+            For each point, the indices of the k taxels (k,), counted from 0 within the patch, and their
+            distances (k,) [m].
+
+        Raises:
+            SceneError: The patch does not exist.
+            CommandError: The points or the limit are invalid.
+        """
+        points = self._points_on(patch, points)
+        loads = Loads.empty(len(points))
+        loads.patch[:], loads.point[:] = patch, points
+        limits = distance_array("limit", limit, len(points))
+        near = self.taxels_near_loads(loads, limits)
+        found = []
+        for m in range(len(points)):
+            these = slice(near.begin[m], near.begin[m + 1])
+            taxels, distances = near.taxel[these], near.distance[these]
+            order = np.lexsort([taxels, distances])
+            order = order[distances[order] <= limits[m]]
+            found.append((taxels[order] - self.patch_offsets[patch], distances[order]))
+        return found
+
+    def _points_on(self, patch: int, points: np.ndarray) -> np.ndarray:
+        """Convert the points of a query to an array (m, 3), and check that the patch exists."""
+        if not is_index(patch, len(self.patch_ids)):
+            raise SceneError(f"patch {patch!r} does not exist; the skin has {len(self.patch_ids)}")
+        return np.ascontiguousarray(positions("points", points)).reshape(-1, 3)
+
+    def _function(
+        self, touch: TouchFunction, quantity: int = FORCE_VECTOR, law: int = NEAREST
+    ) -> _core.SkinFunction:
+        """Return the native description of a touch function's readings."""
+        key = touch.mean, touch.frame, touch.factor, quantity, law
+        if key not in self._functions:
+            factors = checked_factor(self, touch.factor) if touch.factor else NONE
+            self._functions[key] = _core.SkinFunction(
+                quantity, law, touch.mean, touch.frame == "taxel", factors
+            )
+        return self._functions[key]

@@ -7,13 +7,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
+from tactile_sim import _core
 from tactile_sim.schema import Number, checks, parameter
 from tactile_sim.skin.loads import Loads
 from tactile_sim.skin.touch_functions import TouchFunction
 
-_FORCE, _NORMAL_FORCE, _NORMAL, _SHEAR, _CAPACITY, _SLIP, _CHANNELS = 0, 3, 6, 7, 8, 9, 12
-"""First column of each quantity in the readings of `CONTACT_PARTS`, and the number of columns."""
+_CAPACITY, _CHANNELS = 8, 12
+"""Column of the friction limit in the readings of `CONTACT_PARTS`, and the number of columns."""
 
 
 @dataclass(frozen=True)
@@ -115,50 +115,11 @@ def contact_quantities(
     Returns:
         The quantities of the p pads.
     """
-    p = len(offsets) - 1
-    out = ContactQuantities(
-        np.zeros(p), np.full((p, 3), np.nan), np.zeros((p, 3)), np.zeros(p), np.zeros((p, 3)),
-        np.zeros((p, 3)), np.zeros(p), np.zeros((p, 3)),
+    table = _core.contact_quantities(readings, positions, areas, offsets)
+    return ContactQuantities(
+        table[:, 0], table[:, 1:4], table[:, 4:7], table[:, 7], table[:, 8:11], table[:, 11:14], table[:, 14],
+        table[:, 15:],
     )  # fmt: skip
-    _reduce(readings, positions, areas, offsets, *out)
-    return out
-
-
-@kernel
-def _reduce(
-    readings, positions, areas, offsets, normal_force, center, normal, area, force, torque, utilization, slip
-):
-    sums = np.empty(_CHANNELS)
-    for p in range(len(offsets) - 1):
-        sums[:] = 0.0
-        x = y = z = 0.0
-        for t in range(offsets[p], offsets[p + 1]):
-            pressing = readings[t, _NORMAL]
-            if pressing <= 0.0:
-                continue
-            for i in range(_CHANNELS):
-                sums[i] += readings[t, i]
-            x += pressing * positions[t, 0]
-            y += pressing * positions[t, 1]
-            z += pressing * positions[t, 2]
-            area[p] += areas[t]
-        total = sums[_NORMAL]
-        if total <= 0.0:
-            continue
-        normal_force[p] = total
-        center[p, 0], center[p, 1], center[p, 2] = x / total, y / total, z / total
-        length = np.sqrt(sums[3] ** 2 + sums[4] ** 2 + sums[5] ** 2)
-        for i in range(3):
-            normal[p, i] = -sums[_NORMAL_FORCE + i] / length if length > 0.0 else 0.0
-            force[p, i] = sums[_FORCE + i]
-            slip[p, i] = sums[_SLIP + i] / total
-        utilization[p] = sums[_SHEAR] / sums[_CAPACITY] if sums[_CAPACITY] > 0.0 else 0.0
-        for t in range(offsets[p], offsets[p + 1]):
-            if readings[t, _NORMAL] > 0.0:
-                for i in range(3):
-                    j, k = (i + 1) % 3, (i + 2) % 3
-                    torque[p, i] += (positions[t, j] - center[p, j]) * readings[t, k]
-                    torque[p, i] -= (positions[t, k] - center[p, k]) * readings[t, j]
 
 
 class ContactState(NamedTuple):

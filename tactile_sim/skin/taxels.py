@@ -9,12 +9,12 @@ from typing import TypeVar
 import mujoco
 import numpy as np
 
+from tactile_sim import _core
 from tactile_sim.arguments import described, is_index, known, require_arrays, valid
 from tactile_sim.errors import ConfigError, SceneError
 from tactile_sim.geometry.curvature import geom_table
 from tactile_sim.names import Names
 from tactile_sim.schema import SPACING
-from tactile_sim.skin import kernels
 from tactile_sim.skin.limits import check_count, colliding_areas
 from tactile_sim.skin.neighbours import neighbours
 from tactile_sim.skin.pads.flex import flex_rows
@@ -256,7 +256,7 @@ class Taxels:
             body_rotations=(body_rotations, (self._nbody, 3, 3)),
             out=(out, (len(self.positions), 3)),
         )
-        kernels.place_in_world(
+        _core.place_in_world(
             self.positions, self.offsets, self.pad_bodies, body_positions, body_rotations, out
         )
         return out

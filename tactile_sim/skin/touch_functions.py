@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
+from tactile_sim import _core
 from tactile_sim.errors import ConfigError
 from tactile_sim.skin.loads import Loads
 
@@ -56,22 +56,22 @@ NORMAL, NORMAL_FORCE, FORCE_VECTOR, FORCE_VECTOR_GLOBAL, FRICTION, SLIP = range(
 
 def normal(loads: Loads) -> np.ndarray:
     """Return the force along the contact normal (m, 1) [N], positive into the body."""
-    return evaluate(loads.table, NORMAL)
+    return _core.evaluate(loads.records, NORMAL)
 
 
 def normal_force(loads: Loads) -> np.ndarray:
     """Return the force along the contact normal as a vector (m, 3) in the body's frame [N]."""
-    return evaluate(loads.table, NORMAL_FORCE)
+    return _core.evaluate(loads.records, NORMAL_FORCE)
 
 
 def force_vector(loads: Loads) -> np.ndarray:
     """Return the force including friction (m, 3), in the body's frame [N]."""
-    return evaluate(loads.table, FORCE_VECTOR)
+    return _core.evaluate(loads.records, FORCE_VECTOR)
 
 
 def force_vector_global(loads: Loads) -> np.ndarray:
     """Return the force including friction (m, 3), in the world frame [N]."""
-    return evaluate(loads.table, FORCE_VECTOR_GLOBAL)
+    return _core.evaluate(loads.records, FORCE_VECTOR_GLOBAL)
 
 
 def force_vector_taxel(loads: Loads) -> np.ndarray:
@@ -80,12 +80,12 @@ def force_vector_taxel(loads: Loads) -> np.ndarray:
     This is the same as `force_vector`; the touch function ``force_vector_taxel`` converts the readings to the
     axes of each taxel afterwards.
     """
-    return evaluate(loads.table, FORCE_VECTOR)
+    return _core.evaluate(loads.records, FORCE_VECTOR)
 
 
 def friction(loads: Loads) -> np.ndarray:
     """Return the tangential component of the force (m, 3), in the body's frame [N]."""
-    return evaluate(loads.table, FRICTION)
+    return _core.evaluate(loads.records, FRICTION)
 
 
 def slip(loads: Loads) -> np.ndarray:
@@ -94,7 +94,7 @@ def slip(loads: Loads) -> np.ndarray:
     It is in the body's frame and points in the direction of friction. It is NaN if either surface is a flex,
     because the surface of a flex does not move with a single body.
     """
-    return evaluate(loads.table, SLIP)
+    return _core.evaluate(loads.records, SLIP)
 
 
 def per_area(skin: Skin) -> np.ndarray:
@@ -106,31 +106,6 @@ def compliance(skin: Skin) -> np.ndarray:
     """Return the compliance of each taxel (n,): indentation of the elastic layer per force [m/N]."""
     layer = skin.patch_thickness / skin.patch_stiffness
     return np.repeat(layer, np.diff(skin.patch_offsets)) * per_area(skin)
-
-
-@kernel
-def evaluate(loads, quantity):
-    """Return the values (m, c) of a built-in quantity for ``loads``, a `LOAD` array (m,)."""
-    out = np.empty((len(loads), 1 if quantity == NORMAL else 3))
-    for m in range(len(loads)):
-        load = loads[m]
-        vector = load.velocity if quantity == SLIP else load.force
-        along = 0.0
-        for i in range(3):
-            along += vector[i] * load.normal[i]
-        if quantity == NORMAL:
-            out[m, 0] = along
-            continue
-        for i in range(3):
-            if quantity == NORMAL_FORCE:
-                out[m, i] = along * load.normal[i]
-            elif quantity == FORCE_VECTOR:
-                out[m, i] = load.force[i]
-            elif quantity == FORCE_VECTOR_GLOBAL:
-                out[m, i] = load.force_world[i]
-            else:
-                out[m, i] = vector[i] - along * load.normal[i]
-    return out
 
 
 def name_of(function: Callable) -> str:
@@ -177,4 +152,4 @@ BUILT_IN: dict[Callable[[Loads], np.ndarray], int] = {
     friction: FRICTION,
     slip: SLIP,
 }
-"""Number of the quantity that `evaluate` computes for each built-in function."""
+"""Number of the quantity in native code for each built-in function."""

@@ -271,6 +271,6 @@ class DiscreteTouch(GeomPlots, NearbySensors, SkinTouch):
 
     def _in_geoms(self, loads: Loads) -> Loads:
         """Return the loads with force, normal and velocity in geom frames."""
-        table = loads.table.copy()
-        turn_loads(table, self._rotations)
-        return Loads(table)
+        turned = Loads(loads.table.copy())
+        turn_loads(turned, self._rotations)
+        return turned

@@ -10,9 +10,8 @@ import mujoco
 import numpy as np
 from scipy.spatial import cKDTree
 
-from tactile_sim.compilation import kernel
 from tactile_sim.names import Names
-from tactile_sim.skin import Skin
+from tactile_sim.skin import Loads, Skin
 from tactile_sim.skin.placement.merge import Placement
 from tactile_sim.skin.placement.shapes import Shape
 from tactile_sim.skin.placement.surface import BodySurface, Surface
@@ -69,18 +68,12 @@ def _move(surface: Surface, shape: Shape, points: np.ndarray) -> Surface:
     return Surface(positions, surface.normals[nearest], surface.areas[nearest], none)
 
 
-@kernel
-def turn_loads(loads, rotations):
-    """Rotate force, normal and velocities of loads (m,) from body frames to patch frames, in place.
+def turn_loads(loads: Loads, rotations: np.ndarray) -> None:
+    """Rotate force, normal and velocities of loads from body frames to patch frames, in place.
 
     Args:
-        loads: Loads (m,) of dtype `LOAD`.
+        loads: The m loads.
         rotations: Rotation (p, 3, 3) from each patch's frame to the frame of its body.
     """
-    for m in range(len(loads)):
-        load = loads[m]
-        rotation = rotations[load.patch]
-        for vector in (load.force, load.normal, load.velocity, load.angular_velocity):
-            x, y, z = vector[0], vector[1], vector[2]
-            for i in range(3):
-                vector[i] = rotation[0, i] * x + rotation[1, i] * y + rotation[2, i] * z
+    for vector in (loads.force, loads.normal, loads.velocity, loads.angular_velocity):
+        vector[:] = np.einsum("mi,mik->mk", vector, rotations[loads.patch])

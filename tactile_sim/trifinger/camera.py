@@ -13,20 +13,21 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.ndimage import map_coordinates
 from scipy.spatial.transform import Rotation
 
+from tactile_sim.cameras.lens import Lens
+from tactile_sim.cameras.renderer import View
 from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.images.bayer import rbg_to_bayer_bg
 from tactile_sim.trifinger.images.calibration import (  # noqa: F401 - part of the interface
     CALIBRATIONS,
     CAMERA_IDS,
+    CLIPPING,
+    PLATFORM,
     CameraParameters,
     calib_data_to_matrix,
     load_camera_parameters,
 )
-from tactile_sim.trifinger.images.lens import undistort
-from tactile_sim.trifinger.images.renderer import View
 from tactile_sim.trifinger.images.renderers import renderer_of
 from tactile_sim.trifinger.running import simulations
 from tactile_sim.trifinger.values import numbers, quaternion, sizes
@@ -67,8 +68,9 @@ class BaseCamera:
         Raises:
             RenderingError: This machine cannot render.
         """
-        physics = self._simulation.physics
-        return renderer_of(self._simulation).image(physics.data, self._view, *self._drawn)
+        shared = renderer_of(self._simulation)
+        shared.set_state(self._simulation.physics.data)
+        return shared.image(self._view, *self._drawn)[0]
 
 
 class Camera(BaseCamera):
@@ -148,25 +150,16 @@ class CalibratedCamera(BaseCamera):
         coefficients = numbers("distortion_coefficients", distortion_coefficients, 5)
         transform = numbers("tf_world_to_camera", tf_world_to_camera, 4, 4)
         shown = _size(image_size)
-        focal, center = matrix[[0, 1], [0, 1]], matrix[:2, 2]
-        pixels = np.stack(np.meshgrid(*map(np.arange, shown)), axis=-1)
-        rays = undistort((pixels - center) / focal, coefficients)
-        # The rays pass through pixel centres; the image extends half a pixel beyond them. At the centre it
-        # has the same resolution as the calibrated image.
-        first = np.nanmin(rays, axis=(0, 1))
-        size = np.ceil((np.nanmax(rays, axis=(0, 1)) - first) * focal).astype(int) + 1
-        self._seen = np.isfinite(rays).all(axis=-1, keepdims=True)
-        self._columns, self._rows = np.moveaxis(np.where(self._seen, (rays - first) * focal, 0), -1, 0)
-        (left, top), (right, bottom) = first - 0.5 / focal, first + (size - 0.5) / focal
+        self._lens = Lens(matrix, coefficients, shown)
         axes, position = transform[:3, :3], -transform[:3, :3].T @ transform[:3, 3]
         view = View(
             position,
             axes[2],
             -axes[1],
-            (left, right, -bottom, -top),
+            self._lens.bounds,
             *_planes(near_plane_distance, far_plane_distance),
         )
-        super().__init__(view, (int(size[0]), int(size[1])), pybullet_client_id)
+        super().__init__(view, self._lens.pinhole_size, pybullet_client_id)
         self._size = shown
 
     def distort_image(self, image: np.ndarray) -> np.ndarray:
@@ -179,11 +172,7 @@ class CalibratedCamera(BaseCamera):
         Returns:
             (height, width, channels) distorted image. Pixels that the lens model does not cover are black.
         """
-        places = (self._rows, self._columns)
-        channels = [
-            map_coordinates(channel, places, order=1, mode="nearest") for channel in np.moveaxis(image, -1, 0)
-        ]
-        return np.stack(channels, axis=-1) * self._seen
+        return self._lens.distorted(image)
 
     def get_image(self, renderer: object = None) -> np.ndarray:
         """Return an image of the current state; see `BaseCamera.get_image`."""
@@ -250,9 +239,8 @@ def create_trifinger_camera_array(
                 parameters.camera_matrix,
                 parameters.distortion_coefficients,
                 parameters.tf_world_to_camera,
-                image_size=(parameters.width, parameters.height),
-                near_plane_distance=0.02,
-                far_plane_distance=2.0,
+                (parameters.width, parameters.height),
+                *CLIPPING,
                 pybullet_client_id=pybullet_client_id,
             )
         )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from typing import Any
 
 import mujoco
@@ -13,6 +14,7 @@ from tactile_sim.errors import EngineError
 from tactile_sim.trifinger.finger_types_data import get_initial_joint_positions
 from tactile_sim.trifinger.observation import push_sensors
 from tactile_sim.trifinger.physics.fingers import FingerPhysics
+from tactile_sim.trifinger.workspace.tracking import ObjectTracker
 
 
 class TrifingerEngine(MujocoEngine):
@@ -23,7 +25,14 @@ class TrifingerEngine(MujocoEngine):
 
     name = "trifinger"
 
-    def __init__(self, spec: mujoco.MjSpec, model: mujoco.MjModel, link_drag: bool = True):
+    def __init__(
+        self,
+        spec: mujoco.MjSpec,
+        model: mujoco.MjModel,
+        link_drag: bool = True,
+        object_noise: tuple[float, ...] = (0.0, 0.0),
+        seed: int = 0,
+    ):
         """Create an engine.
 
         Args:
@@ -31,9 +40,15 @@ class TrifingerEngine(MujocoEngine):
             model: The compiled scene.
             link_drag: Whether to apply Bullet's drag to links and objects, and to limit joint speeds as in
                 Bullet.
+            object_noise: As in `ObjectTracker`.
+            seed: As in `ObjectTracker`.
         """
         self.finger_type = spec.modelname
         self.physics = FingerPhysics(spec, self.finger_type, link_drag=link_drag, model=model)
+        cube = mujoco.mj_name2id(model, mujoco.mjtObj.mjOBJ_JOINT, "cube")
+        self._object = slice(model.jnt_qposadr[cube], model.jnt_qposadr[cube] + 7) if cube >= 0 else None
+        """Pose of the tracked object in ``qpos``."""
+        self._tracker = ObjectTracker(float(model.opt.timestep), object_noise, seed)
         super().__init__(model, self.physics.data)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> TrifingerEngine:
@@ -42,19 +57,23 @@ class TrifingerEngine(MujocoEngine):
         assert isinstance(new, TrifingerEngine)
         new.physics = memo[id(self.physics)] = self.physics.copied(new.data)
         memo[id(self.physics.rules)] = new.physics.rules
+        new._tracker = copy.copy(self._tracker)
         return new
 
     def step(self, n: int = 1) -> None:
         """Advance by n time steps."""
         for _ in range(whole("step: n", n, error=EngineError)):
+            self._track()
             self.physics.step()
 
-    def forward(self) -> None:
+    def forward(self) -> bool:
         """Compute poses, contacts and forces for the current state and the desired action."""
         self.physics.forward()
+        return True
 
     def integrate(self) -> None:
         """Advance from the state of the last `forward` to the next state."""
+        self._track()
         self.physics.integrate()
 
     def reset(self, keyframe: str | None = None) -> None:
@@ -70,6 +89,7 @@ class TrifingerEngine(MujocoEngine):
             EngineError: The keyframe does not exist.
         """
         self._reset_data(keyframe)
+        self._tracker.restart()
         self.physics.rules.rest()
         if not keyframe:
             self.physics.q[:] = get_initial_joint_positions(self.finger_type)
@@ -90,6 +110,27 @@ class TrifingerEngine(MujocoEngine):
         super().set_state(values[: super().state_size])
         desired = self.physics.rules.desired
         desired[:] = values[super().state_size :].reshape(desired.shape)
+
+    def _track(self) -> None:
+        """Let the platform see the object, before a step."""
+        if self._object:
+            self._tracker.update(self._steps, self.qpos[self._object])
+
+    @property
+    def _steps(self) -> int:
+        """Number of steps since the reset."""
+        return round(self.time / self.timestep)
+
+    @property
+    def tracks_object(self) -> bool:
+        """Whether there is an object that the platform tracks, the cube."""
+        return self._object is not None
+
+    @property
+    def object_pose(self) -> np.ndarray:
+        """(7,) pose of the tracked object as the platform provides it: position [m] and quaternion xyzw."""
+        self._track()
+        return self._tracker.pose(self._steps, self.qpos[self._object])
 
     @property
     def push_sensors(self) -> np.ndarray:

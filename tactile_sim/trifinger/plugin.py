@@ -2,17 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import mujoco
+import numpy as np
+from scipy.spatial.transform import Rotation
 
+from tactile_sim.cameras.camera import Camera
 from tactile_sim.control.motion import Motion
 from tactile_sim.engines import Engine, EnginePlugin, EngineTopic
 from tactile_sim.names import Names
 from tactile_sim.trifinger.control.commander import FingerCommander
 from tactile_sim.trifinger.control.grasp_motion import GraspMotion
 from tactile_sim.trifinger.engine import TrifingerEngine
+from tactile_sim.trifinger.images.calibration import (
+    CALIBRATIONS,
+    CLIPPING,
+    PLATFORM,
+    CameraParameters,
+    load_camera_parameters,
+)
 from tactile_sim.trifinger.robot.skin import SPACINGS
 from tactile_sim.trifinger.robot.spec import joint_names, load_spec
 from tactile_sim.trifinger.settings import TrifingerSettings
@@ -35,7 +45,9 @@ class TrifingerPlugin(EnginePlugin):
         bodies: Collection[int] | None,
     ) -> TrifingerEngine:
         """Return the engine for a robot in its workspace."""
-        return TrifingerEngine(spec, model, options.link_drag if options else True)
+        if options is None:
+            return TrifingerEngine(spec, model)
+        return TrifingerEngine(spec, model, options.link_drag, options.object_noise, options.seed)
 
     def scene_name(self, options: TrifingerSettings) -> str:
         """Return the name of the scene, which is the finger type of the robot."""
@@ -64,11 +76,17 @@ class TrifingerPlugin(EnginePlugin):
         assert isinstance(engine, TrifingerEngine)
         return GraspMotion(options.type, engine.physics) if options.grasp else None
 
-    def topics(self, engine: Engine) -> Iterable[EngineTopic]:
-        """Return the topics for the motor torques [N m] and the push sensors in the tips."""
+    def cameras(self, options: TrifingerSettings) -> Mapping[str, Camera]:
+        """Return the three cameras of the platform, with the calibration that `TriFingerPlatform` uses."""
+        return {
+            camera.name: camera for camera in map(_camera, load_camera_parameters(CALIBRATIONS, PLATFORM))
+        }
+
+    def topics(self, engine: Engine) -> Iterator[EngineTopic]:
+        """Yield the topics for motor torques [N m], push sensors in the tips and the tracked object."""
         assert isinstance(engine, TrifingerEngine)
         names: dict[str, Any] = {"name": joint_names(engine.finger_type)}
-        return (
+        yield from (
             EngineTopic(
                 "joint_states",
                 "sensor_msgs/msg/JointState",
@@ -85,3 +103,27 @@ class TrifingerPlugin(EnginePlugin):
                 lambda: engine.push_sensors,
             ),
         )
+        if engine.tracks_object:
+            yield EngineTopic(
+                "sensors",
+                "geometry_msgs/msg/PoseStamped",
+                "finger/object_pose",
+                "pose",
+                lambda: engine.object_pose,
+            )
+
+
+def _camera(calibration: CameraParameters) -> Camera:
+    """Convert a calibration to a camera that is fixed in the world."""
+    rotation, translation = calibration.tf_world_to_camera[:3, :3], calibration.tf_world_to_camera[:3, 3]
+    return Camera(
+        calibration.name,
+        0,
+        -rotation.T @ translation,
+        Rotation.from_matrix(rotation.T).as_quat(scalar_first=True),
+        calibration.width,
+        calibration.height,
+        calibration.camera_matrix,
+        *CLIPPING,
+        np.array(calibration.distortion_coefficients),
+    )

@@ -139,7 +139,7 @@ class TriFingerPlatform:
             self.dice = [BaseCollisionObject(number, name) for name in self._dice]
         self.simfinger.reset_finger_positions_and_velocities(start)
         self.tricamera = camera.create_trifinger_camera_array_from_config(
-            camera.CALIBRATIONS, "camera{id}_cropped_and_downsampled.yml", number
+            camera.CALIBRATIONS, camera.PLATFORM, number
         )
 
         self.Action = self.simfinger.Action

@@ -151,9 +151,11 @@ class Triangles(UvMap):
         across, up = np.maximum(np.ceil(uv.max(axis=1)) - first, 1).T
         repeats = (across * up).sum()
         if repeats > len(faces) + MOST_REPEATS:
+            beyond = np.maximum(-uv, uv - 1)
+            face, corner, axis = np.unravel_index(beyond.argmax(), uv.shape)
             raise SceneError(
-                f"the UV coordinates of {self.name} span {repeats:.1e} repeats of the image; "
-                "scale them to 0..1"
+                f"triangle {faces[face]} of {self.name}: {'uv'[axis]} must be from 0 to 1, got"
+                f" {uv[face, corner, axis]:g}; scale the UV coordinates of the mesh"
             )
         counts = (across * up).astype(np.int64)
         copied = np.repeat(np.arange(len(faces)), counts)

@@ -33,16 +33,18 @@ class Shape:
 
 @dataclass(frozen=True)
 class ImageInfo:
-    """Description of a body's tactile image, without its pixels."""
+    """Description of a tactile image of a body or of a camera's image, without its pixels."""
 
     body: int
-    """Index into ``ViewScene.bodies``."""
+    """Index into ``ViewScene.bodies`` of the body, or of the body that carries the camera."""
     width: int
     """Width of the image [px]."""
     height: int
     """Height of the image [px]."""
     source: str = "skin"
-    """Source of the readings, ``skin`` or ``feelers``."""
+    """Source of the readings, ``skin`` or ``feelers``; or ``camera``."""
+    camera: str = ""
+    """Name of the camera."""
 
 
 @dataclass(frozen=True)
@@ -172,6 +174,8 @@ class ViewFrame:
     """Reading at the end of the colour scale; 0 adapts the scale to the readings."""
     forces: np.ndarray = _empty(0, 3)
     """Net force on each pad's body (s, 3) [N]; in a bag without contacts, the sum of its readings."""
+    pad_readings: np.ndarray = _empty(0)
+    """Force on each pad by its own readings (s,) [N], or its largest reading if the unit is another one."""
     contact_points: np.ndarray = _empty(0, 3)
     """Positions of the contacts (c, 3) [m]."""
     contact_bodies: np.ndarray = _empty(0, 2)
@@ -189,7 +193,7 @@ class ViewFrame:
     free_lengths: np.ndarray = _empty(0)
     """Free length of each feeler (f,) [m]."""
     images: tuple[np.ndarray, ...] = ()
-    """Pixels of each tactile image, (height, width) or (height, width, 3) uint8."""
+    """Pixels of each image in ``ViewScene.images``, (height, width) or (height, width, 3) uint8."""
     controls: np.ndarray = _empty(0)
     """Actuator controls (a,)."""
     enabled: np.ndarray = _empty(0)

@@ -70,7 +70,7 @@ def test_feelers_of_a_falling_cube_read_its_height(falling):
 
 
 def test_image_of_a_falling_cube_turns_from_black_to_white(falling):
-    [tactile_image] = [image for image in tactile_images(falling) if image.name == "image"]
+    [tactile_image] = [image for image in tactile_images(falling) if image.name == "cube/image"]
     assert tactile_image.encoding == "mono8"
     assert not tactile_image.make(falling.observe()).any()
     while falling.engine.data.qpos[2] - HALF > 0.4 * LENGTH:
@@ -90,11 +90,11 @@ def test_image_of_a_falling_cube_turns_from_black_to_white(falling):
 def test_force_image_changes_at_the_lower_face(falling):
     images = tactile_images(falling)
     by_name = {image.name: image for image in images}
-    assert set(by_name) == {"image", "force_image"}  # the body's feelers have the plain name
+    assert set(by_name) == {"cube/image", "cube/force_image"}
     assert [image.name for image in images] == list(by_name)  # it can be iterated again
-    free = by_name["force_image"].make(falling.observe())
+    free = by_name["cube/force_image"].make(falling.observe())
     falling.step(2000)
-    loaded = by_name["force_image"].make(falling.observe())
+    loaded = by_name["cube/force_image"].make(falling.observe())
     assert free.shape == loaded.shape and free.shape[2] == 3
     changed = (free != loaded).any(axis=2)
     # The floor touches one of six faces. Taxels on its edges belong to two faces, so they also colour the
@@ -127,12 +127,12 @@ def test_maps_of_several_geoms_are_separate_images_and_one_stacked_image(tmp_pat
         tmp_path, TWO_MAPS, contacts="all", feelers={"paw": {"image": "{geom}.png", "length": 0.05}}
     )
     made = {image.name: image.make(paw.observe()) for image in tactile_images(paw)}
-    assert set(made) == {"image", "left_pad/image", "right/image"}
+    assert set(made) == {"paw/image", "paw/left_pad/image", "paw/right/image"}
     # The ceiling is 20 mm above one tile and 10 mm above the other, so 60 and 80 % of the lengths are
     # covered.
-    assert (made["left_pad/image"] == np.full((4, 6), 153)).all()
-    assert (made["right/image"] == np.full((2, 3), 204)).all()
-    whole = made["image"]
+    assert (made["paw/left_pad/image"] == np.full((4, 6), 153)).all()
+    assert (made["paw/right/image"] == np.full((2, 3), 204)).all()
+    whole = made["paw/image"]
     assert whole.shape == (6, 6)
     assert (whole[:4] == 153).all() and (whole[4:, :3] == 204).all() and not whole[4:, 3:].any()
     [body] = paw.feelers.bodies
@@ -142,14 +142,21 @@ def test_maps_of_several_geoms_are_separate_images_and_one_stacked_image(tmp_pat
 
 def test_body_with_only_a_skin_has_a_force_image(tmp_path):
     alone = simulation(tmp_path, skin={"scales": {"cube": 0.02}})
-    assert [(image.name, image.encoding) for image in tactile_images(alone)] == [("image", "rgb8")]
+    assert [(image.name, image.encoding) for image in tactile_images(alone)] == [("cube/image", "rgb8")]
 
 
 def test_feelers_do_not_require_a_skin(tmp_path):
     alone = simulation(tmp_path, feelers={"cu*": {"spacing": 0.05, "length": 0.1}})
     assert len(alone.observe().feelers) == len(alone.feelers.positions) > 0
     assert len(alone.observe().readings) == 0
-    assert [image.name for image in tactile_images(alone)] == ["image"]
+    assert [image.name for image in tactile_images(alone)] == ["cube/image"]
+
+
+def test_names_of_images_are_unique():
+    worm = Simulation("worm")
+    bodies = ("worm_lower", "worm_upper")
+    names = [image.name for image in tactile_images(worm)]
+    assert names == [f"{body}/{kind}" for kind in ("image", "force_image") for body in bodies]
 
 
 @pytest.mark.parametrize(

@@ -28,8 +28,8 @@ def names_after(code: str) -> dict[str, Any]:
 def test_simulation_example_reads_feelers_and_images(capsys):
     names = names_after(SIMULATED)
     assert re.match(r"cube 1944 feelers, shortest free length \d", capsys.readouterr().out)
-    assert names["images"]["image"].shape == (60, 80)
-    assert names["images"]["force_image"].shape[2] == 3
+    assert names["images"]["cube/image"].shape == (60, 80)
+    assert names["images"]["cube/force_image"].shape[2] == 3
 
 
 def test_example_without_a_configuration_makes_an_image():

@@ -29,7 +29,10 @@ SKIN = {"scales": {"*": 0.1}, "sensor": {"one": {"noise": {"std": 0.1}}}, "state
 def test_table_lists_every_topic_with_type_and_rate(tmp_path):
     (tmp_path / "scene.xml").write_text(SCENE)
     feelers = {"*": {"spacing": 0.1, "length": 0.1}}
-    own = config.from_mapping({"scene": str(tmp_path / "scene.xml"), "skin": SKIN, "feelers": feelers})
+    cameras = {"eye": {"body": "one", "depth": True}}
+    own = config.from_mapping(
+        {"scene": str(tmp_path / "scene.xml"), "skin": SKIN, "feelers": feelers, "cameras": cameras}
+    )
     listed = set()
     for settings in (own, config.load("trifinger")):
         for topic in simulation_topics(Simulation(settings)):

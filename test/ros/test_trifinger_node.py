@@ -7,14 +7,18 @@ import pytest
 
 pytest.importorskip("rclpy", reason="ROS 2 is not installed: make setup brings it")
 
+from geometry_msgs.msg import Point, Pose, PoseStamped, Quaternion  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from sensor_msgs.msg import JointState  # noqa: E402
 from std_msgs.msg import Float64MultiArray  # noqa: E402
 from support.ros import Ros, stamp, wait_for  # noqa: E402
+from support.transforms import pose_in  # noqa: E402
 from tactile_sim.msg import TactileFrame  # noqa: E402
+from tactile_sim.srv import SetBodyState  # noqa: E402
 from tf2_msgs.msg import TFMessage  # noqa: E402
 
 STEPS = 200
+MS = 1_000_000
 KP, KD = 8.0, 0.2
 GOAL = np.array([0.1, 1.1, -1.5] * 3)
 
@@ -81,3 +85,25 @@ def test_cube_is_in_tf_and_initial_tip_readings_are_zero_force(ros: Ros):
     cube = frames.child_frame_id.index("cube")
     assert frames.transform.translation[cube] == pytest.approx([0, 0, 0.0325], abs=1e-9)
     assert tips[0].data == pytest.approx([0.05] * 3)
+
+
+def test_object_pose_is_that_of_the_last_image_of_the_platform(ros: Ros):
+    poses, transforms = ros.listen(PoseStamped, "finger/object_pose"), ros.listen(TFMessage, "/tf")
+    rates = {"sensors": 200.0, "tf": 1000.0}
+    process = ros.run(engine="trifinger", start_paused=True, contacts="all", rates=rates)
+    wait_for(lambda: poses and transforms, "the initial messages")
+    air = Pose(position=Point(z=0.22), orientation=Quaternion(w=1.0))
+    assert ros.call(SetBodyState, "/tactile_sim/set_body_state", body="cube", pose=air).success
+    start = MS  # of the fall, since the new state has a stamp of its own
+    ros.step(200, transforms, at_once=10)
+    cubes = {stamp(message): pose_in(message, "cube")[1] for message in transforms}
+    fallen = [pose for pose in poses if stamp(pose) >= start]
+    assert len(fallen) >= 40
+    for pose in fallen:
+        # An image is taken every 100 ms and is available 90 ms later.
+        number = max((stamp(pose) - start - 90 * MS) // (100 * MS), 0)
+        assert pose.pose.position == pytest.approx(cubes[start + number * 100 * MS], abs=1e-12)
+        assert pose.header.frame_id == "world"
+    heights = sorted({float(pose.pose.position[2]) for pose in fallen})
+    assert np.diff(heights) == pytest.approx([9.81 / 2 * 0.1**2], rel=0.02)
+    ros.output(process)

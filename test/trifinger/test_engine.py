@@ -151,3 +151,25 @@ def test_engine_is_loaded_by_type():
 def test_grasp_requires_three_fingers_and_cube():
     with raises(ConfigError, "trifinger.grasp", "fingerpro"):
         simulation(trifinger={"type": "fingerpro", "grasp": True})
+
+
+def test_noise_of_the_tracked_object_has_its_deviation_and_repeats():
+    def poses(**keys):
+        node = simulation(trifinger={"object_noise": [0.002, 0.03]}, rates={"sensors": 10.0}, **keys)
+        found, true = [], []
+        for _ in range(60):
+            true.append(node.engine.qpos[node.engine._object].copy())  # an image is taken now
+            node.step(100)
+            found.append(node.engine.object_pose)
+        node.reset()
+        node.step(100)
+        assert (node.engine.object_pose == found[0]).all()  # a reset restarts the noise
+        return np.array(found), np.array(true)
+
+    found, true = poses()
+    assert (found == poses()[0]).all() and (found != poses(seed=1)[0]).any()
+    errors = found[:, :3] - true[:, :3]
+    cosines = np.abs((found[:, 3:] * np.roll(true[:, 3:], -1, axis=1)).sum(axis=1))
+    angles = 2 * np.arccos(np.clip(cosines, 0, 1))
+    assert np.sqrt((errors**2).mean()) == pytest.approx(0.002, rel=0.25)
+    assert np.sqrt((angles**2).mean()) == pytest.approx(0.03 * np.sqrt(3), rel=0.25)

@@ -72,9 +72,7 @@ def panel():
 
 def frame(time, force, **fields):
     upright = np.array([[1.0, 0.0, 0.0, 0.0]] * 2)
-    return ViewFrame(
-        time, np.zeros((2, 3)), upright, forces=np.array([[0.0, 0.0, force]]), paused=True, **fields
-    )
+    return ViewFrame(time, np.zeros((2, 3)), upright, pad_readings=np.array([force]), paused=True, **fields)
 
 
 def drawn(panel):
@@ -94,6 +92,14 @@ def test_negligible_force_is_drawn_at_zero(panel):
 
 def test_axis_ignores_the_colour_scale_of_other_quantities(panel):
     panel.draw(frame(0.0, 0.1, unit="Pa"))
+    assert numbers(drawn(panel)[0])[-4] == "0.2"
+    assert "[Pa]" in panel.plot.content
+
+
+def test_a_new_unit_starts_a_new_plot(panel):
+    panel.draw(frame(0.0, 900.0))
+    panel.draw(frame(0.1, 0.1, unit="m/s"))
+    assert [len(line) for line in lines(drawn(panel)[0])] == [2]
     assert numbers(drawn(panel)[0])[-4] == "0.2"
 
 

@@ -54,3 +54,26 @@ def test_replica_reads_pads_of_different_units_in_newtons_and_invalid_taxels(tmp
     assert record["valid"].tolist() == [1, 0, 1, 1, 1, 1, 1, 1]
     readings = record["readings"].reshape(8, int(record["channels"]))
     assert record["unit"] == b"N" and readings[4:].sum(axis=0) == pytest.approx([0, 0, -0.981], abs=0.01)
+    assert record["pad_readings"] == pytest.approx([0, 0.981], abs=0.01)
+
+
+@pytest.mark.parametrize("touch", ["force_vector", "force_vector_taxel", "normal", "pressure"])
+def test_each_pad_of_a_body_has_its_own_readings(tmp_path, touch):
+    (tmp_path / "s.xml").write_text(PADS)
+    grid = {"rows": 2, "columns": 2, "pitch": [0.004, 0.004]}
+    pads = {
+        name: {"body": "b", "grid": grid, "position": [x, 0, 0]} for name, x in (("on", 0), ("off", 0.015))
+    }
+    settings = config.from_mapping(
+        {"scene": "s.xml", "skin": {"pads": pads, "touch_function": touch}}, tmp_path
+    )
+    simulation = Simulation(settings)
+    simulation.step(200)
+    record = np.zeros((), record_dtype(scene_of_simulation(simulation, ()), simulation.engine.state_size))
+    simulation.engine.get_state(record["state"])
+    record["touch_function"], record["response_function"] = touch.encode(), b"spread_linear"
+    Replica(settings).complete(record)
+    largest = np.abs(simulation.observe().reading("on")).max()
+    on = largest if touch == "pressure" else 0.981
+    felt = dict(zip((pad.name for pad in simulation.skin.pads), record["pad_readings"], strict=True))
+    assert felt == pytest.approx({"on": on, "off": 0}, rel=0.01)

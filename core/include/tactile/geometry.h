@@ -23,8 +23,21 @@ inline Vec3 operator-(const Vec3& a, const Vec3& b) { return {a.x - b.x, a.y - b
 inline Vec3 operator*(double s, const Vec3& a) { return {s * a.x, s * a.y, s * a.z}; }
 inline double dot(const Vec3& a, const Vec3& b) { return a.x * b.x + a.y * b.y + a.z * b.z; }
 inline double norm(const Vec3& a) { return std::sqrt(dot(a, a)); }
+inline Vec3 cross(const Vec3& a, const Vec3& b) {
+  return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
+}
 
 inline Vec3 vec3(const double* p) { return {p[0], p[1], p[2]}; }
+
+// A matrix, row by row.
+struct Mat3 {
+  Vec3 row[3];
+
+  // The product with a vector: its components along the rows.
+  Vec3 operator*(const Vec3& v) const { return {dot(row[0], v), dot(row[1], v), dot(row[2], v)}; }
+  // The product of the transposed matrix with a vector.
+  Vec3 transposed(const Vec3& v) const { return v.x * row[0] + v.y * row[1] + v.z * row[2]; }
+};
 
 // A frame in another frame: the axes of the frame and its origin [m].
 struct Pose {

@@ -16,7 +16,7 @@ from tactile_sim.batch.warp_backend.elastic.arrays import fit_loads, layer_of
 from tactile_sim.batch.warp_backend.elastic.kernels import list_patches, read_areas
 from tactile_sim.errors import ConfigError
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
-from tactile_sim.skin.patches import TaxelIndex
+from tactile_sim.skin.patches import PATCH
 from tactile_sim.skin.responses import ELASTIC, LAWS
 from tactile_sim.skin.touch_functions import BUILT_IN
 
@@ -45,7 +45,7 @@ class WarpSkin:
             raise _unsupported(source, "touch_function", touch, "it has kernels for sums of forces only")
         if law is None:
             raise _unsupported(source, "response_function", response, "it has no kernel for it")
-        if len(skin._index[TaxelIndex._fields.index("scratch_heap")]):
+        if skin.along_surface:
             raise _unsupported(source, "distance", "surface", "it measures straight distances only")
         self._contacts, self._skin = contacts, skin
         self._quantity, self._law, self._in_taxel_axes = quantity, law, function.frame == "taxel"
@@ -123,17 +123,18 @@ class WarpSkin:
 
 
 def _taxels(skin: Skin, factor: np.ndarray) -> Any:
-    index, taxels = TaxelIndex(*skin._index), kernels.Taxels()
-    taxels.positions = wp.array(index.positions, dtype=wp.vec3)
-    taxels.normals = wp.array(index.normals, dtype=wp.vec3)
+    native, taxels = skin.native, kernels.Taxels()
+    begin, neighbours = skin.neighbours
+    taxels.positions = wp.array(skin.surface_positions, dtype=wp.vec3)
+    taxels.normals = wp.array(skin.normals, dtype=wp.vec3)
     taxels.axes = wp.array(skin.axes, dtype=wp.mat33)
-    taxels.extents = wp.array(skin._extents, dtype=wp.vec3)
+    taxels.extents = wp.array(skin.extents, dtype=wp.vec3)
     taxels.factor = wp.array(factor, dtype=float)
-    taxels.patches = structs(kernels.Patch, index.patches)
-    taxels.cell_start = wp.array(index.cell_start, dtype=int)
-    taxels.order = wp.array(index.order, dtype=int)
-    taxels.begin = wp.array(index.begin, dtype=int)
-    taxels.neighbours = wp.array(index.neighbour_ids, dtype=int)
+    taxels.patches = structs(kernels.Patch, native.patches.view(PATCH))
+    taxels.cell_start = wp.array(native.cell_start, dtype=int)
+    taxels.order = wp.array(native.order, dtype=int)
+    taxels.begin = wp.array(begin, dtype=int)
+    taxels.neighbours = wp.array(neighbours, dtype=int)
     return taxels
 
 

@@ -10,15 +10,17 @@ import numpy as np
 
 from tactile_sim.arguments import require_controls, whole
 from tactile_sim.engines.batch import Environments, environment_ids
+from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.keyframes import keyframe_id
 from tactile_sim.engines.motrix.batch_data import INPUTS, BatchData, valid_rows
 from tactile_sim.engines.motrix.boundary import engine_errors, motrixsim
-from tactile_sim.engines.motrix.contacts import WIDTH, RawContacts, read_raw
+from tactile_sim.engines.motrix.contacts import WIDTH, read_raw
 from tactile_sim.engines.motrix.limits import PartialSensors, unsupported_features, unsupported_in_batch
 from tactile_sim.engines.motrix.model import MotrixModel, MotrixState
-from tactile_sim.engines.motrix.reduce import SITE, find, lengths, matches, slot_columns
+from tactile_sim.engines.motrix.reduce import SITE, find, matches, slot_columns
 from tactile_sim.engines.motrix.scene import has_net_force, pairs_that_may_touch
 from tactile_sim.engines.motrix.sites import Sites
+from tactile_sim.engines.mujoco.sensors import lengths
 from tactile_sim.errors import EngineError
 from tactile_sim.scenes.sensor_layout import contact_layout
 
@@ -275,10 +277,10 @@ class MotrixBatch(PartialSensors, Environments):
             self._compute(self._at_address[address], contacts)
         return self._values
 
-    def read_contacts(self) -> RawContacts:
+    def read_contacts(self) -> Contacts:
         """Return the contacts of all environments, ordered by environment.
 
-        With p pairs of geoms, the result's field ``pair`` is p times the environment index plus the row of
+        With p pairs of geoms, the result's field ``index`` is p times the environment index plus the row of
         the geom pair in `MotrixBatch.pairs`.
         """
         if self._stale:
@@ -291,11 +293,11 @@ class MotrixBatch(PartialSensors, Environments):
                 self._sites.place(self._start)
         return self._contacts_found
 
-    def _compute(self, sensor: int, contacts: RawContacts) -> None:
+    def _compute(self, sensor: int, contacts: Contacts) -> None:
         """Compute and store the values of a sensor in all environments."""
         layout = self._layouts[sensor]
         pairs = max(1, len(self.pairs))
-        envs, pair = contacts.pair // pairs, contacts.pair % pairs
+        envs, pair = contacts.index.astype(int) // pairs, contacts.index % pairs
         signs = self._signs[sensor][pair]
         if self._sites and self.model.sensor_objtype[sensor] == SITE:
             site = int(self.model.sensor_objid[sensor])

@@ -119,14 +119,19 @@ class MotrixEngine(PartialSensors, MjDataEngine):
                 self._advance(steps)
                 self._accept(steps)
 
-    def forward(self) -> None:
-        """Compute all quantities that depend on the current positions, velocities and controls."""
+    def forward(self) -> bool:
+        """Compute all quantities that depend on the current positions, velocities and controls.
+
+        Returns:
+            False if nothing has changed since the last call.
+        """
         if self._ahead and self._inputs() == self._placed:
-            return
+            return False
         if self._prepare():
             self._advance(1)
             self._ahead = True
             self._update_poses()
+        return True
 
     def integrate(self) -> None:
         """Advance one time step from the state of the last ``forward``."""
@@ -275,7 +280,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         raw = self._state.contacts()
         self._motrix.warn_of_truncation(raw)
         contacts = read_raw(raw, self._motrix.flipped)
-        write_contacts(self.model, self.data, contacts, self._motrix.pairs[contacts.pair])
+        write_contacts(self.model, self.data, contacts, self._motrix.pairs[contacts.index])
         if self.model.nsensor:
             mujoco.mj_sensorPos(self.model, self.data)
             mujoco.mj_sensorVel(self.model, self.data)

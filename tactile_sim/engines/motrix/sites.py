@@ -8,15 +8,6 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
-from tactile_sim.compilation import kernel
-
-_SPHERE, _CAPSULE, _ELLIPSOID, _CYLINDER = (
-    int(mujoco.mjtGeom.mjGEOM_SPHERE),
-    int(mujoco.mjtGeom.mjGEOM_CAPSULE),
-    int(mujoco.mjtGeom.mjGEOM_ELLIPSOID),
-    int(mujoco.mjtGeom.mjGEOM_CYLINDER),
-)
-
 
 class Sites:
     """Poses of the sites in all environments, computed with MuJoCo's kinematics."""
@@ -45,31 +36,18 @@ class Sites:
         Returns:
             (c,) bool.
         """
-        inside = np.zeros(len(points), bool)
-        _contain(
-            points, envs, self._positions, self._rotations, site, int(self._model.site_type[site]),
-            self._model.site_size[site], inside,
-        )  # fmt: skip
-        return inside
-
-
-@kernel
-def _contain(points, envs, positions, rotations, site, kind, size, inside):
-    p = np.empty(3)
-    for c in range(len(points)):
-        center, rotation = positions[envs[c], site], rotations[envs[c], site]
-        for i in range(3):
-            p[i] = 0.0
-            for k in range(3):
-                p[i] += rotation[3 * k + i] * (points[c, k] - center[k])
-        radius = p[0] ** 2 + p[1] ** 2
-        if kind == _SPHERE:
-            inside[c] = radius + p[2] ** 2 <= size[0] ** 2
-        elif kind == _CAPSULE:
-            inside[c] = radius + max(abs(p[2]) - size[1], 0.0) ** 2 <= size[0] ** 2
-        elif kind == _ELLIPSOID:
-            inside[c] = (p[0] / size[0]) ** 2 + (p[1] / size[1]) ** 2 + (p[2] / size[2]) ** 2 <= 1.0
-        elif kind == _CYLINDER:
-            inside[c] = radius <= size[0] ** 2 and abs(p[2]) <= size[1]
-        else:
-            inside[c] = abs(p[0]) <= size[0] and abs(p[1]) <= size[1] and abs(p[2]) <= size[2]
+        offset = (points - self._positions[envs, site])[:, :, None]
+        rotation = self._rotations[envs, site].reshape(-1, 3, 3)
+        x, y, z = (rotation * offset).sum(axis=1).T
+        a, b, c = self._model.site_size[site]
+        radius = x**2 + y**2
+        match int(self._model.site_type[site]):
+            case mujoco.mjtGeom.mjGEOM_SPHERE:
+                return radius + z**2 <= a**2
+            case mujoco.mjtGeom.mjGEOM_CAPSULE:
+                return radius + np.maximum(np.abs(z) - b, 0.0) ** 2 <= a**2
+            case mujoco.mjtGeom.mjGEOM_ELLIPSOID:
+                return (x / a) ** 2 + (y / b) ** 2 + (z / c) ** 2 <= 1.0
+            case mujoco.mjtGeom.mjGEOM_CYLINDER:
+                return (radius <= a**2) & (np.abs(z) <= b)
+        return (np.abs(x) <= a) & (np.abs(y) <= b) & (np.abs(z) <= c)

@@ -10,8 +10,7 @@ import mujoco
 import numpy as np
 from mujoco.batch import Batch
 
-from tactile_sim.compilation import kernel
-from tactile_sim.engines.contact_reader import read_arrays
+from tactile_sim import _core
 from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.motrix.batch import MotrixBatch
@@ -22,7 +21,6 @@ from tactile_sim.errors import EngineError
 
 _UNUSED = int(mujoco.mjtDisableBit.mjDSBL_CONSTRAINT | mujoco.mjtDisableBit.mjDSBL_SENSOR)
 _INPUTS = ("qpos", "qvel", "act", "ctrl", "mocap_pos", "mocap_quat")
-_DIMENSIONS = 6
 
 
 def bytes_of_contacts(model: mujoco.MjModel) -> int:
@@ -124,14 +122,14 @@ class MotrixWorlds(StateArrays):
             out[:] = values
         found = self._engine.read_contacts()
         pairs = max(1, len(self._engine.pairs))
-        most = int(np.bincount(found.pair // pairs, minlength=1).max())
+        envs, pair = found.index.astype(int) // pairs, found.index % pairs
+        most = int(np.bincount(envs, minlength=1).max())
         if most > self.contact_ids.shape[1]:
             self._make_room(most)
-        if len(self._engine.pairs):
-            _write(
-                *found, self._engine.pairs, self._frictions, self.model.geom_bodyid, self.model.body_rootid,
-                self._cvel, self._subtree_com, self.contact_values, self.contact_ids, self.contact_counts,
-            )  # fmt: skip
+        _core.complete_contacts(
+            self.model._address, found.values, self._engine.pairs[pair], self._frictions[pair], envs,
+            self._cvel, self._subtree_com, self.contact_values, self.contact_ids, self.contact_counts,
+        )  # fmt: skip
         self._engine.step(steps)
 
     def reset(self, envs: np.ndarray | None = None, keyframe: str | None = None) -> None:
@@ -171,36 +169,3 @@ class MotrixWorlds(StateArrays):
         """(num_envs, k, Contacts.WIDTH) quantities of the recorded contacts, see `Contacts.values`."""
         self.contact_ids = np.zeros((self.num_envs, contacts, Contacts.IDS), np.int32)
         """(num_envs, k, Contacts.IDS) ids of the recorded contacts, see `Contacts.ids`."""
-
-
-@kernel
-def _write(
-    position, frame, distance, wrench, pair, pairs, frictions, geom_body, body_root, cvel, subtree_com,
-    values, ids, counts,
-):  # fmt: skip
-    """Write the contacts of all environments into the arrays of `MotrixWorlds`.
-
-    The first five arguments are the fields of `RawContacts`. ``pairs`` (p, 2) contains the geom ids of all
-    pairs, and ``frictions`` (p,) contains their coefficients of sliding friction. The function writes
-    ``values``, ``ids`` and ``counts``. The other arguments are those of `read_arrays`, but ``cvel`` and
-    ``subtree_com`` have a leading axis for the environments.
-    """
-    room = ids.shape[1]
-    dim, address = np.full(room, _DIMENSIONS, np.int32), np.empty(room, np.int32)
-    geoms, friction = np.empty((room, 2), np.int32), np.empty((room, 1))
-    for c in range(room):
-        address[c] = c * _DIMENSIONS
-    stop = 0
-    for env in range(len(counts)):
-        start = stop
-        while stop < len(pair) and pair[stop] // len(pairs) == env:
-            own = pair[stop] % len(pairs)
-            geoms[stop - start] = pairs[own]
-            friction[stop - start, 0] = frictions[own]
-            stop += 1
-        n = stop - start
-        counts[env] = read_arrays(
-            position[start:stop], frame[start:stop], distance[start:stop], geoms[:n], dim[:n], address[:n],
-            friction[:n], wrench[start:stop].ravel(), True, geom_body, body_root, cvel[env],
-            subtree_com[env], values[env], ids[env],
-        )  # fmt: skip

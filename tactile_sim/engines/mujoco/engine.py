@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import mujoco
 
+from tactile_sim import _core
 from tactile_sim.arguments import require_controls, whole
 from tactile_sim.engines.mjdata_engine import MjDataEngine
 from tactile_sim.errors import EngineError
@@ -16,6 +17,7 @@ STABILITY_WARNINGS = {
     int(mujoco.mjtWarning.mjWARN_BADQVEL): "velocity",
     int(mujoco.mjtWarning.mjWARN_BADQACC): "acceleration",
 }
+_NOTHING, _VALID_CONTROLS = _core.Need.NOTHING, _core.Need.VALID_CONTROLS
 
 
 def first_bad(counts: list[int]) -> int | None:
@@ -40,7 +42,8 @@ class MujocoEngine(MjDataEngine):
     A step can be taken in one call (``step``) or in two: ``forward`` computes poses, contacts, forces and
     sensors for the current state, and ``integrate`` advances to the next one. Between these two calls,
     everything in ``data`` belongs to the same state. The result of the two calls is bitwise identical to that
-    of ``step``.
+    of ``step``. Neither repeats what the last ``forward`` computed, unless state, inputs or options have changed
+    since; after a change of other parts of ``model``, call ``mujoco.mj_forward``.
     """
 
     name = "mujoco"
@@ -67,6 +70,7 @@ class MujocoEngine(MjDataEngine):
     def _use_data(self, data: mujoco.MjData) -> None:
         super()._use_data(data)
         self._warnings = data.warning.number
+        self._forwarding = _core.Forwarding(self.model._address, data._address)
 
     def step(self, n: int = 1) -> None:
         """Advance n time steps.
@@ -74,20 +78,32 @@ class MujocoEngine(MjDataEngine):
         Raises:
             CommandError: A control is not finite, or too large.
         """
-        require_controls(self.ctrl)
-        mujoco.mj_step(self.model, self.data, whole("step: n", n, error=EngineError))
+        n = whole("step: n", n, error=EngineError)
+        if n and self._forwarding.holds():
+            self.integrate()
+            n -= 1
+        else:
+            require_controls(self.ctrl)
+        if n:
+            mujoco.mj_step(self.model, self.data, n)
 
-    def forward(self) -> None:
+    def forward(self) -> bool:
         """Compute all quantities that depend on the current positions, velocities and controls.
+
+        Returns:
+            False if nothing has changed since the last call.
 
         Raises:
             CommandError: A control is not finite, or too large.
         """
-        require_controls(self.ctrl)
-        mujoco.mj_checkPos(self.model, self.data)
-        mujoco.mj_checkVel(self.model, self.data)
+        need = self._forwarding.begin()
+        if need is _NOTHING:
+            return False
+        if need is _VALID_CONTROLS:
+            require_controls(self.ctrl)
         mujoco.mj_forward(self.model, self.data)
-        mujoco.mj_checkAcc(self.model, self.data)
+        self._forwarding.end()
+        return True
 
     def integrate(self) -> None:
         """Advance one time step from the state of the last ``forward``."""

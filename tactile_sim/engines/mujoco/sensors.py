@@ -7,8 +7,8 @@ from functools import cached_property
 import mujoco
 import numpy as np
 
+from tactile_sim import _core
 from tactile_sim.arguments import known
-from tactile_sim.compilation import kernel
 from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.errors import EngineError
 from tactile_sim.scenes.sensor_layout import (
@@ -92,7 +92,8 @@ class MujocoSensors:
             raise self._incomplete(layout)
         values = np.empty((self.num_envs, layout.slots, ContactSensor.WIDTH))
         found = np.empty(self.num_envs, np.int32)
-        _read(self._values_at(complete.address), complete.address, complete.stride, values, found)
+        rows = self._values_at(complete.address)
+        _core.read_contact_sensor(rows, complete.address, complete.stride, values, found)
         return ContactSensor(layout, values, found)
 
     def get_contact_force_magnitude(self, name: str) -> np.ndarray:
@@ -111,18 +112,16 @@ class MujocoSensors:
             EngineError: The sensor does not exist or is not a contact sensor.
         """
         layout, complete = self._contact_sensor(name)
-        out = np.empty(self.num_envs)
         if layout.slots == 1 or layout.reduce == "maxforce":
             force = (complete or layout).force
             if force is None:
                 raise self._incomplete(layout)
-            _norms(self._values_at((complete or layout).address), force, out)
-        elif complete is None:
+            return lengths(self._values_at((complete or layout).address)[:, force : force + 3])
+        if complete is None:
             raise self._incomplete(layout)
-        else:
-            _norms_of_sums(
-                self._values_at(complete.address), complete.address, complete.stride, layout.slots, out
-            )
+        out = np.empty(self.num_envs)
+        rows = self._values_at(complete.address)
+        _core.contact_sensor_force(rows, complete.address, complete.stride, layout.slots, out)
         return out
 
     def contact_layout(self, name: str) -> MujocoLayout:
@@ -164,63 +163,7 @@ class MujocoSensors:
         )
 
 
-WRENCH, DIST = ContactSensor.WRENCH, ContactSensor.DIST
-TORQUE, RAW_DIST, RAW_NORMAL, RAW_TANGENT, RAW_WIDTH = 3, 6, 10, 13, 16
-"""Index of each field's first value in a slot with all fields, and the number of values in such a slot.
-
-The field ``found`` is not counted.
-"""
-
-
-@kernel
-def _read(sensordata, address, stride, values, found):
-    """Copy a sensor's readings to ``values`` and ``found``, and add its wrenches in the world frame.
-
-    The sensor must have all fields. ``address`` is its first column in ``sensordata``, and ``stride`` is the
-    number of values in a slot.
-    """
-    for n in range(len(values)):
-        found[n] = sensordata[n, address]
-        for s in range(values.shape[1]):
-            raw, out = sensordata[n, address + s * stride + 1 :], values[n, s]
-            for i in range(RAW_DIST):
-                out[i] = raw[i]
-            for i in range(RAW_WIDTH - RAW_DIST):
-                out[DIST + i] = raw[RAW_DIST + i]
-            _to_world(raw, raw[RAW_NORMAL:], raw[RAW_TANGENT:], out[WRENCH:])
-            _to_world(raw[TORQUE:], raw[RAW_NORMAL:], raw[RAW_TANGENT:], out[WRENCH + 3 :])
-
-
-@kernel
-def _to_world(vector, normal, tangent, out):
-    """Rotate a vector from a contact frame to the world frame.
-
-    The axes of the contact frame are the normal, the tangent and normal x tangent.
-    """
-    for i in range(3):
-        j, k = (i + 1) % 3, (i + 2) % 3
-        across = normal[j] * tangent[k] - normal[k] * tangent[j]
-        out[i] = vector[0] * normal[i] + vector[1] * tangent[i] + vector[2] * across
-
-
-@kernel
-def _norms(sensordata, force, out):
-    """Write the norm of the force (3,) that starts at column ``force`` to ``out`` (num_envs,) [N]."""
-    for n in range(len(out)):
-        x, y, z = sensordata[n, force], sensordata[n, force + 1], sensordata[n, force + 2]
-        out[n] = np.sqrt(x * x + y * y + z * z)
-
-
-@kernel
-def _norms_of_sums(sensordata, address, stride, slots, out):
-    """Write the norm of the sum of the forces in all filled slots to ``out`` (num_envs,) [N]."""
-    force_world = np.empty(3)
-    for n in range(len(out)):
-        x, y, z = 0.0, 0.0, 0.0
-        for s in range(min(slots, int(sensordata[n, address]))):
-            raw = sensordata[n, address + s * stride + 1 :]
-            _to_world(raw, raw[RAW_NORMAL:], raw[RAW_TANGENT:], force_world)
-            x += force_world[0]
-            y += force_world[1]
-            z += force_world[2]
-        out[n] = np.sqrt(x * x + y * y + z * z)
+def lengths(vectors: np.ndarray) -> np.ndarray:
+    """Return the lengths (n,) of vectors (n, 3)."""
+    x, y, z = vectors.T.astype(float)
+    return np.sqrt(x * x + y * y + z * z)

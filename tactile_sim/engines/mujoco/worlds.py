@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import ctypes
 from typing import Any
 
 import mujoco
 import numpy as np
 
+from tactile_sim import _core
 from tactile_sim.engines.contacts import Contacts
 from tactile_sim.engines.keyframes import keyframe_id
 from tactile_sim.engines.mujoco.engine import STABILITY_WARNINGS
-from tactile_sim.engines.mujoco.layout import field_offset
-from tactile_sim.engines.mujoco.library import BatchConfig, BatchOwner, library
-from tactile_sim.engines.mujoco.recording import IDS, ROOM, STEPS, VALUES, compiled_callback, new_job
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.engines.state_arrays import StateArrays
 from tactile_sim.errors import EngineError
@@ -81,35 +78,26 @@ class Worlds(StateArrays, MujocoSensors):
         """
         ignore_instability()
         self.model, self.num_envs = model, num_envs
-        self._lib = library()
-        error = ctypes.create_string_buffer(1000)
-        for persistent in (0, 1):  # models with sleep need one mjData for each environment
-            config = BatchConfig(threads, persistent)
-            self._batch = self._lib.mjb_makeBatch(
-                model._address, num_envs, ctypes.byref(config), error, len(error)
-            )
-            if self._batch:
-                self._persistent = bool(persistent)
-                break
-        else:
-            reason = " ".join(error.value.decode(errors="replace").split())
-            raise EngineError(f"engine 'mujoco' cannot make {num_envs} environments: {reason}")
-        self._owner = BatchOwner(self._batch)
-        self.threads = int(self._lib.mjb_nthread(self._batch))
-        width = self._lib.mjb_nstate(self._batch)
-        self.state = self._owner.view(self._lib.mjb_state(self._batch), (num_envs, width), ctypes.c_double)
+        try:
+            self._batch = _core.Worlds(model._address, num_envs, threads)
+        except RuntimeError as error:
+            reason = " ".join(str(error).split())
+            raise EngineError(f"engine 'mujoco' cannot make {num_envs} environments: {reason}") from None
+        self.threads = self._batch.threads
+        self.state = self._batch.states
         """(num_envs, nstate) complete state of each environment."""
-        first, size, data = self.state.ctypes.data, ctypes.c_int(), mujoco.MjData(model)
+        data = mujoco.MjData(model)
         for name, part in _STATE.items():
-            address = self._lib.mjb_stateComponent(self._batch, int(part), ctypes.byref(size))
-            start = (address - first) // 8 if size.value else 0
-            columns = self.state[:, start : start + size.value]
+            start, size = self._batch.component(int(part))
+            columns = self.state[:, start : start + size]
             setattr(self, name, columns.reshape(num_envs, *np.shape(getattr(data, name))))
-        self._warnings = self._owner.view(
-            self._lib.mjb_warning(self._batch), (num_envs, int(mujoco.mjtWarning.mjNWARNING), 2), ctypes.c_int
-        )
+        self._warnings = self._batch.warnings
         self._errors: dict[int, str] = {}
-        self._record_into(data)
+        for name in _RECORDED:
+            setattr(self, name, np.zeros((num_envs, *np.shape(getattr(data, name)))))
+        self.contact_counts = np.zeros(num_envs, np.int32)
+        """(num_envs,) number of contacts that carry a force."""
+        self.contact_values, self.contact_ids = _contact_arrays(num_envs, _CAPACITY)
         self.reset()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Worlds:
@@ -118,7 +106,7 @@ class Worlds(StateArrays, MujocoSensors):
         Raises:
             EngineError: The model has sleep, whose state MuJoCo's batch does not reveal.
         """
-        if self._persistent:
+        if self._batch.persistent:
             raise EngineError("engine 'mujoco': environments of a model with sleep cannot be copied")
         new = memo[id(self)] = Worlds(self.model, self.num_envs, self.threads)
         new._make_room(self.contact_ids.shape[1])
@@ -130,7 +118,7 @@ class Worlds(StateArrays, MujocoSensors):
 
     def step(self, n: int = 1) -> None:
         """Advance every environment by n time steps; call `faults` afterwards to detect failures."""
-        self._note(self._lib.mjb_step(self._batch, None, 0, n, 0))
+        self._note(self._batch.step(n))
 
     def record(self, steps: int = 0) -> None:
         """Compute and record contacts, poses, forces and sensors for the current states, then step.
@@ -138,19 +126,16 @@ class Worlds(StateArrays, MujocoSensors):
         Args:
             steps: Number of time steps to take after recording.
         """
-        self._job[STEPS] = steps
         ids: np.ndarray | None = None
-        while True:
-            self._note(
-                self._lib.mjb_apply(
-                    self._batch, None if ids is None else ids.ctypes.data, 0 if ids is None else len(ids),
-                    self._callback.address, self._job.ctypes.data, int(steps > 0),
-                )
+        while ids is None or len(ids):
+            failed = self._batch.record(
+                ids, steps, self.contact_values, self.contact_ids, self.contact_counts, self.xpos, self.xmat,
+                self.qfrc_actuator, self.sensordata,
             )  # fmt: skip
+            self._note(failed)
             ids = np.flatnonzero(self.contact_counts < 0).astype(np.int32)
-            if not len(ids):
-                return
-            self._make_room(int(-self.contact_counts.min()))
+            if len(ids):
+                self._make_room(int(-self.contact_counts.min()))
 
     def reset(self, envs: np.ndarray | None = None, keyframe: str | None = None) -> None:
         """Reset environments to the initial state or to a keyframe.
@@ -165,8 +150,7 @@ class Worlds(StateArrays, MujocoSensors):
         count = self.num_envs if envs is None else len(envs)
         keys = np.full(count, keyframe_id(self.model, keyframe), np.int32)
         if count:
-            ids = None if envs is None else envs.ctypes.data
-            self._lib.mjb_reset(self._batch, ids, 0 if envs is None else count, keys.ctypes.data, 0)
+            self._batch.reset(envs, keys)
         for env in range(self.num_envs) if envs is None else envs.tolist():
             self._errors.pop(env, None)
 
@@ -190,39 +174,23 @@ class Worlds(StateArrays, MujocoSensors):
     def _sensordata(self) -> np.ndarray:  # type: ignore[override]
         return self.sensordata
 
-    def _record_into(self, data: mujoco.MjData) -> None:
-        """Allocate the arrays that `record` writes, and create the table of their addresses."""
-        model = self.model
-        copies = []
-        for name in _RECORDED:
-            shape = np.shape(getattr(data, name))
-            out = np.zeros((self.num_envs, *shape))
-            setattr(self, name, out)
-            if out.size:
-                copies.append((field_offset(data, name), out.ctypes.data, out[0].size))
-        self._constants = model.geom_bodyid.copy(), model.body_rootid.copy()
-        self.contact_counts = np.zeros(self.num_envs, np.int32)
-        """(num_envs,) number of contacts that carry a force."""
-        self._job = new_job(model, data, self.contact_counts, self._constants, copies)
-        self._make_room(_CAPACITY)
-        self._callback = compiled_callback(int(model.opt.integrator))
-
     def _make_room(self, contacts: int) -> None:
         """Enlarge the contact arrays to this number of contacts per environment; keep recorded contacts."""
-        values = np.zeros((self.num_envs, contacts, Contacts.WIDTH))
-        ids = np.zeros((self.num_envs, contacts, Contacts.IDS), np.int32)
-        room = self._job[ROOM]
-        if room:
-            values[:, :room], ids[:, :room] = self.contact_values, self.contact_ids
+        values, ids = _contact_arrays(self.num_envs, contacts)
+        room = self.contact_ids.shape[1]
+        values[:, :room], ids[:, :room] = self.contact_values, self.contact_ids
         self.contact_values, self.contact_ids = values, ids
-        self._job[VALUES], self._job[IDS] = values.ctypes.data, ids.ctypes.data
-        self._job[ROOM] = contacts
 
     def _note(self, failed: int) -> None:
         """Store the error messages of environments in which MuJoCo raised an error."""
         if failed:
-            status = self._owner.view(self._lib.mjb_status(self._batch), (self.num_envs,), ctypes.c_int)
-            for env in np.flatnonzero(status).tolist():
-                text = self._lib.mjb_error(self._batch, env).decode(errors="replace")
-                self._errors[env] = " ".join(text.split())
+            for env in range(self.num_envs):
+                if text := self._batch.error(env):
+                    self._errors[env] = " ".join(text.split())
             self.contact_counts[list(self._errors)] = 0
+
+
+def _contact_arrays(num_envs: int, contacts: int) -> tuple[np.ndarray, np.ndarray]:
+    """Return `Contacts.values` and `Contacts.ids` for this number of contacts in each environment."""
+    shape = num_envs, contacts
+    return np.zeros((*shape, Contacts.WIDTH)), np.zeros((*shape, Contacts.IDS), np.int32)

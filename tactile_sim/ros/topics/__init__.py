@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from tactile_sim.ros import bridges
 from tactile_sim.ros.topic import Topic
 from tactile_sim.ros.topics import (
+    cameras,
     engine,
     feelers,
     images,
@@ -20,7 +21,20 @@ from tactile_sim.ros.topics import (
 )
 from tactile_sim.simulation import Simulation
 
-KINDS = (pads, state, engine, feelers, images, bridges, sensors, markers, skin_markers, scene, transforms)
+KINDS = (
+    pads,
+    state,
+    engine,
+    feelers,
+    images,
+    cameras,
+    bridges,
+    sensors,
+    markers,
+    skin_markers,
+    scene,
+    transforms,
+)
 """Modules with a function ``topics(simulation)``. The topics of a stream are published in this order.
 
 `transforms` is last, because `sensors` adds frames to ``simulation.sensor_frames``.

@@ -10,7 +10,6 @@ import numpy as np
 from sensor_msgs.msg import CompressedImage, Image
 
 from tactile_sim.drawing.images import TactileImage, tactile_images
-from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, filled, header
 from tactile_sim.simulation import Simulation, Snapshot
@@ -19,7 +18,7 @@ from tactile_sim.simulation import Simulation, Snapshot
 def topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield a raw and a compressed topic for each tactile image."""
     for image in tactile_images(simulation):
-        name = f"tactile/{topic_token(simulation.names.bodies[image.body])}/{image.name}"
+        name = f"tactile/{image.name}"
         frame = simulation.frames[image.body]
         yield _raw(image, name, frame)
         yield _compressed(image, f"{name}/compressed", frame)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 import yaml
 
-from tactile_sim.trifinger.images.lens import distort
+from tactile_sim.cameras.lens import distort
 
 CAMERA_IDS = (60, 180, 300)
 """Ids of the platform's three cameras, as in the names camera60, camera180 and camera300."""
@@ -20,6 +20,11 @@ CALIBRATIONS = Path(__file__).parents[1] / "data" / "camera_params"
 Each camera id has three files: ``camera{id}_full.yml``, ``camera{id}_cropped.yml`` and
 ``camera{id}_cropped_and_downsampled.yml``.
 """
+
+PLATFORM = "camera{id}_cropped_and_downsampled.yml"
+"""Calibration files of the images that the platform provides."""
+CLIPPING = 0.02, 2.0
+"""Distances of the near and far clipping planes [m]."""
 
 
 def calib_data_to_matrix(data: Mapping[str, Any]) -> np.ndarray:

@@ -96,6 +96,8 @@ def load_spec(
                 spec.add_exclude(bodyname1=name + finger, bodyname2=LINKS[0] + finger)
     pair_links(spec)
     _set_solver(spec, time_step)
+    light = spec.visual.headlight  # the light of camera images
+    light.ambient[:], light.diffuse[:], light.specular[:] = 0.45, 0.55, 0.0
     if stage:
         arena.add_stage(spec, finger_type)
     return spec

@@ -12,7 +12,6 @@ from tactile_sim.analysis.layouts import fault_of
 from tactile_sim.analysis.robots import Robot, robots
 from tactile_sim.analysis.tactile_frames import pad_of
 from tactile_sim.bag.live_view import TOPIC
-from tactile_sim.bag.messages import Message
 from tactile_sim.drawing.force_scale import full_scale
 from tactile_sim.errors import BagError
 from tactile_sim.text import shortened
@@ -45,7 +44,7 @@ class BagScene:
     feelers: list[str] = field(default_factory=list)
     """Topics with feeler readings, in the order of the feelers in the scene."""
     images: list[str] = field(default_factory=list)
-    """Topics of the tactile images."""
+    """Topics of the tactile images, followed by those of cameras."""
     notes: list[str] = field(default_factory=list)
     """Messages to users about content that cannot be shown."""
 
@@ -235,8 +234,8 @@ def _add_feelers(result: BagScene, feelers: dict[str, Any], bodies: dict[str, in
 
 
 def _add_images(result: BagScene, index: BagIndex, bodies: dict[str, int]) -> None:
-    result.images = sorted(result.robot.images)
-    firsts: list[Message] = [index.first[topic] for topic in result.images]
+    cameras = sorted(result.robot.cameras)
+    result.images = [*sorted(result.robot.images), *cameras]
     result.scene = replace(
         result.scene,
         images=tuple(
@@ -245,8 +244,10 @@ def _add_images(result: BagScene, index: BagIndex, bodies: dict[str, int]) -> No
                 first.value.width,
                 first.value.height,
                 "feelers" if first.value.encoding == "mono8" else "skin",
+                topic.split("/")[-2] if topic in cameras else "",
             )
-            for first in firsts
+            for topic in result.images
+            for first in (index.first[topic],)
         ),
     )
 

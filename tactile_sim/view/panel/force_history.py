@@ -1,4 +1,4 @@
-"""Store the net force on each body over the last seconds."""
+"""Store forces or readings over the last seconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Plot the net force on each body over the last seconds.
+"""Plot what each pad has read over the last seconds.
 
 The plot is an SVG instead of viser's ``gui.add_uplot`` because uPlot would connect the points on both sides
 of a gap: viser sends float64 arrays, but uPlot breaks a line only at null. After a reset, a pause or a seek,
@@ -22,7 +22,7 @@ from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.panel.force_history import SPAN, ForceHistory
 
 MAX_LINES = 6
-"""Largest number of plotted bodies. Those with the largest forces are plotted."""
+"""Largest number of plotted pads. Those with the largest readings are plotted."""
 MIN_AXIS = 2.0
 """Smallest end of the force axis [ends of the taxel scale], so that negligible forces look small."""
 COLORS = ("#ffcc1a", "#4dabf7", "#ff6b6b", "#51cf66", "#cc5de8", "#ff922b")
@@ -35,7 +35,7 @@ TICKS = ((-SPAN, f"−{SPAN:g} s"), (-SPAN / 2, f"−{SPAN / 2:g} s"), (0.0, "no
 
 
 class ForcePlot:
-    """Stores the forces on all bodies over the last seconds and plots the largest.
+    """Stores the readings of all pads over the last seconds and plots the largest.
 
     Attributes:
         html: The plot in the panel.
@@ -44,37 +44,41 @@ class ForcePlot:
     def __init__(self, gui: GuiApi, scene: ViewScene):
         self._names = scene.pads or tuple(scene.bodies[int(body)] for body in scene.skin_bodies)
         self._lines = list(range(min(MAX_LINES, len(self._names))))
-        """Indices of the plotted bodies among those with skin. Each keeps its position and colour."""
+        """Indices of the plotted pads. Each keeps its position and colour."""
         self._history = ForceHistory(len(self._names))
+        self._unit = "N"
         self._taxel_scale, self._min_axis = scene.taxel_scale, 0.0
         self._axis = 0.0
-        """End of the force axis [N]."""
+        """End of the axis, in the unit of the readings."""
         self.html = gui.add_html("")
         self.draw()
 
     def add(self, frame: ViewFrame) -> None:
-        """Store the forces that a view frame contains."""
+        """Store what the pads read in a view frame."""
+        if frame.unit != self._unit:
+            self._unit, self._history = frame.unit, ForceHistory(len(self._names))
         self._min_axis = MIN_AXIS * self._taxel_scale if frame.unit == "N" else 0.0
-        self._history.add(frame, frame.forces)
+        self._history.add(frame, frame.pad_readings[:, None])
 
     def draw(self) -> None:
-        """Plot the stored forces."""
+        """Plot the stored readings."""
         segments = self._history.segments()
         largest = np.max(
             [forces.max(axis=0) for _, forces in segments] or [np.zeros(len(self._names))], axis=0
         )
         self._select_lines(largest)
         self._scale_axis(float(largest.max(initial=0.0)))
-        current = [(self._names[body], self._history.forces[body]) for body in self._lines]
+        current = [(self._names[pad], self._history.forces[pad]) for pad in self._lines]
         plotted = [(times, forces[:, self._lines]) for times, forces in segments]
-        self.html.content = line_plot("net force on a body [N]", plotted, self._axis, current)
+        title = "force on a pad [N]" if self._unit == "N" else f"largest reading of a pad [{self._unit}]"
+        self.html.content = line_plot(title, plotted, self._axis, current)
 
     def _select_lines(self, largest: np.ndarray) -> None:
-        """Replace a plotted body if the largest force on another body is more than twice as large."""
-        for body in np.argsort(-largest)[:MAX_LINES].tolist():
+        """Replace a plotted pad if the largest reading of another pad is more than twice as large."""
+        for pad in np.argsort(-largest)[:MAX_LINES].tolist():
             smallest = min(self._lines, key=lambda line: largest[line])
-            if body not in self._lines and largest[body] > 2.0 * largest[smallest]:
-                self._lines[self._lines.index(smallest)] = body
+            if pad not in self._lines and largest[pad] > 2.0 * largest[smallest]:
+                self._lines[self._lines.index(smallest)] = pad
 
     def _scale_axis(self, largest: float) -> None:
         """Scale the axis in steps of 1, 2 and 5. It shrinks with hysteresis so that it does not flicker."""

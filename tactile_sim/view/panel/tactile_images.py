@@ -1,4 +1,4 @@
-"""Show tactile images in the panel."""
+"""Show tactile images and images of cameras in the panel."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from tactile_sim.view.content import ViewScene
 IMAGE_WIDTH = 240
 """Width up to which smaller images are enlarged [px]."""
 MAX_EXPANDED = 3
-"""Largest number of tactile images for which their folder is initially open."""
+"""Largest number of images for which their folder is initially open."""
 
 
 class TactileImages:
-    """Shows the tactile images of all bodies in a folder of the panel.
+    """Shows the tactile images of all bodies in a folder of the panel, and those of cameras in another.
 
     Attributes:
         handles: viser's image elements, in the order of the scene's images.
     """
 
     def __init__(self, gui: GuiApi, scene: ViewScene):
-        """Add a folder with one element per image, unless the scene has no images.
+        """Add a folder with one element per image for each kind of image in the scene.
 
         Args:
             gui: viser's panel.
-            scene: Constant content of the view, with a description of each image.
+            scene: Constant content of the view, with a description of each image; those of cameras are last.
         """
         self.handles = self._add(gui, scene) if scene.images else []
         self._pixels = [np.zeros(0, np.uint8)] * len(self.handles)
@@ -37,16 +37,21 @@ class TactileImages:
 
     @staticmethod
     def _add(gui: GuiApi, scene: ViewScene) -> list[GuiImageHandle]:
-        infos = scene.images
-        with gui.add_folder(f"Tactile images ({len(infos)})", expand_by_default=len(infos) <= MAX_EXPANDED):
-            return [
-                gui.add_image(
-                    _enlarged(np.zeros((info.height, info.width), np.uint8)),
-                    label=f"{scene.bodies[info.body]}: {info.source}",
-                    format="png",
-                )
-                for info in infos
-            ]
+        handles = []
+        cameras = [info for info in scene.images if info.camera]
+        tactile = [info for info in scene.images if not info.camera]
+        for title, infos in (("Tactile images", tactile), ("Cameras", cameras)):
+            if infos:
+                with gui.add_folder(f"{title} ({len(infos)})", expand_by_default=len(infos) <= MAX_EXPANDED):
+                    handles += [
+                        gui.add_image(
+                            _enlarged(np.zeros((info.height, info.width), np.uint8)),
+                            label=info.camera or f"{scene.bodies[info.body]}: {info.source}",
+                            format="jpeg" if info.camera else "png",
+                        )
+                        for info in infos
+                    ]
+        return handles
 
     def draw(self, images: Sequence[np.ndarray], time_limit: float) -> bool:
         """Update changed images in turn and return whether all are up to date.

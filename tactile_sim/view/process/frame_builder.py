@@ -12,6 +12,7 @@ from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.engines import Contacts
 from tactile_sim.frames import to_xyzw
 from tactile_sim.view.content import ViewFrame, ViewScene
+from tactile_sim.view.process.camera_views import CameraViews
 from tactile_sim.view.process.image_renderer import ImageRenderer
 from tactile_sim.view.process.replica import Replica
 from tactile_sim.view.scene.color_scale import ColorScale
@@ -29,6 +30,7 @@ class FrameBuilder:
         renderer: ImageRenderer | None,
         replica: Replica | None,
         scale: ColorScale | None = None,
+        cameras: CameraViews | None = None,
     ):
         """Create a builder.
 
@@ -37,7 +39,9 @@ class FrameBuilder:
             renderer: Renders the tactile images; None if there are no images.
             replica: Computes the missing fields of records; None if records are complete.
             scale: Colour scale of the view. The default is an automatic scale.
+            cameras: Renders the cameras of the replica; None if there are none.
         """
+        self._cameras = cameras
         self._scale = scale or ColorScale(scene.taxel_scale)
         self._scene = scene
         self._replica = replica
@@ -78,6 +82,7 @@ class FrameBuilder:
             unit=bytes(record["unit"]).rstrip(b"\0").decode(),
             taxel_scale=self._scale.end,
             forces=np.einsum("bij,bj->bi", rotations[self._skin_bodies], record["wrenches"][:, :3]),
+            pad_readings=record["pad_readings"],
             contact_points=contacts[:, Contacts.POSITION : Contacts.POSITION + 3],
             contact_bodies=record["contact_bodies"][: len(contacts)],
             arrows=arrows,
@@ -86,7 +91,10 @@ class FrameBuilder:
             arrow_scale=float(record["force_scale"]),
             pull_force=float(np.linalg.norm(record["pull_force"])),
             free_lengths=feelers,
-            images=self._renderer.render(readings, self._scale, feelers) if self._renderer else (),
+            images=(
+                *(self._renderer.render(readings, self._scale, feelers) if self._renderer else ()),
+                *(self._cameras.images(at_once=bool(record["paused"])) if self._cameras else ()),
+            ),
             controls=record["controls"],
             enabled=record["enabled"],
             real_time_factor=self._real_time_factor(float(record["time"])),

@@ -17,8 +17,9 @@ if __name__ == "__main__":
 import numpy as np
 
 from tactile_sim.bag.background_writer import BagStatus
+from tactile_sim.connection import Connection
 from tactile_sim.errors import TactileSimError
-from tactile_sim.view.process.connection import Connection
+from tactile_sim.view.process.camera_views import CameraViews
 from tactile_sim.view.process.frame_builder import FrameBuilder
 from tactile_sim.view.process.replica import Replica
 from tactile_sim.view.process.shared_frame import SharedFrame
@@ -96,6 +97,7 @@ def main(arguments_file: str, memory_file: str, connection_file: str) -> int:
     connection = Connection.of(int(connection_file))
     shared = SharedFrame(scene, int(memory_file), replica.simulation.engine.state_size if replica else 0)
     try:
+        cameras = CameraViews(replica.simulation) if replica and replica.simulation.cameras else None
         viewer = Viewer(scene, endpoint, RequestSender(connection) if accepts_requests else None)
     except TactileSimError as error:
         connection.send(error=str(error))
@@ -103,7 +105,7 @@ def main(arguments_file: str, memory_file: str, connection_file: str) -> int:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # from here on, closing the connection ends the process
     connection.send(url=viewer.url)
     try:
-        serve(connection, shared, viewer, FrameBuilder(scene, renderer, replica, viewer.scale))
+        serve(connection, shared, viewer, FrameBuilder(scene, renderer, replica, viewer.scale, cameras))
     finally:
         viewer.close()
     return 0

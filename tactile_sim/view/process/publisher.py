@@ -18,6 +18,7 @@ from tactile_sim.loop.requests import Requests
 from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.actions import ACTIONS
+from tactile_sim.view.process.camera_views import camera_infos
 from tactile_sim.view.process.image_renderer import ImageRenderer
 from tactile_sim.view.process.view_process import INTERVAL, ViewProcess
 from tactile_sim.view.scene.from_model import scene_of_simulation
@@ -73,7 +74,7 @@ class ViewPublisher:
             CommandError: The endpoint cannot be served.
         """
         renderer = ImageRenderer(simulation)
-        scene = scene_of_simulation(simulation, renderer.infos)
+        scene = scene_of_simulation(simulation, (*renderer.infos, *camera_infos(simulation)))
         scene = replace(scene, output_folder=str(folder.absolute()) if folder else "")
         return ViewPublisher(simulation, ViewProcess(scene, endpoint, renderer, simulation))
 

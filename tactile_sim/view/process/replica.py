@@ -10,6 +10,7 @@ from tactile_sim.config import Settings
 from tactile_sim.config.switches import switches, with_switches
 from tactile_sim.control.hands import Press
 from tactile_sim.simulation import Simulation, Snapshot
+from tactile_sim.simulation.taxel_forces import TaxelForces
 from tactile_sim.view.process.shared_frame import update_record
 
 
@@ -30,6 +31,7 @@ class Replica:
     def __init__(self, settings: Settings):
         self._settings = settings
         self.simulation = Simulation(settings)
+        self._forces = TaxelForces(self.simulation)
 
     def complete(self, record: np.ndarray) -> None:
         """Compute the fields of a record that depend only on its state."""
@@ -44,6 +46,7 @@ class Replica:
             update_record(record, readings=self._readings(record, snapshot), valid=snapshot.valid)
         update_record(
             record,
+            pad_readings=self._pad_readings(record, snapshot),
             positions=engine.body_positions,
             quaternions=engine.body_quaternions,
             unit=(simulation.functions.unit or "N").encode(),
@@ -52,6 +55,19 @@ class Replica:
             feelers=snapshot.feelers,
             controls=engine.ctrl,
         )
+
+    def _pad_readings(self, record: np.ndarray, snapshot: Snapshot) -> np.ndarray:
+        """Return what each pad reads (s,), as in `ViewFrame.pad_readings`."""
+        skin, unit = self.simulation.skin, self.simulation.functions.unit
+        channels = int(record["channels"])
+        readings = record["readings"][: channels * len(skin.positions)].reshape(-1, channels)
+        parts = [slice(pad.start, pad.stop) for pad in skin.pads]
+        if unit not in ("", "N"):
+            magnitudes = np.linalg.norm(readings, axis=1)
+            return np.array([magnitudes[part].max(initial=0.0) for part in parts])
+        # Pads with different units are shown as forces.
+        forces = self._forces.on_bodies(snapshot, readings) if unit else readings
+        return np.array([np.linalg.norm(forces[part].sum(axis=0)) for part in parts])
 
     def _update_settings(self, record: np.ndarray) -> None:
         touch, response = (record[field].item().decode() for field in ("touch_function", "response_function"))

@@ -63,6 +63,7 @@ def record_dtype(scene: ViewScene, state_size: int = 0) -> np.dtype:
             ("readings", "f4", (_MAX_CHANNELS * len(scene.taxel_positions),)),
             ("valid", "u1", (len(scene.taxel_positions),)),
             ("wrenches", "f8", (skins, 6)),
+            ("pad_readings", "f8", (skins,)),
             ("contact_count", "u4"),
             ("contacts", "f8", (MAX_CONTACTS, Contacts.WIDTH)),
             ("contact_bodies", "i4", (MAX_CONTACTS, 2)),

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import pickle
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
 from tactile_sim import signals
 from tactile_sim.bag.background_writer import BagStatus
 from tactile_sim.child import Child
+from tactile_sim.connection import Connection, pickled
 from tactile_sim.errors import CommandError
 from tactile_sim.signals import Stopped
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.content import ViewScene
-from tactile_sim.view.process.connection import Connection
 from tactile_sim.view.process.image_renderer import ImageRenderer
 from tactile_sim.view.process.shared_frame import SharedFrame
 from tactile_sim.view.web.address import Endpoint
@@ -26,16 +23,6 @@ INTERVAL = 0.04
 """Shortest wall time between two frames while the simulation runs [s]."""
 START_TIMEOUT = 180.0
 """Wall time within which the process must start, including compilation of kernels if necessary [s]."""
-
-
-@contextmanager
-def _pickled(content: Any) -> Iterator[int]:
-    """Yield the descriptor of a file in memory with pickled content."""
-    with os.fdopen(os.memfd_create("tactile_sim_scene"), "wb") as file:
-        pickle.dump(content, file)
-        file.flush()
-        os.lseek(file.fileno(), 0, os.SEEK_SET)
-        yield file.fileno()
 
 
 class ViewProcess:
@@ -81,7 +68,7 @@ class ViewProcess:
         self._listener: Thread | None = None
         self._closing = False
         settings = replicated and replicated.settings
-        with _pickled((scene, endpoint, renderer, settings, accepts_requests)) as arguments_file:
+        with pickled((scene, endpoint, renderer, settings, accepts_requests)) as arguments_file:
             files = (arguments_file, self.shared.file, theirs.file)
             self._process = Child(*map(str, files), module="tactile_sim.view.process.main", files=files)
         theirs.close()
@@ -121,7 +108,7 @@ class ViewProcess:
         """
         previous, self.scene, self.shared = self.shared, scene, SharedFrame(scene)
         self.shared.clients = previous.clients
-        with _pickled(scene) as arguments_file:
+        with pickled(scene) as arguments_file:
             self._connection.send_files((arguments_file, self.shared.file), scene=True)
         previous.close()
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from tactile_sim.cameras import lens
 from tactile_sim.trifinger.camera import CALIBRATIONS, load_camera_parameters
-from tactile_sim.trifinger.images import lens
 
 
 def test_distortion_follows_formula():

@@ -84,11 +84,15 @@ class Pose:
 
 @wp.struct
 class Layer:
-    """The elastic layer of a skin; see `quadrature.Quadrature`, `solids.Solids` and `layer.Layer`.
+    """The elastic layer of a skin; see `quadrature.Quadrature` and `solids.Solids`.
 
     The arrays from ``loads`` on are per-thread working memory for one patch. Their last axis is the
     thread (``lane`` in the functions), so that adjacent GPU threads access adjacent memory.
-    `skin.layer.Layer` documents the first axis of ``near``, ``points`` and ``sums``.
+
+    First axis of ``near``: x, y, z and gap [m] of a taxel, cosine of the angle between its inward normal and
+    the pair's normal, area [m2] and margin as in `quadrature.TAXEL`. Of ``points``: x, y, z, gap [m] and
+    projected area [m2]. Of ``sums``: sum of area times depth [m3], and its first moments along u, v and z
+    [m4].
     """
 
     modulus: wp.array[real]
@@ -121,7 +125,7 @@ def layer_of(skin: Skin, num_envs: int) -> Any:
 
     Only the memory for loads is not allocated; see `fit_loads`.
     """
-    quad, solids, layer = skin.elastic_arrays.quad, skin.elastic_arrays.solids, Layer()
+    quad, solids, layer = skin.quadrature, skin.solids, Layer()
     layer.modulus = wp.array(skin.patch_stiffness, dtype=real)
     layer.thickness = wp.array(skin.patch_thickness, dtype=real)
     layer.cells = structs(Cell, _with_vectors(quad.taxels, position="xyz", normal=("nx", "ny", "nz")))
@@ -160,7 +164,7 @@ def thread_count(skin: Skin, num_envs: int, device: Any) -> int:
 
 def _largest_patch(skin: Skin) -> tuple[int, int]:
     """Return the most taxels and the most quadrature points that a patch of the skin has, at least 1 each."""
-    begin = skin.elastic_arrays.quad.taxels["begin"][skin.patch_offsets]
+    begin = skin.quadrature.taxels["begin"][skin.patch_offsets]
     taxels, points = (int(np.diff(ends).max(initial=1)) for ends in (skin.patch_offsets, begin))
     return taxels, points
 

@@ -3,14 +3,12 @@
 import warp as wp
 from warp import float64 as real
 
+from tactile_sim.batch.warp_backend.elastic import constants
 from tactile_sim.batch.warp_backend.elastic.arrays import Layer
 from tactile_sim.batch.warp_backend.elastic.gaps import gap_at, level_face
 from tactile_sim.batch.warp_backend.elastic.nearby import Nearby, add_neighbors, cosine_of
 from tactile_sim.batch.warp_backend.elastic.pairs import Pair
-from tactile_sim.skin import contact_area as cpu
-from tactile_sim.skin.gaps import UPRIGHT
 from tactile_sim.skin.quadrature import NX, POINT_AREA
-from tactile_sim.skin.reach import FACING
 
 
 @wp.struct
@@ -69,8 +67,8 @@ def add_level_points(layer: Layer, lane: int, area: Area, limit: real, uneven: r
         if near.is_round and is_far(layer, lane, e, limit, near.least):
             continue
         even = face.exists and here <= limit and margin >= real(0.0)
-        even = even and layer.near[4, e, lane] > real(wp.static(UPRIGHT))
-        if even and real(wp.static(cpu.LEVEL_SLOPE)) * margin <= uneven:
+        even = even and layer.near[4, e, lane] > real(wp.static(constants.UPRIGHT))
+        if even and real(wp.static(constants.LEVEL_SLOPE)) * margin <= uneven:
             at = wp.vec3d(layer.near[0, e, lane], layer.near[1, e, lane], layer.near[2, e, lane] - here)
             edge = real(1.1) * margin
             if (
@@ -105,7 +103,7 @@ def add_even_points(layer: Layer, lane: int, pair: Pair, area: Area, limit: real
         if area.near.is_round and smooth and here < real(wp.inf):
             beside_it = real(0.5) * (here + low)
         even = smooth and here <= limit and high - here <= uneven and here - low <= uneven
-        if even and layer.near[4, e, lane] > real(wp.static(FACING)):
+        if even and layer.near[4, e, lane] > real(wp.static(constants.FACING)):
             add_point(layer, lane, e, area.count)
             area.count += 1
         elif beside_it <= limit or area.near.least == real(wp.inf):
@@ -131,7 +129,7 @@ def add_cell_points(layer: Layer, lane: int, pair: Pair, area: Area):
             cosine = real(1.0)
             if wp.dot(normal, normal) != real(0.0):
                 cosine = cosine_of(normal, pair)
-            if cosine > real(wp.static(FACING)):
+            if cosine > real(wp.static(constants.FACING)):
                 at = wp.vec3d(layer.own[q, 0], layer.own[q, 1], layer.own[q, 2]) - pair.origin
                 at = pair.axes * at
                 gap = gap_at(layer, lane, area.near.geoms, at[0], at[1], at[2])
@@ -152,7 +150,7 @@ def contact_points(layer: Layer, lane: int, pair: Pair, near: Nearby, limit: rea
 
     ``near`` is the result of `measure`, and ``limit`` is the largest gap at which points may be pressed [m].
     """
-    uneven = real(wp.static(cpu.UNEVEN)) * pair.spacing
+    uneven = real(wp.static(constants.UNEVEN)) * pair.spacing
     area = Area()
     area.near = near
     area = add_level_points(layer, lane, area, limit, uneven)

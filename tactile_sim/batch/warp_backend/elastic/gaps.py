@@ -3,15 +3,15 @@
 import warp as wp
 from warp import float64 as real
 
+from tactile_sim.batch.warp_backend.elastic import constants
 from tactile_sim.batch.warp_backend.elastic.arrays import Layer
 from tactile_sim.batch.warp_backend.elastic.solids import enter_box, enter_round, surface_below
 from tactile_sim.geometry import solids
-from tactile_sim.skin import gaps
 
 
 @wp.struct
 class Face:
-    """Level face of the other body, in the frame of a `Pair`; see `tactile_sim.skin.gaps.level_face`."""
+    """Level face of the other body, in the frame of a `Pair`."""
 
     exists: bool
     start_a: real
@@ -46,7 +46,7 @@ def gap_at(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real):
                 if p[2] + half >= real(0.0):
                     here = p[2] - half
         elif kind == wp.static(solids.PLANE):
-            if r[2, 2] > real(wp.static(solids.PARALLEL)):
+            if r[2, 2] > real(wp.static(constants.PARALLEL)):
                 here = p[2] + (r[0, 2] * p[0] + r[1, 2] * p[1]) / r[2, 2]
             elif r[2, 2] >= real(0.0) and wp.dot(wp.transpose(r)[2], p) < real(0.0):
                 here = real(-wp.inf)
@@ -85,7 +85,7 @@ def level_face(layer: Layer, lane: int, geoms: int):
     solid = layer.solids[pose.geom]
     if geoms != 1:
         return face
-    upright = real(wp.static(gaps.UPRIGHT))
+    upright = real(wp.static(constants.UPRIGHT))
     if solid.kind == wp.static(solids.PLANE) and pose.rotation[2, 2] > upright:
         face.exists = True
         face.half_a = real(wp.inf)

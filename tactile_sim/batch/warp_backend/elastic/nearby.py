@@ -3,20 +3,18 @@
 import warp as wp
 from warp import float64 as real
 
+from tactile_sim.batch.warp_backend.elastic import constants
 from tactile_sim.batch.warp_backend.elastic.arrays import Cell, Layer, Pose
 from tactile_sim.batch.warp_backend.elastic.gaps import write_gaps
 from tactile_sim.batch.warp_backend.elastic.pairs import Pair
 from tactile_sim.batch.warp_backend.loads import Load as Point
 from tactile_sim.batch.warp_backend.taxel_kernels import Taxels, find_nearest
 from tactile_sim.geometry import solids
-from tactile_sim.geometry.triangle_bins import SAME
-from tactile_sim.skin import nearby as cpu
-from tactile_sim.skin.reach import FACING
 
 
 @wp.struct
 class Nearby:
-    """Summary of the taxels that are near another body, as in `tactile_sim.skin.nearby.Nearby`."""
+    """Summary of the taxels that are near another body."""
 
     found: int
     measured: int
@@ -133,7 +131,7 @@ def taxels_around(layer: Layer, lane: int, pair: Pair, geom: int, reach: real, c
             elif is_ball:
                 away = cell.position - position
                 inside = wp.dot(away, away) <= farthest
-            facing = cosine_of(cell.normal, pair) > real(wp.static(FACING))
+            facing = cosine_of(cell.normal, pair) > real(wp.static(constants.FACING))
             facing = facing or wp.dot(cell.normal, cell.normal) == real(0.0)
             if inside and facing and layer.gap[t - pair.base, lane] == real(wp.inf):
                 take(layer, lane, pair, t, cell, count)
@@ -171,7 +169,7 @@ def bound_triangles(layer: Layer, lane: int, near: Nearby, reach: real):
     for g in range(near.geoms):
         pose = layer.poses[g, lane]
         solid = layer.solids[pose.geom]
-        top = pose.position[2] + (pose.rotation * solid.center)[2] + real(wp.static(SAME))
+        top = pose.position[2] + (pose.rotation * solid.center)[2] + real(wp.static(constants.SAME))
         for i in range(3):
             top += wp.abs(pose.rotation[2, i]) * solid.half[i]
         high[2] = wp.max(high[2], top)
@@ -201,7 +199,7 @@ def find_taxels(layer: Layer, lane: int, pair: Pair, taxels: Taxels, reach: real
         return near
     write_gaps(layer, lane, near.geoms, 0, near.found)
     for e in range(near.found):
-        guess = real(wp.static(cpu.GUESS)) * volume / layer.near[5, e, lane]
+        guess = real(wp.static(constants.GUESS)) * volume / layer.near[5, e, lane]
         within = wp.min(within, layer.near[3, e, lane] + guess)
     return search(layer, lane, pair, near, wp.min(wp.max(within, real(0.0)), reach))
 
@@ -214,7 +212,7 @@ def depth_of(layer: Layer, lane: int, count: int, least: real, pressing: real):
     area times depth that balances the normal force [m3].
     """
     depth = real(wp.inf)
-    for _cut in range(wp.static(cpu.MOST_CUTS)):
+    for _cut in range(wp.static(constants.MOST_CUTS)):
         area, volume = real(0.0), real(0.0)
         for e in range(count):
             above = layer.near[3, e, lane] - least
@@ -244,7 +242,7 @@ def measure(layer: Layer, lane: int, pair: Pair, near: Nearby, reach: real, volu
         write_gaps(layer, lane, near.geoms, near.measured, near.found)
         for e in range(near.measured, near.found):
             gap = layer.near[3, e, lane]
-            layer.gap[layer.taxel[e, lane] - pair.base, lane] = wp.min(gap, real(wp.static(cpu.MISSED)))
+            layer.gap[layer.taxel[e, lane] - pair.base, lane] = wp.min(gap, real(wp.static(constants.MISSED)))
             near.least = wp.min(near.least, gap)
         near.depth = depth_of(layer, lane, near.found, near.least, volume)
         near.measured = near.found
@@ -270,13 +268,13 @@ def add_neighbors(layer: Layer, lane: int, pair: Pair, near: Nearby, some: int, 
             q = layer.beside[t, n]
             if layer.gap[q - pair.base, lane] == real(wp.inf):
                 cell = layer.cells[q]
-                if cosine_of(cell.normal, pair) > real(wp.static(FACING)):
+                if cosine_of(cell.normal, pair) > real(wp.static(constants.FACING)):
                     take(layer, lane, pair, q, cell, near.found)
-                    layer.gap[q - pair.base, lane] = real(wp.static(cpu.MISSED))
+                    layer.gap[q - pair.base, lane] = real(wp.static(constants.MISSED))
                     near.found += 1
     write_gaps(layer, lane, near.geoms, before, near.found)
     for e in range(before, near.found):
-        gap = wp.min(layer.near[3, e, lane], real(wp.static(cpu.MISSED)))
+        gap = wp.min(layer.near[3, e, lane], real(wp.static(constants.MISSED)))
         layer.gap[layer.taxel[e, lane] - pair.base, lane] = gap
     near.measured = near.found
     return near

@@ -13,13 +13,13 @@ from tactile_sim.batch.warp_backend.contact_kernels import (
     vector_at,
 )
 from tactile_sim.batch.warp_backend.curvature import Geom
+from tactile_sim.batch.warp_backend.elastic import constants
 from tactile_sim.batch.warp_backend.elastic.arrays import Layer, Load
-from tactile_sim.skin import pairs
 
 
 @wp.struct
 class Pair:
-    """Combined contacts of a patch with one other body; see `tactile_sim.skin.pairs.Pair`.
+    """Combined contacts of a patch with one other body.
 
     ``origin`` [m] and ``axes`` give the frame of the pair in the frame of the body with the patch; the rows
     of ``axes`` are two tangents and the mean normal. ``force`` [N] and ``moment`` about the origin [N m] are
@@ -105,7 +105,7 @@ def group_loads(layer: Layer, lane: int, count: int):
             for k in range(m):
                 other = layer.loads[k, lane]
                 if load.group < 0 and other.group >= 0 and other.other_body == load.other_body:
-                    if wp.dot(other.normal, load.normal) > real(wp.static(pairs.APART)):
+                    if wp.dot(other.normal, load.normal) > real(wp.static(constants.APART)):
                         load.group = other.group
             if load.group < 0:
                 load.group = number

@@ -3,13 +3,13 @@
 import warp as wp
 from warp import float64 as real
 
+from tactile_sim.batch.warp_backend.elastic import constants
 from tactile_sim.batch.warp_backend.elastic.arrays import Layer
 from tactile_sim.batch.warp_backend.elastic.contact_area import contact_points
 from tactile_sim.batch.warp_backend.elastic.nearby import find_taxels, measure
 from tactile_sim.batch.warp_backend.elastic.pairs import Pair
 from tactile_sim.batch.warp_backend.elastic.winkler import balance
 from tactile_sim.batch.warp_backend.taxel_kernels import Taxels
-from tactile_sim.skin import press as cpu
 
 
 @wp.struct
@@ -28,14 +28,14 @@ class Pressure:
     miss: real
     """Error of the center of pressure, summed over both axes [m]."""
     highest: real
-    """Largest indentation of the pressed points, extrapolated by `skin.press.BEYOND` along the tilt [m]."""
+    """Largest indentation of the pressed points, extrapolated by `constants.BEYOND` along the tilt [m]."""
 
 
 @wp.func
 def sum_up(layer: Layer, lane: int, count: int, u: real, v: real, tilt: wp.vec3d, force: real):
     """Write the pressed taxels to ``Layer.pressed``, and sums over their points to ``Layer.sums``.
 
-    For each taxel, area times depth and its first moments are summed; see `skin.layer.Layer`.
+    For each taxel, area times depth and its first moments are summed.
 
     Args:
         layer: The layer.
@@ -138,7 +138,7 @@ def settle(layer: Layer, lane: int, pair: Pair, count: int, start: real, stiffne
     turn = wp.mat22d(real(1.0), real(0.0), real(0.0), real(1.0))
     rounds = int(0)
     done = bool(False)
-    while rounds < wp.static(cpu.MOST_ROUNDS) and not done:
+    while rounds < wp.static(constants.MOST_ROUNDS) and not done:
         level = balance(layer, lane, count, stiffness, f, pair.spacing, target[0], target[1], tilt)
         tilt = level.tilt
         mean = wp.vec2d(level.u, level.v)
@@ -146,7 +146,7 @@ def settle(layer: Layer, lane: int, pair: Pair, count: int, start: real, stiffne
         torsion = moment[2] - mean[0] * force[1] + mean[1] * force[0]
         lift = wp.vec2d(real(0.0), real(0.0))
         twist = real(0.0)
-        if wp.abs(torsion) > real(wp.static(cpu.SMALL)) * f * pair.spacing:
+        if wp.abs(torsion) > real(wp.static(constants.SMALL)) * f * pair.spacing:
             out, lift = twisted(layer, lane, out, lean, torsion, f)
             twist = out.twist
             x = out.x
@@ -157,8 +157,8 @@ def settle(layer: Layer, lane: int, pair: Pair, count: int, start: real, stiffne
         miss = wp.vec2d(-(moment[1] + twist * lift[1]) / f, (moment[0] + twist * lift[0]) / f) - mean
         out.miss = wp.abs(miss[0]) + wp.abs(miss[1])
         off = wp.abs(mean[0] - target[0]) + wp.abs(mean[1] - target[1])
-        outside = off > real(wp.static(cpu.OUT_OF_REACH)) * pair.spacing
-        if out.miss <= real(wp.static(cpu.CLOSE)) * pair.spacing or (outside and rounds == 0):
+        outside = off > real(wp.static(constants.OUT_OF_REACH)) * pair.spacing
+        if out.miss <= real(wp.static(constants.CLOSE)) * pair.spacing or (outside and rounds == 0):
             done = True
         elif outside:
             tilt = last_tilt
@@ -183,7 +183,7 @@ def settle(layer: Layer, lane: int, pair: Pair, count: int, start: real, stiffne
         if plane > layer.points[3, k, lane]:
             out.highest = wp.max(out.highest, plane)
     slope = wp.sqrt(tilt[1] * tilt[1] + tilt[2] * tilt[2])
-    out.highest += real(wp.static(cpu.BEYOND)) * pair.spacing * slope
+    out.highest += real(wp.static(constants.BEYOND)) * pair.spacing * slope
     return out
 
 
@@ -205,9 +205,9 @@ def press(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
     out = Pressure()
     attempt = int(0)
     while attempt < 2:
-        depths = real(wp.static(cpu.DEPTHS[0]))
+        depths = real(wp.static(constants.DEPTHS[0]))
         if attempt == 1:
-            depths = real(wp.static(cpu.DEPTHS[1]))
+            depths = real(wp.static(constants.DEPTHS[1]))
         near = measure(layer, lane, pair, near, reach, volume, depths)
         within = depths * near.depth
         limit = near.least + wp.min(reach, within)
@@ -222,7 +222,9 @@ def press(layer: Layer, lane: int, pair: Pair, taxels: Taxels):
             if attempt == 1:
                 start = wp.where(near.depth < real(wp.inf), near.depth, real(0.0))
             out = settle(layer, lane, pair, area.count, area.least + start, stiffness)
-            balanced = out.miss <= real(wp.static(cpu.OUT_OF_REACH)) * pair.spacing and out.highest <= limit
+            balanced = (
+                out.miss <= real(wp.static(constants.OUT_OF_REACH)) * pair.spacing and out.highest <= limit
+            )
             if balanced or within >= reach:
                 attempt = 2
     for e in range(near.found):

@@ -3,9 +3,9 @@
 import warp as wp
 from warp import float64 as real
 
+from tactile_sim.batch.warp_backend.elastic import constants
 from tactile_sim.batch.warp_backend.elastic.arrays import Layer, Node, Pose, Solid
 from tactile_sim.geometry import solids
-from tactile_sim.geometry.triangle_bins import EDGE, SAME
 
 
 @wp.func
@@ -23,7 +23,7 @@ def ordered(first: real, last: real):
 @wp.func
 def crossing(a: real, b: real, c: real):
     """Return the interval of t in which a t^2 + 2 b t + c is negative; (inf, -inf) if it is empty."""
-    if a < real(wp.static(solids.PARALLEL)):
+    if a < real(wp.static(constants.PARALLEL)):
         if c <= real(0.0):
             return wp.vec2d(real(-wp.inf), real(wp.inf))
         return wp.vec2d(real(wp.inf), real(-wp.inf))
@@ -37,7 +37,7 @@ def crossing(a: real, b: real, c: real):
 @wp.func
 def slab(p: real, d: real, half: real):
     """Return the interval of t in which the coordinate p + t d is between -half and half."""
-    if wp.abs(d) <= real(wp.static(solids.PARALLEL)):
+    if wp.abs(d) <= real(wp.static(constants.PARALLEL)):
         if wp.abs(p) <= half:
             return wp.vec2d(real(-wp.inf), real(wp.inf))
         return wp.vec2d(real(wp.inf), real(-wp.inf))
@@ -114,7 +114,7 @@ def crossing_of_mesh(layer: Layer, solid: Solid, pose: Pose, x: real, y: real, t
     Returns:
         The highest crossing with this and the earlier meshes, as in ``best``.
     """
-    height, up, same = best[0], best[1], real(wp.static(SAME))
+    height, up, same = best[0], best[1], real(wp.static(constants.SAME))
     line = wp.transpose(pose.rotation) * (wp.vec3d(x, y, real(0.0)) - pose.position)
     direction = pose.rotation[2]
     n = int(solid.nodes[0])
@@ -136,8 +136,8 @@ def crossing_of_mesh(layer: Layer, solid: Solid, pose: Pose, x: real, y: real, t
             if area != real(0.0):
                 along = (w[0] * v[1] - w[1] * v[0]) / area
                 across = (w[1] * u[0] - w[0] * u[1]) / area
-                least, both = real(wp.static(-EDGE)), along + across
-                if along >= least and across >= least and both <= real(wp.static(1.0 + EDGE)):
+                least, both = real(wp.static(-constants.EDGE)), along + across
+                if along >= least and across >= least and both <= real(wp.static(1.0 + constants.EDGE)):
                     z = a[2] + pose.position[2] + along * u[2] + across * v[2]
                     if height - same <= z and z <= top:
                         facing = wp.sign(area)
@@ -148,14 +148,11 @@ def crossing_of_mesh(layer: Layer, solid: Solid, pose: Pose, x: real, y: real, t
 
 @wp.func
 def surface_below(layer: Layer, lane: int, geoms: int, x: real, y: real, z: real):
-    """Return the height of the mesh surface on which the point (x, y, z) presses [m]; -inf if there is none.
-
-    See `tactile_sim.geometry.triangle_bins.surface_below`.
-    """
+    """Return the height of the mesh on which the point (x, y, z) presses [m]; -inf if there is none."""
     inside, surface, height, up = int(0), real(wp.inf), real(wp.inf), real(0.0)
     done, odd = bool(False), bool(False)
     while not done:
-        top, next = height - real(wp.static(SAME)), wp.vec2d(real(-wp.inf), real(0.0))
+        top, next = height - real(wp.static(constants.SAME)), wp.vec2d(real(-wp.inf), real(0.0))
         for g in range(geoms):
             pose = layer.poses[g, lane]
             solid = layer.solids[pose.geom]

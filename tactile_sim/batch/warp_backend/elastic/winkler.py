@@ -1,13 +1,13 @@
 """Compute the pressures of an elastic foundation that balance a force and moment.
 
-The equations and the iteration are those of `tactile_sim.skin.winkler`.
+The equations and the iteration are those of core/src/layer.cpp.
 """
 
 import warp as wp
 from warp import float64 as real
 
+from tactile_sim.batch.warp_backend.elastic import constants
 from tactile_sim.batch.warp_backend.elastic.arrays import Layer
-from tactile_sim.skin import winkler as cpu
 
 
 @wp.struct
@@ -131,11 +131,11 @@ def balance(
     total = real(0.0)
     for k in range(count):
         total += layer.points[4, k, lane]
-    penalty = real(wp.static(cpu.TILT_PENALTY)) * stiffness * total * spacing * spacing
+    penalty = real(wp.static(constants.TILT_PENALTY)) * stiffness * total * spacing * spacing
     now = energy_of(layer, lane, count, stiffness, force, penalty, u, v, tilt)
     rounds = int(0)
     done = bool(False)
-    while rounds < wp.static(cpu.MOST_STEPS) and not done:
+    while rounds < wp.static(constants.MOST_STEPS) and not done:
         rounds += 1
         g = now.gradient
         tilted = wp.abs(g[1]) + wp.abs(g[2])
@@ -156,7 +156,7 @@ def balance(
             while step >= real(1e-9) and not found:
                 new = tilt + step * move
                 after = energy_of(layer, lane, count, stiffness, force, penalty, u, v, new)
-                steep = wp.dot(after.gradient, move) < real(wp.static(cpu.STEEPEST)) * slope
+                steep = wp.dot(after.gradient, move) < real(wp.static(constants.STEEPEST)) * slope
                 if last:
                     found = True
                 elif after.value > now.value + real(1e-4) * step * slope:

@@ -1,0 +1,109 @@
+// The pressures of an elastic layer that balance a force and moment.
+//
+// The skin is a thin elastic layer (Winkler foundation; K. L. Johnson, Contact Mechanics, 1985, section 4.3):
+// where another surface penetrates it by a depth d, the pressure is p = K d. For a rigid surface of known shape,
+//
+//     p = K max(0, p0 + p1 x + p2 y - gap(x, y)),
+//
+// and the indentation p0 and the tilts p1 and p2 are chosen so that the pressures balance the normal force F at
+// the center of pressure (u, v). They minimize the convex energy
+//
+//     1/2 K sum(A max(0, d)^2) - F (p0 + p1 u + p2 v),
+//
+// where the sum is over points with the area A. At the minimum, the gradient vanishes, so the force and moments
+// are balanced. Newton's method with a line search finds the minimum in one to five steps in most cases,
+// starting without a tilt. If no pressures on the surface produce the moment, a very small penalty on the tilts
+// keeps the force exact and the moment as close as the surface allows.
+//
+// On a curved skin, the tangential force has a moment because of the height of the surface. The coordinates
+// u = x - z Fx / Fz and v = y - z Fy / Fz, projected along the net force, account for it: the moments Mx and My
+// about the tangents are balanced if the means of u and v, weighted by pressure, are -My / Fz and Mx / Fz.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "tactile/geometry.h"
+
+namespace tactile {
+
+// Points of a layer that may be pressed. The first `single` points are the only ones of their taxels. The others
+// follow taxel by taxel.
+struct LayerPoints {
+  std::vector<double> u, v, z;    // coordinates [m]; u and v are x and y before Layer::press
+  std::vector<double> gap, area;  // to the other surface [m], and projected [m2]
+  std::vector<int32_t> taxel;     // of each single point, and then of each taxel with several; indices in the skin
+  std::vector<int32_t> end;       // of the points of each taxel with several
+  size_t count = 0, single = 0;
+
+  void reserve(size_t number);
+  // Append points that are never pressed, for loops over `Lanes`.
+  void pad();
+};
+
+// Indentation at the origin [m], and tilts along u and v.
+struct Plane {
+  double p0 = 0.0, p1 = 0.0, p2 = 0.0;
+
+  double at(double u, double v) const { return p0 + p1 * u + p2 * v; }
+};
+
+// Integrals of depth d squared, d, d u, d v, 1, u, v, u^2, u v and v^2 over the pressed area.
+struct Integrals {
+  double squares = 0.0, depth = 0.0, u = 0.0, v = 0.0;
+  double area = 0.0, area_u = 0.0, area_v = 0.0, area_uu = 0.0, area_uv = 0.0, area_vv = 0.0;
+};
+
+// Taxels that are pressed.
+struct Pressed {
+  std::vector<int32_t> taxel;     // indices in the skin
+  std::vector<double> depth;      // sums of area times depth [m3]
+  std::vector<double> u, v, z;    // its first moments [m4]
+  size_t count = 0;
+};
+
+// What a layer has to balance, along the axes of a pair.
+struct Balance {
+  Vec3 force, moment;  // the force's z is > 0 [N, N m]
+  double stiffness;    // pressure per depth [Pa/m]
+  double spacing;      // of the taxels [m]
+};
+
+class Layer {
+ public:
+  LayerPoints points;
+  Pressed pressed;
+
+  struct Result {
+    double scale = 0.0;    // normal force per area times depth [N/m3]
+    double twist = 0.0;    // tangential force per normal force and per distance from the center [1/m]
+    double x = 0.0, y = 0.0;  // center of pressure [m]
+    double miss = 0.0;     // distance between the resulting and the required center of pressure [m]
+    double highest = 0.0;  // largest gap that the tilted layer fills, up to a few spacings from the points [m]
+  };
+  // Find the pressures at `points`, whose coordinates are changed from x and y to u and v, and sum them up by
+  // taxel in `pressed`. Starts with the indentation `start` [m].
+  Result press(const Balance& balance, double start);
+
+ private:
+  struct State {
+    Plane plane;
+    Integrals sums;
+  };
+  struct Twist {
+    double twist, x, y, zx, zy;
+  };
+
+  void project(double lean_u, double lean_v);
+  void balance(const LayerPoints& on, const Balance& load, double u, double v, State& state) const;
+  void keep_pressed(const Plane& plane, double clearance);
+  double sum_up(const LayerPoints& on, const Plane& plane);
+  Twist twist_of(double scale, double lean_u, double lean_v, double torsion, double force) const;
+
+  LayerPoints kept_;             // those points that are pressed or nearly pressed
+  std::vector<double> loaded_;   // area times depth of each point [m3]
+  double total_ = 0.0;              // area of all points [m2]
+  double far_u_ = 0.0, far_v_ = 0.0;  // largest magnitudes of u and v [m]
+};
+
+}  // namespace tactile

@@ -1,0 +1,160 @@
+#include "tactile/layout.h"
+
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <sstream>
+#include <stdexcept>
+#include <utility>
+
+namespace tactile {
+
+namespace {
+
+constexpr char kMagic[] = "tactile_sim skin 1\n";
+
+// The named arrays in a file: after the first line, each has a line with its name and size [bytes], and its bytes.
+class Arrays {
+ public:
+  explicit Arrays(const std::string& path) : path_(path) {
+    std::ifstream file(path, std::ios::binary);
+    if (!file) fail("cannot be read");
+    content_.assign(std::istreambuf_iterator<char>(file), {});
+    size_t at = sizeof kMagic - 1;
+    if (content_.compare(0, at, kMagic) != 0) fail("is no skin of this version; write it with tactile_sim export");
+    while (at < content_.size()) {
+      const size_t end = content_.find('\n', at);
+      if (end == std::string::npos) fail("is damaged");
+      std::istringstream line(content_.substr(at, end - at));
+      std::string name;
+      size_t size = 0;
+      if (!(line >> name >> size) || size > content_.size() - end - 1) fail("is damaged");
+      arrays_[name] = {end + 1, size};
+      at = end + 1 + size;
+    }
+  }
+
+  template <class T>
+  std::vector<T> get(const std::string& name) const {
+    const auto found = arrays_.find(name);
+    if (found == arrays_.end() || found->second.second % sizeof(T) != 0) fail("lacks a valid array " + name);
+    std::vector<T> values(found->second.second / sizeof(T));
+    if (!values.empty()) std::memcpy(values.data(), content_.data() + found->second.first, found->second.second);
+    return values;
+  }
+
+  // A text of several lines.
+  std::vector<std::string> lines(const std::string& name) const {
+    const auto text = get<char>(name);
+    std::istringstream stream(std::string(text.begin(), text.end()));
+    std::vector<std::string> found;
+    for (std::string line; std::getline(stream, line);) found.push_back(line);
+    return found;
+  }
+
+  [[noreturn]] void fail(const std::string& reason) const { throw std::runtime_error(path_ + ": " + reason); }
+
+ private:
+  std::string path_, content_;
+  std::map<std::string, std::pair<size_t, size_t>> arrays_;
+};
+
+template <class T>
+Range<const T> range(const std::vector<T>& values) {
+  return {values.data(), values.size()};
+}
+
+Skin skin_of(const Arrays& file) {
+  Taxels taxels;
+  taxels.positions = file.get<Vec3>("positions"), taxels.normals = file.get<Vec3>("normals");
+  taxels.extents = file.get<Extent>("extents"), taxels.patches = file.get<Patch>("patches");
+  taxels.begin = file.get<int64_t>("begin"), taxels.neighbors = file.get<int32_t>("neighbors");
+  taxels.along_surface = file.get<uint8_t>("along_surface").at(0) != 0;
+  const auto elastic_taxels = file.get<ElasticTaxel>("elastic_taxels");
+  const auto place = file.get<int64_t>("place"), roots = file.get<int64_t>("roots");
+  const auto points = file.get<double>("points"), node_normals = file.get<double>("node_normals"),
+             corners = file.get<double>("corners");
+  const auto beside = file.get<int32_t>("beside");
+  const auto nodes = file.get<BoxNode>("nodes"), mesh_nodes = file.get<BoxNode>("mesh_nodes");
+  const auto solids = file.get<Solid>("solids");
+  auto axes = file.get<Mat3>("axes");
+  const size_t n = taxels.size();
+  if (taxels.normals.size() != n || taxels.extents.size() != n || axes.size() != n || taxels.begin.size() != n + 1 ||
+      static_cast<size_t>(taxels.begin[n]) != taxels.neighbors.size() || elastic_taxels.size() != n + 1 ||
+      place.size() != n || roots.size() != taxels.patches.size() + 1) {
+    file.fail("has arrays that do not fit each other");
+  }
+  taxels.sort_into_cells();
+  return {std::move(taxels),
+          Elastic({range(elastic_taxels), range(place), range(points), range(beside), range(nodes),
+                   range(node_normals), range(roots), range(solids), range(corners), range(mesh_nodes)}),
+          std::move(axes),
+          file.get<SkinGeom>("geoms"),
+          file.get<int64_t>("patch_bodies"),
+          file.get<int64_t>("slots"),
+          static_cast<size_t>(file.get<int64_t>("bodies_with_skin").at(0))};
+}
+
+}  // namespace
+
+Layout load_layout(const std::string& path) {
+  const Arrays file(path);
+  Layout layout{skin_of(file), {}, {}, file.lines("bodies")};
+  for (const std::string& line : file.lines("functions")) {
+    std::istringstream words(line);
+    int quantity, law, mean, in_taxel_axes;
+    if (!(words >> quantity >> law >> mean >> in_taxel_axes)) file.fail("has an invalid function");
+    const std::string factors = "factors" + std::to_string(layout.functions.size());
+    layout.functions.push_back({static_cast<Quantity>(quantity), static_cast<Law>(law), mean != 0, in_taxel_axes != 0,
+                         file.get<double>(factors)});
+  }
+  for (const std::string& line : file.lines("pads")) {  // fields separated by tabs
+    std::istringstream fields(line);
+    Pad pad;
+    std::string numbers;
+    std::getline(fields, pad.name, '\t'), std::getline(fields, pad.body, '\t');
+    std::getline(fields, pad.quantity, '\t'), std::getline(fields, pad.unit, '\t');
+    if (!(fields >> pad.first >> pad.last >> pad.channels >> pad.function) || pad.first > pad.last ||
+        pad.last > layout.skin.taxels.size() || pad.function >= layout.functions.size()) {
+      file.fail("has an invalid pad");
+    }
+    layout.pads.push_back(std::move(pad));
+  }
+  return layout;
+}
+
+SkinReader::SkinReader(const mjModel& model, Layout layout) : model_(model), layout_(std::move(layout)) {
+  if (static_cast<size_t>(model.ngeom) != layout_.skin.geoms.size() || static_cast<size_t>(model.nbody) != layout_.bodies.size()) {
+    throw std::runtime_error("the skin belongs to another scene: it has " + std::to_string(layout_.bodies.size()) +
+                             " bodies and " + std::to_string(layout_.skin.geoms.size()) + " geoms, the model " +
+                             std::to_string(model.nbody) + " and " + std::to_string(model.ngeom));
+  }
+  for (int body = 0; body < model.nbody; ++body) {
+    const char* name = mj_id2name(&model, mjOBJ_BODY, body);
+    if (layout_.bodies[body] != (name ? name : "")) {
+      throw std::runtime_error("the skin belongs to another scene: its body " + std::to_string(body) + " is " +
+                               layout_.bodies[body] + ", not " + (name ? name : "unnamed"));
+    }
+  }
+  for (const Function& function : layout_.functions) {
+    values_.emplace_back(layout_.skin.taxels.size() * channels_of(function.quantity));
+  }
+}
+
+void SkinReader::read(const mjData& data) {
+  contacts_.resize(data.ncon), ids_.resize(data.ncon);
+  const auto count = static_cast<size_t>(read_contacts(model_, data, contacts_.data(), ids_.data()));
+  const BodyPoses poses{reinterpret_cast<const Vec3*>(data.xpos), reinterpret_cast<const Mat3*>(data.xmat)};
+  for (size_t k = 0; k < values_.size(); ++k) {
+    values_[k].assign(values_[k].size(), 0.0);
+    layout_.skin.read({contacts_.data(), count}, ids_.data(), poses, layout_.functions[k], scratch_,
+                      values_[k].data());
+  }
+}
+
+Range<const double> SkinReader::readings(const Pad& pad) const {
+  return {values_[pad.function].data() + pad.first * pad.channels, (pad.last - pad.first) * pad.channels};
+}
+
+}  // namespace tactile
