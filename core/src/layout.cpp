@@ -67,9 +67,10 @@ Range<const T> range(const std::vector<T>& values) {
 
 Skin skin_of(const Arrays& file) {
   Taxels taxels;
-  taxels.positions = file.get<Vec3>("positions"), taxels.normals = file.get<Vec3>("normals");
-  taxels.extents = file.get<Extent>("extents"), taxels.patches = file.get<Patch>("patches");
-  taxels.begin = file.get<int64_t>("begin"), taxels.neighbors = file.get<int32_t>("neighbors");
+  const auto positions = file.get<Vec3>("positions"), normals = file.get<Vec3>("normals"),
+             extents = file.get<Vec3>("extents");  // area, spacing, limit
+  const auto begin = file.get<int64_t>("begin");
+  taxels.neighbors = file.get<int32_t>("neighbors"), taxels.patches = file.get<Patch>("patches");
   taxels.along_surface = file.get<uint8_t>("along_surface").at(0) != 0;
   const auto elastic_taxels = file.get<ElasticTaxel>("elastic_taxels");
   const auto place = file.get<int64_t>("place"), roots = file.get<int64_t>("roots");
@@ -79,11 +80,15 @@ Skin skin_of(const Arrays& file) {
   const auto nodes = file.get<BoxNode>("nodes"), mesh_nodes = file.get<BoxNode>("mesh_nodes");
   const auto solids = file.get<Solid>("solids");
   auto axes = file.get<Mat3>("axes");
-  const size_t n = taxels.size();
-  if (taxels.normals.size() != n || taxels.extents.size() != n || axes.size() != n || taxels.begin.size() != n + 1 ||
-      static_cast<size_t>(taxels.begin[n]) != taxels.neighbors.size() || elastic_taxels.size() != n + 1 ||
-      place.size() != n || roots.size() != taxels.patches.size() + 1) {
+  const size_t n = positions.size();
+  if (normals.size() != n || extents.size() != n || axes.size() != n || begin.size() != n + 1 ||
+      static_cast<size_t>(begin[n]) != taxels.neighbors.size() || elastic_taxels.size() != n + 1 || place.size() != n ||
+      roots.size() != taxels.patches.size() + 1) {
     file.fail("has arrays that do not fit each other");
+  }
+  for (size_t t = 0; t < n; ++t) {
+    taxels.list.push_back({positions[t], normals[t], extents[t].x, extents[t].y, extents[t].z,
+                           static_cast<int32_t>(begin[t]), static_cast<int32_t>(begin[t + 1])});
   }
   taxels.sort_into_cells();
   return {std::move(taxels),
