@@ -426,6 +426,24 @@ class ChainProgram:
         Compute the readings of some environments with the first `count` stages. `own(stage, env, step, interval, first, again, keep, key)` computes stages that the library does not know.
         """
 
+def apply_rules(desired: Annotated[NDArray[numpy.float64], dict(shape=(4, None), order='C', device='cpu', writable=False)], gains: Annotated[NDArray[numpy.float64], dict(shape=(4, None), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], velocities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], applied: Annotated[NDArray[numpy.float64], dict(shape=(3, None), order='C', device='cpu')]) -> None:
+    """
+    Compute applied torques and gains (3, n); see tactile_sim.trifinger.physics.rules.
+    """
+
+def add_drag(model: int, data: int, dampings: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
+    """
+    Add drag to qfrc_passive, with a damping (nbody,) for each body [1/s]; call this after mj_step1.
+    """
+
+def limit_speed(positions: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], velocities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu')], time_step: float, most: float) -> None:
+    """Limit joint speeds after a semi-implicit step, in place."""
+
+def shift_references(model: int, data: int, references: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], accelerations: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
+    """
+    Shift the reference accelerations of contacts; see tactile_sim.trifinger.physics.friction.
+    """
+
 class FeelerBody:
     """The feelers of one body, in its frame."""
 

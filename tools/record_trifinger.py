@@ -6,14 +6,13 @@ free_motion.npz contains, for each finger type, one second of desired torques an
 HOLD steps, and the resulting joint positions. Sequences with a contact or with a joint at its limit are
 discarded. The light links of TriFingerOne and TriFingerEdu reach Bullet's speed limit.
 
-demo_goals.npz contains, for each of SEEDS, the goals of trifinger_simulation's demo_trifinger_platform.py,
-each held for GOAL_STEPS steps, and the joint positions reached. There is no object. The fingers touch each
-other, the table and the border.
+random_goals.npz contains, for each of SEEDS, GOALS random goals, each held for GOAL_STEPS steps, and the
+positions reached. There is no object. The fingers touch each other, the table and the border. "alike" are the
+positions that three fingers reach at equal goals, those of the first finger in the last sequence.
 """
 
 from __future__ import annotations
 
-import random as python_random
 import sys
 from pathlib import Path
 
@@ -25,30 +24,35 @@ from trifinger_simulation import finger_types_data
 COMMANDS, HOLD = 20, 50
 AWAY = 0.05
 """Minimum distance from the joint limits [rad]."""
-SEEDS, GOALS, GOAL_STEPS = (1, 3), 18, 250
+SEEDS, GOALS, GOAL_STEPS = range(100, 106), 6, 250
 
 
 def main() -> None:
     """Record all motions into two files in a folder."""
     folder = Path(sys.argv[1])
     np.savez_compressed(folder / "free_motion.npz", **free_motions())
-    np.savez_compressed(folder / "demo_goals.npz", **demo_goals())
+    np.savez_compressed(folder / "random_goals.npz", **random_goals())
 
 
-def demo_goals() -> dict[str, np.ndarray]:
-    """Return goals and reached positions (seeds, goals, 9) of a TriFingerPro [rad]."""
-    low, high = [-1, -1, -2] * 3, [1, 1, 2] * 3
-    goals, positions = np.empty((2, len(SEEDS), GOALS, 9), np.float32)
-    for row, seed in enumerate(SEEDS):
-        random = python_random.Random(seed)
-        finger = trifinger_simulation.SimFinger("trifingerpro")
-        for number in range(GOALS):
-            goal = [random.uniform(a, b) for a, b in zip(low, high, strict=True)]
-            action = finger.Action(position=np.array(goal))
-            for _ in range(GOAL_STEPS):
-                t = finger.append_desired_action(action)
-            goals[row, number], positions[row, number] = goal, finger.get_observation(t).position
-    return {"goals": goals, "positions": positions}
+def random_goals() -> dict[str, np.ndarray]:
+    """Return goals and reached positions (seeds, goals, 9), and positions at equal goals [rad]."""
+    goals = np.array([
+        np.random.default_rng(seed).uniform([-1, -1, -2] * 3, [1, 1, 2] * 3, (GOALS, 9)) for seed in SEEDS
+    ], np.float32)  # fmt: skip
+    equal = np.tile(goals[-1, :, :3], 3)
+    return {"goals": goals, "positions": np.array([reached(row) for row in goals]), "alike": reached(equal)}
+
+
+def reached(goals: np.ndarray) -> np.ndarray:
+    """Return the positions (goals, 9) that a TriFingerPro reaches from its initial positions [rad]."""
+    finger = trifinger_simulation.SimFinger("trifingerpro")
+    positions = np.empty(goals.shape, np.float32)
+    for goal, row in zip(goals, positions, strict=True):
+        action = finger.Action(position=goal.astype(float))
+        for _ in range(GOAL_STEPS):
+            t = finger.append_desired_action(action)
+        row[:] = finger.get_observation(t + 1).position
+    return positions
 
 
 def free_motions() -> dict[str, np.ndarray]:

@@ -1,6 +1,7 @@
 // NumPy arrays as arguments and results of bindings.
 #pragma once
 
+#include <mujoco/mjdata.h>
 #include <mujoco/mjmodel.h>
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
@@ -18,8 +19,9 @@ using Vectors = nb::ndarray<const double, nb::numpy, nb::shape<-1, 3>, nb::c_con
 using Rotations = nb::ndarray<const double, nb::numpy, nb::shape<-1, 9>, nb::c_contig, nb::device::cpu>;
 using Numbers = nb::ndarray<const double, nb::numpy, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-// An mjModel is passed as its address, which the Python object keeps alive.
+// An mjModel or mjData is passed as its address, which the Python object keeps alive.
 inline const mjModel& model_at(uintptr_t address) { return *reinterpret_cast<const mjModel*>(address); }
+inline mjData& data_at(uintptr_t address) { return *reinterpret_cast<mjData*>(address); }
 
 // Arrays that a function changes.
 template <class T, class... Shape>
@@ -96,3 +98,4 @@ class Memory {
 void bind_chain(nb::module_& m);
 void bind_engines(nb::module_& m);
 void bind_skin(nb::module_& m);
+void bind_trifinger(nb::module_& m);

@@ -27,8 +27,6 @@ constexpr ssize_t kWidth = sizeof(Contact) / sizeof(double), kIds = sizeof(Conta
 constexpr ssize_t kSlotWidth = sizeof(tactile::SensorSlot) / sizeof(double);
 constexpr ssize_t kReducedWidth = sizeof(tactile::ReducedSlot) / sizeof(double);
 
-// An mjData is passed as its address, which the Python object keeps alive.
-mjData& data_at(uintptr_t address) { return *reinterpret_cast<mjData*>(address); }
 
 template <class Row, class A>
 auto* rows(const A& array) {

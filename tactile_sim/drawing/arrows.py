@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from tactile_sim.compilation import kernel
 from tactile_sim.engines.contacts import FRAME, POSITION, WRENCH
 
 MIN_LENGTH = 1e-4
@@ -13,7 +12,6 @@ NORMAL, TANGENT1, TANGENT2, NET, FRICTION = range(5)
 """Kinds of arrows. FRICTION is the sum of both tangential forces."""
 
 
-@kernel
 def force_arrows(
     contacts: np.ndarray,
     origins: np.ndarray,
@@ -43,38 +41,17 @@ def force_arrows(
 
         Arrows that are not longer than `MIN_LENGTH` are left out.
     """
-    points = np.empty((3 * len(contacts) + len(bodies), 2, 3))
-    kinds, sources = np.empty(len(points), np.int64), np.empty(len(points), np.int64)
-    vector = np.empty(3)
-    count = 0
-    for k in range(len(contacts)):
-        contact = contacts[k]
-        vector[:] = 0.0
-        for part in range(3):
-            for i in range(3):
-                vector[i] += contact[WRENCH + part] * contact[FRAME + 3 * part + i]
-            if part == TANGENT1 and not tangents:
-                continue  # the second tangential force is added
-            kinds[count] = part if tangents or part == NORMAL else FRICTION
-            sources[count] = k
-            count += _arrow(points[count], contact[POSITION:], vector, scale)
-            vector[:] = 0.0
-    for b in range(len(bodies)):
-        body = bodies[b]
-        for i in range(3):
-            vector[i] = 0.0
-            for j in range(3):
-                vector[i] += rotations[body, i, j] * wrenches[b, j]
-        kinds[count], sources[count] = NET, b
-        count += _arrow(points[count], origins[body], vector, scale)
-    return points[:count], kinds[:count], sources[:count]
-
-
-@kernel
-def _arrow(points: np.ndarray, start: np.ndarray, vector: np.ndarray, scale: float) -> int:
-    """Write the start and end of an arrow to ``points`` (2, 3); return 1, or 0 if it is too short to draw."""
-    length = scale * np.sqrt(vector[0] ** 2 + vector[1] ** 2 + vector[2] ** 2)
-    for i in range(3):
-        points[0, i] = start[i]
-        points[1, i] = start[i] + scale * vector[i]
-    return 1 if length > MIN_LENGTH else 0
+    axes = contacts[:, FRAME : FRAME + 9].reshape(-1, 3, 3)
+    forces = contacts[:, WRENCH : WRENCH + 3, None] * axes
+    parts = [NORMAL, TANGENT1, TANGENT2]
+    if not tangents:
+        forces, parts = np.stack([forces[:, 0], forces[:, 1] + forces[:, 2]], axis=1), [NORMAL, FRICTION]
+    net = np.einsum("bij,bj->bi", rotations[bodies], wrenches[:, :3])
+    vectors = scale * np.concatenate([forces.reshape(-1, 3), net])
+    positions = np.repeat(contacts[:, POSITION : POSITION + 3], len(parts), axis=0)
+    starts = np.concatenate([positions, origins[bodies]])
+    points = np.stack([starts, starts + vectors], axis=1)
+    kinds = np.concatenate([np.tile(parts, len(contacts)), np.full(len(bodies), NET)])
+    sources = np.concatenate([np.repeat(np.arange(len(contacts)), len(parts)), np.arange(len(bodies))])
+    drawn = np.linalg.norm(vectors, axis=1) > MIN_LENGTH
+    return points[drawn], kinds[drawn], sources[drawn]

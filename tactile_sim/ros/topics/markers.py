@@ -8,7 +8,6 @@ from functools import lru_cache
 import numpy as np
 from visualization_msgs.msg import Marker, MarkerArray
 
-from tactile_sim.compilation import kernel
 from tactile_sim.drawing import colors
 from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.drawing.colors import unit_rgba
@@ -102,7 +101,6 @@ def _template(world: str, radius: float) -> cdr.MessageTemplate:
     return cdr.template(MarkerArray, {"markers": cdr.Repeat(marker)})
 
 
-@kernel
 def _contact_markers(
     contacts: np.ndarray, ends: np.ndarray, kinds: np.ndarray, reach: float
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -120,28 +118,15 @@ def _contact_markers(
         Keys (m, 4) int32 with one row per marker: index into `_LOOKS`, id, index of its first point, and
         number of its points; and the points (p, 3) of all markers [m].
     """
-    first = 2 if len(contacts) else 1
-    keys = np.zeros((first + len(ends), 4), np.int32)
-    points = np.empty((len(contacts) + 2 * len(ends), 3))
-    keys[0, 0] = _CLEAR
-    if len(contacts):
-        keys[1, 0], keys[1, 3] = _POINTS, len(contacts)
-    for n in range(len(contacts)):
-        for i in range(3):
-            points[n, i] = contacts[n, POSITION + i]
-    longest = 0.0
-    for n in range(len(ends)):
-        x, y, z = ends[n, 1, 0] - ends[n, 0, 0], ends[n, 1, 1] - ends[n, 0, 1], ends[n, 1, 2] - ends[n, 0, 2]
-        longest = max(longest, x * x + y * y + z * z)
-    longest = np.sqrt(longest)
-    for n in range(len(ends)):
-        key, row = keys[first + n], len(contacts) + 2 * n
-        key[0], key[1], key[2], key[3] = kinds[n], n, row, 2
-        for i in range(3):
-            start, end = ends[n, 0, i], ends[n, 1, i]
-            points[row, i] = start
-            points[row + 1, i] = start + (end - start) * (reach / longest) if longest > reach else end
-    return keys, points
+    starts, vectors = ends[:, 0], ends[:, 1] - ends[:, 0]
+    longest = np.linalg.norm(vectors, axis=1).max(initial=0.0)
+    if longest > reach:
+        ends = np.stack([starts, starts + vectors * (reach / longest)], axis=1)
+    clear, balls = (_CLEAR, 0, 0, 0), (_POINTS, 0, 0, len(contacts))
+    number = np.arange(len(ends))
+    arrows = np.stack([kinds, number, len(contacts) + 2 * number, np.full(len(ends), 2)], axis=1)
+    keys = np.concatenate([[clear, balls] if len(contacts) else [clear], arrows]).astype(np.int32)
+    return keys, np.concatenate([contacts[:, POSITION : POSITION + 3], ends.reshape(-1, 3)])
 
 
 def _with_feelers(

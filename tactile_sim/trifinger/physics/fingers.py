@@ -9,12 +9,13 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tactile_sim.compilation import kernel
+from tactile_sim import _core
 from tactile_sim.engines.mujoco.engine import first_bad
 from tactile_sim.errors import EngineError, SceneError
 from tactile_sim.mujoco_log import ignore_instability
-from tactile_sim.trifinger.physics.drag import Drag, add_drag, limit_speed
-from tactile_sim.trifinger.physics.rules import Rules, apply_rules
+from tactile_sim.trifinger.physics.drag import MAX_SPEED, dampings
+from tactile_sim.trifinger.physics.friction import apply_coulomb_friction
+from tactile_sim.trifinger.physics.rules import Rules
 from tactile_sim.trifinger.robot.spec import TIP_SENSOR, joint_names, tip_link_names
 
 
@@ -117,9 +118,8 @@ class FingerPhysics:
         self.tip_normal_forces = data.sensordata[sensor : sensor + len(tips)]
         """(n_fingers,) sum of the normal forces on each tip in the last step [N]; a view of ``data``."""
         self._motors = data.qfrc_applied[self.dofs]
-        self._passive = data.qfrc_passive
         self._warnings = data.warning.number
-        self._drag = Drag(model, data) if self._link_drag else None
+        self._dampings = dampings(model)
 
     def step(self) -> None:
         """Advance by one time step."""
@@ -128,27 +128,24 @@ class FingerPhysics:
 
     def forward(self) -> None:
         """Compute poses, contacts and forces for the current state and the desired action."""
-        model, data, rules, drag = self.model, self.data, self.rules, self._drag
+        model, data = self.model, self.data
         mujoco.mj_step1(model, data)
-        if drag is None:
-            apply_rules(rules.desired, rules.gains, self.q, self.qd, rules.applied)
-            self._motors[:] = self.torque
-        else:
-            _act(
-                rules.desired, rules.gains, self.q, self.qd, rules.applied, self._motors,
-                *drag.arrays, self._passive,
-            )  # fmt: skip
+        self.rules.apply(self.q, self.qd)
+        self._motors[:] = self.torque
+        if self._link_drag:
+            _core.add_drag(model._address, data._address, self._dampings)
         mujoco.mj_fwdActuation(model, data)
         mujoco.mj_fwdAcceleration(model, data)
         mujoco.mj_fwdConstraint(model, data)
+        apply_coulomb_friction(model, data)
         mujoco.mj_sensorAcc(model, data)
         mujoco.mj_checkAcc(model, data)
 
     def integrate(self) -> None:
         """Advance from the state of the last `forward` to the next state."""
         mujoco.mj_Euler(self.model, self.data)
-        if self._drag is not None:
-            limit_speed(self.q, self.qd, self.time_step)
+        if self._link_drag:
+            _core.limit_speed(self.q, self.qd, self.time_step, MAX_SPEED)
 
     def set(self, positions: ArrayLike, velocities: ArrayLike) -> None:
         """Set the robot's joint positions and velocities, and call `restart`. Objects do not change.
@@ -184,26 +181,3 @@ class FingerPhysics:
                 f"physics: unstable at {self.data.time:g} s, because gains, forces, speeds or the time step"
                 " are too large; reset the robot, and the objects by set_state"
             )
-
-
-@kernel(
-    "void(f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1], f8[::1],"
-    "i8[:,::1], f8[::1], i4[::1], f8[::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1], f8[:,::1],"
-    "f8[:,::1], f8[::1])",
-)
-def _act(
-    desired, gains, positions, velocities, applied, motors,
-    bodies, dampings, roots, masses, inertias, positions_of_mass, axes, moves, centres, joint_axes, wrenches,
-    passive,
-):  # fmt: skip
-    """Apply the action rules and the drag in a single call, which is faster than two calls.
-
-    The first five arguments are those of `apply_rules`, and those from ``bodies`` on are those of `add_drag`.
-    ``motors`` (n,) is overwritten with the motor torques [N m].
-    """
-    apply_rules(desired, gains, positions, velocities, applied)
-    motors[:] = applied[0]
-    add_drag(
-        bodies, dampings, roots, masses, inertias, positions_of_mass, axes, moves, centres, joint_axes,
-        wrenches, passive,
-    )  # fmt: skip

@@ -16,8 +16,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tactile_sim import _core
 from tactile_sim.arguments import as_array, described
-from tactile_sim.compilation import kernel
 from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.finger_types_data import get_number_of_fingers
 
@@ -114,32 +114,5 @@ class Rules:
         Returns:
             (n,) motor torques [N m]; a view of the first row of ``applied``.
         """
-        apply_rules(self.desired, self.gains, positions, velocities, self.applied)
+        _core.apply_rules(self.desired, self.gains, positions, velocities, self.applied)
         return self.applied[0]
-
-
-@kernel("void(f8[:,::1], f8[:,::1], f8[::1], f8[::1], f8[:,::1])")
-def apply_rules(desired, gains, positions, velocities, applied):
-    """Compute the applied torques and gains of all joints; see the module docstring.
-
-    Args:
-        desired: (4, n) desired action, see `Rules.desired`.
-        gains: (4, n) gains and maximum torques, see `Rules.gains`.
-        positions: (n,) joint positions [rad].
-        velocities: (n,) joint velocities [rad/s].
-        applied: (3, n) array to write, see `Rules.applied`.
-    """
-    for joint in range(desired.shape[1]):
-        kp, kd = desired[2, joint], desired[3, joint]
-        if np.isnan(kp):
-            kp = gains[0, joint]
-        if np.isnan(kd):
-            kd = gains[1, joint]
-        torque, velocity, most = desired[0, joint], velocities[joint], gains[3, joint]
-        control = kp * (desired[1, joint] - positions[joint]) - kd * velocity
-        if not np.isnan(control):
-            torque += control
-        torque = min(max(torque, -most), most) - gains[2, joint] * velocity
-        applied[0, joint] = min(max(torque, -most), most)
-        applied[1, joint] = kp
-        applied[2, joint] = kd

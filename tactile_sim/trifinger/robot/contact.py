@@ -15,8 +15,11 @@ Priorities produce the values 0.5 and 1: links and walls have priority over obje
 additional measures. Two moving links get an explicit contact pair, and so do a moving link and an imported
 mesh. Each pair takes about 0.03 µs per step, so two cases that involve many shapes are handled
 differently. Fixed links have a friction of 0.25 with the highest priority. Contacts with objects would have
-this friction too, but objects cannot reach fixed links. The border exists twice: its body does not collide
-with links, and a hidden copy with a friction of 0.25 collides only with links.
+this friction too, but objects cannot reach fixed links. Table and border exist twice: their bodies do not
+collide with links, and hidden copies collide only with links.
+
+Bullet enlarges the hull of a link by a margin of 1 mm. Here, contacts of links with each other and with the
+stage have this margin. Contacts of moving links with objects and fixed links are at the surface of the mesh.
 """
 
 from __future__ import annotations
@@ -38,8 +41,10 @@ TORSIONAL, ROLLING = 0.005, 0.0001
 """Torsional and rolling friction [m]; contacts with condim 3 do not use them."""
 LINK_BIT = 2
 """Bit of contype and conaffinity that only links and the border's copy use; MuJoCo's default bit is 1."""
-LINK_SOLREF = (0.004, 1.0)
-"""Time constant [s] and damping ratio of link contacts; with these values, fingers can hold an object."""
+LINK_SOLREF, LINK_SOLIMP = (0.002, 1.0), (0.95, 0.99, 0.001, 0.5, 2.0)
+"""Solref and solimp of link contacts: as stiff as MuJoCo allows at a time step of 1 ms."""
+LINK_MARGIN = 0.001
+"""Distance at which a link touches the stage, and half the distance at which links touch each other [m]."""
 WALL_SOLREF = (0.004, 2.0)
 """Time constant [s] and damping ratio of contacts between objects and walls: stiff, without rebound."""
 COLLISION_GROUP = 3
@@ -51,7 +56,7 @@ def set_link_contact(geom: mujoco.MjsGeom) -> None:
     fixed = _moving_body(geom.parent) is None
     geom.friction = (LINK_PAIR_FRICTION if fixed else LINK_FRICTION, TORSIONAL, ROLLING)
     geom.priority = LINK_PRIORITY + 1 if fixed else LINK_PRIORITY
-    geom.solref = LINK_SOLREF
+    geom.solref, geom.solimp = LINK_SOLREF, LINK_SOLIMP
     geom.contype = geom.conaffinity = 1 | LINK_BIT
 
 
@@ -72,19 +77,28 @@ def pair_links(spec: mujoco.MjSpec) -> None:
         bodies = [_moving_body(geom.parent) for geom in (first, second)]
         parents = [_moving_body(spec.body(body).parent) for body in bodies]
         if bodies[0] != bodies[1] and bodies[0] != parents[1] and bodies[1] != parents[0]:
-            pair_with_friction(spec, first.name, second.name)
+            pair_with_friction(spec, first.name, second.name, 2 * LINK_MARGIN)
 
 
-def pair_with_friction(spec: mujoco.MjSpec, first: str, second: str) -> None:
+def pair_with_friction(spec: mujoco.MjSpec, first: str, second: str, margin: float = 0.0) -> None:
     """Add a contact pair with the friction `LINK_PAIR_FRICTION`.
 
     Args:
         spec: Scene to extend.
         first: Name of a link's geom.
         second: Name of the geom of another link or a wall.
+        margin: Distance at which they touch [m].
     """
     friction = (LINK_PAIR_FRICTION,) * 2 + (TORSIONAL, ROLLING, ROLLING)
-    spec.add_pair(geomname1=first, geomname2=second, friction=friction, condim=3, solref=LINK_SOLREF)
+    spec.add_pair(
+        geomname1=first,
+        geomname2=second,
+        friction=friction,
+        condim=3,
+        solref=LINK_SOLREF,
+        solimp=LINK_SOLIMP,
+        margin=margin,
+    )
 
 
 def add_wall(spec: mujoco.MjSpec, body: mujoco.MjsBody, name: str, **shape: Any) -> None:
@@ -97,11 +111,25 @@ def add_wall(spec: mujoco.MjSpec, body: mujoco.MjsBody, name: str, **shape: Any)
         shape: Shape arguments for ``add_geom``.
     """
     body.add_geom(name=name, **wall_contact(), group=COLLISION_GROUP, mass=0, **shape)
+    add_for_links(spec, name, LINK_PAIR_FRICTION, **shape)
+
+
+def add_for_links(spec: mujoco.MjSpec, name: str, friction: float, **shape: Any) -> None:
+    """Add a hidden copy of a geom to the world body, which collides only with links.
+
+    Args:
+        spec: Scene.
+        name: Name of the geom; its copy is called ``<name>_links``.
+        friction: Sliding friction of links against the copy.
+        shape: Shape arguments for ``add_geom``.
+    """
     spec.worldbody.add_geom(
         name=f"{name}_links",
-        friction=(LINK_PAIR_FRICTION, TORSIONAL, ROLLING),
+        friction=(friction, TORSIONAL, ROLLING),
         priority=LINK_PRIORITY + 1,
         solref=LINK_SOLREF,
+        solimp=LINK_SOLIMP,
+        margin=LINK_MARGIN,
         contype=LINK_BIT,
         conaffinity=LINK_BIT,
         group=COLLISION_GROUP,

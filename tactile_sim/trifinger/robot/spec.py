@@ -33,7 +33,7 @@ TIME_STEP = 0.001
 STOP = (0.002, 1.0)
 """Solref of joint limits. These are the stiffest values that MuJoCo allows at a time step of 1 ms."""
 IMPRATIO = 100.0
-"""Ratio of frictional to normal impedance. At this ratio, a cube held with 2 N slips by 10 µm per second."""
+"""Ratio of frictional to normal impedance. At this ratio, a cube held with 2 N slips by 4 µm per second."""
 OVERLAPPING = ("finger_base_link", "finger_upper_holder_link", "center_link")
 """Fixed links that overlap the upper link. MuJoCo's parent-child filter does not prevent these collisions."""
 

@@ -1,12 +1,13 @@
 """Add the table, the border and the floor to a robot, with collision shapes and visual meshes.
 
 MuJoCo uses the convex hull of a mesh for collisions. The border's mesh is concave, and its hull would fill
-the arena. Therefore, the border's collision shapes are rings of invisible boxes along its inner side.
+the arena. Therefore, the border's collision shapes are invisible boxes, one for each facet of its inner side.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import mujoco
 import numpy as np
@@ -14,23 +15,36 @@ import numpy as np
 from tactile_sim.trifinger.robot import contact
 from tactile_sim.trifinger.robot.files import mesh_file
 
-SECTORS = 36
-"""Number of boxes in each ring of the border."""
 THICKNESS = 0.02
 """Thickness of the border [m], measured outwards from its inner side."""
 FLOOR = -0.01
 """Height of the floor around the table [m]."""
 HALF_TABLES = {"stage": (0.3, 0.34, 0.006), "table": (0.38, 0.38, 0.005)}
 """Half sizes of the tables along x, y and z [m]. Their tops are at height 0."""
-BOWL = ((0.0, 0.1945), (0.025, 0.1945), (0.175, 0.2782))
-"""Profile of the border of trifingerpro and trifingerone: pairs of height and inner radius [m]."""
+
+
+class Border(NamedTuple):
+    """The inner side of a border's mesh: a ring of flat facets in each layer."""
+
+    facets: int
+    """Number of facets in a ring."""
+    azimuth: float
+    """Azimuth of the middle of a facet [deg]."""
+    profile: tuple[tuple[float, float], ...]
+    """Height of each edge between layers, and distance of the facets from the axis there [m]."""
+
+
+BOWL = Border(45, 2.0, ((0.0, 0.1945), (0.0265, 0.1945), (0.037, 0.1985), (0.1746, 0.2784)))
 BORDERS = {
     "trifingerpro": BOWL,
     "trifingerone": BOWL,
-    "trifingeredu": ((0.0, 0.2415), (0.25, 0.2415)),
-    "finger": ((0.0, 0.213), (0.008, 0.244), (0.03, 0.268), (0.065, 0.2785)),
-}
-"""Border profiles by finger type, in the format of `BOWL`; single-finger types use ``finger``."""
+    "trifingeredu": Border(37, 7.3, ((0.0, 0.2411), (0.25, 0.2411))),
+    "finger": Border(50, 3.6, (
+        (0.0, 0.2128), (0.002, 0.2288), (0.0079, 0.2438), (0.0174, 0.257), (0.0299, 0.2674),
+        (0.0445, 0.2744), (0.0627, 0.2782),
+    )),
+}  # fmt: skip
+"""Borders by finger type; single-finger types use ``finger``."""
 MESHES = {
     "trifingerpro": "object_containment_sim.stl",
     "trifingerone": "object_containment_sim.stl",
@@ -78,7 +92,8 @@ def add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:
         margin=sink(RESTING_SOLREF, RESTING_SOLIMP),
         rgba=(0.4, 0.4, 0.4, 1),
     )
-    spec.worldbody.add_geom(
+    # Links collide with a plane instead, because contacts between a mesh and a box have tilted normals.
+    spec.worldbody.add_body(name="table").add_geom(
         name="table",
         type=mujoco.mjtGeom.mjGEOM_BOX,
         pos=(0, 0, -half[2]),
@@ -89,12 +104,13 @@ def add_stage(spec: mujoco.MjSpec, finger_type: str) -> None:
         margin=sink(RESTING_SOLREF, RESTING_SOLIMP),
         rgba=table,
     )
+    friction = contact.LINK_FRICTION
     if kind == "finger":
         # In trifinger_simulation this table is part of the border's mesh.
         spec.geom("table").friction[0] = contact.WALL_FRICTION
         spec.geom("table").group = contact.COLLISION_GROUP
-        for geom in contact.moving_link_geoms(spec):
-            contact.pair_with_friction(spec, geom.name, "table")
+        friction = contact.LINK_PAIR_FRICTION
+    contact.add_for_links(spec, "table", friction, type=mujoco.mjtGeom.mjGEOM_PLANE, size=(1, 1, 0.1))
     _add_border(spec, kind, border)
 
 
@@ -161,17 +177,18 @@ def _add_border(spec: mujoco.MjSpec, kind: str, color: tuple[float, ...]) -> Non
         rgba=color,
     )
     for link in {geom.parent.name: None for geom in contact.moving_link_geoms(spec)}:
-        spec.add_exclude(bodyname1="border", bodyname2=link)
+        for stage in ("table", "border"):
+            spec.add_exclude(bodyname1=stage, bodyname2=link)
     number = 0
-    profile = BORDERS[kind]
+    facets, azimuth, profile = BORDERS[kind]
     for (low, inner), (high, outer) in zip(profile[:-1], profile[1:], strict=True):
         lean = math.atan2(outer - inner, high - low)
         slope = math.hypot(outer - inner, high - low) / 2
-        width = (outer + THICKNESS) * math.tan(math.pi / SECTORS)
+        width = (outer + THICKNESS) * math.tan(math.pi / facets)
         # Shift the centre from the middle of the inner side into the wall.
         radius = (inner + outer) / 2 + THICKNESS / 2 * math.cos(lean)
         height = (low + high) / 2 - THICKNESS / 2 * math.sin(lean)
-        for angle in np.arange(SECTORS) * 2 * math.pi / SECTORS:
+        for angle in math.radians(azimuth) + np.arange(facets) * 2 * math.pi / facets:
             box = {
                 "type": mujoco.mjtGeom.mjGEOM_BOX,
                 "pos": (radius * math.cos(angle), radius * math.sin(angle), height),

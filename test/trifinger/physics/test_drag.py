@@ -4,7 +4,8 @@ import mujoco
 import numpy as np
 import pytest
 
-from tactile_sim.trifinger.physics.drag import Drag, limit_speed
+from tactile_sim import _core
+from tactile_sim.trifinger.physics.drag import MAX_SPEED, dampings
 
 MASS, LENGTH, INERTIA = 0.3, 0.2, 0.004
 MODEL = mujoco.MjModel.from_xml_string(f"""
@@ -34,7 +35,7 @@ def drag(velocities):
     data = mujoco.MjData(MODEL)
     data.qvel[: len(velocities)] = velocities
     mujoco.mj_step1(MODEL, data)
-    Drag(MODEL, data).apply()
+    _core.add_drag(MODEL._address, data._address, dampings(MODEL))
     return data.qfrc_passive
 
 
@@ -66,6 +67,6 @@ def test_drag_of_other_bodies_is_bullets_default():
 
 def test_joint_speed_is_limited():
     positions, velocities = np.array([0.0125, -0.03, 0.5]), np.array([12.5, -30.0, 9.9])
-    limit_speed(positions, velocities, 0.001)
+    _core.limit_speed(positions, velocities, 0.001, MAX_SPEED)
     assert velocities.tolist() == [10.0, -10.0, 9.9]
     assert positions == pytest.approx([0.01, -0.01, 0.5], abs=1e-15)

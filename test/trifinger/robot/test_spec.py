@@ -51,21 +51,22 @@ def test_zero_inertia_is_replaced():
     assert min(spec.compile().body("finger_lower_link").inertia) == pytest.approx(1e-10)
 
 
-@pytest.mark.parametrize(("finger_type", "radius", "height"), [
-    ("trifingerpro", 0.1945, 0.01), ("trifingerpro", 0.23635, 0.1), ("trifingeredu", 0.2415, 0.2),
-])  # fmt: skip
-def test_border_has_inner_radius_of_mesh(finger_type, radius, height):
+@pytest.mark.parametrize("finger_type", ["trifingerpro", "trifingeredu", "trifingerone", "fingerpro"])
+def test_border_has_the_shape_of_its_mesh(finger_type):
     model = load_spec(finger_type).compile()
     data = mujoco.MjData(model)
     mujoco.mj_forward(model, data)
-    hit = np.zeros(1, np.int32)
-    collides = np.array([0, 0, 0, 1, 0, 0], np.uint8)  # group 3: not drawn
-    for angle in np.radians([0, 10, 90, 350]):
-        direction = np.array([math.cos(angle), math.sin(angle), 0.0])
-        start = 0.15 * direction + [0, 0, height]
-        free = mujoco.mj_ray(model, data, start, direction, collides, 1, -1, hit, None)
-        assert 0.15 + free == pytest.approx(radius, abs=1e-3)
-        assert model.geom(hit[0]).name.startswith("border")
+    drawn, colliding = np.array([1, 0, 0, 0, 0, 0], np.uint8), np.array([0, 0, 0, 1, 0, 0], np.uint8)
+    for height in (0.01, 0.03, 0.05):
+        for angle in np.radians(np.arange(0.5, 360, 7)):
+            direction = np.array([math.cos(angle), math.sin(angle), 0.0])
+            start = 0.19 * direction + [0, 0, height]
+            away = [
+                mujoco.mj_ray(model, data, start, direction, group, 1, -1, np.zeros(1, np.int32), None)
+                for group in (drawn, colliding)
+            ]
+            assert away[0] > 0
+            assert away[1] == pytest.approx(away[0], abs=1.5e-3)
 
 
 @pytest.mark.parametrize("finger_type", ["trifingerpro", "trifingeredu", "trifingerone"])
