@@ -158,13 +158,8 @@ class Snapshot(Seen):
     @computed
     def taxel_positions_world(self) -> np.ndarray:
         """(taxels, 3) current position of each taxel in the world frame [m]."""
-        return self.write_positions(np.empty((len(self.simulation.skin.positions), 3)))
-
-    @exclusive
-    def write_positions(self, out: np.ndarray) -> np.ndarray:
-        """Write the world positions of the taxels [m] to ``out`` (taxels, 3) and return it."""
         engine, flexes = self.simulation.engine, self.simulation.flex_pads
-        self.simulation.skin.world(engine.body_positions, engine.body_rotations, out)
+        out = self.simulation.skin.world(engine.body_positions, engine.body_rotations)
         if flexes:
             flexes.move(out, engine)
         return out

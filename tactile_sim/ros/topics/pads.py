@@ -224,7 +224,7 @@ def _points(simulation: Simulation) -> Topic:
         forces = snapshot.ideal_readings("force_vector_global", np.float32)
         message, content = template.reserve(snapshot.stamp, size)
         rows = content.view(np.float32).reshape(shape)
-        rows[:, :3] = snapshot.write_positions(np.empty((len(rows), 3), np.float32))
+        rows[:, :3] = snapshot.taxel_positions_world
         _core.write_point_forces(rows, forces, skin.offsets)
         return message
 
