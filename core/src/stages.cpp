@@ -508,16 +508,19 @@ void curve(StageCall& s) {
           if (std::abs(row[i] - before) > limit) w.valid[run.begin + i] = 0;
         }
       }
-      for (int64_t i = 0; i < n; ++i) {
-        const float size = sizes[i];
-        int64_t k = ends[cells[i]];
-        if (most <= 1) {
-          k += size > points[k].x;
-        } else {
-          const auto is_below = [](const CurvePoint& point, float x) { return point.x < x; };
-          k = std::clamp<int64_t>(std::lower_bound(points, points + last + 1, size, is_below) - points, 1, last);
+      const auto value = [](const CurvePoint& point, float size) { return point.y + point.slope * (size - point.x); };
+      if (most <= 1) {
+        for (int64_t i = 0; i < n; ++i) {
+          int64_t k = ends[cells[i]];
+          k += sizes[i] > points[k].x;
+          sizes[i] = value(points[k], sizes[i]);
         }
-        sizes[i] = points[k].y + points[k].slope * (size - points[k].x);
+      } else {
+        const auto is_below = [](const CurvePoint& point, float x) { return point.x < x; };
+        for (int64_t i = 0; i < n; ++i) {
+          const CurvePoint* point = std::lower_bound(points, points + last + 1, sizes[i], is_below);
+          sizes[i] = value(*std::clamp(point, points + 1, points + last), sizes[i]);
+        }
       }
       for (int64_t i = 0; i < n; ++i) row[i] = after + std::copysign(sizes[i], row[i] - before);
     }
