@@ -1,7 +1,7 @@
 """Handling of SIGINT, SIGTERM and SIGHUP without raising exceptions in the middle of other code.
 
 A signal handler can run between any two bytecodes of the main thread. An exception raised there may crash a
-callback of the compiler, may be replaced by another error during an import, or may be lost in a finalizer.
+callback, may be replaced by another error during an import, or may be lost in a finalizer.
 The handlers of a `StopRequest` therefore never raise.
 """
 
@@ -144,28 +144,6 @@ def check() -> None:
     """
     if _current is not None and in_main_thread():
         _current.check()
-
-
-@contextmanager
-def deferred() -> Iterator[None]:
-    """Defer signal handlers in the main thread until the end of the block.
-
-    Use this for code that would break if a handler raised an exception, such as KeyboardInterrupt.
-    """
-    if _current is not None or not in_main_thread():
-        yield  # no handler raises
-        return
-    came: list[tuple[int, FrameType | None]] = []
-    handlers = {number: handler for number in SIGNALS if callable(handler := signal.getsignal(number))}
-    for number in handlers:
-        signal.signal(number, lambda number, frame: came.append((number, frame)))
-    try:
-        yield
-    finally:
-        for number, handler in handlers.items():
-            signal.signal(number, handler)
-        for came_number, frame in came:
-            handlers[signal.Signals(came_number)](came_number, frame)
 
 
 @contextmanager

@@ -35,12 +35,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items.sort(key=lambda item: not item.nodeid.startswith(LONG))
 
 
-@pytest.fixture
-def without_progress() -> Callable[[str], str]:
-    """Return a function that removes the progress report of kernel compilation from standard error."""
-    return lambda text: "".join(line for line in text.splitlines(True) if "compiling kernels" not in line)
-
-
 @pytest.fixture(params=["mujoco", pytest.param("motrix", marks=NO_MOTRIX)])
 def engine_name(request) -> str:
     """Return the name of an engine; a test runs once for each."""

@@ -36,8 +36,8 @@ def simulate(**skin) -> Simulation:
     return Simulation(mujoco.MjSpec.from_string(BOX), {"skin": SKIN | skin})
 
 
-def test_import_loads_neither_mujoco_nor_kernels():
-    code = "import sys, tactile_sim; assert 'mujoco' not in sys.modules; assert 'numba' not in sys.modules;"
+def test_import_does_not_load_mujoco():
+    code = "import sys, tactile_sim; assert 'mujoco' not in sys.modules;"
     code += "assert all(hasattr(tactile_sim, name) for name in tactile_sim.__all__)"
     subprocess.run([sys.executable, "-c", code], check=True)
 

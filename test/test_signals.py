@@ -10,10 +10,8 @@ import time
 from pathlib import Path
 
 import pytest
-from numba.core import event
 
 from tactile_sim import signals
-from tactile_sim.compilation import kernel
 from tactile_sim.signals import Stopped, StopRequest
 
 ROOT = Path(__file__).parents[1]
@@ -24,12 +22,6 @@ def handlers_are_put_back():
     before = {number: signal.getsignal(number) for number in signals.SIGNALS}
     yield
     assert {number: signal.getsignal(number) for number in signals.SIGNALS} == before
-
-
-@pytest.fixture
-def cold(tmp_path, monkeypatch):
-    """Use an empty kernel cache."""
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
 
 
 def send(number: int) -> None:
@@ -95,38 +87,6 @@ def test_nohup_is_respected():
         send(signal.SIGHUP)
         assert not stop.requested
     signal.signal(signal.SIGHUP, before)
-
-
-class Interrupter(event.Listener):
-    """A compiler listener that sends SIGINT once."""
-
-    sent = False
-
-    def on_start(self, event):
-        if not self.sent:
-            self.sent = True
-            send(signal.SIGINT)
-            time.sleep(0.01)  # time for the handler to run
-
-    def on_end(self, event):
-        pass
-
-
-@pytest.mark.usefixtures("cold")
-def test_an_interrupt_is_raised_after_the_compiler():
-    double = kernel(lambda x: 2 * x)
-    with event.install_listener("numba:run_pass", Interrupter()), pytest.raises(KeyboardInterrupt):
-        double(1)
-    assert len(double.signatures) == 1 and double(1) == 2
-
-
-@pytest.mark.usefixtures("cold")
-def test_start_up_stops_before_the_next_kernel():
-    inner = kernel(lambda x: 2 * x)
-    outer = kernel(lambda x: inner(x) + 1)
-    with pytest.raises(Stopped), StopRequest(), event.install_listener("numba:run_pass", Interrupter()):
-        outer(1)
-    assert not inner.signatures and outer(1) == 3
 
 
 def test_files_are_cleaned_up_after_a_signal():

@@ -1,6 +1,6 @@
 """Interrupt commands at random times during start-up and check that they end cleanly.
 
-    python tools/interrupts.py 100 --seed 1 --cold 0.3
+    python tools/interrupts.py 100 --seed 1
 
 Each case starts a command in its own environment and sends it SIGINT, SIGTERM or SIGHUP at a random time
 before it is ready. It checks that the command ends in time, without a traceback or a crash, and leaves no
@@ -51,7 +51,6 @@ class Case:
 
     number: int
     command: str
-    cold: bool
     signal: signal.Signals
     fraction: float
     """Time of the signal as a fraction of the duration of the start-up."""
@@ -60,14 +59,13 @@ class Case:
     faults: list[str] = field(default_factory=list)
 
     def __str__(self) -> str:
-        kernels = "compiled" if self.cold else "cached"
-        return f"{self.number}: {self.command}, kernels {kernels}, {self.signal.name} at {self.fraction:.0%}"
+        return f"{self.number}: {self.command}, {self.signal.name} at {self.fraction:.0%}"
 
 
 class Start:
     """A command that runs in its own process, folder and environment."""
 
-    def __init__(self, command: str, cold: bool, folder: Path, number: int):
+    def __init__(self, command: str, folder: Path, number: int):
         self.name = f"{os.getpid()}_{number}"
         self.temporary, self.output = folder / "tmp", folder / "output"
         self.temporary.mkdir()
@@ -77,8 +75,6 @@ class Start:
             "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
             "ROS_DOMAIN_ID": str(1 + (os.getpid() + number) % 101),
         }
-        if cold:
-            environment["NUMBA_CACHE_DIR"] = str(folder / "kernels")
         self.before = set(SHARED_MEMORY.iterdir())
         self.process = subprocess.Popen(
             [sys.executable, "-u", "-m", "tactile_sim", *COMMANDS[command][0]],
@@ -153,40 +149,37 @@ class Start:
         return found
 
 
-def cases(count: int, seed: int, cold: float, commands: list[str]) -> list[Case]:
+def cases(count: int, seed: int, commands: list[str]) -> list[Case]:
     """Return random test cases, each with a command to start and a signal to interrupt it.
 
     Args:
         count: Number of cases.
         seed: Seed of the random numbers.
-        cold: Probability that a command starts with an empty kernel cache.
         commands: Keys of `COMMANDS` to choose from.
     """
     draw = random.Random(seed)
-    return [
-        Case(i, draw.choice(commands), draw.random() < cold, draw.choice(SIGNALS), draw.random())
-        for i in range(count)
-    ]
+    return [Case(i, draw.choice(commands), draw.choice(SIGNALS), draw.random()) for i in range(count)]
 
 
-def check(case: Case, ready: dict[tuple[str, bool], float], limit: float) -> None:
+def check(case: Case, ready: dict[str, float], limit: float) -> None:
     """Start a command, interrupt it and record faults in the case.
 
     Args:
         case: The case.
-        ready: Measured start-up durations [s] by command and cold start; missing ones are added.
+        ready: Measured start-up durations [s] by command; missing ones are added.
         limit: Maximum time until the command ends [s].
     """
-    kind = case.command, case.cold
-    if kind not in ready:  # measure the start-up, and check that the command can be interrupted after it
+    if (
+        case.command not in ready
+    ):  # measure the start-up, and check that the command can be interrupted after it
         with tempfile.TemporaryDirectory() as folder:
-            start = Start(*kind, Path(folder), case.number)
-            ready[kind] = start.await_ready(case.command)
-            start.interrupt(later := Case(-1, *kind, signal.SIGINT, 1.0), limit)
+            start = Start(case.command, Path(folder), case.number)
+            ready[case.command] = start.await_ready(case.command)
+            start.interrupt(later := Case(-1, case.command, signal.SIGINT, 1.0), limit)
             case.faults += [f"after the start-up: {fault}" for fault in later.faults]
     with tempfile.TemporaryDirectory() as folder:
-        start = Start(*kind, Path(folder), case.number)
-        time.sleep(case.fraction * ready[kind])
+        start = Start(case.command, Path(folder), case.number)
+        time.sleep(case.fraction * ready[case.command])
         start.interrupt(case, limit)
 
 
@@ -213,13 +206,6 @@ def main() -> int:
     parser.add_argument("count", type=int, help="number of cases")
     parser.add_argument("--seed", type=int, default=0, help="seed of the random numbers; 0 by default")
     parser.add_argument(
-        "--cold",
-        type=float,
-        default=0.0,
-        metavar="P",
-        help="share of cases without compiled kernels; 0 by default",
-    )
-    parser.add_argument(
         "--limit", type=float, default=5.0, metavar="S", help="maximum time to end; 5 s by default"
     )
     parser.add_argument(
@@ -234,8 +220,8 @@ def main() -> int:
     # nohup ignores SIGHUP, and background jobs of a shell ignore SIGINT. The commands would inherit this.
     for number in SIGNALS:
         signal.signal(number, signal.default_int_handler if number == signal.SIGINT else signal.SIG_DFL)
-    ready = {(name, cold): args.ready for name in COMMANDS for cold in (True, False) if args.ready}
-    all_cases = cases(args.count, args.seed, args.cold, args.commands)
+    ready = {name: args.ready for name in COMMANDS if args.ready}
+    all_cases = cases(args.count, args.seed, args.commands)
     chosen = [case for case in all_cases if args.only in (None, case.number)]
     for case in chosen:
         check(case, ready, args.limit)

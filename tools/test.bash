@@ -11,9 +11,5 @@ unset PYTHONDONTWRITEBYTECODE                   # stored bytecode saves 0.25 s a
 command -v fastdds >/dev/null && fastdds shm clean >/dev/null 2>&1 || true
 RUN=(python -m ${COVERAGE:+coverage run -m} pytest)
 [ $# = 0 ] || exec "${RUN[@]}" "$@"
-# Tests compare the output of commands, so compile the kernels first, which would print its progress.
-python -c 'import sys
-from tactile_sim.cli import main
-sys.exit(any([main(["check", name]) for name in sys.argv[1:]]))' touch_cube infant hand worm gripper trifinger >/dev/null
 # Four files run at a time, in the order of test/conftest.py, because many tests wait for nodes and browsers.
 exec "${RUN[@]}" -p xdist -n 4 --dist loadfile --no-loadscope-reorder

@@ -131,15 +131,6 @@ def _web(node: Child, wanted: int | None) -> str | None:
     return None
 
 
-def _start_up(node: Child) -> str:
-    """Return the status during the start, with the progress of the compilation of kernels."""
-    from tactile_sim.live_table import View
-
-    lines = (re.search("compiling kernels.*", line) for line in reversed(node.last_lines))
-    found = next(filter(None, lines), None)
-    return f"starting the node: {found[0]}" if found else View.starting
-
-
 def free_domain(start: int) -> int:
     """Return a ROS domain that no other program on this machine uses.
 
@@ -203,7 +194,6 @@ def _watch(
         while node.returncode is None and (controller is None or controller.returncode is None):
             monitor.spin(REFRESH)
             if not monitor.state.has_data:
-                view.starting = _start_up(node)
             if not view.hints and (web := _web(node, wanted)):
                 view.hints = _hints(web)
             now = time.monotonic()

@@ -17,7 +17,7 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
-from tactile_sim import compilation_progress, config
+from tactile_sim import config
 from tactile_sim.config.parameter_file import read_sections
 from tactile_sim.environment import require_ros, split_ros_arguments
 from tactile_sim.errors import ConfigError, TactileSimError
@@ -95,7 +95,6 @@ def run(
         if node.get_parameter("use_sim_time").value:
             node.get_logger().warning("use_sim_time is ignored: this node publishes the simulation time")
             node.set_parameters([Parameter("use_sim_time", value=False)])
-        compilation_progress.report = node.get_logger().info
         simulation = Simulation(settings)
         stop.check()
         cameras = simulation.open_cameras()

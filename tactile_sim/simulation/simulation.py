@@ -122,7 +122,6 @@ class Simulation(InteractiveScene):
         if `has_memory` is False."""
         self.published_valid = np.empty(0, np.uint8)
         """`Snapshot.valid` at the last tactile message."""
-        self._warm_up()
 
     # -- copies ----------------------------------------------------------------------------------------------
 
@@ -347,13 +346,3 @@ class Simulation(InteractiveScene):
             if camera.rate:
                 rates[self.camera_streams[name]] = camera.rate
         return Schedule(self.engine.timestep, rates)
-
-    def _warm_up(self) -> None:
-        """Compile or load all kernels before the simulation starts."""
-        snapshot = Snapshot(self)
-        for touch_function in TOUCH_FUNCTIONS:
-            snapshot.ideal_readings(touch_function)
-        _ = snapshot.readings
-        for name in self.engine.contact_sensor_names[:1]:
-            self.engine.get_contact_sensor(name)
-        _ = snapshot.contacts, snapshot.wrenches, snapshot.taxel_positions_world

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 from support.domain import own_domain
-from support.kernels import copy_kernels
 
 pytest.importorskip("colcon_core", reason="colcon is not installed: run make setup")
 pytest.importorskip("ament_package", reason="ROS 2 is not installed: run make setup")
@@ -58,8 +57,6 @@ def workspace(tmp_path_factory):
         env=os.environ | {"MAKEFLAGS": "-j2"},  # by default, it waits while the machine is busy
     )  # fmt: skip
     assert result.returncode == 0, result.stdout + result.stderr
-    (package,) = folder.glob("install/tactile_sim/**/site-packages/tactile_sim")
-    copy_kernels(package)
     return folder
 
 

@@ -152,7 +152,7 @@ def running(environment):
     wait_until(lambda: is_gone(node), "the end of the node")
 
 
-def test_table_in_pipe_shows_weight_of_cube(environment, tmp_path, without_progress):
+def test_table_in_pipe_shows_weight_of_cube(environment, tmp_path):
     # A scene with little load, so that the simulation runs in real time on a busy machine.
     config = tmp_path / "light.yaml"
     config.write_text("/**: {ros__parameters: {scene: touch_cube.xml, skin: {scales: {cube: 0.1}}}}\n")
@@ -166,7 +166,7 @@ def test_table_in_pipe_shows_weight_of_cube(environment, tmp_path, without_progr
         env=environment,
         timeout=PATIENCE,
     )
-    assert (done.returncode, without_progress(done.stderr)) == (0, "")
+    assert (done.returncode, done.stderr) == (0, "")
     assert time.monotonic() - started > 5
     table = done.stdout[done.stdout.rindex("\ntime ") :]
     net, taxels, _, weight = re.search(rf"cube +{N} +{N} +{N} +#+ +weight {N} N", table).groups()
@@ -179,7 +179,7 @@ def test_table_in_pipe_shows_weight_of_cube(environment, tmp_path, without_progr
     assert re.search(r"export ROS_DOMAIN_ID=\d+", done.stdout)
 
 
-def test_physics_fault_ends_a_demo_of_limited_duration(environment, tmp_path, without_progress):
+def test_physics_fault_ends_a_demo_of_limited_duration(environment, tmp_path):
     body = '<body name="box"><freejoint/><geom size="0.1"/></body>'
     (tmp_path / "scene.xml").write_text(
         f'<mujoco><option gravity="0 0 -9e9"/><worldbody>{body}</worldbody></mujoco>'
@@ -196,7 +196,7 @@ def test_physics_fault_ends_a_demo_of_limited_duration(environment, tmp_path, wi
         timeout=PATIENCE,
     )
     assert done.returncode == 2
-    (line,) = without_progress(done.stderr).splitlines()
+    (line,) = done.stderr.splitlines()
     assert "physics fault" in line and "~/reset" not in line
 
 
@@ -231,21 +231,21 @@ def test_keys_are_ignored_until_the_node_is_ready(terminal):
     assert terminal.process.wait(PATIENCE) == 0
 
 
-def test_ctrl_c_ends_demo_and_node(running, without_progress):
+def test_ctrl_c_ends_demo_and_node(running):
     process, node = running
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, without_progress(errors)) == (0, "")
+    assert (process.returncode, errors) == (0, "")
     assert is_gone(node)
 
 
-def test_ctrl_c_during_the_start_is_reported_by_the_exit_code(environment, without_progress):
+def test_ctrl_c_during_the_start_is_reported_by_the_exit_code(environment):
     process = start(environment)
     assert "starting" in process.stdout.readline()
     (node,) = children(process.pid)
     process.send_signal(signal.SIGINT)
     _, errors = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, without_progress(errors)) == (130, "")
+    assert (process.returncode, errors) == (130, "")
     assert is_gone(node)
 
 
@@ -257,12 +257,12 @@ def test_closed_terminal_ends_demo_and_node(terminal):
     assert is_gone(node)
 
 
-def test_death_of_node_is_reported(running, without_progress):
+def test_death_of_node_is_reported(running):
     process, node = running
     os.kill(node, signal.SIGKILL)
     _, errors = process.communicate(timeout=PATIENCE)
     assert process.returncode not in (0, None)
-    line = without_progress(errors).splitlines()[0]
+    line = errors.splitlines()[0]
     assert line.startswith("tactile_sim: error: ") and "-9" in line
 
 

@@ -60,13 +60,13 @@ def is_gone(pid: int) -> bool:
         return True
 
 
-def test_page_is_served_at_the_printed_url_and_ctrl_c_ends_the_view(running, without_progress):
+def test_page_is_served_at_the_printed_url_and_ctrl_c_ends_the_view(running):
     process, address, serving = running
     with urllib.request.urlopen(address) as page:
         assert b"<html" in page.read().lower()
     process.send_signal(signal.SIGINT)
     out, err = process.communicate(timeout=PATIENCE)
-    assert (process.returncode, out, without_progress(err)) == (0, "", "")
+    assert (process.returncode, out, err) == (0, "", "")
     assert is_gone(serving)
 
 
@@ -81,14 +81,14 @@ def source(request, tmp_path):
     return str(making.bag.folder)
 
 
-def test_exit_code_shows_whether_ctrl_c_came_during_the_start(source, without_progress):
+def test_exit_code_shows_whether_ctrl_c_came_during_the_start(source):
     """A shell reports 130 for a process that SIGINT has ended."""
     during, after = start(source, "--port", "0"), start(source, "--port", "0")
     assert during.stderr.readline()
     during.send_signal(signal.SIGINT)
     out, err = during.communicate(timeout=PATIENCE)
     assert during.returncode in (130, -signal.SIGINT)
-    assert (out, without_progress(err)) == ("", "")
+    assert (out, err) == ("", "")
     assert after.stdout.readline().startswith("web view: ")
     after.send_signal(signal.SIGINT)
     out, _ = after.communicate(timeout=PATIENCE)
@@ -102,11 +102,10 @@ def test_killed_simulation_leaves_no_process(running):
     wait_until(lambda: is_gone(serving))
 
 
-def test_killed_view_ends_the_command_with_one_line(running, without_progress):
+def test_killed_view_ends_the_command_with_one_line(running):
     process, _, serving = running
     os.kill(serving, signal.SIGKILL)
     out, err = process.communicate(timeout=PATIENCE)
-    err = without_progress(err)
     assert out == ""
     assert err.startswith("tactile_sim: error: ") and "exit code -9" in err and err.count("\n") == 1
     assert process.returncode == 1

@@ -22,7 +22,7 @@ from tactile_sim.view.web.address import Endpoint
 INTERVAL = 0.04
 """Shortest wall time between two frames while the simulation runs [s]."""
 START_TIMEOUT = 180.0
-"""Wall time within which the process must start, including compilation of kernels if necessary [s]."""
+"""Wall time within which the process must start [s]."""
 
 
 class ViewProcess:
