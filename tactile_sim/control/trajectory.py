@@ -37,7 +37,8 @@ class JointTrajectory:
 
     def __post_init__(self) -> None:
         """Convert lists to arrays; raise CommandError if a field does not contain names or numbers."""
-        if isinstance(self.joints, str) or not isinstance(self.joints, Iterable):
+        listed = isinstance(self.joints, Iterable) and getattr(self.joints, "ndim", 1) == 1
+        if isinstance(self.joints, str) or not listed:
             raise CommandError(f"joint_trajectory: joints: must be a list of names, got {self.joints!r}")
         object.__setattr__(self, "joints", list(self.joints))
         for name in ("times", "positions", "velocities", "accelerations"):

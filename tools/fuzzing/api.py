@@ -44,6 +44,8 @@ JUNK = (
 """Arguments that most methods must refuse."""
 
 
+GOALS = "command_trajectory", "command_gripper"
+"""Names of calls after which set points follow from the time."""
 ANY = object()
 """Result that is not compared, because it depends on the order of threads."""
 
@@ -334,7 +336,7 @@ def play(
     others: list[Call],
     construct: Callable[[], None],
     fork: Callable[[Subject], None],
-    observing: Call | None = None,
+    observing: bool = False,
 ) -> None:
     """Call methods of an object and of its copies, and compare all of them with fresh ones at the end.
 
@@ -347,18 +349,22 @@ def play(
         others: Calls for other threads, which change nothing.
         construct: Creates another object with arguments that may be invalid.
         fork: Uses the object in a fork of this process.
-        observing: What an observation changes; None if it changes nothing.
+        observing: Whether an observation changes the object.
     """
     subjects, snapshots = [made], list[Snapshot]()
 
     def log(subject: Subject, text: str) -> None:
         print(f"{subjects.index(subject)}: {text}", flush=True)
 
+    def observe_first(subject: Subject) -> None:
+        # Observations also let trajectories and grippers set the controls for the next step.
+        if observing or any(call.text.startswith(GOALS) for call, _ in subject.calls):
+            subject.call(OBSERVED)
+
     def check(subject: Subject) -> None:
         log(subject, "check")
         subject.check()
-        if observing:
-            subject.call(observing)
+        observe_first(subject)
 
     for _ in range(random.choice(LENGTHS)):
         subject, kind = random.choice(subjects), random.random()
@@ -369,8 +375,7 @@ def play(
         elif kind < 0.72:
             call = observe(random)
             log(subject, call.text)
-            if observing:
-                subject.call(observing)
+            observe_first(subject)
             snapshots.append(Snapshot(subject, call, random))
         elif kind < 0.88 and snapshots:
             call, snapshot = read(random), random.choice(snapshots)
@@ -573,7 +578,7 @@ def simulation(random: Random) -> None:
 
     made = Subject(lambda: Simulation(_spec(), copy.deepcopy(settings)), _state_of_simulation)
     others = [OBSERVE, method("snapshot")]
-    moves = OBSERVED if "motion" in settings else None  # an observation lets the motion set the controls
+    moves = "motion" in settings  # an observation lets the motion set the controls
     play(random, made, SIMULATION, lambda _: OBSERVE, quantity, others, construct, fork, moves)
 
 
@@ -651,7 +656,7 @@ def batch(random: Random) -> None:
             require(isinstance(result, EngineError), f"{call.text} after a fork: {result!r}")
 
     others = [Call("time", lambda each: each.time)]
-    play(random, Subject(make, _state_of_batch), BATCH, observe, observed, others, construct, fork, OBSERVED)
+    play(random, Subject(make, _state_of_batch), BATCH, observe, observed, others, construct, fork, True)
 
 
 def _state_of_batch(each: Any) -> dict[str, Any]:
