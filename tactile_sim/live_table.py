@@ -159,6 +159,10 @@ def forces(counts: np.ndarray, data: np.ndarray, channels: int) -> tuple[np.ndar
     return np.linalg.norm(totals[:, :-1], axis=1), totals[:, -1]
 
 
+STARTING = "starting the node ..."
+"""Status text before the first message."""
+
+
 @dataclass
 class View:
     """Formats the live table: title, status, a row for each touched body, and hints."""
@@ -170,8 +174,6 @@ class View:
     """Force at which a bar is full [N]. Bars are logarithmic, because impacts would hide light touch."""
     hints: Sequence[str] = ()
     """Lines of text to show below the table."""
-    starting: str = "starting the node ..."
-    """Status text to show before the first message."""
 
     def table(self, state: State, height: int, footer: str = "") -> RenderableType:
         """Return the table for a terminal.
@@ -258,7 +260,7 @@ class View:
 
     def _status(self, state: State) -> str:
         if not state.has_data:
-            return self.starting
+            return STARTING
         contacts = "-" if state.contacts is None else state.contacts
         return (
             f"time {state.time or 0.0:.3f} s   "

@@ -169,9 +169,7 @@ def check(case: Case, ready: dict[str, float], limit: float) -> None:
         ready: Measured start-up durations [s] by command; missing ones are added.
         limit: Maximum time until the command ends [s].
     """
-    if (
-        case.command not in ready
-    ):  # measure the start-up, and check that the command can be interrupted after it
+    if case.command not in ready:  # measure the start-up, and check that it can be interrupted afterwards
         with tempfile.TemporaryDirectory() as folder:
             start = Start(case.command, Path(folder), case.number)
             ready[case.command] = start.await_ready(case.command)

@@ -193,7 +193,6 @@ def _watch(
     with _display(view) as show, _keys(monitor) as handle_key:
         while node.returncode is None and (controller is None or controller.returncode is None):
             monitor.spin(REFRESH)
-            if not monitor.state.has_data:
             if not view.hints and (web := _web(node, wanted)):
                 view.hints = _hints(web)
             now = time.monotonic()
@@ -242,15 +241,14 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
 
             yield draw
         return
+    from tactile_sim.live_table import STARTING
+
     due = math.inf
-    printed = ""
+    print(f"{view.title}: {STARTING}", flush=True)
 
     def show(monitor: Monitor, last: bool) -> None:
-        nonlocal due, printed
+        nonlocal due
         now = time.monotonic()
-        if not monitor.state.has_data and view.starting != printed:
-            printed = view.starting
-            print(f"{view.title}: {printed}", flush=True)
         if due == math.inf and monitor.state.has_data and view.hints:
             due = now + PLAIN_REFRESH
             print(*view.hints, sep="\n", flush=True)

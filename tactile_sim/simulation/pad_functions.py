@@ -148,7 +148,7 @@ class PadFunctions:
             CommandError: ``dtype`` is neither float32 nor float64.
         """
         common = self._simulation.settings.skin
-        dtype = float_type("dtype", dtype)
+        dtype = float_type("dtype", dtype).type
         if touch is None or isinstance(touch, str):
             key = touch, dtype, common.touch_function, common.response_function
             if key not in self._readers:
