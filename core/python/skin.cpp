@@ -264,7 +264,8 @@ void bind_class(nb::module_& m) {
             require(normals.shape(0) == n && axes.shape(0) == n && extents.shape(0) == n && extents.shape(1) == 3 &&
                         delimits(begin, n, neighbors.size()) && within(neighbors, 0, n) && n <= INT32_MAX,
                     "arrays must have one row for each taxel");
-            require(all_finite(positions), "positions must be finite");
+            require(std::all_of(positions.data(), positions.data() + 3 * n, [](double x) { return std::abs(x) < 1e100; }),
+                    "positions must be finite");
             tactile::Taxels taxels;
             for (size_t t = 0; t < n; ++t) {
               const double* extent = extents.data() + 3 * t;
@@ -291,8 +292,11 @@ void bind_class(nb::module_& m) {
                         within(slots, -1, bodies),
                     "bodies of patches must exist");
             taxels.sort_into_cells();
+            tactile::Elastic layer = elastic(quadrature, solids);
             const size_t rigid = Memory(solids[0]).records<const tactile::Solid>().size();
-            new (self) SharedSkin({std::move(taxels), elastic(quadrature, solids), matrices(axes), own,
+            require(layer.taxels() == n && layer.patches() == taxels.patches.size() && rigid <= own.size(),
+                    "layer, patches and solids must be those of the taxels and geoms");
+            new (self) SharedSkin({std::move(taxels), std::move(layer), matrices(axes), own,
                                    copied<int64_t>(patch_bodies), copied<int64_t>(slots), bodies},
                                   rigid);
           },
