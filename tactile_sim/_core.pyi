@@ -210,12 +210,10 @@ class Skin:
         Return the loads of contacts on bodies with skin, as the memory of records of `skin.loads.LOAD`.
         """
 
-    def contacts_exist(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu', writable=False)], rigid: int) -> bool:
-        """
-        Return whether all bodies and geoms exist; the first `rigid` geoms are no flexes.
-        """
+    def contacts_exist(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu', writable=False)]) -> bool:
+        """Return whether all bodies and geoms exist."""
 
-    def loads_exist(self, loads: object, rigid: int) -> bool:
+    def loads_exist(self, loads: object) -> bool:
         """
         Return whether all patches, bodies and geoms that loads refer to exist.
         """
@@ -482,7 +480,7 @@ class WireStep(enum.IntEnum):
 class WireTemplate:
     """A message in the CDR wire format, with variable fields."""
 
-    def __init__(self, steps: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pieces: bytes, spans: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], size: int, row_size: int) -> None: ...
+    def __init__(self, steps: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pieces: bytes, spans: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
 
     def fill(self, stamp: int, keys: NDArray[numpy.int32], values: NDArray[numpy.float64], points: NDArray[numpy.float64], *data: object) -> bytes | tuple[int, int]:
         """

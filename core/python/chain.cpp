@@ -54,6 +54,7 @@ void check_ranges(const std::vector<tactile::TaxelRange>& found, int64_t taxels)
             "ranges must be within the skin");
     first += range.size();
   }
+  require(first <= taxels, "ranges must not overlap");
 }
 
 template <class In, class Out>
@@ -86,10 +87,14 @@ void bind_reduce(nb::module_& m) {
         require(0 <= first && last <= static_cast<int64_t>(n) && out.shape(0) == n && slots.size() == taxels &&
                     positions.shape(0) == taxels && positions.shape(1) == 3 && 0 <= reduction && reduction < 3 &&
                     out.shape(2) >= least[reduction] && (!touched || (counts && touched->shape(0) == n &&
-                    touched->shape(1) == taxels && counts->size() == n)),
+                    touched->shape(1) == taxels && counts->size() == n && within(*counts, 0, taxels + 1))),
                 "arrays must fit the readings");
-        require(std::all_of(slots.data(), slots.data() + taxels, [&](int64_t slot) { return slot < pads; }),
-                "slots must be rows of the output");
+        require(within(slots, -1, pads), "slots must be rows of the output");
+        for (int64_t env = first; touched && env < last; ++env) {
+          const int32_t* own = touched->data() + env * taxels;
+          require(within(tactile::Range<const int32_t>{own, static_cast<size_t>(counts->data()[env])}, 0, taxels),
+                  "touched must be taxels");
+        }
         nb::gil_scoped_release release;
         for (int64_t env = first; env < last; ++env) {
           tactile::reduce_pads(readings.data() + env * taxels * channels, channels,
@@ -154,7 +159,8 @@ void bind_chain(nb::module_& m) {
   m.def(
       "draw_normal",
       [](const List<float>& table, const List<uint64_t>& keys, const List<int64_t>& sizes, size_t columns) {
-        require(keys.size() == sizes.size() && table.size() == tactile::kNormalPeriod + tactile::kNormalBlock,
+        require(keys.size() == sizes.size() && within(sizes, 0, INT32_MAX) &&
+                    table.size() == tactile::kNormalPeriod + tactile::kNormalBlock,
                 "keys and sizes must have equal lengths");
         size_t taxels = 0;
         for (size_t b = 0; b < keys.size(); ++b) taxels += sizes.data()[b];
@@ -217,7 +223,7 @@ void bind_chain(nb::module_& m) {
              const List<int32_t>& integers, bool linked, bool recalled, bool rests, double code_step,
              int32_t least_code, int64_t room, bool varies, const Rows<double>& parameters,
              const List<float>& constants, const List<int16_t>& deviations) {
-            require(parameters.shape(0) == runs.shape(0), "parameters must have one row for each run");
+            require(parameters.shape(0) == runs.shape(0) && room >= 0, "parameters must have one row for each run");
             new (self) tactile::Stage;
             self->key = std::move(key), self->hash = hash, self->pads = ranges(pads), self->runs = ranges(runs);
             self->bypassed.resize(self->pads.size());
