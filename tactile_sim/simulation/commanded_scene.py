@@ -144,7 +144,7 @@ class CommandedScene:
 
     def _move(self, motion: Motion) -> None:
         """Let built-in motion set the controls, or end it if they were changed since it last did."""
-        if np.array_equal(self.engine.ctrl, self._moved_controls):
+        if self.engine.ctrl.tobytes() == self._moved_controls.tobytes():
             motion.act(self.engine)
             self._moved_controls = self.engine.ctrl.copy()
         else:
