@@ -92,7 +92,11 @@ class CommandedScene:
     @property
     def stamp(self) -> int:
         """Simulation time since the start in whole nanoseconds."""
-        return round(self.step_count * self.engine.timestep * 1e9)
+        return self.stamp_of(self.step_count)
+
+    def stamp_of(self, step: int) -> int:
+        """Return the simulation time of a step since the start in whole nanoseconds."""
+        return round(step * self.engine.timestep * 1e9)
 
     @property
     def version(self) -> tuple[int, float]:

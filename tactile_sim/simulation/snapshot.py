@@ -35,9 +35,12 @@ class Snapshot(Seen):
         """
         super().__init__(simulation)
         self.simulation = simulation
-        self._stored = stored
-        self.stamp = simulation.stamp
+        self._stored, self._step = stored, simulation.step_count
+
+    @property
+    def stamp(self) -> int:
         """Simulation time of this snapshot [ns]."""
+        return self.simulation.stamp_of(self._step)
 
     @computed
     def all_contacts(self) -> Contacts:
