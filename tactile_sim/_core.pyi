@@ -250,11 +250,11 @@ class Skin:
     def read(self, function: SkinFunction, values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
 
     @overload
-    def read_data(self, function: SkinFunction, model: int, data: int, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    def read_data(self, function: SkinFunction, model: int, data: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
         """Write the readings due to the contacts in mjData to `out`, zeros."""
 
     @overload
-    def read_data(self, function: SkinFunction, model: int, data: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+    def read_data(self, function: SkinFunction, model: int, data: int, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
 
     def read_environments(self, function: SkinFunction, counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 32), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None, None, 5), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 3, 3), order='C', device='cpu', writable=False)], first: int, last: int, taxels: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], touched: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], touched_counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')]) -> None:
         """Write the readings and wrenches of environments [first, last)."""
@@ -383,6 +383,11 @@ class ChainProgram:
     def make_room(self, steps: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
         """
         Ensure that delays can store another reading of these steps (n,), before `run` stores it.
+        """
+
+    def read(self, workspace: ChainWorkspace, step: int, truth: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], keep: bool, count: int, own: object) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """
+        Return the readings (taxels, channels) of the only environment, as `make_room` and `run` compute them.
         """
 
     def tare(self, environment: int, zero: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None) -> None:

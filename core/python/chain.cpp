@@ -74,6 +74,14 @@ void run(tactile::Program& self, tactile::Workspace& w, const List<int64_t>& env
            output.shape(0) ? output.data() : nullptr, keep, count, own);
 }
 
+// Calls `own` for a stage that the library does not know; the lock must have been released.
+tactile::OwnStages own_stages(const nb::object& own) {
+  return [&own](size_t stage, int64_t env, const tactile::Now& now) {
+    nb::gil_scoped_acquire acquire;
+    own(stage, env, now.step, now.interval, now.first, now.again, now.keep, now.key);
+  };
+}
+
 template <class T>
 void bind_reduce(nb::module_& m) {
   m.def(
@@ -119,11 +127,7 @@ void bind_run(nb::class_<tactile::Program>& program) {
       "run",
       [](tactile::Program& self, tactile::Workspace& w, const List<int64_t>& environments, const List<int64_t>& steps,
          const Cube<In>& truth, const CubeOut<Out>& output, bool keep, size_t count, nb::object own) {
-        run(self, w, environments, steps, truth, output, keep, count,
-            [&own](size_t stage, int64_t env, const tactile::Now& now) {
-              nb::gil_scoped_acquire acquire;
-              own(stage, env, now.step, now.interval, now.first, now.again, now.keep, now.key);
-            });
+        run(self, w, environments, steps, truth, output, keep, count, own_stages(own));
       },
       "workspace"_a, "environments"_a, "steps"_a, "truth"_a.noconvert(), "output"_a.noconvert(), "keep"_a, "count"_a,
       "own"_a.none(), kRunDoc);
@@ -287,6 +291,25 @@ void bind_chain(nb::module_& m) {
             self.make_room(steps.data());
           },
           "steps"_a, "Ensure that delays can store another reading of these steps (n,), before `run` stores it.")
+      .def(
+          "read",
+          [](tactile::Program& self, tactile::Workspace& w, int64_t step, const Rows<double>& truth, bool keep,
+             size_t count, const nb::object& own) {
+            const size_t taxels = self.taxels(), channels = self.channels();
+            require(self.environments() == 1 && truth.shape(0) == taxels && truth.shape(1) == channels &&
+                        w.channels == self.channels() && w.taxels == self.taxels() && count <= self.stages(),
+                    "the readings and the workspace must fit the program of one environment");
+            std::vector<double> output(taxels * channels);
+            {
+              const nb::gil_scoped_release release;
+              const int64_t environment = 0;
+              if (keep) self.make_room(&step);
+              self.run(w, &environment, 1, &step, truth.data(), output.data(), keep, count, own_stages(own));
+            }
+            return array_of(std::move(output), {taxels, channels}, nb::ndim<2>());
+          },
+          "workspace"_a, "step"_a, "truth"_a, "keep"_a, "count"_a, "own"_a,
+          "Return the readings (taxels, channels) of the only environment, as `make_room` and `run` compute them.")
       .def(
           "tare",
           [](tactile::Program& self, int64_t env, const std::optional<Rows<double>>& zero) {

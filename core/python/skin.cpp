@@ -396,9 +396,9 @@ void bind_class(nb::module_& m) {
            "out"_a.noconvert(), "Write the readings due to contacts to `out`, zeros.")
       .def("read", read<double>, "function"_a, "values"_a, "ids"_a, "positions"_a, "rotations"_a,
            "out"_a.noconvert())
-      .def("read_data", read_data<float>, "function"_a, "model"_a, "data"_a, "out"_a.noconvert(),
+      .def("read_data", read_data<double>, "function"_a, "model"_a, "data"_a, "out"_a.noconvert(),
            "Write the readings due to the contacts in mjData to `out`, zeros.")
-      .def("read_data", read_data<double>, "function"_a, "model"_a, "data"_a, "out"_a.noconvert())
+      .def("read_data", read_data<float>, "function"_a, "model"_a, "data"_a, "out"_a.noconvert())
       .def(
           "read_environments",
           [](const SharedSkin& self, const tactile::Function& function, const List<int32_t>& counts,
