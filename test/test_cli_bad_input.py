@@ -153,7 +153,11 @@ def test_check_warns_of_excessive_rates_and_spacings(folder, capfd):
     write(folder, parameters("rates: {tactile: 10000.0, tf: 500.0}", scales="{cube: 4, left.palm: 0.04}"))
     assert main(["check", "my.yaml"]) == 0
     lines = [line for line in capfd.readouterr().out.splitlines() if line.startswith("warning: ")]
-    facts = [("rates.tactile", " 500 Hz", "10000"), ("skin.scales", "'cube'", " 4 m", "600 cm²")]
+    facts = [
+        ("rates.tactile", " 500 Hz", "10000"),
+        ("skin.scales.cube", " 4 m", "0.5 m"),
+        ("skin.scales", "'cube'", " 4 m", "600 cm²"),
+    ]
     for line, expected in zip(lines, facts, strict=True):
         assert all(fact in line for fact in expected)
 
