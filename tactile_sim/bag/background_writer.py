@@ -37,15 +37,7 @@ class BagStatus(NamedTuple):
 
 
 class BackgroundWriter:
-    """Writes a new bag in a thread. No message is dropped: if the disk is slow, `write` waits.
-
-    Args:
-        folder: The bag's folder, which must not exist yet.
-        on_status: Called in the writing thread with the current status, periodically and once at the end.
-
-    Raises:
-        BagError: The bag cannot be created.
-    """
+    """Writes a new bag in a thread. No message is dropped: if the disk is slow, `write` waits."""
 
     def __init__(self, folder: Path, on_status: Callable[[BagStatus], None]) -> None:
         self._bag = BagWriter(folder)
@@ -61,11 +53,7 @@ class BackgroundWriter:
         self._thread = Thread(target=self._run, name="recording", daemon=True)
 
     def add_topic(self, *arguments: Any) -> int:
-        """Add a topic and return its id for `write`. Call this before `start`.
-
-        Args:
-            *arguments: Arguments of `BagWriter.add_topic`.
-        """
+        """Add a topic and return its id for `write`. Call this before `start`."""
         return self._bag.add_topic(*arguments)
 
     def start(self) -> None:

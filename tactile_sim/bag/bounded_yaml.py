@@ -12,12 +12,7 @@ _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def parse(text: str) -> Any:
-    """Parse a YAML document and return its value.
-
-    Raises:
-        ValueError: The text is not YAML, is longer than 16 million characters, or is nested more than
-            `DEEPEST` levels deep.
-    """
+    """Parse a YAML document and return its value."""
     if len(text) > _MOST_CHARACTERS:
         raise ValueError(f"must have at most {_MOST_CHARACTERS} characters, got {len(text)}")
     try:

@@ -19,12 +19,7 @@ _WINDOW = 1 << 20
 
 
 def chunk_size(head: bytes) -> int:
-    """Return the size of a chunk including its header [bytes], or 0 if the header is inconsistent.
-
-    Args:
-        head: The first `CHUNK_HEAD` bytes of the record, or fewer at the end of the file. The opcode is
-            ignored.
-    """
+    """Return the size of a chunk including its header [bytes], or 0 if the header is inconsistent."""
     if len(head) < _FIELDS.size:
         return 0
     _, length, start, end, unpacked, _, letters = _FIELDS.unpack_from(head)

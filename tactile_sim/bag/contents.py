@@ -68,15 +68,7 @@ class Contents:
 
 
 def contents(path: Path, progress: Progress | None = None) -> Contents:
-    """Summarize the topics, messages and damage of a bag.
-
-    Args:
-        path: The bag's folder or MCAP file.
-        progress: Called with the number of bytes read and the size of the file.
-
-    Raises:
-        BagError: ``path`` is not a bag, or a layout in it is invalid.
-    """
+    """Summarize the topics, messages and damage of a bag."""
     found = Contents()
     for file in files_of(path):
         scan = McapScan(file, progress)

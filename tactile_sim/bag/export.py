@@ -52,16 +52,6 @@ def export(
     of values in each message. The array ``units`` is a JSON text that maps array names to units.
 
     The bag is read in several passes, so that only its largest topic must fit into memory.
-
-    Args:
-        path: The bag's folder or MCAP file.
-        out: The file to write.
-        topics: Topics to export; all by default.
-        progress: Called with the number of bytes read and the size of the file.
-
-    Raises:
-        BagError: ``path`` is not a bag, lacks a requested topic or has a topic that does not fit into memory,
-            or ``out`` cannot be written.
     """
     found = contents(path, progress)
     sizes = {name: topic.size for name, topic in found.topics.items() if topic.count}
@@ -112,9 +102,6 @@ def check_memory(path: Path, sizes: Mapping[str, int]) -> None:
     Args:
         path: Path of the bag, for the error message.
         sizes: Size of each topic [bytes].
-
-    Raises:
-        BagError: The largest topic does not fit.
     """
     largest = max(sizes, key=sizes.__getitem__, default=None)
     room = _free_memory()
@@ -140,13 +127,7 @@ def _put(archive: ZipFile, name: str, array: np.ndarray) -> None:
 
 
 def _arrays(topic: Topic, units: dict[str, str], name: str) -> Iterator[tuple[str, np.ndarray]]:
-    """Yield the name and the array of each field of a topic.
-
-    Args:
-        topic: Messages of the topic.
-        units: Units by array name; the units of this topic's arrays are added.
-        name: Name of the topic in the archive.
-    """
+    """Yield the name and the array of each field of a topic."""
     found: dict[str, np.ndarray] = {}
     own = getattr(topic, "unit", None)
     for field, value in vars(topic).items():
@@ -174,13 +155,7 @@ def _add(into: dict[str, np.ndarray], name: str, value: Any) -> None:
 
 
 def _join(into: dict[str, np.ndarray], name: str, values: list[Any]) -> None:
-    """Concatenate the values of a field whose length differs between messages, and add them to ``into``.
-
-    Args:
-        into: Arrays by name. A struct adds an array for each of its fields.
-        name: Name of the field.
-        values: The field's value in each message.
-    """
+    """Concatenate the values of a field whose length differs between messages, and add them to ``into``."""
     if isinstance(values[0], Columns):
         for field in vars(values[0]):
             _join(into, f"{name}.{field}", [getattr(value, field) for value in values])

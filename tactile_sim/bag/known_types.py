@@ -109,28 +109,13 @@ uint8 datatype
 
 
 def check_definition(kind: Struct) -> None:
-    """Check that a bag's definition of a known type has the fields that this package reads.
-
-    Args:
-        kind: The type as defined in the bag. Unknown types are not checked.
-
-    Raises:
-        WireError: A field is missing or has a different type.
-    """
+    """Check that a bag's definition of a known type has the fields that this package reads."""
     if kind.name in _REQUIRED:
         _compare(_required(kind.name), kind, kind.name)
 
 
 def check_rows(type_name: str, value: Any) -> None:
-    """Check that arrays in a decoded message of a known type consist of complete rows; see `ROWS`.
-
-    Args:
-        type_name: Name of the message type.
-        value: Decoded message.
-
-    Raises:
-        WireError: The length of an array is not a multiple of its row length.
-    """
+    """Check that arrays in a decoded message of a known type consist of complete rows; see `ROWS`."""
     for name, row in ROWS.get(type_name, {}).items():
         if not hasattr(value, name):  # the bag is older than the field
             continue
@@ -146,16 +131,7 @@ def _required(name: str) -> Struct:
 
 
 def _compare(required: Any, found: Any, place: str) -> None:
-    """Check that the type ``found`` has all fields of ``required``, with the same types.
-
-    Args:
-        required: Type that this package expects.
-        found: Type as defined in the bag.
-        place: Name of the type and path of the field, for the error message.
-
-    Raises:
-        WireError: A field is missing or has a different type.
-    """
+    """Check that the type ``found`` has all fields of ``required``, with the same types."""
     if isinstance(required, Struct) and isinstance(found, Struct):
         fields = {name: kind for name, kind, _ in found.fields}
         for name, kind, _ in required.fields:

@@ -78,10 +78,6 @@ class McapScan:
         metadata: Metadata records, keyed by name; complete after the iteration.
         kept: Offset in the file of the record that contains the current message, for use with `after`.
         size: Size of the file [bytes].
-
-    Args:
-        path: The MCAP file.
-        progress: Called after each record.
     """
 
     def __init__(self, path: Path, progress: Progress | None = None) -> None:
@@ -122,9 +118,6 @@ class McapScan:
         """Iterate over the messages from a record to the end of the file.
 
         Call this only after a complete iteration.
-
-        Args:
-            offset: Offset of the first record: the value of ``kept`` while a message in it was current.
         """
         with open(self.path, "rb") as file:
             yield from self._records(file, offset)
@@ -168,26 +161,14 @@ class McapScan:
         self._faults[place] = what, cost
 
     def _end(self, file: BinaryIO, place: int) -> None:
-        """Check that the footer is at the end of the file.
-
-        Raises:
-            ValueError: The footer is incomplete or is not at the end of the file.
-        """
+        """Check that the footer is at the end of the file."""
         file.seek(place)
         rest = file.read(1 << 10)
         if rest[HEAD.size + HEAD.unpack_from(rest)[1] :] != MAGIC:
             raise ValueError("the file does not end like an MCAP file")
 
     def _length(self, head: bytes, left: int) -> int:
-        """Return the size of a record other than a chunk [bytes].
-
-        Args:
-            head: First bytes of the record.
-            left: Number of bytes from the start of the record to the end of the file.
-
-        Raises:
-            ValueError: The size is invalid.
-        """
+        """Return the size of a record other than a chunk [bytes]."""
         if len(head) < HEAD.size:
             raise ValueError(f"the file ends within a record: {left} bytes of {HEAD.size}")
         opcode, length = HEAD.unpack_from(head)
@@ -227,14 +208,7 @@ class McapScan:
                 place += HEAD.size + length
 
     def _record(self, opcode: int, data: bytes, sure: bool = False) -> Iterator[Message]:
-        """Yield the messages of a record, and store its topics, types and metadata.
-
-        Args:
-            opcode: The type of the record.
-            data: The record without opcode and length.
-            sure: Whether the record is from a chunk with a correct checksum. If True, its topics and types
-                replace earlier ones.
-        """
+        """Yield the messages of a record, and store its topics, types and metadata."""
         stream = ReadDataStream(BytesIO(data))
         if opcode == Opcode.SCHEMA:
             schema = Schema.read(stream)

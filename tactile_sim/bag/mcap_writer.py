@@ -54,14 +54,7 @@ _STATE = ("_end", "_chunks", "_chunk", "_definitions", "_empty", "counts", "star
 
 
 class McapWriter:
-    """Writes one MCAP file. Completed chunks stay readable if the process is killed.
-
-    Args:
-        path: Path of the file, which must not exist yet.
-
-    Raises:
-        OSError: The file cannot be created or written. Other methods raise this, too.
-    """
+    """Writes one MCAP file. Completed chunks stay readable if the process is killed."""
 
     def __init__(self, path: Path) -> None:
         self._file = open(path, "xb", buffering=0)  # each chunk is written in one system call
@@ -87,13 +80,6 @@ class McapWriter:
         encoding: str = "ros2msg",
     ) -> int:
         """Add a channel for the messages of a topic.
-
-        Args:
-            topic: Name of the topic.
-            type_name: Name of the message type.
-            definition: Definition of the message type.
-            metadata: Metadata of the channel, such as QoS profiles.
-            encoding: Schema encoding, which specifies the language of the definition.
 
         Returns:
             The channel's id for :meth:`write`.
@@ -211,11 +197,7 @@ class McapWriter:
         self._definitions.clear()
 
     def finish(self, metadata: str) -> None:
-        """Write rosbag2's metadata and the summary with the index, and close the file.
-
-        Args:
-            metadata: The bag's description as YAML, without the top-level key of ``metadata.yaml``.
-        """
+        """Write rosbag2's metadata and the summary with the index, and close the file."""
         try:
             self.end_chunk()
             self._append(bytes(self._definitions))  # topics without messages
@@ -256,11 +238,7 @@ class McapWriter:
         return summary + offsets + _bytes(footer) + MAGIC
 
     def _append(self, data: bytes) -> None:
-        """Append data to the file. If this fails, remove the part that was written.
-
-        Raises:
-            OSError: The data cannot be written, for example because the disk is full.
-        """
+        """Append data to the file. If this fails, remove the part that was written."""
         view = memoryview(data)
         try:
             while view:

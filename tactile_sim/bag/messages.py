@@ -39,15 +39,6 @@ class Messages:
 
     After the iteration, ``damage`` describes the damage of the bag or is None, ``lost`` is the number of
     bytes that could not be read, and ``others`` contains the names of the topics that were not selected.
-
-    Args:
-        path: The bag's folder or MCAP file.
-        wanted: Returns whether to decode a topic. By default all topics are decoded.
-        progress: Called with the number of bytes read and the size of the file.
-
-    Raises:
-        BagError: ``path`` is not an MCAP bag, a topic's messages are not ROS 2 messages, or a message does
-            not match the definition of its type in the bag.
     """
 
     def __init__(
@@ -118,12 +109,7 @@ class Selection:
 
 
 def unique_names(topics: Iterable[str], name_of: Callable[[str], str]) -> dict[str, str]:
-    """Map topics to unique names. Numbers are appended to duplicates.
-
-    Args:
-        topics: Names of the topics.
-        name_of: Returns the preferred name of a topic.
-    """
+    """Map topics to unique names. Numbers are appended to duplicates."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for topic in sorted(topics):
@@ -162,11 +148,7 @@ class TopicDecoder:
 
 
 def require_rows(message: Message) -> None:
-    """Check the array lengths in a decoded message of a known type.
-
-    Raises:
-        BagError: An array has an invalid length. The error names the topic and log time.
-    """
+    """Check the array lengths in a decoded message of a known type."""
     try:
         check_rows(message.type_name, message.value)
     except WireError as error:
@@ -178,15 +160,7 @@ def _invalid(topic: str, log_time: int, error: WireError) -> BagError:
 
 
 def decoder_of(message: Stored) -> TopicDecoder:
-    """Create the decoder for the messages of a topic.
-
-    Args:
-        message: Any message of the topic.
-
-    Raises:
-        BagError: The messages are not ROS 2 messages, the bag's definition of their type is invalid, or
-            rosbags is not installed.
-    """
+    """Create the decoder for the messages of a topic."""
     require("reading a bag", "rosbags.typesys", "rosbags", "rosbags")
     channel, schema = message.channel, message.schema
     if (channel.message_encoding, schema.encoding) != ("cdr", "ros2msg"):

@@ -81,9 +81,6 @@ def document(described: dict[str, Any]) -> str:
 
     The file has a single top-level key, ``rosbag2_bagfile_information``, whose value is the description of
     the bag. The metadata record in the MCAP file contains the description without this key.
-
-    Args:
-        described: Description of the bag, as returned by `information`.
     """
     return dump({_KEY: described})
 
@@ -107,27 +104,14 @@ class _Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[mi
 
 
 def replace(folder: Path, content: str) -> None:
-    """Replace ``metadata.yaml`` atomically.
-
-    Args:
-        folder: The bag's folder.
-        content: The new text.
-    """
+    """Replace ``metadata.yaml`` atomically."""
     fresh = folder / (FILE + ".new")
     fresh.write_text(content, encoding="utf-8")
     os.replace(fresh, folder / FILE)
 
 
 def files_of(path: Path) -> list[Path]:
-    """Return the MCAP files of a bag, in the order of its metadata or, without metadata, sorted by name.
-
-    Args:
-        path: The bag's folder or MCAP file.
-
-    Raises:
-        MetadataError: ``metadata.yaml`` is invalid.
-        BagError: ``path`` does not exist or has a storage format other than MCAP, or a file is missing.
-    """
+    """Return the MCAP files of a bag, in the order of its metadata or, without metadata, sorted by name."""
     if os.path.isfile(path):
         return [path]
     if not os.path.exists(path):

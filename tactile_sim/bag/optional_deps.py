@@ -8,17 +8,7 @@ from tactile_sim.errors import BagError
 
 
 def require(what: str, module: str, name: str, package: str) -> None:
-    """Import a module and raise a clear error if it is missing or broken.
-
-    Args:
-        what: Name of the feature that needs the library, for the error message.
-        module: Name of the module to import.
-        name: Name of the library, for the error message.
-        package: Name of the library's package on PyPI.
-
-    Raises:
-        BagError: The module is missing or broken.
-    """
+    """Import a module and raise a clear error if it is missing or broken."""
     try:
         import_module(module)
     except ModuleNotFoundError as error:

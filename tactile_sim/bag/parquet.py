@@ -32,11 +32,7 @@ LONGEST_NAME = 100
 
 
 def require_pyarrow() -> None:
-    """Check that pyarrow can be imported.
-
-    Raises:
-        BagError: Pyarrow is missing or broken.
-    """
+    """Check that pyarrow can be imported."""
     require("Parquet", "pyarrow.parquet", "pyarrow", "pyarrow")
 
 
@@ -47,17 +43,8 @@ def export(
 
     The bag is read twice, without loading all of it into memory.
 
-    Args:
-        path: The bag's folder or MCAP file.
-        out: Output folder. The files appear only after all of them are complete.
-        topics: Topics to export; all by default.
-        progress: Called with the number of bytes read and the size of the file.
-
     Returns:
         The paths of the files, and a description of the bag's damage or None.
-
-    Raises:
-        BagError: ``path`` is not a bag or lacks a requested topic, or ``out`` cannot be written.
     """
     wanted = Selection(topics)
     messages = Messages(path, wanted.__contains__, progress)
@@ -146,10 +133,6 @@ class _Table:
 
         Fields of constant length become arrays (messages, length), or (messages, rows, width) if they have
         several numbers per taxel or triangle. Other fields remain lists.
-
-        Args:
-            columns: List of the values in all messages, by field name.
-            first: First message of the batch.
         """
         for name, size in self._sizes.items():
             if size:  # None: the length varies; Arrow has no fixed-size lists of size 0
@@ -190,23 +173,13 @@ def _free(name: str, taken: Container[str]) -> str:
 
 
 def _only_list(value: Any) -> str:
-    """Return the name of the list of structs in a message that has no other field except a header.
-
-    Returns:
-        The name of the field, or an empty string for all other messages.
-    """
+    """Return the name of the list of structs in a message that has no other field except a header."""
     names = [name for name in vars(value) if name != "header"]
     return names[0] if len(names) == 1 and isinstance(getattr(value, names[0]), Columns) else ""
 
 
 def _note_sizes(sizes: dict[str, int | None], value: Any) -> None:
-    """Update the lengths of a topic's array fields with those in one message.
-
-    Args:
-        sizes: Length of each array field by dotted name; None for fields whose length differs between
-            messages. Modified in place.
-        value: Decoded message.
-    """
+    """Update the lengths of a topic's array fields with those in one message."""
     for name, leaf in _leaves(value, ""):
         if isinstance(leaf, np.ndarray) and sizes.setdefault(name, len(leaf)) != len(leaf):
             sizes[name] = None
@@ -226,10 +199,6 @@ def _leaves(value: Any, prefix: str) -> Iterator[tuple[str, Any]]:
 
 def _joined(parts: list[Columns], prefix: str) -> Iterator[tuple[str, Any]]:
     """Concatenate lists of structs, one from each message.
-
-    Args:
-        parts: The lists of structs.
-        prefix: Prefix of the names that are yielded.
 
     Yields:
         The dotted name of each field, and its values in all structs of all lists.

@@ -136,15 +136,7 @@ def _topic(collected: _Collected) -> Topic:
 
 
 def rows_of(type_name: str, values: Any) -> dict[str, Any]:
-    """Return the row length of each field that has several numbers per taxel or triangle.
-
-    Args:
-        type_name: Name of the message type.
-        values: A decoded message.
-
-    Returns:
-        The number of values per row, such as 3 for positions, keyed by field name.
-    """
+    """Return the row length of each field that has several numbers per taxel or triangle."""
     rows = ROWS.get(type_name, {})
     return {
         name: row if isinstance(row, int) else getattr(values, row)

@@ -38,15 +38,8 @@ def repair(path: Path, progress: Progress | None = None) -> Repaired:
     Other bags are not changed. A damaged file is kept next to the new one as ``NAME.mcap.damaged``, with a
     number appended if that name is in use. An interrupted repair loses no messages.
 
-    Args:
-        path: The bag's folder or MCAP file.
-        progress: Called with the number of bytes read and the size of the file.
-
     Returns:
         The damage that was found, the number of intact messages, and the path of the damaged original.
-
-    Raises:
-        BagError: ``path`` is not a bag with a single MCAP file of ROS 2 messages, or cannot be written.
     """
     described = path.is_file() or (path / metadata.FILE).is_file()
     try:
@@ -81,12 +74,6 @@ def repair(path: Path, progress: Progress | None = None) -> Repaired:
 
 def _rewrite(path: Path, file: Path, scan: McapScan, replace: bool) -> Path | None:
     """Write the folder's metadata and, if ``replace`` is True, the repaired file.
-
-    Args:
-        path: The bag's folder or MCAP file.
-        file: The MCAP file.
-        scan: A scan of ``file`` after a complete iteration, so that it knows all channels.
-        replace: Whether to replace ``file`` by the repaired file.
 
     Returns:
         Path of the damaged original, or None if the file was intact.

@@ -33,13 +33,7 @@ TIMES = ("stamps", "log_times", "stamp", "log_time")
 
 
 def unit_of(type_name: str, field: str, own: str | None = None) -> str | None:
-    """Return the unit of a field, or None if it is unknown.
-
-    Args:
-        type_name: The message type.
-        field: The dotted name of the field, such as ``contacts.position``.
-        own: Unit that the message itself specifies for its field ``data``, if any.
-    """
+    """Return the unit of a field, or None if it is unknown."""
     if field in TIMES:
         return "ns"
     if field == "data" and own:

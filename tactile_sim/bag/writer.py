@@ -21,12 +21,6 @@ class BagWriter:
 
     After an error, such as a full disk, the bag keeps the messages written before it, and :meth:`close` still
     writes the index if there is space.
-
-    Args:
-        folder: The bag's folder, which must not exist yet.
-
-    Raises:
-        BagError: The bag cannot be created or written. Other methods raise this, too.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -51,13 +45,6 @@ class BagWriter:
         self, name: str, type_name: str, definition: str, qos: list[dict[str, Any]], type_hash: str = ""
     ) -> int:
         """Add a topic.
-
-        Args:
-            name: Name of the topic.
-            type_name: Name of the message type.
-            definition: Definition of the message type in ROS 2's message language.
-            qos: QoS profiles of the topic's publishers.
-            type_hash: Hash of the message type (REP-2011).
 
         Returns:
             The topic's id for :meth:`write`.

@@ -55,9 +55,6 @@ class Camera:
             color: (height, width, 3) uint8, RGB.
             depth: (height, width) float32 distance along the optical axis [m], infinite where nothing is; or
                 None.
-
-        Raises:
-            RenderingError: This machine does not support offscreen rendering with OpenGL.
         """
         lens, view = self.lens, self.view(*renderer.body_pose(self.body))
         color, depth = renderer.image(view, *lens.pinhole_size, self.depth)

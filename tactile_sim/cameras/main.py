@@ -28,16 +28,7 @@ def render(renderer: Renderer, camera: Camera, shared: SharedImage) -> None:
 
 
 def main(content_file: str, connection_file: str, *image_files: str) -> int:
-    """Render images until the simulation closes the connection.
-
-    Args:
-        content_file: Descriptor of a file with the pickled model and cameras.
-        connection_file: Descriptor of the connection to the simulation.
-        image_files: Descriptors of the memory of each camera.
-
-    Returns:
-        The exit code.
-    """
+    """Render images until the simulation closes the connection."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # closing the connection ends the process
     with os.fdopen(int(content_file), "rb") as file:
         model, cameras = pickle.load(file)

@@ -48,13 +48,6 @@ class SharedImage:
     """Memory for a state that the simulation writes, and for the image that the process renders from it."""
 
     def __init__(self, model: mujoco.MjModel, camera: Camera, file: int | None = None):
-        """Open or create the memory.
-
-        Args:
-            model: Compiled scene.
-            camera: Camera of the image.
-            file: File descriptor of existing memory, or None to create it.
-        """
         size = camera.height, camera.width
         record = np.dtype(
             [
@@ -91,16 +84,6 @@ class CameraProcess:
     """
 
     def __init__(self, model: mujoco.MjModel, cameras: Sequence[Camera]):
-        """Start the process and wait until it has rendered an image of each camera.
-
-        Args:
-            model: Compiled scene.
-            cameras: The cameras.
-
-        Raises:
-            RenderingError: This machine does not support offscreen rendering with OpenGL.
-            Stopped: A signal was received before the process had started (see `tactile_sim.signals`).
-        """
         self.on_lost: Callable[[str], None] = lambda reason: None
         self.skipped: Counter[str] = Counter()
         self._indices = {camera.name: index for index, camera in enumerate(cameras)}

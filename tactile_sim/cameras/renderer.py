@@ -117,9 +117,6 @@ class Renderer:
             color: uint8 (height, width, 3), RGB, first row at the top.
             depth: float32 (height, width) distance along the optical axis [m], infinite where there is
                 nothing; or None.
-
-        Raises:
-            RenderingError: This machine does not support offscreen rendering with OpenGL.
         """
         self._ensure_size(width, height)
         self._gl.make_current()

@@ -44,9 +44,6 @@ class ActuatorCommands:
             name: Name of the tendon or actuator, one of `names`.
             targets: Position [m or rad], velocity [m/s or rad/s] and effort [N or N m]; NaN for no target.
             controls: (nu,) controls, modified in place.
-
-        Raises:
-            CommandError: The tendon or actuator does not accept one of the targets.
         """
         values = np.asarray(targets, float)
         inputs = self._inputs[name]

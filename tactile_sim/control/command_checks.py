@@ -46,10 +46,6 @@ def joint_tables(
 
     Returns:
         Names of k joints, and an array (count, k) for each field. NaN means no target.
-
-    Raises:
-        CommandError: A field is not a mapping, or a value is neither a number nor an array (count,) of
-            numbers.
     """
     values = {field: by_name(f"command_joints: {field}", given) for field, given in fields.items()}
     names = list(dict.fromkeys(name for given in values.values() for name in given))
@@ -92,14 +88,7 @@ class CommandChecks:
         return np.array([self._index[name] for name in names], int)
 
     def check_controls(self, controls: Sequence[float] | np.ndarray) -> np.ndarray:
-        """Check raw controls and return them as an array (nu,).
-
-        Args:
-            controls: One value per control.
-
-        Raises:
-            CommandError: The number of values is wrong, or a value is not a finite number or too large.
-        """
+        """Check raw controls and return them as an array (nu,)."""
         return numbers("ctrl", controls, self._model.nu)
 
     def check(self, command: JointCommand) -> dict[str, np.ndarray]:
@@ -108,9 +97,6 @@ class CommandChecks:
         Returns:
             A mapping with targets (joints,) for ``position``, ``velocity`` and ``effort``, and with
             ``controls`` (nu,) for the tendons and actuators that the command names. NaN means no target.
-
-        Raises:
-            CommandError: The command is invalid.
         """
         valid = {*self._index, *self._actuators.names}
         for name in command.name:
@@ -162,11 +148,7 @@ class CommandChecks:
         return targets
 
     def check_trajectory(self, trajectory: JointTrajectory) -> None:
-        """Check that the scene's joints can follow a trajectory.
-
-        Raises:
-            CommandError: The trajectory is invalid, or a joint does not accept positions.
-        """
+        """Check that the scene's joints can follow a trajectory."""
         trajectory.check(self.joint_names)
         for name in trajectory.joints:
             if not self.drives.takes["position"][self._index[name]]:

@@ -42,12 +42,7 @@ class Commander(CommandChecks):
         self.hold(engine, np.arange(len(self._joints)))
 
     def hold(self, engine: EngineArrays, joints: np.ndarray) -> None:
-        """Let servos added by ``control`` hold the current positions of joints that have no command.
-
-        Args:
-            engine: State and inputs of the engine.
-            joints: Indices in `joint_names`.
-        """
+        """Let servos added by ``control`` hold the current positions of joints that have no command."""
         table = self.drives
         free = np.isnan(self._targets[table.joint]).all(axis=1) & np.isin(table.joint, joints)
         holding = table.servo & (table.field == POSITION) & free
@@ -85,10 +80,6 @@ class Commander(CommandChecks):
         """Store and apply the targets in a checked command; this ends the current trajectory.
 
         Joints without a target keep their last command.
-
-        Args:
-            targets: Result of `CommandChecks.check`.
-            engine: State and inputs of the engine.
         """
         self._end_trajectory(engine)
         controls = targets["controls"]

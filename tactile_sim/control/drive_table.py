@@ -29,12 +29,6 @@ class DriveTable:
     """
 
     def __init__(self, model: mujoco.MjModel, joints: np.ndarray):
-        """Read the drives of a compiled model.
-
-        Args:
-            model: Compiled model.
-            joints: Ids of the hinge and slide joints of the table.
-        """
         rows = {int(joint): k for k, joint in enumerate(joints)}
         found = read_drives(model)
         servos = added_servos(model, found)

@@ -26,11 +26,7 @@ class GripperCommand(NamedTuple):
     """Maximum velocity of the set point [m/s or rad/s]; 0 or less for no limit."""
 
     def check(self) -> None:
-        """Check that all values are finite numbers of reasonable size.
-
-        Raises:
-            CommandError: A value is not a finite number or is too large.
-        """
+        """Check that all values are finite numbers of reasonable size."""
         for name, value in self._asdict().items():
             numbers(name, value)
 
@@ -45,14 +41,6 @@ class GripperGoal:
         done: Callable[[Outcome, str], None] = lambda outcome, text: None,
         watch: Callable[[], None] = lambda: None,
     ):
-        """Prepare a goal.
-
-        Args:
-            gripper: Settings of the gripper.
-            command: Command that passed `GripperCommand.check`.
-            done: Called once at the end of the goal with its outcome and a description, in the loop's thread.
-            watch: Called in each step while the goal is active.
-        """
         self.joints = list(gripper.joints)
         self._gripper, self.command, self._done, self._watch = gripper, command, done, watch
 

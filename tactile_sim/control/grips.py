@@ -44,9 +44,6 @@ class Grips:
         Args:
             joints: (k,) Indices of the joints.
             names: Names of the joints, for error messages.
-
-        Raises:
-            CommandError: A joint has no such servo.
         """
         rows = self._rows()
         able = rows[self._table.force_weights[rows] != 0.0]

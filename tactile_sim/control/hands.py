@@ -65,12 +65,7 @@ class Hands:
         return bool(self.pull or self.press or self._touched)
 
     def apply(self, engine: Engine, step: int) -> None:
-        """Set the forces on bodies for the next step, and end a press that has lasted for its duration.
-
-        Args:
-            engine: Engine whose bodies are pulled and pressed.
-            step: Number of steps since the reset.
-        """
+        """Set the forces on bodies for the next step, and end a press that has lasted for its duration."""
         for body in self._touched:
             engine.xfrc_applied[body] = 0.0
         self._touched.clear()

@@ -14,29 +14,14 @@ from tactile_sim.registry import engine_plugin
 
 
 def make_commander(settings: Settings, names: Names, engine: Engine) -> Commander:
-    """Create the commander that the engine's plug-in defines or, if it defines none, a `Commander`.
-
-    Args:
-        settings: Configuration with the table ``control``.
-        names: Names of the scene's elements.
-        engine: Engine that runs the scene.
-
-    Raises:
-        ConfigError: ``control`` does not fit the scene.
-    """
+    """Create the commander that the engine's plug-in defines or, if it defines none, a `Commander`."""
     where = f"{settings.source}: control"
     own = engine_plugin(settings.engine).make_commander(engine, names, settings.control, where)
     return own or Commander(engine.model, names)
 
 
 def make_grippers(settings: Settings, commander: Commander) -> dict[str, GripperSettings]:
-    """Return the configured grippers, keyed by name.
-
-    Raises:
-        ConfigError: A joint does not exist, follows another one, is repeated or has no position servo with a
-            constant gain, or two grippers have the same action names.
-        ConfigErrors: Several joints do not exist.
-    """
+    """Return the configured grippers, keyed by name."""
     check_joints(settings, commander.joint_names)
     grippers = {name: GripperSettings(**keys) for name, keys in settings.grippers.items()}
     owners: dict[str, str] = {}
@@ -63,17 +48,7 @@ def make_grippers(settings: Settings, commander: Commander) -> dict[str, Gripper
 
 
 def make_motion(settings: Settings, names: Names, engine: Engine) -> Motion | None:
-    """Create the built-in motion, or return None if none is configured.
-
-    Args:
-        settings: Configuration with the keys ``motion.*``.
-        names: Names of the scene's elements.
-        engine: Engine that runs the scene.
-
-    Raises:
-        SceneError: A keyframe is unknown.
-        ConfigErrors: Several keyframes are unknown.
-    """
+    """Create the built-in motion, or return None if none is configured."""
     own = engine_plugin(settings.engine).make_motion(engine, settings.engine_settings)
     if own is not None or not settings.motion.keyframes:
         return own

@@ -39,9 +39,6 @@ class KeyframeMotion:
             names: Names of the scene's elements.
             keyframes: Names of the keyframes, in the order of the loop.
             period: Duration of the loop [s].
-
-        Raises:
-            SceneError: A keyframe is unknown.
         """
         self._controls = model.key_ctrl[[names.keyframe_id(name) for name in keyframes]]
         self._interval = period / len(keyframes)

@@ -54,9 +54,6 @@ class Thrower:
         Returns:
             Name and body id of the ball, and its start position (3,) [m] and velocity (3,) [m/s] in the
             world frame.
-
-        Raises:
-            CommandError: The scene has no ball or no body with skin.
         """
         if not self._balls:
             raise CommandError("the scene has no ball to throw: a free body named 'ball' or 'ball_...'")

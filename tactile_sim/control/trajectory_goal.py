@@ -35,9 +35,6 @@ def tolerances(joints: Sequence[str], given: Mapping[str, tuple[float, float]], 
         given: Tolerances of position and velocity by joint name. A tolerance that is missing, or is 0 or
             less, is infinite.
         where: Prefix for error messages.
-
-    Raises:
-        CommandError: A joint is not in the trajectory, or a tolerance is not a number.
     """
     values = np.full((len(joints), 2), np.inf)
     for name, own in given.items():

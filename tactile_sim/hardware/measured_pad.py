@@ -23,12 +23,6 @@ class MeasuredPad:
     """
 
     def __init__(self, simulation: Simulation, index: int):
-        """Prepare a pad.
-
-        Args:
-            simulation: Simulation whose skin contains the pad.
-            index: Index of the pad in ``skin.pads``.
-        """
         skin, states = simulation.skin, simulation.pad_states
         part = slice(skin.pads[index].start, skin.pads[index].stop)
         self._axes, self._areas = skin.axes[part], skin.areas[part]

@@ -36,17 +36,6 @@ class PadInput:
     """
 
     def __init__(self, settings: HardwarePad, skin: Skin, index: int, touch_function: str):
-        """Prepare the conversion for one pad.
-
-        Args:
-            settings: Hardware settings of the pad.
-            skin: Skin that contains the pad.
-            index: Index of the pad in ``skin.pads``.
-            touch_function: Name of the touch function that computes the readings.
-
-        Raises:
-            ConfigError: The touch function cannot be computed from forces alone.
-        """
         pad = skin.pads[index]
         self._quantity = Quantity(TOUCH_FUNCTIONS[touch_function], skin, pad)
         if not self._quantity.is_measured:
@@ -73,15 +62,6 @@ class PadInput:
         """Convert the values in one message to readings (n, channels) float32 of the pad's n taxels.
 
         This also counts the message, stores its forces for the next tare, and updates ``forces``.
-
-        Args:
-            values: Three numbers (along x, y and z of the sensor) or one number (along the inward normal,
-                multiplied by the sign of the last axis in ``axes``) for each taxel, one taxel after another,
-                as in the message. The array may have any shape.
-
-        Raises:
-            StreamError: A value is not a number with a magnitude of at most `LARGEST`, or the message has too
-                many or too few values for the pad.
         """
         try:
             array = np.asarray(values, float).ravel()
@@ -122,15 +102,7 @@ class PadInput:
 
 
 def pad_inputs(simulation: Simulation) -> dict[str, PadInput]:
-    """Create the inputs, keyed by pad name, for all pads in ``hardware.pads``.
-
-    Args:
-        simulation: Simulation whose skin contains the pads.
-
-    Raises:
-        ConfigError: ``hardware`` does not fit the skin, or the touch function of a pad cannot be computed
-            from forces.
-    """
+    """Create the inputs, keyed by pad name, for all pads in ``hardware.pads``."""
     settings, skin = simulation.settings, simulation.skin
     names = [pad.name for pad in skin.pads]
     given = resolve_hardware(

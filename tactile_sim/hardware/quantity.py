@@ -19,13 +19,6 @@ class Quantity:
     """
 
     def __init__(self, touch: TouchFunction, skin: Skin, pad: Pad):
-        """Prepare one load for each taxel of a pad.
-
-        Args:
-            touch: Touch function to evaluate.
-            skin: Skin that contains the pad.
-            pad: Pad with n taxels.
-        """
         taxels = slice(pad.start, pad.stop)
         self._touch = touch
         self._axes = skin.axes[taxels]

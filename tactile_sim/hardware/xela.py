@@ -31,11 +31,7 @@ class SensorValues(NamedTuple):
 
 
 def sensors_of(text: str | bytes) -> dict[int, dict[str, Any]]:
-    """Return the entries in a message, keyed by sensor number. The greeting has no entries.
-
-    Raises:
-        StreamError: The message does not have the format of XELA's server.
-    """
+    """Return the entries in a message, keyed by sensor number. The greeting has no entries."""
     try:
         content = json.loads(text)
     except (ValueError, RecursionError):
@@ -46,11 +42,7 @@ def sensors_of(text: str | bytes) -> dict[int, dict[str, Any]]:
 
 
 def values_of(entry: Any) -> SensorValues:
-    """Return the raw and calibrated values in one of the entries that `sensors_of` returns.
-
-    Raises:
-        StreamError: A key is missing or has an unexpected value.
-    """
+    """Return the raw and calibrated values in one of the entries that `sensors_of` returns."""
     if not isinstance(entry, dict) or not isinstance(entry.get("data"), str):
         raise StreamError("'data' must be hexadecimal values, separated by commas")
     try:
@@ -69,14 +61,6 @@ class XelaClient:
     """Reads the server's stream in a separate thread and reconnects when the connection is lost."""
 
     def __init__(self, address: str, receive: Callable[[str | bytes], None], state: Callable[[str], None]):
-        """Start the thread, which connects to the server.
-
-        Args:
-            address: Address of the server, such as ``ws://127.0.0.1:5000``.
-            receive: Function that is called in the thread with each message.
-            state: Function that is called in the thread when the connection state changes. Its argument is
-                empty when connected; otherwise, it is the reason why there is no connection.
-        """
         self._address, self._receive, self._state = address, receive, state
         self._stopped = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)

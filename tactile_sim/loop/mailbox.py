@@ -29,9 +29,6 @@ class Mailbox:
     def call(self, work: Callable[[], Any]) -> Future:
         """Queue a function and return a future for its result.
 
-        Args:
-            work: Function to run between two steps.
-
         Returns:
             A future with the result of the function or the exception that it raises. If the function returns
             a future, that future's result is used. After `close`, the future fails with a CommandError.

@@ -11,11 +11,7 @@ LATE = 0.1
 
 
 class Pace:
-    """Computes waiting times so that simulation time advances ``factor`` times as fast as wall time.
-
-    Args:
-        factor: Ratio of simulation time to wall time; 0 means as fast as possible.
-    """
+    """Computes waiting times so that simulation time advances ``factor`` times as fast as wall time."""
 
     def __init__(self, factor: float):
         self.missed = 0

@@ -19,10 +19,6 @@ class Requests:
     def ask(self, name: str, *arguments: Any) -> Future:
         """Request an action. Any thread can call this method.
 
-        Args:
-            name: Name of the action.
-            arguments: Arguments of the action. Trailing arguments with defaults can be omitted.
-
         Returns:
             A future with the result of the action, or with a TactileSimError if it is rejected.
         """

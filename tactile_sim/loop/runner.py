@@ -26,10 +26,6 @@ class Runner(Stepper):
 
     Other threads submit functions with ``post`` and ``call``. These functions run between two steps, so no
     lock is held while stepping.
-
-    Args:
-        simulation: The simulation to run.
-        output: Publishes the snapshots and reports errors.
     """
 
     def __init__(self, simulation: Simulation, output: Output):
@@ -86,11 +82,7 @@ class Runner(Stepper):
         return self._mail.call(work)
 
     def stop(self, reason: str = "") -> None:
-        """Make `run` return after the current batch of steps. Lock-free, so signal handlers can call it.
-
-        Args:
-            reason: Becomes the `end_reason`, unless an earlier call has given one.
-        """
+        """Make `run` return after the current batch of steps. Lock-free, so signal handlers can call it."""
         self.end_reason = self.end_reason or reason
         self._stopping = True
         self._mail.post(lambda: None)
@@ -134,9 +126,6 @@ class Runner(Stepper):
         """Pause or resume the simulation.
 
         Pausing cancels requested steps and publishes the current state.
-
-        Raises:
-            CommandError: Resuming is impossible because of a physics fault.
         """
         if not paused:
             self._check_fault()
@@ -149,15 +138,9 @@ class Runner(Stepper):
     def request_steps(self, steps: int) -> Future[int]:
         """Request steps while simulation time is stopped.
 
-        Args:
-            steps: Number of steps.
-
         Returns:
             A future with the stamp [ns] after the last step, or with a CommandError if not all steps can be
             executed.
-
-        Raises:
-            CommandError: Time is not stopped, ``steps`` is below 1, or there is a physics fault.
         """
         if not self._time_stopped():
             raise CommandError("cannot step while running; pause first, or set lockstep: true")
@@ -170,12 +153,6 @@ class Runner(Stepper):
         """Apply a command immediately, or queue it in lock-step mode.
 
         In lock-step mode, `run` applies the queued commands in turn and advances time by one step after each.
-
-        Args:
-            work: Function that applies the command.
-
-        Raises:
-            CommandError: There is a physics fault.
         """
         self._check_fault()
         if self.lockstep:
@@ -188,17 +165,6 @@ class Runner(Stepper):
 
         If the previous state has already been published, the step count is increased by one so that the new
         state has a different stamp. The new state is published before the next step.
-
-        Args:
-            work: Function that changes the state.
-            mends: Whether ``work`` resets the simulation. If so, any physics fault is cleared, and queued
-                commands and requested steps are cancelled.
-
-        Returns:
-            The result of ``work``.
-
-        Raises:
-            CommandError: There is a physics fault that ``work`` does not clear.
         """
         if not mends:
             self._check_fault()
@@ -258,11 +224,7 @@ class Runner(Stepper):
         self._mail.read(IDLE)
 
     def _run_batch(self, last: int | None) -> None:
-        """Run the next batch of steps, and respond to a request that it completes.
-
-        Args:
-            last: Step at which the loop ends, or None.
-        """
+        """Run the next batch of steps, and respond to a request that it completes."""
         simulation, requested = self.simulation, self._requested
         simulation.apply_commands()
         self.watch()

@@ -25,10 +25,6 @@ class StepRequests:
     def add(self, step: int, number: int) -> Future[int]:
         """Queue a request for steps, which begins after all pending requests.
 
-        Args:
-            step: Current step count. If no request is pending, the new request starts here.
-            number: Number of steps.
-
         Returns:
             A future with the stamp [ns] after the last step, or with a CommandError.
         """

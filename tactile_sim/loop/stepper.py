@@ -12,10 +12,6 @@ class Stepper:
 
     A batch ends where a stream is due or where commands, motion or sampling must be processed, so a state
     between two such steps costs nothing beyond its physics.
-
-    Args:
-        simulation: The simulation to advance.
-        output: Publishes the snapshots and reports errors.
     """
 
     def __init__(self, simulation: Simulation, output: Output):
@@ -55,9 +51,6 @@ class Stepper:
         """Publish the current state on the streams that are due, then run a batch of steps.
 
         Commands for the next step must have been applied.
-
-        Args:
-            end: Step at which the batch ends at the latest.
         """
         simulation, step = self.simulation, self.simulation.step_count
         active = self.output.subscribed()

@@ -28,13 +28,6 @@ class BagOutput(Output):
     Messages are encoded in the loop's thread and do not pass through DDS, so none is lost. The first
     recording imports ROS's messages and prepares the topics, which briefly stops the simulation.
 
-    Args:
-        runner: The loop, whose ``output`` and ``recorder`` are set to this object.
-        folder: Folder for the bags, which is created if it does not exist. Each bag is named after the scene
-            and the wall time at which it starts.
-        resolve: Returns the full name of a topic. By default, topics are in the root namespace.
-        cameras: Renders the images of cameras; None if there are none.
-
     Attributes:
         on_status: Called with the status of the recording when it starts, while it runs and when it ends; may
             be called from another thread.
@@ -74,12 +67,6 @@ class BagOutput(Output):
         """Start or stop recording. After a stop, another thread completes the bag.
 
         If the recording cannot start, the reason is logged and passed to `on_status`.
-
-        Args:
-            on: True to start, False to stop.
-
-        Raises:
-            CommandError: A recording is already active, or there is none to stop.
         """
         if on == self._recording():
             raise CommandError(f"record: {'already' if on else 'not'} recording")

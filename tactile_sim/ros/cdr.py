@@ -92,10 +92,6 @@ def decode(message_type: Any, data: bytes) -> Any:
 def stamp(message_type: Any, data: bytes) -> int | None:
     """Return the stamp [ns] with which a message, or its first element, begins; see `wire.stamps.stamp_of`.
 
-    Args:
-        message_type: A ROS message class.
-        data: The encoded message.
-
     Returns:
         The stamp [ns], or None if the message has no stamp.
     """

@@ -10,22 +10,14 @@ from tactile_sim.frames import to_wxyz, to_xyzw
 
 
 def pose_row(pose: Pose) -> np.ndarray:
-    """Convert a pose message to an array (7,): position [m] and quaternion wxyz.
-
-    Args:
-        pose: Pose with the position in metres.
-    """
+    """Convert a pose message to an array (7,): position [m] and quaternion wxyz."""
     position, q = pose.position, pose.orientation
     quaternion = to_wxyz(np.array([q.x, q.y, q.z, q.w]))
     return np.array([position.x, position.y, position.z, *quaternion])
 
 
 def twist_row(twist: Twist) -> np.ndarray:
-    """Convert a twist message to an array (6,): linear [m/s] and angular [rad/s] velocity.
-
-    Args:
-        twist: Twist in m/s and rad/s.
-    """
+    """Convert a twist message to an array (6,): linear [m/s] and angular [rad/s] velocity."""
     return np.array([getattr(part, axis) for part in (twist.linear, twist.angular) for axis in "xyz"])
 
 

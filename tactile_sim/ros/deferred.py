@@ -33,15 +33,6 @@ class DeferredService:
         start: Callable[[Any], Future],
         fill: Callable[[Any, Future], None],
     ):
-        """Create the service.
-
-        Args:
-            node: The node that offers the service.
-            service_type: ROS type of the service.
-            name: ROS name of the service.
-            start: Starts the work for a request and returns a future for its result.
-            fill: Writes the result of a finished future, or its TactileSimError, into a response.
-        """
         self._start, self._fill = start, fill
         self._name, self._logger = name, node.get_logger()
         self._future: Future

@@ -17,14 +17,7 @@ _SEPARATOR = "\n" + "=" * 80 + "\n"
 
 
 def message_class(type_name: str) -> Any:
-    """Import a message class by the name of its type.
-
-    Args:
-        type_name: Name of a type, such as ``std_msgs/msg/Header``.
-
-    Raises:
-        BagError: The type is not installed.
-    """
+    """Import a message class by the name of its type."""
     package, _, name = type_name.partition("/msg/")
     try:
         return getattr(importlib.import_module(f"{package}.msg"), name)
@@ -34,14 +27,7 @@ def message_class(type_name: str) -> Any:
 
 @cache
 def definition(type_name: str) -> str:
-    """Return the ``ros2msg`` definition of a type and its nested types, read from installed ``.msg`` files.
-
-    Args:
-        type_name: Name of a type, such as ``std_msgs/msg/Header``.
-
-    Raises:
-        BagError: The type or a nested type is not installed, or its ``.msg`` file is missing.
-    """
+    """Return the ``ros2msg`` definition of a type and its nested types from installed ``.msg`` files."""
     names = [type_name]
     _collect(of_class(message_class(type_name)), names)
     first, *others = names

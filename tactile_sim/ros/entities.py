@@ -25,11 +25,7 @@ class Refusal(CommandError):
 
 
 def unsupported(text: str) -> Refusal:
-    """Return an error with the result code for unsupported features.
-
-    Args:
-        text: Error message.
-    """
+    """Return an error with the result code for unsupported features."""
     return Refusal(Result.RESULT_FEATURE_UNSUPPORTED, text)
 
 

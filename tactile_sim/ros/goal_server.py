@@ -27,15 +27,6 @@ class GoalServer(ABC):
     """
 
     def __init__(self, node: Node, runner: Runner, executor: Executor, action_type: Any, name: str):
-        """Create the server.
-
-        Args:
-            node: The node that offers the action.
-            runner: The loop that runs the goals.
-            executor: The executor of the node.
-            action_type: The class of the action.
-            name: Name of the action, relative to the name of the node.
-        """
         self._node, self._runner, self._executor, self._name = node, runner, executor, name
         self._simulation = runner.simulation
         self._goals: dict[bytes, Any] = {}
@@ -56,20 +47,11 @@ class GoalServer(ABC):
 
         Returns:
             Any object, which is passed to `make` and `accept`.
-
-        Raises:
-            CommandError: The request is invalid.
         """
 
     @abstractmethod
     def make(self, content: Any, handle: Any, end: Callable[[Outcome, str], None]) -> Any:
-        """Create the goal object that the simulation runs.
-
-        Args:
-            content: Result of `parse`.
-            handle: rclpy's goal handle, which can publish feedback.
-            end: Function that the goal must call exactly once, with its outcome and an explanation.
-        """
+        """Create the goal object that the simulation runs."""
 
     @abstractmethod
     def accept(self, goal: Any, content: Any) -> None:

@@ -22,13 +22,7 @@ from tactile_sim.ros.goal_server import FEEDBACK, GoalServer
 
 
 def offer_grippers(node: Node, runner: Runner, executor: Executor) -> None:
-    """Offer ``~/NAME/gripper_cmd`` and, if supported, ``~/NAME/parallel_gripper_cmd`` for each gripper.
-
-    Args:
-        node: Node that offers the actions.
-        runner: Loop that runs the goals.
-        executor: Executor of the node.
-    """
+    """Offer ``~/NAME/gripper_cmd`` and, if supported, ``~/NAME/parallel_gripper_cmd`` for each gripper."""
     for name, gripper in runner.simulation.grippers.items():
         Gripper(node, runner, executor, GripperCommandAction, f"{topic_token(name)}/gripper_cmd", gripper)
         if hasattr(action, "ParallelGripperCommand"):  # not in older releases

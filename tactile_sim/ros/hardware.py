@@ -41,19 +41,7 @@ LOG_EVERY = 10.0
 
 
 def run(config_file: str | Path | None, ros_args: list[str], stop: StopRequest) -> int:
-    """Run the node until a signal arrives.
-
-    Args:
-        config_file: Path of a parameter file, or name of a shipped one. None if ``ros_args`` contains one.
-        ros_args: Arguments after ``--ros-args``.
-        stop: The active stop request of this process.
-
-    Returns:
-        The exit code.
-
-    Raises:
-        TactileSimError: The parameters or the scene are invalid.
-    """
+    """Run the node until a signal arrives."""
     arguments = list(ros_args)
     if config_file is not None:
         arguments = ["--params-file", str(config.find(config_file)), *arguments]
@@ -79,15 +67,6 @@ class Hardware:
     """
 
     def __init__(self, node: Node, simulation: Simulation):
-        """Publish the layouts and start receiving messages.
-
-        Args:
-            node: Node that subscribes and publishes.
-            simulation: Simulation whose skin defines the pads and whose settings contain ``hardware``.
-
-        Raises:
-            ConfigError: ``hardware`` is invalid or does not fit the skin, or a package is not installed.
-        """
         settings = simulation.settings
         self._node, self._settings = node, settings.hardware
         self._clock = Clock(clock_type=ClockType.SYSTEM_TIME)
@@ -157,11 +136,7 @@ class Hardware:
             handle(value)
 
     def _update_connection(self, reason: str) -> None:
-        """Update the diagnostics after the connection was lost or established.
-
-        Args:
-            reason: Why there is no connection; empty if there is one.
-        """
+        """Update the diagnostics after the connection was lost or established."""
         self._status.connection = reason
         if reason:
             for name in self._inputs:
@@ -198,11 +173,7 @@ class Hardware:
             self._reject(f"{name}: {error}", self._inputs[name])
 
     def _accept(self, name: str, values: Any, stamp: int) -> None:
-        """Convert the values in a message to readings of a pad and publish them with a stamp [ns].
-
-        Raises:
-            StreamError: The values are malformed, in which case nothing is published.
-        """
+        """Convert the values in a message to readings of a pad and publish them with a stamp [ns]."""
         pad = self._inputs[name]
         readings = pad.readings(values)
         self._last[name] = time.monotonic()
@@ -251,14 +222,7 @@ class Hardware:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the executable ``hardware``.
-
-    Args:
-        arguments: Arguments including ``--ros-args``; by default, the command line arguments of this process.
-
-    Returns:
-        The exit code.
-    """
+    """Run the executable ``hardware``."""
     ours, ros_arguments = split_ros_arguments(sys.argv[1:] if arguments is None else arguments)
     try:
         if ours:

@@ -22,13 +22,6 @@ class HardwareStatus:
     """
 
     def __init__(self, node: Node, driver: str, inputs: Mapping[str, PadInput]):
-        """Create the publisher. All pads count as lost until their first message.
-
-        Args:
-            node: Node that publishes ``/diagnostics``.
-            driver: Name of the configured driver.
-            inputs: Inputs whose message counts are published, keyed by pad name.
-        """
         self._node, self._driver, self._inputs = node, driver, inputs
         self._clock = Clock(clock_type=ClockType.SYSTEM_TIME)
         self._publisher = node.create_publisher(DiagnosticArray, "/diagnostics", DEPTH)

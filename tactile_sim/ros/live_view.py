@@ -11,11 +11,6 @@ from tactile_sim.ros.outlets import LATCHED
 
 
 def publish_live_view(node: Node, runner: Runner) -> None:
-    """Publish the view on `TOPIC` whenever a user changes it.
-
-    Args:
-        node: Node that publishes.
-        runner: Loop that receives the view from the browsers.
-    """
+    """Publish the view on `TOPIC` whenever a user changes it."""
     publisher = node.create_publisher(String, TOPIC, LATCHED)
     runner.on_view.append(lambda view: publisher.publish(String(data=view)))

@@ -69,14 +69,6 @@ def run(
             simulation does not start before this recorder has subscribed to all topics. None: no such
             recorder.
         out: Folder for bags, films and replays that users save in the view; see `Endpoint.output_folder`.
-
-    Returns:
-        The exit code: 0, or 2 if a recorder lost messages or a physics fault ended the node before the
-        duration.
-
-    Raises:
-        TactileSimError: The parameters or the scene are invalid, or the recorder ends during startup.
-        Stopped: A signal arrived during startup.
     """
     gc.freeze()  # exclude the objects of modules, which would slow down the collection below by 0.2 s
     arguments = list(ros_args)
@@ -141,15 +133,7 @@ def run(
 
 
 def start_node(arguments: list[str], stack: ExitStack) -> Node:
-    """Start ROS and create the node; the exit stack shuts both down.
-
-    Args:
-        arguments: ROS arguments without ``--ros-args``.
-        stack: Exit stack to which the cleanup is added.
-
-    Raises:
-        ConfigError: A parameter file or an argument is invalid.
-    """
+    """Start ROS and create the node; the exit stack shuts both down."""
     for file in parameters.parameter_files(arguments):
         # Check them first, because rcl accepts some invalid files and its errors have less detail.
         read_sections(file, parameters.source_of(file))
@@ -223,14 +207,7 @@ def _one_line(error: Exception) -> str:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run the executable ``sim``.
-
-    Args:
-        arguments: Arguments including ``--ros-args``; by default, the command line arguments of this process.
-
-    Returns:
-        The exit code.
-    """
+    """Run the executable ``sim``."""
     ours, ros_arguments = split_ros_arguments(sys.argv[1:] if arguments is None else arguments)
     options = _parser().parse_args(ours)
     try:

@@ -97,9 +97,6 @@ class Outlets:
 
     Attributes:
         may_skip: Returns whether to skip an image of a camera that is not finished with the previous one.
-
-    Raises:
-        ConfigError: ROS rejects a topic.
     """
 
     def __init__(
@@ -181,11 +178,7 @@ class Outlets:
         return [outlet for outlet in self._all() if outlet.has_newcomers]
 
     def all_heard_by(self, node: str) -> bool:
-        """Return whether a node subscribes to every topic that is not latched.
-
-        Args:
-            node: Name of the node without its namespace. Subscribers in other nodes do not count.
-        """
+        """Return whether a node subscribes to every topic that is not latched."""
         return all(
             outlet.count_subscribers() > 0
             and any(
@@ -210,30 +203,15 @@ class Outlets:
         return next((outlet.topic.name for outlet in self._all() if not outlet.listeners), "")
 
     def publish(self, stream: str, snapshot: Any) -> None:
-        """Encode all topics of a stream, even those without subscribers; `dispatch` publishes them.
-
-        Args:
-            stream: Name of the stream.
-            snapshot: The snapshot to encode. Clock and diagnostics need only its ``stamp``.
-        """
+        """Encode all topics of a stream, even those without subscribers; `dispatch` publishes them."""
         self._send(self._outlets.get(stream, []), snapshot)
 
     def send(self, streams: Iterable[str], snapshot: Any) -> None:
-        """Encode the topics of the specified streams that have subscribers; `dispatch` publishes them.
-
-        Args:
-            streams: Names of the streams, in the order of publishing.
-            snapshot: See `publish`.
-        """
+        """Encode the topics of the specified streams that have subscribers; `dispatch` publishes them."""
         self._send([outlet for stream in streams for outlet in self._heard.get(stream, ())], snapshot)
 
     def send_to_new(self, wanted: Callable[[str], bool], snapshot: Snapshot) -> None:
-        """Encode the topics that have gained a subscriber since their last message, for `dispatch`.
-
-        Args:
-            wanted: Receives the name of a stream and returns whether to publish its topics.
-            snapshot: The snapshot to encode.
-        """
+        """Encode the topics that have gained a subscriber since their last message, for `dispatch`."""
         self._send([outlet for outlet in self.new_subscribers() if wanted(outlet.topic.stream)], snapshot)
 
     def dispatch(self) -> None:

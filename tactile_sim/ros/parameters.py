@@ -29,9 +29,6 @@ def parameter_files(arguments: list[str]) -> list[Path]:
     """Return the values of ``--params-file`` in ROS arguments, in order.
 
     They are needed because rcl does not report the file from which a value was read.
-
-    Args:
-        arguments: ROS arguments, such as ``--params-file FILE``.
     """
     return [
         Path(file) for flag, file in zip(arguments, arguments[1:], strict=False) if flag == "--params-file"
@@ -52,15 +49,8 @@ def read_settings(node: Node, arguments: list[str]) -> Settings:
 
     A relative scene path is resolved from the folder of the last parameter file that sets ``scene``.
 
-    Args:
-        node: Node that was started with the parameters.
-        arguments: ROS arguments with which the node was started.
-
     Returns:
         The validated settings.
-
-    Raises:
-        ConfigError: A parameter is invalid.
     """
     given: Mapping[str, Any] = node.get_parameters_by_prefix("")
     values = {name: parameter.value for name, parameter in given.items()}
@@ -129,14 +119,6 @@ def setter(node: Node, executor: Executor) -> Callable[[str, Any], Future[None]]
     """Return a function that sets a parameter of the node from any thread.
 
     The executor sets the parameter, as it does for ROS requests.
-
-    Args:
-        node: Node that has the parameters.
-        executor: Executor of the node.
-
-    Returns:
-        A function of a name and a value. It returns a future, which fails with a CommandError if the value
-        is rejected.
     """
 
     def set_parameter(name: str, value: Any) -> Future[None]:
@@ -159,10 +141,6 @@ def _descriptor(key: Key, most: float | None) -> ParameterDescriptor:
     """Return the descriptor of a parameter for tools such as ``ros2 param describe``.
 
     It contains the description, the range and the choices of the parameter.
-
-    Args:
-        key: Declaration of the key.
-        most: Additional upper bound of the value, or None.
     """
     check = key.check
     descriptor = ParameterDescriptor(description=key.doc, read_only=not key.live, dynamic_typing=True)

@@ -34,14 +34,7 @@ WARN_EVERY = 1.0
 
 
 class Publishers:
-    """Publishes the loop's snapshots on the topics that have subscribers; implements `Output`.
-
-    Args:
-        node: Node that publishes.
-        simulation: The simulation.
-        recorded: Whether a recorder runs, for which queues are longer.
-        cameras: Renders the images of camera topics; None if there are none.
-    """
+    """Publishes the loop's snapshots on the topics that have subscribers; implements `Output`."""
 
     def __init__(
         self,

@@ -45,18 +45,6 @@ def record(folder: Path, topics: Collection[str] = ()) -> int:
     message than all other work requires. The log time of a message is its stamp. A message without a stamp
     gets the latest stamp received before it, or the first stamp of the recording if there is none. If no
     topic has stamps, log times are the times at which messages were sent.
-
-    Args:
-        folder: The bag's folder, which must not exist yet.
-        topics: Names of topics; empty for all topics.
-
-    Returns:
-        The exit code 0, after the bag has been completed.
-
-    Raises:
-        CommandError: A name in ``topics`` is not a valid topic name, or ROS cannot be started.
-        BagError: ``folder`` exists or cannot be written, or messages were lost. The bag keeps the others.
-        Stopped: A signal arrived before the bag was created.
     """
     for name in topics:
         try:
@@ -119,14 +107,7 @@ def _close(bag: BagWriter) -> None:
 
 
 class _Topic:
-    """A recorded topic, which counts written and missed messages.
-
-    Args:
-        subscription: rclpy subscription in raw mode.
-        message_type: ROS message class.
-        channel: Channel id of the topic in the bag.
-        lasting: Whether all publishers of the topic are latched (transient local).
-    """
+    """A recorded topic, which counts written and missed messages."""
 
     def __init__(self, subscription: Subscription, message_type: Any, channel: int, lasting: bool) -> None:
         self.subscription, self.message_type, self.channel = subscription, message_type, channel

@@ -16,11 +16,7 @@ START_PATIENCE = 60.0
 
 
 def node_name(pid: int) -> str:
-    """Return the name of the node of ``tactile_sim record``.
-
-    Args:
-        pid: Id of its process.
-    """
+    """Return the name of the node of ``tactile_sim record``."""
     return f"tactile_sim_recorder_{pid}"
 
 
@@ -29,9 +25,6 @@ class RecorderProcess:
 
     Entering the block waits until the recording has started. Leaving the block ends the process once all
     published messages have been written.
-
-    Raises:
-        BagError: The recorder does not start, ends early, loses messages, or cannot complete the bag.
     """
 
     def __init__(self, bag: str):
@@ -72,11 +65,7 @@ class RecorderProcess:
         return "" if self._child.returncode is None else self._exit_fault() or "the recorder ended"
 
     def watch(self, lost: Callable[[str], None]) -> None:
-        """Call a function from another thread if the recorder ends before the block is left.
-
-        Args:
-            lost: Called with the fault.
-        """
+        """Call a function from another thread if the recorder ends before the block is left."""
 
         def wait() -> None:
             self._child.wait()

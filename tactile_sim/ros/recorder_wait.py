@@ -29,13 +29,6 @@ def write_qos_overrides(file: Path, profiles: Mapping[str, QoSProfile]) -> None:
     """Write the QoS with which ``ros2 bag record`` must subscribe to receive every message.
 
     By default, it keeps only the last 10 messages of each topic, so it loses the others after a stall.
-
-    Args:
-        file: YAML file for the option ``--qos-profile-overrides-path``.
-        profiles: QoS of the publisher of each topic.
-
-    Raises:
-        BagError: The file cannot be written.
     """
     overrides = {
         topic: {
@@ -52,17 +45,7 @@ def write_qos_overrides(file: Path, profiles: Mapping[str, QoSProfile]) -> None:
 def await_recorder(
     recorder: RecorderProcess | None, publishers: Publishers, node: Node, stop: StopRequest
 ) -> None:
-    """Wait until every topic is being recorded or a signal arrives, but at most `MATCHING_PATIENCE`.
-
-    Args:
-        recorder: A running recorder of this package, or None for ``ros2 bag record``.
-        publishers: Publishers of all topics.
-        node: Node that logs.
-        stop: Stop request of this process.
-
-    Raises:
-        BagError: The recorder ended.
-    """
+    """Wait until every topic is being recorded or a signal arrives, but at most `MATCHING_PATIENCE`."""
 
     def ended() -> bool:
         if recorder and recorder.fault:

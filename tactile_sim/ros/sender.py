@@ -113,14 +113,7 @@ class Sender:
         self._thread.start()
 
     def submit(self, batch: list[tuple[Queue, bytes]]) -> None:
-        """Queue messages for `start`. If more than `MAX_WAITING` batches are waiting, publish them here.
-
-        Args:
-            batch: Queues and encoded messages, in the order of publishing.
-
-        Raises:
-            RuntimeError: An earlier message could not be published.
-        """
+        """Queue messages for `start`. If more than `MAX_WAITING` batches are waiting, publish them here."""
         self._batches.append(batch)
         if len(self._batches) > MAX_WAITING:
             self.finish()
@@ -132,20 +125,12 @@ class Sender:
             self._signals.put(None)
 
     def finish(self) -> None:
-        """Wait until all submitted messages have been passed to the middleware.
-
-        Raises:
-            RuntimeError: A message could not be published.
-        """
+        """Wait until all submitted messages have been passed to the middleware."""
         self._publish_waiting()
         self.check()
 
     def check(self) -> None:
-        """Check that publishing has not failed.
-
-        Raises:
-            RuntimeError: A message could not be published.
-        """
+        """Check that publishing has not failed."""
         if self._error:
             raise RuntimeError("publishing failed") from self._error
 

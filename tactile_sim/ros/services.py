@@ -20,31 +20,18 @@ ROWS = {Pose: pose_row, Twist: twist_row}
 
 
 def service_class(name: str) -> Any:
-    """Import a service class by the name of its type.
-
-    Args:
-        name: Name of the type, such as ``std_srvs/srv/Trigger``.
-    """
+    """Import a service class by the name of its type."""
     package, _, service = name.partition("/srv/")
     return getattr(import_module(f"{package}.srv"), service)
 
 
 def fields(service_type: Any) -> list[str]:
-    """Return the names of the request fields of a service, in order.
-
-    Args:
-        service_type: ROS service class.
-    """
+    """Return the names of the request fields of a service, in order."""
     return list(service_type.Request.get_fields_and_field_types())
 
 
 def offer_actions(node: Node, requests: Requests) -> None:
-    """Create a service ``~/name`` for each action that has a service type.
-
-    Args:
-        node: The node that offers the services.
-        requests: Runs actions in the loop.
-    """
+    """Create a service ``~/name`` for each action that has a service type."""
     for action in ACTIONS.values():
         if action.service:
             service_type = service_class(action.service)

@@ -48,15 +48,7 @@ def filled(
     fields: Mapping[str, Any],
     parts: Callable[[Snapshot], Mapping[str, Any]],
 ) -> Topic:
-    """Declare a topic whose messages share a template, in which only some values change.
-
-    Args:
-        stream: See `Topic`.
-        message_type: A ROS message class.
-        name: Name of the topic.
-        fields: Constant values and placeholders by field name, as for `cdr.template`.
-        parts: Returns the arguments of `MessageTemplate.fill`, except the stamp, for a snapshot.
-    """
+    """Declare a topic whose messages share a template, in which only some values change."""
     template = cdr.template(message_type, fields)
     frame = fields.get("header", {}).get("frame_id", "")
     return Topic(

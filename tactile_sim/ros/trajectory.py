@@ -17,13 +17,7 @@ FIELDS = ("positions", "velocities", "accelerations")
 
 
 def subscribe_trajectories(node: Node, runner: Runner, qos: QoSProfile) -> None:
-    """Subscribe to ``joint_trajectory`` and follow the received trajectories.
-
-    Args:
-        node: Node that subscribes.
-        runner: Loop in which trajectories are checked and followed.
-        qos: QoS of the subscription.
-    """
+    """Subscribe to ``joint_trajectory`` and follow the received trajectories."""
     simulation = runner.simulation
 
     def receive(message: Message) -> None:
@@ -39,11 +33,7 @@ def subscribe_trajectories(node: Node, runner: Runner, qos: QoSProfile) -> None:
 
 
 def from_message(message: Any) -> tuple[JointTrajectory, int]:
-    """Convert a message to a trajectory and its start time [ns], where 0 means immediately.
-
-    Raises:
-        CommandError: Points have different numbers of values.
-    """
+    """Convert a message to a trajectory and its start time [ns], where 0 means immediately."""
     points = message.points
     times = np.array([point.time_from_start.sec + point.time_from_start.nanosec * 1e-9 for point in points])
     arrays = []

@@ -191,11 +191,7 @@ def _has_placeholders(value: Any) -> bool:
 
 
 def _require(fits: bool, placeholder: Placeholder, wanted: str, path: str) -> None:
-    """Check that a field has the type that a placeholder requires.
-
-    Raises:
-        WireError: The field has another type.
-    """
+    """Check that a field has the type that a placeholder requires."""
     if not fits:
         raise WireError(f"{type(placeholder).__name__} requires {wanted}; this field has another type", path)
 
@@ -205,11 +201,7 @@ def _is_real(kind: Any) -> bool:
 
 
 def _element(kind: Any, placeholder: Placeholder, path: str) -> Any:
-    """Return the element type of an unbounded sequence.
-
-    Raises:
-        WireError: The field is not an unbounded sequence.
-    """
+    """Return the element type of an unbounded sequence."""
     _require(isinstance(kind, Sequence), placeholder, "a sequence", path)
     if kind.bound is not None:
         name = type(placeholder).__name__

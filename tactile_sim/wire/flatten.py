@@ -24,12 +24,7 @@ Put = Callable[[Any, list[Any]], None]
 
 
 def putter(kind: Any, default: Any) -> Put:
-    """Return a function ``put(value, flat)`` that appends the leaves of a value to the list ``flat``.
-
-    Args:
-        kind: Type of the value.
-        default: Default whose leaves are appended if the value is MISSING.
-    """
+    """Return a function ``put(value, flat)`` that appends the leaves of a value to the list ``flat``."""
     if isinstance(kind, Primitive):
         return _primitive_putter(kind, default)
     if isinstance(kind, Array):
@@ -65,13 +60,7 @@ def _primitive_putter(kind: Primitive, default: Any) -> Put:
 
 
 def _row_putter(kind: Any, name: str, default: list[Any]) -> Put:
-    """Return a function as in `putter` whose value must be a row of ``kind.width`` numbers, or MISSING.
-
-    Args:
-        kind: Type of the row: a fixed array, or a struct with a single numeric type.
-        name: Name of the type, for error messages.
-        default: Numbers to append if the value is MISSING.
-    """
+    """Return a function as in `putter` whose value must be a row of ``kind.width`` numbers, or MISSING."""
     width = kind.width
 
     def put(value: Any, flat: list[Any]) -> None:

@@ -42,10 +42,6 @@ def leaves(kind: Any, path: str = "") -> list[Block | Variable]:
     """Return the leaf fields of a struct in wire order.
 
     A struct whose fields all have the same numeric type is a single block.
-
-    Args:
-        kind: Type of the struct.
-        path: Path of the struct in the message, which precedes the paths of its leaves.
     """
     if kind.uniform is not None:
         return [Block(path, kind.uniform, kind.shape)]

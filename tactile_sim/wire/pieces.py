@@ -40,9 +40,6 @@ def write_string(parts: Parts, position: int, text: Any) -> int:
         parts: Encoded bytes of the message so far, as a list of pieces.
         position: Current offset without the encapsulation header [bytes].
         text: The string.
-
-    Raises:
-        WireError: ``text`` is not a string, or cannot be encoded as UTF-8.
     """
     if not isinstance(text, str):
         raise WireError(f"expected a string, got {shown(text)}")
@@ -62,9 +59,6 @@ def write_string_sequence(parts: Parts, position: int, value: Any) -> int:
         parts: Encoded bytes of the message so far, as a list of pieces.
         position: Current offset without the encapsulation header [bytes].
         value: List, tuple or array of strings.
-
-    Raises:
-        WireError: ``value`` is not a sequence of strings.
     """
     if isinstance(value, str) or not isinstance(value, list | tuple | np.ndarray):
         raise WireError(f"expected a list of strings, got {shown(value)}")

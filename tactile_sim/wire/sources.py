@@ -27,11 +27,7 @@ DEEPEST = 50
 
 @cache
 def of_class(message_type: Any) -> Struct:
-    """Return the type tree of a generated ROS message class.
-
-    Raises:
-        WireError: ``message_type`` is not a message class, or has fields of an unsupported type.
-    """
+    """Return the type tree of a generated ROS message class."""
     if not hasattr(message_type, "get_fields_and_field_types"):
         raise WireError(f"{message_type!r} is not a ROS message class")
     package, _, rest = message_type.__module__.partition(".")
@@ -66,18 +62,7 @@ def _of_slot(slot: Any, place: str) -> Any:
 
 @cache
 def of_definition(name: str, text: str) -> Struct:
-    """Return the type tree of a message from its definition in the ROS message language.
-
-    Args:
-        name: Type name, such as ``std_msgs/msg/Header``.
-        text: The definition, followed by the definitions of the types it uses. Each of these comes after a
-            line of ``=`` and a line ``MSG: package/Type``. Default values in the text are ignored; the
-            defaults in the tree are zero or empty.
-
-    Raises:
-        WireError: A definition is missing or invalid, is too long or too deeply nested, or has too many
-            fields or fields of an unsupported type.
-    """
+    """Return the type tree of a message from its definition in the ROS message language."""
     from rosbags.typesys import get_types_from_msg  # needed only to read bags
 
     lines = [line for line in text.splitlines() if line.strip() and not line.lstrip().startswith("#")]
@@ -103,12 +88,7 @@ class _Trees:
         """Number of leaf fields in each type; each element of a fixed array counts."""
 
     def of(self, name: str, outer: tuple[str, ...] = ()) -> Struct:
-        """Return the type tree of a type.
-
-        Args:
-            name: Name of the type.
-            outer: Names of the types that contain it.
-        """
+        """Return the type tree of a type."""
         if name in self._made:
             return self._made[name]
         if name not in self._types:
@@ -138,13 +118,7 @@ class _Trees:
         return kind.length if isinstance(kind, Array) else 1
 
     def _of_node(self, node: Any, place: str, outer: tuple[str, ...]) -> Any:
-        """Return the type tree of a field.
-
-        Args:
-            node: The field's node from the rosbags parser: a pair of kind and content.
-            place: Path of the field, for error messages.
-            outer: Names of the types that contain it.
-        """
+        """Return the type tree of a field."""
         described, content = node[0].name, node[1]
         if described == "NAME":
             return self.of(content, outer)
@@ -175,16 +149,7 @@ _BASE_NAMES = {"bool": "boolean", "byte": "octet", "char": "uint8", "float32": "
 
 
 def array(element: Any, length: int, place: str) -> Array:
-    """Return the type of a fixed array of numbers or booleans.
-
-    Args:
-        element: Type of the elements.
-        length: Number of elements.
-        place: Path of the field, for error messages.
-
-    Raises:
-        WireError: The elements are of another type, or the length is invalid.
-    """
+    """Return the type of a fixed array of numbers or booleans."""
     if not isinstance(element, Primitive):
         raise WireError("fixed arrays of strings or messages are not supported", place)
     if not 0 < length <= MOST_NUMBERS:
@@ -193,16 +158,7 @@ def array(element: Any, length: int, place: str) -> Array:
 
 
 def sequence(element: Any, bound: int | None, place: str) -> Sequence:
-    """Return the type of a sequence of numbers, strings or messages.
-
-    Args:
-        element: Type of the elements.
-        bound: Maximum number of elements, or None.
-        place: Path of the field, for error messages.
-
-    Raises:
-        WireError: The elements are arrays or sequences.
-    """
+    """Return the type of a sequence of numbers, strings or messages."""
     if not isinstance(element, Primitive | String | Struct):
         raise WireError("sequences of sequences are not supported", place)
     return Sequence(element, bound)

@@ -22,10 +22,6 @@ def stamp_of(kind: Struct, data: bytes | memoryview) -> int | None:
     The time in a Clock message counts as a stamp. Other times, such as those of log entries and events, may
     refer to another clock and are ignored.
 
-    Args:
-        kind: Type of the message.
-        data: The encoded message.
-
     Returns:
         The stamp [ns], or None if the message has no stamp.
     """
@@ -58,9 +54,6 @@ def counts_before_stamp(kind: Any) -> int | None:
 
     There is one count for each sequence that contains the stamp. A TFMessage, for example, begins with a
     sequence of transforms.
-
-    Returns:
-        The number of counts; None if messages of this type do not begin with a stamp.
     """
     counts = 0
     while isinstance(kind, Struct | Sequence):

@@ -25,13 +25,6 @@ class MessageTemplate:
 
     Omitted fields have their ROS defaults. A list whose elements contain placeholders is a sequence of
     constant length.
-
-    Args:
-        kind: The message type.
-        fields: Values and placeholders by field name, nested like the message.
-
-    Raises:
-        WireError: A value or placeholder does not fit its field. The error names the field.
     """
 
     def __init__(self, kind: Struct, fields: Mapping[str, Any]) -> None:
@@ -68,9 +61,6 @@ class MessageTemplate:
                 once.
             data: Content of the Payload, with the dtype of its field. For several Payloads, a tuple of their
                 contents in the order of the fields.
-
-        Raises:
-            WireError: Rows or columns are missing, or a key is out of range. The error names the field.
         """
         payloads = data if isinstance(data, tuple) else (data,)
         if len(payloads) != self._payloads:
@@ -94,9 +84,6 @@ class MessageTemplate:
         Returns:
             The message, and a view (size,) uint8 of its Payload, which the caller must fill before it passes
             the message on. The view starts at a multiple of 4 bytes.
-
-        Raises:
-            WireError: The template has other placeholders.
         """
         if self._payloads != 1 or any(self._steps[0][1:]):
             raise WireError("reserve: must have one Payload and otherwise only stamps", "", self._name)

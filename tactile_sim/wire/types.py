@@ -11,13 +11,7 @@ from tactile_sim.errors import TactileSimError, readable
 
 
 class WireError(TactileSimError):
-    """Error for values that do not fit their message type, or bytes that are not a message of this type.
-
-    Args:
-        reason: Description of the error.
-        path: Path of the field in the message.
-        message_type: Name of the message type.
-    """
+    """Error for values that do not fit their message type, or bytes that are not a message of this type."""
 
     def __init__(self, reason: str, path: str = "", message_type: str = "") -> None:
         super().__init__(reason)

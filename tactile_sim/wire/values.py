@@ -16,12 +16,7 @@ MISSING = object()
 
 
 def numbers(primitive: Primitive, value: Any) -> np.ndarray:
-    """Convert a value to an array of the same shape, with the dtype of ``primitive``.
-
-    Raises:
-        WireError: Values are not numbers, have the wrong type (such as floats for integers), or are out
-            of range.
-    """
+    """Convert a value to an array of the same shape, with the dtype of ``primitive``."""
     if isinstance(value, bytes | bytearray) and primitive.dtype.itemsize == 1:
         value = np.frombuffer(value, primitive.dtype)
     try:
@@ -76,12 +71,7 @@ def fields_of(kind: Struct, value: Any) -> list[Any]:
 
 
 def default_row(kind: Any, default: Any = None) -> np.ndarray:
-    """Return the default value of a uniform type: a row (width,), or a number for a primitive.
-
-    Args:
-        kind: A uniform struct, an array or a primitive.
-        default: Default of an array or primitive; structs contain the defaults of their fields.
-    """
+    """Return the default value of a uniform type: a row (width,), or a number for a primitive."""
     return _struct_defaults(kind) if isinstance(kind, Struct) else numbers(kind.uniform, default)
 
 

@@ -42,15 +42,7 @@ KINDS = (
 def simulation_topics(
     simulation: Simulation, bodies: Callable[[], np.ndarray | None] = lambda: None
 ) -> Iterator[Topic]:
-    """Yield all topics of a simulation.
-
-    Args:
-        simulation: The simulation.
-        bodies: Returns the ids of the bodies in the next message on ``/tf``; None for all moving bodies.
-
-    Raises:
-        ConfigError: The package of a configured bridge is not installed.
-    """
+    """Yield all topics of a simulation."""
     for kind in KINDS:
         yield from kind.topics(simulation)
     yield from transforms.topics(simulation, bodies)  # after `sensors`, which adds sensor frames

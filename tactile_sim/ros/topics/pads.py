@@ -86,11 +86,6 @@ def _pad_topics(simulation: Simulation, k: int, layout_id: int) -> Iterator[Topi
     """Yield the topics of one pad: array, wrench, state, truth and layout, relative to ``tactile/<pad>``.
 
     The state is published only for pads with a state, and the truth only for pads with a signal chain.
-
-    Args:
-        simulation: Simulation that owns the skin.
-        k: Index of the pad in ``skin.pads``.
-        layout_id: Checksum of the skin's layout, which links readings to layouts.
     """
     skin, pad = simulation.skin, simulation.skin.pads[k]
     body, frame = simulation.names.bodies[pad.body_id], simulation.frames[pad.body_id]

@@ -15,11 +15,7 @@ _PRIMITIVES = {Marker.CUBE: "cubes", Marker.SPHERE: "spheres", Marker.CYLINDER: 
 
 
 def scene_update(markers: Sequence[dict[str, Any]]) -> Topic:
-    """Return ``scene_update``, which has one entity for each marker of ``scene_markers``.
-
-    Args:
-        markers: Fields of the markers, which are cubes, spheres, cylinders and triangle lists.
-    """
+    """Return ``scene_update``, which has one entity for each marker of ``scene_markers``."""
     fields = {"entities": [_entity(marker) for marker in markers]}
     return latched(SceneUpdate, "scene_update", lambda _: fields, again_after="/tf")
 

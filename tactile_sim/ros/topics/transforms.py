@@ -20,10 +20,6 @@ def topics(simulation: Simulation, bodies: Callable[[], np.ndarray | None]) -> I
 
     ``/tf`` contains the poses of moving bodies relative to their parent bodies in the model. ``/tf_static``
     contains the poses of bodies without joints and of sensor frames.
-
-    Args:
-        simulation: Simulation to which all sensor frames have been added.
-        bodies: Returns the ids of the bodies in the next message on ``/tf``; None for all moving bodies.
     """
     engine, sensors, choice = simulation.engine, simulation.sensor_frames, simulation.settings.tf
     if choice == "off":
@@ -62,11 +58,7 @@ def topics(simulation: Simulation, bodies: Callable[[], np.ndarray | None]) -> I
 
 
 def chains(simulation: Simulation) -> dict[str, frozenset[int]]:
-    """Return the ids of the moving bodies in ``/tf`` between each frame and the world, by frame.
-
-    Args:
-        simulation: Simulation to which all sensor frames have been added.
-    """
+    """Return the ids of the moving bodies in ``/tf`` between each frame and the world, by frame."""
     moving, parents = (
         frozenset(_moving_and_fixed(simulation)[0].tolist()),
         simulation.engine.model.body_parentid,
