@@ -19,8 +19,7 @@ from tactile_sim import (
     Simulation,
     TactileSimError,
 )
-from tactile_sim.loop.output import Terminal
-from tactile_sim.loop.runner import Runner
+from tactile_sim.simulation.runner import Runner, Terminal
 
 BOX = """
 <mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="2 2 .1"/>

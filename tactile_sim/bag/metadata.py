@@ -12,9 +12,28 @@ from typing import Any
 
 import yaml
 
-from tactile_sim.bag import bounded_yaml
 from tactile_sim.errors import BagError
 from tactile_sim.files import MB, read_file
+
+DEEPEST = 50
+_MOST_CHARACTERS = 16 << 20
+_LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+
+
+def parse_yaml(text: str) -> Any:
+    """Parse a YAML document and return its value."""
+    if len(text) > _MOST_CHARACTERS:
+        raise ValueError(f"must have at most {_MOST_CHARACTERS} characters, got {len(text)}")
+    try:
+        depth = 0
+        for event in yaml.parse(text, Loader=_LOADER):
+            depth += isinstance(event, yaml.CollectionStartEvent) - isinstance(event, yaml.CollectionEndEvent)
+            if depth > DEEPEST:
+                raise ValueError(f"must be nested at most {DEEPEST} deep")
+        return yaml.load(text, Loader=_LOADER)
+    except (yaml.YAMLError, TypeError, OverflowError) as error:
+        raise ValueError(" ".join(str(error).split())) from None
+
 
 FILE = "metadata.yaml"
 _KEY = "rosbag2_bagfile_information"
@@ -125,7 +144,7 @@ def files_of(path: Path) -> list[Path]:
             raise BagError(f"{path} is not a bag: it contains neither {FILE} nor an .mcap file")
         return found
     try:
-        content = bounded_yaml.parse(read_file(described, _MOST_BYTES).decode())
+        content = parse_yaml(read_file(described, _MOST_BYTES).decode())
         information = content[_KEY]
         storage, names = information["storage_identifier"], information["relative_file_paths"]
         if not isinstance(names, list) or not names or not all(isinstance(name, str) for name in names):

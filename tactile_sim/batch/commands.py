@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tactile_sim.control.command_checks import JointCommand, joint_tables
-from tactile_sim.control.commander import Commander
+from tactile_sim.control.commander import Commander, JointCommand, joint_tables
 from tactile_sim.simulation import Simulation
 
 if TYPE_CHECKING:

@@ -11,11 +11,10 @@ from typing import Any
 import numpy as np
 
 from tactile_sim.bag import read
-from tactile_sim.bag.contents import contents
 from tactile_sim.bag.export import check_memory
 from tactile_sim.bag.mcap_file import Progress
 from tactile_sim.bag.messages import Selection
-from tactile_sim.bag.reader import Bag, Topic
+from tactile_sim.bag.reader import Bag, Topic, contents
 from tactile_sim.errors import BagError, CommandError, suggest
 
 _FRAME, _ARRAY = "tactile_sim/msg/TactileFrame", "tactile_sim/msg/TactileArray"

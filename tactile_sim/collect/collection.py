@@ -15,7 +15,7 @@ import numpy as np
 
 import tactile_sim
 from tactile_sim.arguments import MOST
-from tactile_sim.bag.parquet import require_pyarrow
+from tactile_sim.bag.export import require_pyarrow
 from tactile_sim.collect import folder, lerobot
 from tactile_sim.collect.episodes import Episodes, Recipe, check_size
 from tactile_sim.collect.ray_workers import require_ray

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tactile_sim.bag.atomic_write import refuse_existing
-from tactile_sim.bag.parquet import arrow_array, require_pyarrow
+from tactile_sim.bag.export import arrow_array, require_pyarrow
 from tactile_sim.collect import folder
 from tactile_sim.collect.axes import Axis
 from tactile_sim.collect.collection import Collection, describe, make_probe

@@ -9,9 +9,9 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.cameras.camera import Camera
 from tactile_sim.engines.batch import Environments
 from tactile_sim.engines.protocol import Engine
+from tactile_sim.scenes.camera import Camera
 
 
 @dataclass(frozen=True)

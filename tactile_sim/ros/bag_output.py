@@ -8,18 +8,16 @@ from concurrent.futures import wait
 from datetime import datetime
 from pathlib import Path
 
-from tactile_sim.bag import live_view
 from tactile_sim.bag.atomic_write import unused
-from tactile_sim.bag.background_writer import BackgroundWriter, BagStatus, Data
-from tactile_sim.cameras import CameraProcess
-from tactile_sim.cameras.process import PATIENCE
+from tactile_sim.bag.messages import VIEW_TOPIC, VIEW_TYPE
+from tactile_sim.bag.writer import BackgroundWriter, BagStatus, Data
 from tactile_sim.environment import require_ros
 from tactile_sim.errors import CommandError, TactileSimError
-from tactile_sim.loop.output import Output
-from tactile_sim.loop.runner import Runner
 from tactile_sim.ros.topic import ONCE, Topic
 from tactile_sim.simulation import Snapshot
-from tactile_sim.wire.sources import of_class
+from tactile_sim.simulation.camera_process import PATIENCE, CameraProcess
+from tactile_sim.simulation.runner import Output, Runner
+from tactile_sim.wire import of_class
 
 
 class BagOutput(Output):
@@ -95,11 +93,10 @@ class BagOutput(Output):
         require_ros("Record")
         from rclpy.qos import QoSProfile  # ROS is needed only to record
 
-        from tactile_sim.ros.definitions import definition
         from tactile_sim.ros.outlets import DEPTH, LATCHED
-        from tactile_sim.ros.record import qos_fields
+        from tactile_sim.ros.record import definition, qos_fields
         from tactile_sim.ros.topics import simulation_topics
-        from tactile_sim.ros.topics.clock import clock_topic
+        from tactile_sim.ros.topics.state import clock_topic
 
         self.close()  # the last bag may still be incomplete
         self.on_status(BagStatus("", True, 0.0, 0))
@@ -115,7 +112,7 @@ class BagOutput(Output):
             qos = LATCHED if topic.stream == ONCE else QoSProfile(depth=DEPTH)
             self._channels.append(writer.add_topic(name, kind, definition(kind), [qos_fields(qos)]))
         self._view_channel = writer.add_topic(
-            self._resolve(live_view.TOPIC), live_view.TYPE, definition(live_view.TYPE), [qos_fields(LATCHED)]
+            self._resolve(VIEW_TOPIC), VIEW_TYPE, definition(VIEW_TYPE), [qos_fields(LATCHED)]
         )
         self._writer, self._active, self._is_new = writer, True, True
         writer.start()

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import os
 import sys
 import time
 from collections.abc import Collection
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import rclpy
+from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 from rclpy.context import Context
 from rclpy.exceptions import InvalidTopicNameException
 from rclpy.node import Node
@@ -21,16 +24,56 @@ from rclpy.subscription import Subscription
 from rclpy.topic_endpoint_info import TopicEndpointInfo
 from rclpy.validate_topic_name import validate_topic_name
 
-from tactile_sim.bag.contents import LOGS
+from tactile_sim.bag.reader import LOGS
 from tactile_sim.bag.writer import BagWriter
 from tactile_sim.errors import BagError, CommandError
-from tactile_sim.ros.definitions import definition, message_class
 from tactile_sim.ros.recorder_process import node_name
 from tactile_sim.ros.transport import clear_dead_ports
 from tactile_sim.signals import StopRequest
 from tactile_sim.text import counted
-from tactile_sim.wire.sources import of_class
-from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
+from tactile_sim.wire import Sequence, Struct, counts_before_stamp, of_class, stamp_of
+
+_SEPARATOR = "\n" + "=" * 80 + "\n"
+
+
+def message_class(type_name: str) -> Any:
+    """Import a message class by the name of its type."""
+    package, _, name = type_name.partition("/msg/")
+    try:
+        return getattr(importlib.import_module(f"{package}.msg"), name)
+    except (ImportError, AttributeError):
+        raise BagError(f"the type {type_name} is not installed") from None
+
+
+@cache
+def definition(type_name: str) -> str:
+    """Return the ``ros2msg`` definition of a type and its nested types from installed ``.msg`` files."""
+    names = [type_name]
+    _collect(of_class(message_class(type_name)), names)
+    first, *others = names
+    return _SEPARATOR.join(
+        [_text(first), *(f"MSG: {name.replace('/msg/', '/')}\n{_text(name)}" for name in others)]
+    )
+
+
+def _collect(kind: Struct, names: list[str]) -> None:
+    """Append the names of the types nested in ``kind`` to ``names``, without duplicates."""
+    for _, inner, _ in kind.fields:
+        element = inner.element if isinstance(inner, Sequence) else inner
+        if isinstance(element, Struct) and element.name not in names:
+            names.append(element.name)
+            _collect(element, names)
+
+
+def _text(type_name: str) -> str:
+    package, _, name = type_name.partition("/msg/")
+    try:
+        return (Path(get_package_share_directory(package)) / "msg" / f"{name}.msg").read_text(
+            encoding="utf-8"
+        )
+    except (PackageNotFoundError, OSError):
+        raise BagError(f"the definition of {type_name} is not installed ({package}/msg/{name}.msg)") from None
+
 
 LOOK_EVERY = 0.1  # time between two queries for new topics [s]
 REST = 0.004  # time to sleep if there was no message [s]

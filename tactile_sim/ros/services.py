@@ -2,19 +2,127 @@
 
 from __future__ import annotations
 
+import traceback
+from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial
 from importlib import import_module
 from typing import Any
 
-from geometry_msgs.msg import Pose, Twist
+import numpy as np
+from builtin_interfaces.msg import Time
+from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3
 from rclpy.node import Node
+from rclpy.qos import qos_profile_parameters
 
-from tactile_sim.errors import TactileSimError
-from tactile_sim.loop.requests import Requests
-from tactile_sim.ros.conversions import as_time, pose_row, twist_row
-from tactile_sim.ros.deferred import DeferredService
+from tactile_sim.errors import CommandError, TactileSimError
+from tactile_sim.frames import to_wxyz, to_xyzw
 from tactile_sim.simulation.actions import ACTIONS
+from tactile_sim.simulation.runner import Requests
+
+
+def pose_row(pose: Pose) -> np.ndarray:
+    """Convert a pose message to an array (7,): position [m] and quaternion wxyz."""
+    position, q = pose.position, pose.orientation
+    quaternion = to_wxyz(np.array([q.x, q.y, q.z, q.w]))
+    return np.array([position.x, position.y, position.z, *quaternion])
+
+
+def twist_row(twist: Twist) -> np.ndarray:
+    """Convert a twist message to an array (6,): linear [m/s] and angular [rad/s] velocity."""
+    return np.array([getattr(part, axis) for part in (twist.linear, twist.angular) for axis in "xyz"])
+
+
+def as_pose(row: np.ndarray) -> Pose:
+    """Convert an array to a pose message.
+
+    Args:
+        row: Position [m] and quaternion wxyz (7,).
+    """
+    x, y, z, w = to_xyzw(row[3:]).tolist()
+    return Pose(position=Point(**_axes(row[:3])), orientation=Quaternion(x=x, y=y, z=z, w=w))
+
+
+def as_twist(row: np.ndarray) -> Twist:
+    """Convert an array to a twist message.
+
+    Args:
+        row: Linear [m/s] and angular [rad/s] velocity (6,).
+    """
+    return Twist(linear=Vector3(**_axes(row[:3])), angular=Vector3(**_axes(row[3:])))
+
+
+def as_time(stamp: int) -> Time:
+    """Convert a stamp to a time message.
+
+    Args:
+        stamp: Time [ns].
+    """
+    seconds, nanoseconds = divmod(stamp, 10**9)
+    return Time(sec=seconds, nanosec=nanoseconds)
+
+
+def _axes(vector: np.ndarray) -> dict[str, float]:
+    return dict(zip("xyz", vector.tolist(), strict=True))
+
+
+QOS = qos_profile_parameters
+"""QoS of the services. Up to 1000 requests are queued, as in rclpy's parameter services.
+
+With the default QoS of services, the queue holds 10 requests and silently drops the oldest when it is full.
+"""
+
+
+class DeferredService:
+    """A service that responds when its work is done, without blocking other requests and commands.
+
+    Every request gets a response, even if the work raises an unexpected exception.
+    """
+
+    def __init__(
+        self,
+        node: Node,
+        service_type: Any,
+        name: str,
+        start: Callable[[Any], Future],
+        fill: Callable[[Any, Future], None],
+    ):
+        self._start, self._fill = start, fill
+        self._name, self._logger = name, node.get_logger()
+        self._future: Future
+        service = node.create_service(service_type, name, self._take, qos_profile=QOS)
+        # rclpy sends the response when the callback returns. Replaced to send it when the future is done.
+        self._send = service.send_response
+        service.send_response = self._send_when_done  # type: ignore[method-assign]
+
+    def _take(self, request: Any, response: Any) -> Any:
+        try:
+            self._future = self._start(request)
+        except Exception as error:
+            self._future = _failed(error)
+        return response
+
+    def _send_when_done(self, response: Any, header: Any) -> None:
+        def answer(future: Future) -> None:
+            try:
+                try:
+                    self._fill(response, future)
+                except Exception as error:
+                    self._logger.error(f"{self._name}: {''.join(traceback.format_exception(error))}")
+                    text = f"internal error, see the log of the node: {error!r}"
+                    self._fill(response, _failed(CommandError(text)))
+                self._send(response, header)
+            except Exception as error:
+                self._logger.error(f"{self._name}: cannot send a response: {error}")
+
+        self._future.add_done_callback(answer)
+
+
+def _failed(error: Exception) -> Future:
+    future: Future = Future()
+    future.set_exception(error)
+    return future
+
 
 ROWS = {Pose: pose_row, Twist: twist_row}
 

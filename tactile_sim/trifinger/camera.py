@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.cameras.lens import Lens
-from tactile_sim.cameras.renderer import View
+from tactile_sim.scenes.camera import Lens
+from tactile_sim.scenes.renderer import View
 from tactile_sim.trifinger.errors import InvalidValueError
 from tactile_sim.trifinger.images.bayer import rbg_to_bayer_bg
 from tactile_sim.trifinger.images.calibration import (  # noqa: F401 - part of the interface

@@ -9,10 +9,10 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.cameras.camera import Camera
-from tactile_sim.control.motion import Motion
+from tactile_sim.control.makers import Motion
 from tactile_sim.engines import Engine, EnginePlugin, EngineTopic
 from tactile_sim.names import Names
+from tactile_sim.scenes.camera import Camera
 from tactile_sim.trifinger.control.commander import FingerCommander
 from tactile_sim.trifinger.control.grasp_motion import GraspMotion
 from tactile_sim.trifinger.engine import TrifingerEngine

@@ -10,10 +10,9 @@ from support.published_view import FakeProcess
 from tactile_sim import bag
 from tactile_sim.config import from_mapping
 from tactile_sim.drawing.rviz_display import rviz_display
-from tactile_sim.loop.output import Terminal
-from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.inventory import contents
+from tactile_sim.simulation.runner import Runner, Terminal
 from tactile_sim.view.process.camera_views import CameraViews, camera_infos
 from tactile_sim.view.process.frame_builder import FrameBuilder
 from tactile_sim.view.process.replica import Replica

@@ -11,10 +11,9 @@ from support.waiting import wait_until
 
 from tactile_sim import bag, config
 from tactile_sim.errors import CommandError
-from tactile_sim.loop.output import Terminal
-from tactile_sim.loop.runner import Runner
 from tactile_sim.ros.bag_output import BagOutput
 from tactile_sim.simulation import Simulation
+from tactile_sim.simulation.runner import Runner, Terminal
 
 
 @pytest.fixture(scope="module")

@@ -17,7 +17,7 @@ from tf2_msgs.msg import TFMessage  # noqa: E402
 
 from tactile_sim import ConfigError, config  # noqa: E402
 from tactile_sim.ros.publishers import Publishers  # noqa: E402
-from tactile_sim.ros.topics import sensors  # noqa: E402
+from tactile_sim.ros.topics.sensors import sensor_topics  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
 # A box of 2 kg at rest, an arm with 1 kg at its end and its hinge at a limit, range finders up and down.
@@ -76,7 +76,7 @@ def test_sensors_disabled_in_scene_have_no_topics(tmp_path):
     for option, count in (("", len(KINDS)), ('<option><flag sensor="disable"/></option>', 0)):
         scene.write_text(SCENE.replace("</mujoco>", f"{option}</mujoco>"))
         settings = config.from_mapping({"scene": str(scene), "skin": {"scales": {"box": 0.1}}})
-        assert len(list(sensors.topics(Simulation(settings)))) == count
+        assert len(list(sensor_topics(Simulation(settings)))) == count
 
 
 def test_too_long_topic_name_is_rejected(ros):

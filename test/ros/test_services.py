@@ -17,14 +17,20 @@ from tactile_sim.srv import SetBodyState, SetEquality, SetMocapPose  # noqa: E40
 
 from tactile_sim import config  # noqa: E402
 from tactile_sim.errors import TactileSimError  # noqa: E402
-from tactile_sim.loop.output import Terminal  # noqa: E402
-from tactile_sim.loop.requests import Requests  # noqa: E402
-from tactile_sim.loop.runner import Runner  # noqa: E402
-from tactile_sim.ros.deferred import DeferredService  # noqa: E402
-from tactile_sim.ros.services import fields, offer_actions, service_class  # noqa: E402
+from tactile_sim.ros.services import (  # noqa: E402
+    DeferredService,  # noqa: E402
+    fields,
+    offer_actions,
+    service_class,
+)
 from tactile_sim.simulation import Simulation  # noqa: E402
 from tactile_sim.simulation.action import Action  # noqa: E402
 from tactile_sim.simulation.actions import ACTIONS  # noqa: E402
+from tactile_sim.simulation.runner import (
+    Requests,  # noqa: E402
+    Runner,  # noqa: E402
+    Terminal,  # noqa: E402
+)
 from tactile_sim.view.scene.from_model import scene_of_simulation  # noqa: E402
 
 SERVED = [action for action in ACTIONS.values() if action.service]

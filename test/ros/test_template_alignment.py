@@ -3,10 +3,17 @@
 import numpy as np
 import pytest
 
-from tactile_sim.ros.cdr import IntColumn, Lookup, Payload, Repeat, RowRange, Value
-from tactile_sim.wire.encode import encoder
-from tactile_sim.wire.template import MessageTemplate
-from tactile_sim.wire.types import PRIMITIVES, Sequence, String, Struct
+from tactile_sim.ros.cdr import (
+    IntColumn,
+    Lookup,
+    MessageTemplate,
+    Payload,
+    Repeat,
+    RowRange,
+    Value,
+    encode_struct,
+)
+from tactile_sim.wire import PRIMITIVES, Sequence, String, Struct
 
 INTEGERS = ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64")
 THING = Struct("test/Thing", (("flag", PRIMITIVES["octet"], 0), ("x", PRIMITIVES["double"], 0.0)))
@@ -45,7 +52,7 @@ def test_numbers_of_all_sizes_stay_aligned_after_byte_payload(size, key):
         "bytes": data, "real": 0.1, "single": 0.1, "numbers": [2.0, 3.0], "thing": things[1], "text": "end",
     }  # fmt: skip
     made = template.fill(0, keys, np.array([[0.1, 0.1]]), np.arange(1.0, 4.0)[:, None], data)
-    assert made == encoder(LOOSE).encode(value)
+    assert made == encode_struct(LOOSE, value)
 
 
 @pytest.mark.parametrize("sizes", [(0, 3), (5, 0), (7, 2)])
@@ -64,4 +71,4 @@ def test_several_payloads_around_repeat_equal_encoder_output(sizes):
     value = dict(zip(("bytes", "doubles", "shorts"), data, strict=True))
     things = [{"flag": 1, "x": x} for x in xs[:, 0]]
     made = template.fill(0, values=xs, data=data)
-    assert made == encoder(kind).encode(value | {"things": things})
+    assert made == encode_struct(kind, value | {"things": things})

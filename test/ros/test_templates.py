@@ -15,11 +15,18 @@ from tf2_msgs.msg import TFMessage
 from visualization_msgs.msg import Marker, MarkerArray
 
 from tactile_sim.ros import cdr
-from tactile_sim.ros.cdr import STAMP, IntColumn, Lookup, Payload, Repeat, RowRange, Value
-from tactile_sim.wire.encode import encoder
-from tactile_sim.wire.sources import of_class
-from tactile_sim.wire.template import MessageTemplate
-from tactile_sim.wire.types import PRIMITIVES, Struct
+from tactile_sim.ros.cdr import (
+    STAMP,
+    IntColumn,
+    Lookup,
+    MessageTemplate,
+    Payload,
+    Repeat,
+    RowRange,
+    Value,
+    encode_struct,
+)
+from tactile_sim.wire import PRIMITIVES, Struct, of_class
 
 NOW = 2_000_000_005
 TEXTS = ["palm"[:n] if n < 5 else "fingertip"[:n] for n in range(9)]
@@ -226,7 +233,7 @@ def test_placeholders_outside_repeat_use_first_row(count):
     same(PointCloud, template.fill(NOW, keys, values), value)
     type_ = Struct("test/Trailing", (*kind.fields, ("last", PRIMITIVES["double"], 0.0)))
     made = MessageTemplate(type_, cloud | {"points": Repeat(point), "last": Value(0)}).fill(NOW, keys, values)
-    assert made == encoder(type_).encode(value | {"last": values[0, 0]})
+    assert made == encode_struct(type_, value | {"last": values[0, 0]})
 
 
 def test_small_message_after_large_one_has_no_leftover_bytes():

@@ -13,10 +13,8 @@ from visualization_msgs.msg import MarkerArray
 
 from tactile_sim import TactileSimError
 from tactile_sim.ros import cdr
-from tactile_sim.ros.cdr import STAMP, IntColumn, Lookup, Payload, Repeat, RowRange, Value
-from tactile_sim.wire.sources import of_class
-from tactile_sim.wire.template import MessageTemplate
-from tactile_sim.wire.types import PRIMITIVES, Sequence, Struct
+from tactile_sim.ros.cdr import STAMP, IntColumn, Lookup, MessageTemplate, Payload, Repeat, RowRange, Value
+from tactile_sim.wire import PRIMITIVES, Sequence, Struct, of_class
 
 CONTACT = {
     "body1": Lookup(0, ["a", "bc"]),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from support.waiting import PATIENCE, wait_until
-from tactile_sim.loop.output import Terminal
+from tactile_sim.simulation.runner import Terminal
 from tactile_sim.view.process.frame_builder import FrameBuilder
 from tactile_sim.view.process.replica import Replica
 from tactile_sim.view.process.shared_frame import SharedFrame

@@ -81,7 +81,7 @@ _Message = tuple[type, _Fields, _Parts]
 """Message class, fields and parts of a topic: arguments of `filled`."""
 
 
-def topics(simulation: Simulation) -> Iterator[Topic]:
+def sensor_topics(simulation: Simulation) -> Iterator[Topic]:
     """Yield a topic for each sensor, or none if the scene disables sensors."""
     engine = simulation.engine
     if engine.model.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_SENSOR:

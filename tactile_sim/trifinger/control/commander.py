@@ -8,8 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.control.command_checks import JointCommand
-from tactile_sim.control.commander import Commander
+from tactile_sim.control.commander import Commander, JointCommand
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines.protocol import EngineArrays
 from tactile_sim.errors import CommandError, ConfigError

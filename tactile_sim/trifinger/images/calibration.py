@@ -9,7 +9,7 @@ from typing import Any, NamedTuple, TextIO
 import numpy as np
 import yaml
 
-from tactile_sim.cameras.lens import distort
+from tactile_sim.scenes.camera import distort
 
 CAMERA_IDS = (60, 180, 300)
 """Ids of the platform's three cameras, as in the names camera60, camera180 and camera300."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from tactile_sim.cameras.renderer import Renderer
+from tactile_sim.scenes.renderer import Renderer
 
 if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger

@@ -14,10 +14,9 @@ import numpy as np
 from tactile_sim.config import Settings
 from tactile_sim.config.switches import switches
 from tactile_sim.errors import TactileSimError
-from tactile_sim.loop.requests import Requests
-from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.actions import ACTIONS
+from tactile_sim.simulation.runner import Requests, Runner
 from tactile_sim.view.process.camera_views import camera_infos
 from tactile_sim.view.process.image_renderer import ImageRenderer
 from tactile_sim.view.process.view_process import INTERVAL, ViewProcess

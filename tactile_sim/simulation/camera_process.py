@@ -16,13 +16,13 @@ import mujoco
 import numpy as np
 
 from tactile_sim import signals
-from tactile_sim.cameras.camera import Camera
-from tactile_sim.cameras.renderer import RenderingError, State
 from tactile_sim.child import Child
 from tactile_sim.connection import Connection, pickled
+from tactile_sim.scenes.camera import Camera
+from tactile_sim.scenes.renderer import RenderingError, State
 from tactile_sim.signals import Stopped
 
-_LOG = logging.getLogger("tactile_sim.cameras")
+_LOG = logging.getLogger("tactile_sim.simulation")
 START_TIMEOUT = 180.0
 """Wall time within which the process must render its first images [s]."""
 PATIENCE = 60.0
@@ -96,7 +96,7 @@ class CameraProcess:
         self._connection, theirs = Connection.pair()
         with pickled((model, cameras)) as content:
             files = (content, theirs.file, *(shared.file for shared in self._shared))
-            self._process = Child(*map(str, files), module="tactile_sim.cameras.main", files=files)
+            self._process = Child(*map(str, files), module="tactile_sim.simulation.camera_main", files=files)
         theirs.close()
         self._receiver = Thread(target=self._receive, name="cameras", daemon=True)
         try:

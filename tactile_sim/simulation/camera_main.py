@@ -12,10 +12,10 @@ from tactile_sim.child import prepare
 if __name__ == "__main__":
     prepare()  # before the slow imports
 
-from tactile_sim.cameras.camera import Camera
-from tactile_sim.cameras.process import SharedImage
-from tactile_sim.cameras.renderer import Renderer, RenderingError
 from tactile_sim.connection import Connection
+from tactile_sim.scenes.camera import Camera
+from tactile_sim.scenes.renderer import Renderer, RenderingError
+from tactile_sim.simulation.camera_process import SharedImage
 
 
 def render(renderer: Renderer, camera: Camera, shared: SharedImage) -> None:
