@@ -11,7 +11,7 @@ import sys
 
 import numpy as np
 
-from tactile_sim.batch import Batch
+from tactile_sim import Batch
 from tactile_sim.simulation import Simulation
 
 CONTROL_STEPS, SUBSTEPS = 100, 5
