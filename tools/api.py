@@ -90,7 +90,7 @@ def signature(value: Any) -> str:
     """Return the names of the arguments of a function; those with a default are followed by ``=``."""
     if not inspect.isfunction(value):
         return ""
-    shown = []
+    shown: list[str] = []
     for parameter in inspect.signature(value).parameters.values():
         star = "*" * (parameter.kind == parameter.VAR_POSITIONAL) + "**" * (
             parameter.kind == parameter.VAR_KEYWORD
