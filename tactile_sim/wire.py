@@ -480,9 +480,7 @@ class Decoder:
     def read_columns(self, data: memoryview, position: int) -> tuple[Any, int]:
         """Read a sequence of structs, and return Columns and the position after the sequence.
 
-        Args:
-            data: The message without its encapsulation header.
-            position: Offset in ``data`` at which the sequence begins [bytes].
+        - ``position``: Offset in ``data`` at which the sequence begins [bytes].
         """
         count, position = _read_count(data, position)
         if len(self.parts) == 1 and isinstance(self.parts[0], Run):
@@ -579,11 +577,7 @@ def _read_run_sequence(run: Run, data: memoryview, position: int, count: int) ->
     All structs except the first have the same padding, because they start at the same offset modulo their
     largest alignment.
 
-    Args:
-        run: All fields of the struct.
-        data: The message without its encapsulation header.
-        position: Offset in ``data`` of the first struct, before its padding [bytes].
-        count: Number of structs.
+    - ``position``: Offset in ``data`` of the first struct, before its padding [bytes].
 
     Returns:
         One array (count, ...) per leaf of the run, and the position after the last struct.
@@ -605,10 +599,7 @@ def _read_run_sequence(run: Run, data: memoryview, position: int, count: int) ->
 def _gather_runs(run: Run, data: memoryview, positions: np.ndarray) -> list[Any]:
     """Read the same run of fields from n structs.
 
-    Args:
-        run: The fields to read.
-        data: The message without its encapsulation header.
-        positions: Offset in ``data`` at which the run begins in each struct (n,) [bytes].
+    - ``positions``: Offset in ``data`` at which the run begins in each struct (n,) [bytes].
 
     Returns:
         One array (n, ...) per leaf of the run.

@@ -124,8 +124,7 @@ def _entry_name(topic: str) -> str:
 def _groups(sizes: Mapping[str, int]) -> Iterator[list[str]]:
     """Divide topics into groups, each of which is read in one pass.
 
-    Args:
-        sizes: Size of each topic [bytes].
+    - ``sizes``: Size of each topic [bytes].
     """
     group: list[str] = []
     for name in sorted(sizes):
@@ -140,9 +139,7 @@ def _groups(sizes: Mapping[str, int]) -> Iterator[list[str]]:
 def check_memory(path: Path, sizes: Mapping[str, int]) -> None:
     """Check that the largest topic fits into the free memory.
 
-    Args:
-        path: Path of the bag, for the error message.
-        sizes: Size of each topic [bytes].
+    - ``sizes``: Size of each topic [bytes].
     """
     largest = max(sizes, key=sizes.__getitem__, default=None)
     room = _free_memory()
@@ -420,8 +417,7 @@ def _without_null(kind: Any) -> Any:
 def arrow_array(values: Any) -> Any:
     """Convert values to an Arrow array of n rows.
 
-    Args:
-        values: An array (n, ...) or a list of n values of one type.
+    - ``values``: An array (n, ...) or a list of n values of one type.
     """
     import pyarrow
 

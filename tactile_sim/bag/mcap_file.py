@@ -70,10 +70,8 @@ def chunk_size(head: bytes) -> int:
 def next_chunk(file: BinaryIO, place: int, size: int) -> int:
     """Return the offset of the next complete chunk, or ``size`` if there is none.
 
-    Args:
-        file: MCAP file, open for reading.
-        place: Offset at which the search starts [bytes].
-        size: Offset at which the search ends, such as the size of the file [bytes].
+    - ``place``: Offset at which the search starts [bytes].
+    - ``size``: Offset at which the search ends, such as the size of the file [bytes].
     """
     mark = bytes([Opcode.CHUNK])
     while place < size:
@@ -92,10 +90,7 @@ def next_chunk(file: BinaryIO, place: int, size: int) -> int:
 def last_place(file: BinaryIO, mark: bytes, size: int) -> int:
     """Return the offset of the last occurrence of ``mark`` in a file, or ``size`` if there is none.
 
-    Args:
-        file: File to search, open for reading.
-        mark: Bytes to find.
-        size: Size of the file [bytes].
+    - ``size``: Size of the file [bytes].
     """
     place = size
     while place > 0:
@@ -414,11 +409,8 @@ class McapWriter:
     ) -> None:
         """Add a message to the open chunk, and end the chunk if it is full.
 
-        Args:
-            channel: Id from :meth:`add_channel`.
-            log_time: Log time [ns].
-            data: The serialized message.
-            publish_time: Publish time [ns]; the log time by default.
+        - ``log_time``: Log time [ns].
+        - ``publish_time``: Publish time [ns]; the log time by default.
         """
         self._drop_draft()
         chunk = self._chunk
@@ -449,8 +441,7 @@ class McapWriter:
         Use this for messages whose log times may still change. They stay in the file if the process is
         killed.
 
-        Args:
-            messages: Channel, log time [ns] and serialized data of each message.
+        - ``messages``: Channel, log time [ns] and serialized data of each message.
         """
         self.end_chunk()
         before = {name: deepcopy(getattr(self, name)) for name in _STATE}

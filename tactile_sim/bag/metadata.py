@@ -58,11 +58,8 @@ class TopicInfo:
 def information(file: str, start: int, stop: int, topics: list[TopicInfo]) -> dict[str, Any]:
     """Return rosbag2's description of a bag.
 
-    Args:
-        file: Name of the bag's MCAP file.
-        start: First log time [ns].
-        stop: Last log time [ns].
-        topics: Topics with their message counts.
+    - ``start``: First log time [ns].
+    - ``stop``: Last log time [ns].
     """
     times = {
         "duration": {"nanoseconds": stop - start},

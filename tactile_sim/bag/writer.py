@@ -61,10 +61,7 @@ class BagWriter:
     def write(self, topic: int, log_time: int, data: bytes) -> None:
         """Add a message to a topic.
 
-        Args:
-            topic: Id from :meth:`add_topic`.
-            log_time: Log time [ns]. Negative times are stored as 0.
-            data: The message as CDR bytes.
+        - ``log_time``: Log time [ns]. Negative times are stored as 0.
         """
         with _BagErrors(self.folder):
             self._file.write(topic, max(log_time, 0), data)
@@ -76,8 +73,7 @@ class BagWriter:
         The function is called at each write to disk. The messages that it returns replace those that it
         returned before. They stay in the bag if the process is killed. Use :meth:`write` for final messages.
 
-        Args:
-            messages: Returns the topic id, log time [ns] and CDR bytes of each message.
+        - ``messages``: Returns the topic id, log time [ns] and CDR bytes of each message.
         """
         self._draft = messages
         self._changed = True
@@ -191,8 +187,7 @@ class BackgroundWriter:
     def write(self, messages: Sequence[tuple[int, int, Data]]) -> None:
         """Queue messages for writing. Wait if `MAX_WAITING` bytes are already queued.
 
-        Args:
-            messages: Topic id, log time [ns] and data of each message.
+        - ``messages``: Topic id, log time [ns] and data of each message.
         """
         size = sum(len(data) for _, _, data in messages if isinstance(data, bytes))
         with self._changed:

@@ -103,13 +103,13 @@ def _simulate(args: argparse.Namespace) -> int:
     # These imports take seconds, so they come after the first line of output.
     from tactile_sim.ros.bag_output import BagOutput
     from tactile_sim.simulation import Simulation
-    from tactile_sim.simulation.runner import Runner, Terminal
+    from tactile_sim.simulation.runner import Output, Runner
     from tactile_sim.view.process.publisher import ViewPublisher
     from tactile_sim.view.web.address import announcement
 
     failures: list[str] = []
     simulation = Simulation(settings)  # a signal ends the process at once: there is nothing to clean up yet
-    runner = Runner(simulation, Terminal())
+    runner = Runner(simulation, Output())
 
     def on_lost(reason: str) -> None:
         failures.append(reason)

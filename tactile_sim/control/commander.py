@@ -29,6 +29,7 @@ from tactile_sim.scenes.drives import (
 )
 from tactile_sim.scenes.servos import added_servos, effort_range
 
+_LOG = logging.getLogger("tactile_sim.control")
 _TENDON = mujoco.mjtTrn.mjTRN_TENDON
 
 
@@ -58,10 +59,9 @@ class ActuatorCommands:
     def set_controls(self, name: str, targets: Sequence[float], controls: np.ndarray) -> None:
         """Set the controls of a tendon or actuator.
 
-        Args:
-            name: Name of the tendon or actuator, one of `names`.
-            targets: Position [m or rad], velocity [m/s or rad/s] and effort [N or N m]; NaN for no target.
-            controls: (nu,) controls, modified in place.
+        - ``targets``: Position [m or rad], velocity [m/s or rad/s] and effort [N or N m]; NaN for no
+          target.
+        - ``controls``: (nu,) controls, modified in place.
         """
         values = np.asarray(targets, float)
         inputs = self._inputs[name]
@@ -139,9 +139,7 @@ class DriveTable:
     def controls(self, drives: np.ndarray, targets: np.ndarray) -> np.ndarray:
         """Return the controls (k,) of some drives, clamped to their ranges.
 
-        Args:
-            drives: Indices or mask of k drives.
-            targets: (k, 3) Position, velocity and effort targets of their joints; NaN means no target.
+        - ``targets``: (k, 3) Position, velocity and effort targets of their joints; NaN means no target.
         """
         controls = self.offset[drives] + np.sum(self.weights[drives] * np.nan_to_num(targets), axis=1)
         return np.clip(controls, *self.range[drives].T)
@@ -159,11 +157,9 @@ class Grips:
     def __init__(self, drives: DriveTable, qpos: np.ndarray, dofs: np.ndarray, timestep: float):
         """Create a table in which no joint is gripping.
 
-        Args:
-            drives: Drives of the joints.
-            qpos: (joints,) addresses of the joints in ``qpos``.
-            dofs: (joints,) addresses of the joints in ``qvel``.
-            timestep: Time step [s].
+        - ``qpos``: (joints,) addresses of the joints in ``qpos``.
+        - ``dofs``: (joints,) addresses of the joints in ``qvel``.
+        - ``timestep``: Time step [s].
         """
         self._table, self._qpos, self._dofs, self._timestep = drives, qpos, dofs, timestep
         self._last = 0
@@ -178,9 +174,7 @@ class Grips:
     def check(self, joints: np.ndarray, names: list[str]) -> None:
         """Check that joints have position servos whose effort can be limited.
 
-        Args:
-            joints: (k,) Indices of the joints.
-            names: Names of the joints, for error messages.
+        - ``joints``: (k,) Indices of the joints.
         """
         rows = self._rows()
         able = rows[self._table.force_weights[rows] != 0.0]
@@ -202,13 +196,11 @@ class Grips:
     ) -> int:
         """Start moving joints to a position.
 
-        Args:
-            engine: State and inputs of the engine.
-            joints: (k,) Indices of joints that passed `check`.
-            start: (k,) Current set points [m or rad].
-            target: Target position [m or rad].
-            effort: Maximum effort on each joint [N or N m]; may be infinite.
-            velocity: Maximum velocity of the set point [m/s or rad/s]; may be infinite.
+        - ``joints``: (k,) Indices of joints that passed `check`.
+        - ``start``: (k,) Current set points [m or rad].
+        - ``target``: Target position [m or rad].
+        - ``effort``: Maximum effort on each joint [N or N m]; may be infinite.
+        - ``velocity``: Maximum velocity of the set point [m/s or rad/s]; may be infinite.
 
         Returns:
             Number of the grip, see `owner`.
@@ -227,9 +219,7 @@ class Grips:
     def apply(self, engine: EngineArrays, targets: np.ndarray) -> None:
         """Update the set points of gripping joints, and set their controls for the next step.
 
-        Args:
-            engine: State and inputs of the engine.
-            targets: (joints, 3) position, velocity and effort targets; positions are modified in place.
+        - ``targets``: (joints, 3) position, velocity and effort targets; positions are modified in place.
         """
         joints = np.flatnonzero(self.owner)
         target, _, velocity, start, begin = self._plan[joints].T
@@ -272,10 +262,8 @@ def joint_tables(
 ) -> tuple[list[str], list[np.ndarray]]:
     """Convert commands by joint name to one array for each field.
 
-    Args:
-        fields: For each field, such as ``position``, its values by joint name, or None. A value is a number
-            or an array (count,).
-        count: Number of environments.
+    - ``fields``: For each field, such as ``position``, its values by joint name, or None. A value is a
+      number or an array (count,).
 
     Returns:
         Names of k joints, and an array (count, k) for each field. NaN means no target.
@@ -296,11 +284,17 @@ def joint_tables(
     return names, tables
 
 
-class CommandChecks:
-    """The joints and actuators of a scene that accept commands, and checks for these commands."""
+class Commander:
+    """Converts joint commands to actuator controls, and stores the last command for each joint.
+
+    Controls are computed from the gain and bias of the actuators, so that a servo exerts no force at its
+    target. If the configuration's table ``control`` added a servo to a joint, a commanded effort is added to
+    the servo's force. Other joints receive the effort from their motor or, without a motor, as an applied
+    force. Until the first command, servos added by ``control`` hold the joint positions of the last reset.
+    """
 
     def __init__(self, model: mujoco.MjModel, names: Names):
-        """Read the joints and actuators of a compiled model."""
+        """Read the actuators of a compiled model, including servos added by ``control``."""
         self._model = model
         self._joints = np.flatnonzero(np.isin(model.jnt_type, SCALAR))
         self.joint_names = [names.joints[j] for j in self._joints]
@@ -315,6 +309,10 @@ class CommandChecks:
         self.drives = DriveTable(model, self._joints)
         """Drives of the joints in `joint_names`, and the targets that these joints accept."""
         self._actuators = ActuatorCommands(model, names)
+        self.grips = Grips(self.drives, self.qpos, self.dofs, model.opt.timestep)
+        """Set points of joints that move with limited effort."""
+        self._reported: set[tuple[int, int]] = set()
+        self.release()
 
     def indices(self, names: Sequence[str]) -> np.ndarray:
         """Convert joint names to indices (k,) in `joint_names`."""
@@ -391,26 +389,7 @@ class CommandChecks:
                     f"set control: {{{name}: {{mode: position}}}}"
                 )
 
-
-_LOG = logging.getLogger("tactile_sim.control")
-
-
-class Commander(CommandChecks):
-    """Converts joint commands to actuator controls, and stores the last command for each joint.
-
-    Controls are computed from the gain and bias of the actuators, so that a servo exerts no force at its
-    target. If the configuration's table ``control`` added a servo to a joint, a commanded effort is added to
-    the servo's force. Other joints receive the effort from their motor or, without a motor, as an applied
-    force. Until the first command, servos added by ``control`` hold the joint positions of the last reset.
-    """
-
-    def __init__(self, model: mujoco.MjModel, names: Names):
-        """Read the actuators of a compiled model, including servos added by ``control``."""
-        super().__init__(model, names)
-        self.grips = Grips(self.drives, self.qpos, self.dofs, model.opt.timestep)
-        """Set points of joints that move with limited effort."""
-        self._reported: set[tuple[int, int]] = set()
-        self.release()
+    # -- applying commands -----------------------------------------------------------------------------------
 
     def start(self, engine: EngineArrays) -> None:
         """Forget all commands after a reset; servos added by ``control`` hold the current positions."""
@@ -448,8 +427,7 @@ class Commander(CommandChecks):
     def set_points(self, joints: np.ndarray) -> np.ndarray:
         """Return the last commanded positions and velocities (k, 2) of joints; NaN where there is no command.
 
-        Args:
-            joints: (k,) indices in `joint_names`.
+        - ``joints``: (k,) indices in `joint_names`.
         """
         return self._targets[joints, :EFFORT]
 
@@ -489,9 +467,7 @@ class Commander(CommandChecks):
     def yield_to(self, controls: np.ndarray, engine: EngineArrays) -> None:
         """Forget the commands of joints whose controls are set directly; this ends the current trajectory.
 
-        Args:
-            controls: (nu,) Mask of the controls that are set directly.
-            engine: State and inputs of the engine.
+        - ``controls``: (nu,) Mask of the controls that are set directly.
         """
         if not len(controls):
             return
@@ -505,11 +481,7 @@ class Commander(CommandChecks):
     def follow(self, trajectory: JointTrajectory, engine: EngineArrays, delay: float = 0.0) -> None:
         """Start to follow a trajectory from the current set points.
 
-        Args:
-            trajectory: Trajectory that passed `check_trajectory`. It replaces the current one. If it has no
-                points, the joints of the current trajectory stop.
-            engine: State and inputs of the engine.
-            delay: Time until the trajectory starts [s]; negative if its start is in the past.
+        - ``delay``: Time until the trajectory starts [s]; negative if its start is in the past.
         """
         joints = self.indices(trajectory.joints)
         position, velocity = engine.qpos[self.qpos[joints]].copy(), engine.qvel[self.dofs[joints]].copy()
@@ -533,12 +505,10 @@ class Commander(CommandChecks):
     ) -> int:
         """Let joints approach a position with limited effort; this ends a trajectory that moves any of them.
 
-        Args:
-            joints: (k,) indices of joints that passed ``grips.check``.
-            engine: State and inputs of the engine.
-            position: Target position [m or rad].
-            effort: Maximum effort on each joint [N or N m]; may be infinite.
-            velocity: Maximum velocity of the set points [m/s or rad/s]; may be infinite.
+        - ``joints``: (k,) indices of joints that passed ``grips.check``.
+        - ``position``: Target position [m or rad].
+        - ``effort``: Maximum effort on each joint [N or N m]; may be infinite.
+        - ``velocity``: Maximum velocity of the set points [m/s or rad/s]; may be infinite.
 
         Returns:
             Number of the grip, see `Grips.owner`.

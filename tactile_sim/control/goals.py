@@ -32,11 +32,7 @@ class Outcome(Enum):
 def tolerances(joints: Sequence[str], given: Mapping[str, tuple[float, float]], where: str) -> np.ndarray:
     """Convert tolerances by joint name to an array (k, 2) of position and velocity tolerances.
 
-    Args:
-        joints: (k,) Names of the joints of the trajectory.
-        given: Tolerances of position and velocity by joint name. A tolerance that is missing, or is 0 or
-            less, is infinite.
-        where: Prefix for error messages.
+    - ``joints``: (k,) Names of the joints of the trajectory.
     """
     values = np.full((len(joints), 2), np.inf)
     for name, own in given.items():
@@ -62,14 +58,11 @@ class TrajectoryGoal:
     ):
         """Prepare a goal.
 
-        Args:
-            trajectory: A valid trajectory with at least one point.
-            path: (k, 2) tolerances of position and velocity along the path; see `tolerances`.
-            goal: (k, 2) tolerances of position and velocity at the end.
-            patience: Time after the end within which the goal tolerances must be met [s]; 0 for no limit.
-            done: Called once at the end of the goal with its outcome and a description, in the loop's thread.
-            watch: Called in each step with the set points and the current values of position and velocity,
-                each (k, 2).
+        - ``path``: (k, 2) tolerances of position and velocity along the path; see `tolerances`.
+        - ``goal``: (k, 2) tolerances of position and velocity at the end.
+        - ``patience``: Time after the end within which the goal tolerances must be met [s]; 0 for no limit.
+        - ``watch``: Called in each step with the set points and the current values of position and
+          velocity, each (k, 2).
         """
         self.trajectory = trajectory
         self._path, self._goal, self._patience = path, goal, patience

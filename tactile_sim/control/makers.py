@@ -40,11 +40,7 @@ class KeyframeMotion:
     def __init__(self, model: mujoco.MjModel, names: Names, keyframes: Sequence[str], period: float):
         """Prepare a loop through keyframes.
 
-        Args:
-            model: Compiled scene.
-            names: Names of the scene's elements.
-            keyframes: Names of the keyframes, in the order of the loop.
-            period: Duration of the loop [s].
+        - ``period``: Duration of the loop [s].
         """
         self._controls = model.key_ctrl[[names.keyframe_id(name) for name in keyframes]]
         self._interval = period / len(keyframes)

@@ -75,9 +75,8 @@ class JointTrajectory:
     def starting_from(self, position: np.ndarray, velocity: np.ndarray) -> JointTrajectory:
         """Return the trajectory with a point added at time 0, or unchanged if it already starts at time 0.
 
-        Args:
-            position: (k,) Positions of the added point [rad or m].
-            velocity: (k,) Velocities of the added point [rad/s or m/s].
+        - ``position``: (k,) Positions of the added point [rad or m].
+        - ``velocity``: (k,) Velocities of the added point [rad/s or m/s].
         """
         if self.times[0] <= 0.0:
             return self

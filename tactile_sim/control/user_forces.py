@@ -106,10 +106,8 @@ class Hands:
     def with_press(self, contacts: Contacts, positions: np.ndarray, rotations: np.ndarray) -> Contacts:
         """Return the contacts, with a contact added for the current press.
 
-        Args:
-            contacts: Contacts reported by the engine.
-            positions: Positions of all bodies in the world (nbody, 3) [m].
-            rotations: Rotations of all bodies to the world frame (nbody, 3, 3).
+        - ``positions``: Positions of all bodies in the world (nbody, 3) [m].
+        - ``rotations``: Rotations of all bodies to the world frame (nbody, 3, 3).
         """
         press = self.press
         assert press is not None
@@ -144,11 +142,7 @@ class Thrower:
     ):
         """Select the balls and the targets.
 
-        Args:
-            free_bodies: Names and ids of the bodies with a free joint; the balls are selected by name.
-            targets: Ids of the bodies with skin.
-            gravity: (3,) Gravity in the world frame [m/s²].
-            seed: Seed for the random choice of targets and directions.
+        - ``gravity``: (3,) Gravity in the world frame [m/s²].
         """
         self._gravity = gravity
         self._seed = seed
@@ -170,8 +164,7 @@ class Thrower:
     def throw(self, body_positions: np.ndarray) -> tuple[str, int, np.ndarray, np.ndarray]:
         """Choose the next ball and a random target, and return the state in which the ball starts.
 
-        Args:
-            body_positions: (nbody, 3) positions of the bodies in the world [m].
+        - ``body_positions``: (nbody, 3) positions of the bodies in the world [m].
 
         Returns:
             Name and body id of the ball, and its start position (3,) [m] and velocity (3,) [m/s] in the

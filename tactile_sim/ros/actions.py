@@ -214,9 +214,8 @@ class _Feedback:
     def __call__(self, set_points: np.ndarray, present: np.ndarray) -> None:
         """Publish feedback if it is due.
 
-        Args:
-            set_points: (k, 2) desired position [rad or m] and velocity [rad/s or m/s] of each joint.
-            present: (k, 2) current position and velocity of each joint, in the same units.
+        - ``set_points``: (k, 2) desired position [rad or m] and velocity [rad/s or m/s] of each joint.
+        - ``present``: (k, 2) current position and velocity of each joint, in the same units.
         """
         if self._simulation.time < self._due:
             return

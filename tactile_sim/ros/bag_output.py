@@ -19,6 +19,11 @@ from tactile_sim.simulation.camera_process import PATIENCE, CameraProcess
 from tactile_sim.simulation.runner import Output, Runner
 from tactile_sim.wire import of_class
 
+_FORWARDED = (
+    "expects_commands", "dispatch", "publish_while_stopped", "finish", "warn", "report", "fail",
+)  # fmt: skip
+"""Methods of the previous output that are called instead of those of `BagOutput`."""
+
 
 class BagOutput(Output):
     """Loop output that can also record to a bag. All calls are forwarded to the loop's previous output.
@@ -41,6 +46,8 @@ class BagOutput(Output):
         self._runner, self._cameras = runner, cameras
         self._output, self._simulation = runner.output, runner.simulation
         runner.output = runner.recorder = self
+        for name in _FORWARDED:
+            setattr(self, name, getattr(self._output, name))
         runner.on_view.append(self._set_view)
         self._view = ""
         """Camera and colour scale of the browser view as JSON; empty if unknown."""
@@ -175,10 +182,6 @@ class BagOutput(Output):
         """Return whether a topic has gained a subscriber or a new bag still needs its first messages."""
         return self._output.new_subscribers() or (self._recording() and self._is_new)
 
-    def expects_commands(self) -> bool:
-        """Return whether commands may arrive."""
-        return self._output.expects_commands()
-
     def publish(self, snapshot: Snapshot, streams: set[str]) -> None:
         """Encode a snapshot on the specified streams, and record it while a recording is active."""
         self._output.publish(snapshot, streams)
@@ -190,30 +193,6 @@ class BagOutput(Output):
         self._output.publish_to_new(snapshot)
         if self._recording() and self._is_new:
             self._write(snapshot, self._streams())
-
-    def dispatch(self) -> None:
-        """Start to transmit the encoded messages; see `Output`."""
-        self._output.dispatch()
-
-    def publish_while_stopped(self, stamp: int) -> None:
-        """Publish messages that are due by wall time, without recording them; see `Output`."""
-        self._output.publish_while_stopped(stamp)
-
-    def finish(self) -> None:
-        """Wait until all encoded messages have been handed over to the transport."""
-        self._output.finish()
-
-    def warn(self, message: str) -> None:
-        """Report a rejected command."""
-        self._output.warn(message)
-
-    def report(self, stamp: int) -> None:
-        """Publish the status of the loop."""
-        self._output.report(stamp)
-
-    def fail(self, message: str, stamp: int) -> None:
-        """Report a physics fault."""
-        self._output.fail(message, stamp)
 
     def _streams(self) -> set[str]:
         """Return the streams whose rate is above 0."""

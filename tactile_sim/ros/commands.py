@@ -64,10 +64,8 @@ def with_followers(names: Sequence[str], values: np.ndarray, followers: Set[str]
     ros2_control's JointStateTopicSystem publishes such commands: they name the mimic joints but contain no
     values for them. Other arrays are returned unchanged.
 
-    Args:
-        names: Joint names in the command (n,).
-        values: Positions, velocities or efforts in the command (m,), in SI units.
-        followers: Names of the mimic joints, which follow another joint.
+    - ``names``: Joint names in the command (n,).
+    - ``values``: Positions, velocities or efforts in the command (m,), in SI units.
 
     Returns:
         Values (n,) with NaN for followers, or ``values`` itself if it was not changed.

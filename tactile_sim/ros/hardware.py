@@ -350,11 +350,7 @@ class HardwareTopics:
     def __init__(self, node: Node, simulation: Simulation, driven: Collection[str], stamp: int):
         """Publish the layouts of all pads.
 
-        Args:
-            node: Node that publishes.
-            simulation: Simulation whose skin defines the pads.
-            driven: Names of the pads that have a real sensor.
-            stamp: Stamp of the layouts [ns].
+        - ``stamp``: Stamp of the layouts [ns].
         """
         skin, topics = simulation.skin, {topic.name: topic for topic in pad_topics(simulation)}
         readings = np.zeros((len(skin.positions), simulation.functions.channels), np.float32)
@@ -389,11 +385,10 @@ class HardwareTopics:
     def send(self, name: str, readings: np.ndarray, forces: np.ndarray, stamp: int) -> None:
         """Publish the messages of a pad, and store its readings for the next ``tactile/frame``.
 
-        Args:
-            name: Name of the pad.
-            readings: (n, channels) readings in the unit of the pad's touch function.
-            forces: (n, 3) force on each taxel along its first tangent, second tangent and inward normal [N].
-            stamp: Time at which the readings were measured [ns].
+        - ``readings``: (n, channels) readings in the unit of the pad's touch function.
+        - ``forces``: (n, 3) force on each taxel along its first tangent, second tangent and inward normal
+          [N].
+        - ``stamp``: Time at which the readings were measured [ns].
         """
         self._set(name, readings, stamp)
         driven = self._driven[name]
@@ -409,9 +404,7 @@ class HardwareTopics:
     def invalidate(self, name: str, stamp: int) -> None:
         """Set the readings of a pad to NaN and mark them as invalid, for the next ``tactile/frame``.
 
-        Args:
-            name: Name of the pad.
-            stamp: Time of the change [ns].
+        - ``stamp``: Time of the change [ns].
         """
         self._set(name, np.nan, stamp)
 

@@ -63,8 +63,7 @@ class Monitor:
     def spin(self, duration: float) -> None:
         """Process incoming messages for the specified time.
 
-        Args:
-            duration: Wall time to spend [s].
+        - ``duration``: Wall time to spend [s].
         """
         end = time.monotonic() + duration
         while (left := end - time.monotonic()) > 0:

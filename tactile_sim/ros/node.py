@@ -44,7 +44,7 @@ from tactile_sim.ros.services import offer_actions
 from tactile_sim.ros.transport import large_fastdds_buffers
 from tactile_sim.signals import Stopped, StopRequest
 from tactile_sim.simulation import Simulation
-from tactile_sim.simulation.runner import Requests, Runner
+from tactile_sim.simulation.runner import Runner
 from tactile_sim.text import counted
 from tactile_sim.view.process.publisher import ViewPublisher
 from tactile_sim.view.web.address import Endpoint, announcement
@@ -66,19 +66,8 @@ def run(
 ) -> int:
     """Run the node until a signal arrives or the duration has elapsed.
 
-    Args:
-        config_file: Path of a parameter file, or name of a shipped one. None if ``ros_args`` contains one.
-        duration: Simulation time after which the node ends [s], or earlier after a physics fault; None for no
-            limit.
-        ros_args: Arguments after ``--ros-args``.
-        stop: The active stop request of this process. It ends the node when a signal arrives.
-        recorder: A running recorder. The simulation does not start before it has subscribed to all topics.
-        web: Whether to show the scene in a browser.
-        allow_other_port: Whether the view may use the next free port if ``web.port`` is in use.
-        rosbag2_qos: File to write for the option ``--qos-profile-overrides-path`` of ``ros2 bag record``. The
-            simulation does not start before this recorder has subscribed to all topics. None: no such
-            recorder.
-        out: Folder for bags, films and replays that users save in the view; see `Endpoint.output_folder`.
+    - ``duration``: Simulation time after which the node ends [s], or earlier after a physics fault; None
+      for no limit.
     """
     gc.freeze()  # exclude the objects of modules, which would slow down the collection below by 0.2 s
     arguments = list(ros_args)
@@ -165,12 +154,11 @@ def _serve(node: Node, runner: Runner, stack: ExitStack) -> None:
     executor = SingleThreadedExecutor()
     executor.add_node(node)
     runner.set_parameter = parameters.setter(node, executor)
-    requests = Requests(runner)
-    offer_actions(node, requests)
+    offer_actions(node, runner)
     if find_spec("simulation_interfaces"):
         from tactile_sim.ros.simulation_interfaces import SimulationInterfaces  # requires the package
 
-        SimulationInterfaces(node, runner, requests)
+        SimulationInterfaces(node, runner)
     if find_spec("control_msgs") and find_spec("trajectory_msgs"):
         from tactile_sim.ros.actions import (
             FollowTrajectory,  # requires the packages
@@ -278,10 +266,7 @@ class TwinWatch:
     def __init__(self, node: Node, warn: Callable[[str], object], interval: float = INTERVAL):
         """Start a timer that looks for other nodes in the ROS graph.
 
-        Args:
-            node: This node, which has the parameter ``rates.clock``.
-            warn: Logs a warning.
-            interval: Interval between two queries [s of wall time].
+        - ``interval``: Interval between two queries [s of wall time].
         """
         self._node, self._warn = node, warn
         self.looks_left = LOOKS

@@ -74,8 +74,7 @@ class Queue:
     def has_room(self, patience: float) -> bool:
         """Return whether the next message drops none that was not acknowledged.
 
-        Args:
-            patience: Maximum time to wait for acknowledgments if the queue is full [s].
+        - ``patience``: Maximum time to wait for acknowledgments if the queue is full [s].
         """
         if self._waiting < self._depth / 2:
             return True
@@ -87,8 +86,7 @@ class Queue:
     def acknowledged(self, patience: float) -> bool:
         """Wait until subscribers have acknowledged all messages, and return whether they have.
 
-        Args:
-            patience: Maximum time to wait [s].
+        - ``patience``: Maximum time to wait [s].
         """
         end = time.monotonic() + patience
         # rclpy holds the interpreter lock while it waits, so poll.
@@ -113,9 +111,8 @@ class Sender:
     the interpreter lock, so call `start` just before the main thread releases it for longer. `close` must be
     called before the publishers are destroyed.
 
-    Args:
-        patience: Maximum time to wait for the subscribers of a full queue before messages are dropped [s].
-            The sender waits only once until they receive again.
+    - ``patience``: Maximum time to wait for the subscribers of a full queue before messages are dropped
+      [s]. The sender waits only once until they receive again.
     """
 
     def __init__(self, patience: float) -> None:
@@ -226,13 +223,7 @@ class Outlets:
     startup, to publish latched messages and to measure the sizes of the others. A `Sender` publishes
     in its own thread, so `close` must be called before the node is destroyed.
 
-    Args:
-        node: Node that publishes.
-        topics: The topics, in their publishing order within a stream.
-        snapshot: The initial state of the simulation.
-        rates: Rate of each stream [Hz of wall time].
-        recorded: Whether a recorder runs, for which queues are longer.
-        cameras: Renders the images of camera topics; None if there are none.
+    - ``rates``: Rate of each stream [Hz of wall time].
 
     Attributes:
         may_skip: Returns whether to skip an image of a camera that is not finished with the previous one.
@@ -360,9 +351,7 @@ class Outlets:
     def flush(self, patience: float, given_up: Callable[[], bool] = lambda: False) -> list[str]:
         """Wait until subscribers have acknowledged all messages.
 
-        Args:
-            patience: Maximum time to wait [s of wall time].
-            given_up: Returns whether to stop waiting.
+        - ``patience``: Maximum time to wait [s of wall time].
 
         Returns:
             Names of the topics with messages that were not acknowledged.

@@ -48,8 +48,8 @@ class Quantity:
     def __call__(self, forces: np.ndarray) -> np.ndarray:
         """Compute the readings of the taxels from forces.
 
-        Args:
-            forces: (n, 3) force on each taxel along its first tangent, second tangent and inward normal [N].
+        - ``forces``: (n, 3) force on each taxel along its first tangent, second tangent and inward normal
+          [N].
 
         Returns:
             (n, channels) readings. They are NaN if the touch function requires more than the forces.
@@ -192,9 +192,9 @@ class MeasuredPad:
     def update(self, forces: np.ndarray, stamp: int) -> None:
         """Compute ``wrench`` and ``state`` from new forces.
 
-        Args:
-            forces: (n, 3) force on each taxel along its first tangent, second tangent and inward normal [N].
-            stamp: Time of the measurement [ns], which must not decrease between calls.
+        - ``forces``: (n, 3) force on each taxel along its first tangent, second tangent and inward normal
+          [N].
+        - ``stamp``: Time of the measurement [ns], which must not decrease between calls.
         """
         on_body = np.einsum("nk,nki->ni", forces * [1.0, 1.0, -1.0], self._axes)
         self.wrench = np.concatenate([on_body.sum(axis=0), np.cross(self._positions, on_body).sum(axis=0)])

@@ -77,11 +77,7 @@ def offer(
     steps per second are clamped here, with a log message unless they are defaults. Later attempts to set such
     a rate are rejected.
 
-    Args:
-        node: The node that declares the parameters.
-        settings: Current values.
-        steps_per_second: Maximum rate of a topic [Hz].
-        change: Called with the new settings.
+    - ``steps_per_second``: Maximum rate of a topic [Hz].
     """
     current, keys = settings.within(steps_per_second), settings.keys
     for line in settings.rates_above(steps_per_second):

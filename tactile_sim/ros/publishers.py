@@ -20,7 +20,7 @@ from tactile_sim.ros.topics import simulation_topics
 from tactile_sim.ros.topics.state import chains, clock_topic
 from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.simulation.camera_process import CameraProcess
-from tactile_sim.simulation.runner import Runner, Status
+from tactile_sim.simulation.runner import Output, Runner, Status
 from tactile_sim.text import counted
 
 FIRST = ("clock", "tf")
@@ -31,8 +31,8 @@ WARN_EVERY = 1.0
 """Minimum interval between identical warnings [s of wall time]."""
 
 
-class Publishers:
-    """Publishes the loop's snapshots on the topics that have subscribers; implements `Output`."""
+class Publishers(Output):
+    """Publishes the loop's snapshots on the topics that have subscribers."""
 
     def __init__(
         self,
@@ -136,8 +136,7 @@ class Publishers:
     def publish_while_stopped(self, stamp: int) -> None:
         """Publish diagnostics at their rate in wall time while all other topics are silent.
 
-        Args:
-            stamp: Simulation time [ns].
+        - ``stamp``: Simulation time [ns].
         """
         now = time.monotonic()
         rate = self._simulation.settings.rates.diagnostics
@@ -153,13 +152,7 @@ class Publishers:
     ) -> bool:
         """Wait until a recorder has subscribed to every topic.
 
-        Args:
-            recorder: Name of the recorder's node.
-            patience: Maximum time to wait [s of wall time].
-            stopping: Returns whether to stop waiting.
-            start_clock: Whether to publish 1 ns on ``/clock`` while waiting, and instead of 0 afterwards. ROS
-                treats a clock of 0 as not started, and ``ros2 bag record --use-sim-time`` subscribes only
-                after the clock has started.
+        - ``patience``: Maximum time to wait [s of wall time].
 
         Returns:
             Whether the recorder has subscribed to every topic.
@@ -181,9 +174,7 @@ class Publishers:
     def flush(self, patience: float, given_up: Callable[[], bool] = lambda: False) -> list[str]:
         """Wait until subscribers have acknowledged all messages.
 
-        Args:
-            patience: Maximum time to wait [s of wall time].
-            given_up: Returns whether to stop waiting.
+        - ``patience``: Maximum time to wait [s of wall time].
 
         Returns:
             Names of the topics with messages that were not acknowledged.
@@ -230,9 +221,7 @@ class Publishers:
     def lose_recorder(self, fault: str, stamp: int) -> None:
         """Log that the recorder ended or stopped to receive, and report it in the diagnostics from then on.
 
-        Args:
-            fault: What happened to the recorder.
-            stamp: Time of the diagnostics that are published immediately [ns].
+        - ``stamp``: Time of the diagnostics that are published immediately [ns].
         """
         self.recorder_fault = fault
         self._node.get_logger().error(f"{fault}; the simulation continues")
@@ -292,16 +281,7 @@ def diagnostics(
     rejects commands or loses messages. The value ``state`` is ``running``, ``paused``, ``lockstep`` or
     ``broken``. In the last three states, time does not advance on its own and no other topics are published.
 
-    Args:
-        node: Name of the node.
-        scene: Name of the scene.
-        status: Status of the loop.
-        stamp: Time of the message [ns].
-        lost: Number of messages that subscribers have not acknowledged since the start.
-        loss: Description of these messages if there are new ones, or an empty string.
-        recorder_fault: Why the node's recorder ended, or an empty string.
-        outside: Current number of loads that act outside the pads, keyed by body name; None if unknown.
-        skipped: Number of images of each camera that were skipped; None without cameras.
+    - ``stamp``: Time of the message [ns].
 
     Returns:
         The message as CDR bytes.

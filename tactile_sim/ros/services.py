@@ -18,7 +18,7 @@ from rclpy.qos import qos_profile_parameters
 from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.frames import to_wxyz, to_xyzw
 from tactile_sim.simulation.actions import ACTIONS
-from tactile_sim.simulation.runner import Requests
+from tactile_sim.simulation.runner import Runner
 
 
 def pose_row(pose: Pose) -> np.ndarray:
@@ -36,8 +36,7 @@ def twist_row(twist: Twist) -> np.ndarray:
 def as_pose(row: np.ndarray) -> Pose:
     """Convert an array to a pose message.
 
-    Args:
-        row: Position [m] and quaternion wxyz (7,).
+    - ``row``: Position [m] and quaternion wxyz (7,).
     """
     x, y, z, w = to_xyzw(row[3:]).tolist()
     return Pose(position=Point(**_axes(row[:3])), orientation=Quaternion(x=x, y=y, z=z, w=w))
@@ -46,8 +45,7 @@ def as_pose(row: np.ndarray) -> Pose:
 def as_twist(row: np.ndarray) -> Twist:
     """Convert an array to a twist message.
 
-    Args:
-        row: Linear [m/s] and angular [rad/s] velocity (6,).
+    - ``row``: Linear [m/s] and angular [rad/s] velocity (6,).
     """
     return Twist(linear=Vector3(**_axes(row[:3])), angular=Vector3(**_axes(row[3:])))
 
@@ -55,8 +53,7 @@ def as_twist(row: np.ndarray) -> Twist:
 def as_time(stamp: int) -> Time:
     """Convert a stamp to a time message.
 
-    Args:
-        stamp: Time [ns].
+    - ``stamp``: Time [ns].
     """
     seconds, nanoseconds = divmod(stamp, 10**9)
     return Time(sec=seconds, nanosec=nanoseconds)
@@ -138,18 +135,18 @@ def fields(service_type: Any) -> list[str]:
     return list(service_type.Request.get_fields_and_field_types())
 
 
-def offer_actions(node: Node, requests: Requests) -> None:
+def offer_actions(node: Node, runner: Runner) -> None:
     """Create a service ``~/name`` for each action that has a service type."""
     for action in ACTIONS.values():
         if action.service:
             service_type = service_class(action.service)
-            start = partial(_start, requests, action.name, fields(service_type))
+            start = partial(_start, runner, action.name, fields(service_type))
             DeferredService(node, service_type, f"~/{action.name}", start, _fill)
 
 
-def _start(requests: Requests, name: str, arguments: list[str], request: Any) -> Future:
+def _start(runner: Runner, name: str, arguments: list[str], request: Any) -> Future:
     values = (getattr(request, argument) for argument in arguments)
-    return requests.ask(name, *(ROWS.get(type(value), lambda value: value)(value) for value in values))
+    return runner.ask(name, *(ROWS.get(type(value), lambda value: value)(value) for value in values))
 
 
 def _fill(response: Any, future: Future) -> None:

@@ -26,7 +26,7 @@ from std_msgs.msg import Header
 import tactile_sim
 from tactile_sim.errors import CommandError, SceneError, TactileSimError, suggest
 from tactile_sim.ros.services import DeferredService, as_pose, as_time, as_twist, pose_row, twist_row
-from tactile_sim.simulation.runner import Requests, Runner
+from tactile_sim.simulation.runner import Runner
 from tactile_sim.text import counted
 
 
@@ -153,8 +153,8 @@ class Entities:
 class SimulationInterfaces:
     """Offers the supported services of ``simulation_interfaces``, with names relative to the namespace."""
 
-    def __init__(self, node: Node, runner: Runner, requests: Requests):
-        self._runner, self._requests = runner, requests
+    def __init__(self, node: Node, runner: Runner):
+        self._runner = runner
         self._simulation = runner.simulation
         self._stopped = False
         """True if the last requested state was STOPPED."""
@@ -171,7 +171,7 @@ class SimulationInterfaces:
         ):
             self._serve(node, name, partial(self._between_steps, work))
         self._serve(node, "ResetSimulation", self._reset)
-        self._serve(node, "StepSimulation", lambda request: requests.ask("step", request.steps))
+        self._serve(node, "StepSimulation", lambda request: runner.ask("step", request.steps))
 
     def _serve(self, node: Node, name: str, ask: Callable[[Any], Future]) -> None:
         snake_case = re.sub(r"(?<!^)(?=[A-Z])", "_", name).lower()
@@ -219,7 +219,7 @@ class SimulationInterfaces:
         scopes = srv.ResetSimulation.Request
         if request.scope not in (scopes.SCOPE_DEFAULT, scopes.SCOPE_STATE, scopes.SCOPE_ALL):
             return self._between_steps(self._refuse_scope, request)
-        return self._requests.ask("reset")
+        return self._runner.ask("reset")
 
     def _refuse_scope(self, request: Any) -> None:
         raise unsupported(

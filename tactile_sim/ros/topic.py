@@ -34,9 +34,7 @@ class Topic(NamedTuple):
 def header(frame: Any, stamp: Any = cdr.STAMP) -> dict[str, Any]:
     """Return the fields of a message header.
 
-    Args:
-        frame: Name of the frame, or a placeholder.
-        stamp: Simulation time [ns]. Defaults to a placeholder for the snapshot's stamp.
+    - ``stamp``: Simulation time [ns]. Defaults to a placeholder for the snapshot's stamp.
     """
     return {"stamp": stamp, "frame_id": frame}
 
@@ -65,11 +63,7 @@ def latched(
 ) -> Topic:
     """Declare a latched topic, which is published once at startup.
 
-    Args:
-        message_type: A ROS message class.
-        name: Name of the topic.
-        fields: Returns the fields of the message for a stamp [ns].
-        again_after: See `Topic`.
+    - ``fields``: Returns the fields of the message for a stamp [ns].
     """
     return Topic(
         ONCE,

@@ -117,11 +117,10 @@ def _contact_markers(
 
     Earlier markers are deleted in the same message, so that no marker outlives its contact.
 
-    Args:
-        contacts: (n, WIDTH) quantities of the contacts, as in ``Contacts.values``.
-        ends: (a, 2, 3) start and end of the arrows [m].
-        kinds: (a,) kinds of the arrows, indices into `_LOOKS`.
-        reach: Length [m] to which the longest arrow is shortened, and all others by the same factor.
+    - ``contacts``: (n, WIDTH) quantities of the contacts, as in ``Contacts.values``.
+    - ``ends``: (a, 2, 3) start and end of the arrows [m].
+    - ``kinds``: (a,) kinds of the arrows, indices into `_LOOKS`.
+    - ``reach``: Length [m] to which the longest arrow is shortened, and all others by the same factor.
 
     Returns:
         Keys (m, 4) int32 with one row per marker: index into `_LOOKS`, id, index of its first point, and
@@ -143,11 +142,10 @@ def _with_feelers(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Append one marker for each feeler colour in use.
 
-    Args:
-        keys: Keys (m, 4) int32 of the other markers, as from `_contact_markers`.
-        points: (p, 3) points of these markers, world frame [m].
-        lines: (f, 2, 3) roots and tips of the feelers, world frame [m].
-        cover: (f,) covered fraction of each feeler, 0 (free) to 1.
+    - ``keys``: Keys (m, 4) int32 of the other markers, as from `_contact_markers`.
+    - ``points``: (p, 3) points of these markers, world frame [m].
+    - ``lines``: (f, 2, 3) roots and tips of the feelers, world frame [m].
+    - ``cover``: (f,) covered fraction of each feeler, 0 (free) to 1.
 
     Returns:
         The extended keys and points.

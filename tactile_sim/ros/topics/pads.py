@@ -179,14 +179,8 @@ def _readings(
 ) -> Topic:
     """Declare a topic for readings. Its messages follow changes of the touch functions at run time.
 
-    Args:
-        simulation: Simulation that owns the skin.
-        stream: See `Topic`.
-        message_type: A message class with the fields ``valid`` and ``data``.
-        name: Name of the topic.
-        pads: Slice of ``skin.pads`` that selects the pads in the message.
-        fields: Receives the names of the pads' touch functions and returns all fields except these two.
-        read: Returns the readings (taxels, channels) float32 and the part of `Snapshot.valid` for the taxels.
+    - ``read``: Returns the readings (taxels, channels) float32 and the part of `Snapshot.valid` for the
+      taxels.
     """
 
     @cache
