@@ -17,6 +17,7 @@ from tactile_sim.control.commander import JointCommand
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.errors import CommandError
 from tactile_sim.ros import subscribe
+from tactile_sim.ros.internals import count_publishers
 from tactile_sim.simulation.runner import Runner
 
 TOPICS = ("joint_commands", "joint_trajectory", "ctrl")
@@ -91,8 +92,7 @@ class Senders:
         """Return whether a command topic has a publisher. The result is cached for `REFRESH` seconds."""
         if time.monotonic() - self._refreshed > REFRESH:
             self._refreshed = time.monotonic()
-            # The same method of rclpy's node also expands the names, which takes seven times as long.
-            self._any = any(map(self._node.handle.get_count_publishers, self._topics))
+            self._any = any(count_publishers(self._node, topic) for topic in self._topics)
         return self._any
 
 

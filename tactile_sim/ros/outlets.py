@@ -21,6 +21,7 @@ from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from tactile_sim.errors import ConfigError
+from tactile_sim.ros.internals import subscriber_counter
 from tactile_sim.ros.topic import ONCE, Topic
 from tactile_sim.simulation import Snapshot
 from tactile_sim.simulation.camera_process import CameraImage, CameraProcess
@@ -191,8 +192,7 @@ class LazyPublisher:
 
     def __init__(self, topic: Topic, publisher: Publisher):
         self.topic, self.queue = topic, Queue(publisher)
-        # The same method of rclpy's publisher also locks the handle, which takes four times as long.
-        self.count_subscribers: Callable[[], int] = publisher.handle.get_subscription_count
+        self.count_subscribers = subscriber_counter(publisher)
         """Returns the number of subscribers."""
         self._welcome_again: float | None = None
         """Time after which `welcomes` returns True once more [s of `time.monotonic`], or None."""

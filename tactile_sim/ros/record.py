@@ -27,6 +27,7 @@ from rclpy.validate_topic_name import validate_topic_name
 from tactile_sim.bag.reader import LOGS
 from tactile_sim.bag.writer import BagWriter
 from tactile_sim.errors import BagError, CommandError
+from tactile_sim.ros.internals import publisher_count, take_raw
 from tactile_sim.ros.recorder_process import node_name
 from tactile_sim.ros.transport import clear_dead_ports
 from tactile_sim.signals import StopRequest
@@ -162,14 +163,13 @@ class _Topic:
     def take(self) -> list[tuple[int, _Topic, bytes]]:
         """Take all waiting messages and return them as tuples (time of sending [ns], this topic, bytes)."""
         taken = []
-        with self.subscription.handle:
-            while (found := self.subscription.handle.take_message(self.message_type, True)) is not None:
-                data, details = found
-                number = details["publication_sequence_number"]
-                if self.numbered and self.last and number is not None and number > self.last + 1:
-                    self.missed += number - self.last - 1
-                self.last = number or 0
-                taken.append((details["source_timestamp"], self, data))
+        while (found := take_raw(self.subscription, self.message_type)) is not None:
+            data, details = found
+            number = details["publication_sequence_number"]
+            if self.numbered and self.last and number is not None and number > self.last + 1:
+                self.missed += number - self.last - 1
+            self.last = number or 0
+            taken.append((details["source_timestamp"], self, data))
         return taken
 
 
@@ -190,7 +190,7 @@ class Recorder:
     def look(self) -> None:
         """Subscribe to topics that have appeared since the last call."""
         for topic in self._topics.values():
-            topic.numbered &= topic.subscription.handle.get_publisher_count() <= 1
+            topic.numbered &= publisher_count(topic.subscription) <= 1
         for name, types in self._node.get_topic_names_and_types():
             if name in self._topics or name in self._refused or (self._wanted and name not in self._wanted):
                 continue

@@ -17,6 +17,7 @@ from rclpy.qos import qos_profile_parameters
 
 from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.frames import to_wxyz, to_xyzw
+from tactile_sim.ros.internals import respond_with
 from tactile_sim.simulation.actions import ACTIONS
 from tactile_sim.simulation.runner import Runner
 
@@ -88,9 +89,7 @@ class DeferredService:
         self._name, self._logger = name, node.get_logger()
         self._future: Future
         service = node.create_service(service_type, name, self._take, qos_profile=QOS)
-        # rclpy sends the response when the callback returns. Replaced to send it when the future is done.
-        self._send = service.send_response
-        service.send_response = self._send_when_done  # type: ignore[method-assign]
+        self._send = respond_with(service, self._send_when_done)
 
     def _take(self, request: Any, response: Any) -> Any:
         try:
