@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from tactile_sim.schema import Number
     from tactile_sim.signal_chain import SignalChain, Stage, add_stage, ranged
     from tactile_sim.simulation import Simulation, Snapshot
+    from tactile_sim.simulation.export import load_mujoco_plugin
     from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Loads, Pad, Skin, TouchFunction
 
 __version__ = "0.2.0.dev0"
@@ -63,6 +64,7 @@ __all__ = [
     "feelers",
     "learning",
     "load",
+    "load_mujoco_plugin",
     "main",
     "plots",
     "ranged",
@@ -85,6 +87,7 @@ _SOURCES = {
     "ranged": "signal_chain",
     "Simulation": "simulation",
     "Snapshot": "simulation",
+    "load_mujoco_plugin": "simulation.export",
     "RESPONSE_FUNCTIONS": "skin",
     "TOUCH_FUNCTIONS": "skin",
     "Loads": "skin",
