@@ -23,6 +23,8 @@ from tactile_sim.simulation.runner import Runner
 TOPICS = ("joint_commands", "joint_trajectory", "ctrl")
 REFRESH = 0.05
 """Minimum interval between two queries for command publishers [s of wall time]."""
+FIELDS = ("positions", "velocities", "accelerations")
+"""Arrays of a trajectory's points."""
 
 
 class Commands:
@@ -94,9 +96,6 @@ class Senders:
             self._refreshed = time.monotonic()
             self._any = any(count_publishers(self._node, topic) for topic in self._topics)
         return self._any
-
-
-FIELDS = ("positions", "velocities", "accelerations")
 
 
 def subscribe_trajectories(node: Node, runner: Runner, qos: QoSProfile) -> None:

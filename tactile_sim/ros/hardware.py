@@ -52,6 +52,9 @@ CHECK_EVERY = 0.05
 """Wall time between two checks for pads that receive no messages [s]."""
 LOG_EVERY = 10.0
 """Minimum wall time between two logged warnings about malformed messages [s]."""
+FRAME = "tactile/frame"
+KINDS = ("array", "wrench", "state")
+"""Topics of a pad that are published whenever its sensor sends a message."""
 
 
 def run(config_file: str | Path | None, ros_args: list[str], stop: StopRequest) -> int:
@@ -235,24 +238,6 @@ class Hardware:
             self._node.create_timer(1 / rate, call, clock=Clock(clock_type=ClockType.STEADY_TIME))
 
 
-def main(arguments: list[str] | None = None) -> int:
-    """Run the executable ``hardware``."""
-    ours, ros_arguments = split_ros_arguments(sys.argv[1:] if arguments is None else arguments)
-    try:
-        if ours:
-            raise ConfigError(
-                f"hardware: unknown argument {ours[0]!r}; usage: hardware --ros-args --params-file FILE"
-            )
-        require_ros("hardware")
-        with StopRequest() as stop:
-            return run(None, ros_arguments, stop)
-    except TactileSimError as error:
-        print(f"tactile_sim: error: {error}", file=sys.stderr)
-        return 2
-    except Stopped as stopped:
-        return stopped.exit_code
-
-
 class HardwareStatus:
     """Publishes the status of the message stream and of each pad.
 
@@ -311,11 +296,6 @@ class HardwareStatus:
 
 def _values(**values: Any) -> list[KeyValue]:
     return [KeyValue(key=key, value=str(value)) for key, value in values.items()]
-
-
-FRAME = "tactile/frame"
-KINDS = ("array", "wrench", "state")
-"""Topics of a pad that are published whenever its sensor sends a message."""
 
 
 @dataclass
@@ -421,3 +401,21 @@ class HardwareTopics:
         topic, publisher = self._frame
         if changed and publisher.get_subscription_count():
             publisher.publish(topic.make(self._readings))
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run the executable ``hardware``."""
+    ours, ros_arguments = split_ros_arguments(sys.argv[1:] if arguments is None else arguments)
+    try:
+        if ours:
+            raise ConfigError(
+                f"hardware: unknown argument {ours[0]!r}; usage: hardware --ros-args --params-file FILE"
+            )
+        require_ros("hardware")
+        with StopRequest() as stop:
+            return run(None, ros_arguments, stop)
+    except TactileSimError as error:
+        print(f"tactile_sim: error: {error}", file=sys.stderr)
+        return 2
+    except Stopped as stopped:
+        return stopped.exit_code

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from functools import cache
 
 import numpy as np
@@ -29,6 +29,12 @@ END_PATIENCE = 2.0
 """Wall time after which a recorder without a subscription is lost [s], unless it ends, which has a reason."""
 WARN_EVERY = 1.0
 """Minimum interval between identical warnings [s of wall time]."""
+
+
+_SILENCE = {
+    "paused": "paused: other topics are silent until ~/pause or ~/step",
+    "lockstep": "lock-step: other topics are silent until ~/step or a command",
+}
 
 
 class Publishers(Output):
@@ -233,20 +239,61 @@ class Publishers(Output):
         self._outlets.dispatch()
 
     def _diagnostics(self, snapshot: Snapshot) -> bytes:
-        scene = self._simulation.settings.title
-        name = self._node.get_fully_qualified_name().lstrip("/")
-        outside = None
-        if not isinstance(snapshot, _Instant):
-            bodies = self._simulation.skin.body_ids
-            counts = {body: int(snapshot.outside[0][bodies == body].sum()) for body in bodies.tolist()}
-            outside = {self._simulation.names.bodies[body]: count for body, count in counts.items() if count}
-        skipped = self._cameras.skipped if self._cameras else None
+        """Encode a DiagnosticArray with the simulation's status and, if the recorder failed, the recorder's.
+
+        The level of the simulation is ERROR during a physics fault, and WARN while the simulation is too
+        slow, rejects commands or loses messages. The value ``state`` is ``running``, ``paused``, ``lockstep``
+        or ``broken``. In the last three states, time does not advance on its own and no other topics are
+        published.
+        """
+        status, simulation = self._status(), self._simulation
         lost = sum(self._outlets.lost().values())
         loss = self.loss() if lost > self._reported_loss else ""
         self._reported_loss = lost
-        return diagnostics(
-            name, scene, self._status(), snapshot.stamp, lost, loss, self.recorder_fault, outside, skipped
-        )
+        state = "broken" if status.fault else "paused" if status.paused else "running"
+        if state == "running" and status.lockstep:
+            state = "lockstep"
+        if status.fault:
+            level, message = DiagnosticStatus.ERROR, f"physics fault: {status.fault}; call ~/reset"
+        elif status.refused:
+            level, message = DiagnosticStatus.WARN, f"rejected a command: {status.last_refusal}"
+        elif loss:
+            level, message = DiagnosticStatus.WARN, loss
+        elif status.late:
+            level, message = DiagnosticStatus.WARN, "too slow for the configured real-time factor"
+        else:
+            level, message = DiagnosticStatus.OK, _SILENCE.get(state, state)
+        values = {
+            "state": state,
+            "real_time_factor": f"{status.real_time_factor:.3f}",
+            "wanted_real_time_factor": f"{status.wanted_factor:g}",
+            "missed_deadlines": str(status.missed),
+            "refused_commands": str(status.refused_total),
+            "last_refusal": status.last_refusal,
+            "unacknowledged_messages": str(lost),
+            "paused": str(status.paused).lower(),
+        }
+        if not isinstance(snapshot, _Instant):
+            bodies, names = simulation.skin.body_ids, simulation.names.bodies
+            counts = {body: int(snapshot.outside[0][bodies == body].sum()) for body in bodies.tolist()}
+            values["loads_outside"] = ", ".join(f"{names[body]}: {n}" for body, n in counts.items() if n)
+        if self._cameras:
+            skipped = self._cameras.skipped.items()
+            values["skipped_images"] = ", ".join(f"{camera}: {count}" for camera, count in skipped)
+        statuses = [self._part("simulation", level, message, values)]
+        if self.recorder_fault:
+            statuses.append(self._part("recorder", DiagnosticStatus.ERROR, self.recorder_fault, {}))
+        return cdr.encode(DiagnosticArray, {"header": {"stamp": snapshot.stamp}, "status": statuses})
+
+    def _part(self, name: str, level: bytes, message: str, values: dict[str, str]) -> dict[str, object]:
+        """Return the fields of a ``DiagnosticStatus``."""
+        return {
+            "level": level,
+            "name": f"{self._node.get_fully_qualified_name().lstrip('/')}: {name}",
+            "message": message,
+            "hardware_id": self._simulation.settings.title,
+            "values": [{"key": key, "value": value} for key, value in values.items()],
+        }
 
 
 class _Instant(Snapshot):
@@ -256,79 +303,3 @@ class _Instant(Snapshot):
 
     def __init__(self, stamp: int):
         self.stamp = stamp
-
-
-_SILENCE = {
-    "paused": "paused: other topics are silent until ~/pause or ~/step",
-    "lockstep": "lock-step: other topics are silent until ~/step or a command",
-}
-
-
-def diagnostics(
-    node: str,
-    scene: str,
-    status: Status,
-    stamp: int,
-    lost: int,
-    loss: str,
-    recorder_fault: str = "",
-    outside: Mapping[str, int] | None = None,
-    skipped: Mapping[str, int] | None = None,
-) -> bytes:
-    """Encode a DiagnosticArray with the simulation's status and, if the recorder failed, the recorder's.
-
-    The level of the simulation is ERROR during a physics fault, and WARN while the simulation is too slow,
-    rejects commands or loses messages. The value ``state`` is ``running``, ``paused``, ``lockstep`` or
-    ``broken``. In the last three states, time does not advance on its own and no other topics are published.
-
-    - ``stamp``: Time of the message [ns].
-
-    Returns:
-        The message as CDR bytes.
-    """
-    state = "broken" if status.fault else _state(status)
-    if status.fault:
-        level, message = DiagnosticStatus.ERROR, f"physics fault: {status.fault}; call ~/reset"
-    elif status.refused:
-        level, message = DiagnosticStatus.WARN, f"rejected a command: {status.last_refusal}"
-    elif loss:
-        level, message = DiagnosticStatus.WARN, loss
-    elif status.late:
-        level, message = DiagnosticStatus.WARN, "too slow for the configured real-time factor"
-    else:
-        level, message = DiagnosticStatus.OK, _SILENCE.get(state, state)
-    values = {
-        "state": state,
-        "real_time_factor": f"{status.real_time_factor:.3f}",
-        "wanted_real_time_factor": f"{status.wanted_factor:g}",
-        "missed_deadlines": str(status.missed),
-        "refused_commands": str(status.refused_total),
-        "last_refusal": status.last_refusal,
-        "unacknowledged_messages": str(lost),
-        "paused": str(status.paused).lower(),
-    }
-    if outside is not None:
-        values["loads_outside"] = ", ".join(f"{body}: {count}" for body, count in outside.items())
-    if skipped is not None:
-        values["skipped_images"] = ", ".join(f"{camera}: {count}" for camera, count in skipped.items())
-    statuses = [_status(f"{node}: simulation", level, message, scene, values)]
-    if recorder_fault:
-        statuses.append(_status(f"{node}: recorder", DiagnosticStatus.ERROR, recorder_fault, scene, {}))
-    return cdr.encode(DiagnosticArray, {"header": {"stamp": stamp}, "status": statuses})
-
-
-def _status(name: str, level: bytes, message: str, scene: str, values: dict[str, str]) -> dict[str, object]:
-    """Return the fields of a ``DiagnosticStatus``."""
-    return {
-        "level": level,
-        "name": name,
-        "message": message,
-        "hardware_id": scene,
-        "values": [{"key": key, "value": value} for key, value in values.items()],
-    }
-
-
-def _state(status: Status) -> str:
-    if status.paused:
-        return "paused"
-    return "lockstep" if status.lockstep else "running"

@@ -30,7 +30,7 @@ from tactile_sim.ros.pad_input import (  # noqa: E402
     PadInput,
     StreamError,
     pad_inputs,
-    pillar_forces,  # noqa: E402
+    pillar_forces,
 )
 from tactile_sim.simulation import Simulation  # noqa: E402
 from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction  # noqa: E402

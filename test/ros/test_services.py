@@ -18,7 +18,7 @@ from tactile_sim.srv import SetBodyState, SetEquality, SetMocapPose  # noqa: E40
 from tactile_sim import config  # noqa: E402
 from tactile_sim.errors import TactileSimError  # noqa: E402
 from tactile_sim.ros.services import (  # noqa: E402
-    DeferredService,  # noqa: E402
+    DeferredService,
     fields,
     offer_actions,
     service_class,
@@ -26,10 +26,7 @@ from tactile_sim.ros.services import (  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 from tactile_sim.simulation.action import Action  # noqa: E402
 from tactile_sim.simulation.actions import ACTIONS  # noqa: E402
-from tactile_sim.simulation.runner import (
-    Output,  # noqa: E402
-    Runner,  # noqa: E402
-)
+from tactile_sim.simulation.runner import Output, Runner  # noqa: E402
 from tactile_sim.view.scene.from_model import scene_of_simulation  # noqa: E402
 
 SERVED = [action for action in ACTIONS.values() if action.service]

@@ -12,7 +12,7 @@ from geometry_msgs.msg import Pose, Quaternion, Twist  # noqa: E402
 from rclpy.qos import QoSProfile  # noqa: E402
 from rosgraph_msgs.msg import Clock  # noqa: E402
 from sensor_msgs.msg import JointState, PointCloud2  # noqa: E402
-from std_srvs.srv import SetBool, Trigger  # noqa: E402
+from std_srvs.srv import SetBool  # noqa: E402
 from support.published import published  # noqa: E402
 from support.ros import stamp, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileFrame  # noqa: E402
@@ -228,12 +228,3 @@ def test_built_in_motion_does_not_depend_on_subscribers(ros):
     alone, in_company = (motion(ros, crowd) for crowd in (False, True))
     assert len(alone) == 201
     assert alone == in_company
-
-
-def test_tare_makes_present_readings_zero(ros):
-    arrays = ros.listen(TactileArray, "tactile/cube/array")
-    ros.run(scene="touch_cube.xml", skin={"scales": {"cube": 0.05}}, real_time_factor=0.0)
-    wait_for(lambda: arrays and stamp(arrays[-1]) > 3 * 10**9)
-    assert np.abs(arrays[-1].data).max() > 0.1
-    assert ros.call(Trigger, "/tactile_sim/tare").success
-    wait_for(lambda: np.abs(arrays[-1].data).max() < 1e-3, "zero")
