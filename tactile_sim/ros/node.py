@@ -92,9 +92,9 @@ def run(
         if cameras:
             stack.callback(cameras.close)
         publishers = Publishers(node, simulation, recording, cameras)
-        stack.callback(publishers.close)
+        stack.callback(publishers.outlets.close)
         if rosbag2_qos:
-            write_qos_overrides(rosbag2_qos, publishers.profiles())
+            write_qos_overrides(rosbag2_qos, publishers.outlets.profiles())
         view = None
         if web:
             view = ViewPublisher.open(simulation, endpoint, folder)

@@ -10,7 +10,6 @@ from functools import cache
 import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
-from rclpy.qos import QoSProfile
 
 from tactile_sim.ros import cdr
 from tactile_sim.ros.commands import Senders
@@ -85,7 +84,8 @@ class Publishers(Output):
             * (physics if topic.stream in FIRST else simulation.schedule.rate(topic.stream))
             for topic in topics
         }
-        self._outlets = Outlets(node, in_order, simulation.observe(), rates, recorded, cameras)
+        self.outlets = Outlets(node, in_order, simulation.observe(), rates, recorded, cameras)
+        """Publishers of the topics; close them before the node is destroyed."""
         self._unheard_since = math.inf
         """Wall time since which the recorder lacks a subscription [s]."""
         self._reported_loss = 0
@@ -94,14 +94,14 @@ class Publishers(Output):
     def set_runner(self, runner: Runner) -> None:
         """Set the loop that runs the simulation; must be called before the loop runs."""
         self._status = runner.status
-        self._outlets.may_skip = lambda: runner.paced
+        self.outlets.may_skip = lambda: runner.paced
 
     # -- the loop's output -----------------------------------------------------------------------------------
 
     def subscribed(self) -> set[str]:
         """Return the streams that have subscribers, and report if the recorder is no longer one of them."""
-        streams = self._outlets.subscribed()
-        topic = self._outlets.unheard() if self._is_recorded and not self.recorder_fault else ""
+        streams = self.outlets.subscribed()
+        topic = self.outlets.unheard() if self._is_recorded and not self.recorder_fault else ""
         now = time.monotonic()
         self._unheard_since = min(self._unheard_since, now) if topic else math.inf
         if now - self._unheard_since > END_PATIENCE:
@@ -111,7 +111,7 @@ class Publishers(Output):
 
     def new_subscribers(self) -> bool:
         """Return whether a topic has gained a subscriber since it was last published."""
-        return bool(self._outlets.new_subscribers())
+        return bool(self.outlets.new_subscribers())
 
     def expects_commands(self) -> bool:
         """Return whether a command topic has a publisher."""
@@ -125,19 +125,19 @@ class Publishers(Output):
         self._quiet_since = time.monotonic()
         first, others = list(FIRST), sorted(streams.difference(FIRST))
         if "tf" not in streams:
-            self._bodies = self._carriers(self._outlets.frames(others))
+            self._bodies = self._carriers(self.outlets.frames(others))
             if not len(self._bodies):
                 first.remove("tf")
-        self._outlets.send(filter(self._on, [*first, *others]), snapshot)
+        self.outlets.send(filter(self._on, [*first, *others]), snapshot)
         self._bodies = None
 
     def publish_to_new(self, snapshot: Snapshot) -> None:
         """Encode a snapshot for the topics that have gained a subscriber since their last message."""
-        self._outlets.send_to_new(self._on, snapshot)
+        self.outlets.send_to_new(self._on, snapshot)
 
     def dispatch(self) -> None:
         """Start to publish the encoded messages in another thread."""
-        self._outlets.dispatch()
+        self.outlets.dispatch()
 
     def publish_while_stopped(self, stamp: int) -> None:
         """Publish diagnostics at their rate in wall time while all other topics are silent.
@@ -146,7 +146,7 @@ class Publishers(Output):
         """
         now = time.monotonic()
         rate = self._simulation.settings.rates.diagnostics
-        if (now - self._quiet_since) * rate >= 1.0 and "diagnostics" in self._outlets.subscribed():
+        if (now - self._quiet_since) * rate >= 1.0 and "diagnostics" in self.outlets.subscribed():
             self._quiet_since = now
             self._send_now(("diagnostics",), stamp)
 
@@ -166,34 +166,20 @@ class Publishers(Output):
         starting = start_clock and self._on("clock")
         self._first_clock = 1 if starting else 0
         end = time.monotonic() + patience
-        while not (ready := self._outlets.all_heard_by(recorder)):
+        while not (ready := self.outlets.all_heard_by(recorder)):
             if time.monotonic() > end or stopping():
                 break
             if starting:
-                self._outlets.publish("clock", _Instant(0))
-                self._outlets.dispatch()
+                self.outlets.publish("clock", _Instant(0))
+                self.outlets.dispatch()
             time.sleep(REFRESH)
-        self._outlets.new_subscribers()
+        self.outlets.new_subscribers()
         self._is_recorded = ready
         return ready
 
-    def flush(self, patience: float, given_up: Callable[[], bool] = lambda: False) -> list[str]:
-        """Wait until subscribers have acknowledged all messages.
-
-        - ``patience``: Maximum time to wait [s of wall time].
-
-        Returns:
-            Names of the topics with messages that were not acknowledged.
-        """
-        return self._outlets.flush(patience, given_up)
-
-    def profiles(self) -> dict[str, QoSProfile]:
-        """Return the QoS of each topic that is not latched, by its full name."""
-        return self._outlets.profiles()
-
     def loss(self) -> str:
         """Return how many messages were lost because subscribers did not receive; empty if none was."""
-        if not (lost := self._outlets.lost()):
+        if not (lost := self.outlets.lost()):
             return ""
         worst = max(lost, key=lost.__getitem__)
         count = counted(sum(lost.values()), "message")
@@ -201,11 +187,7 @@ class Publishers(Output):
 
     def finish(self) -> None:
         """Wait until all messages have been passed to the middleware."""
-        self._outlets.finish()
-
-    def close(self) -> None:
-        """Stop publishing; must be called before the node is destroyed."""
-        self._outlets.close()
+        self.outlets.finish()
 
     def warn(self, message: str) -> None:
         """Log a rejected command. The same message is logged at most once per second."""
@@ -235,8 +217,8 @@ class Publishers(Output):
 
     def _send_now(self, streams: Iterable[str], stamp: int) -> None:
         """Publish messages without a snapshot on the streams that are on, with a stamp [ns]."""
-        self._outlets.send(filter(self._on, streams), _Instant(stamp))
-        self._outlets.dispatch()
+        self.outlets.send(filter(self._on, streams), _Instant(stamp))
+        self.outlets.dispatch()
 
     def _diagnostics(self, snapshot: Snapshot) -> bytes:
         """Encode a DiagnosticArray with the simulation's status and, if the recorder failed, the recorder's.
@@ -247,7 +229,7 @@ class Publishers(Output):
         published.
         """
         status, simulation = self._status(), self._simulation
-        lost = sum(self._outlets.lost().values())
+        lost = sum(self.outlets.lost().values())
         loss = self.loss() if lost > self._reported_loss else ""
         self._reported_loss = lost
         state = "broken" if status.fault else "paused" if status.paused else "running"

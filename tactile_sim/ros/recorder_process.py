@@ -151,11 +151,11 @@ def flush(recorder: RecorderProcess | None, publishers: Publishers, node: Node, 
     def is_lost() -> bool:
         return recorder is not None and bool(recorder.fault)
 
-    if not publishers.flush(FLUSH) or not recording or is_lost():
+    if not publishers.outlets.flush(FLUSH) or not recording or is_lost():
         return
     patience = FLUSH_RECORDED if recorder else FLUSH_BAG
     node.get_logger().info(f"waiting up to {patience:g} s until the recorder has received all messages")
-    if (late := publishers.flush(patience, is_lost)) and not is_lost():
+    if (late := publishers.outlets.flush(patience, is_lost)) and not is_lost():
         node.get_logger().warning(
             f"the bag may lack the last messages of {counted(len(late), 'topic')}, such as {late[0]}:"
             f" the recorder has not acknowledged them within {patience:g} s"
