@@ -478,10 +478,7 @@ class Decoder:
         return self.build(iter(flat)), position
 
     def read_columns(self, data: memoryview, position: int) -> tuple[Any, int]:
-        """Read a sequence of structs, and return Columns and the position after the sequence.
-
-        - ``position``: Offset in ``data`` at which the sequence begins [bytes].
-        """
+        """Read a sequence of structs, and return Columns and the position after the sequence."""
         count, position = _read_count(data, position)
         if len(self.parts) == 1 and isinstance(self.parts[0], Run):
             columns, position = _read_run_sequence(self.parts[0], data, position, count)
@@ -577,7 +574,6 @@ def _read_run_sequence(run: Run, data: memoryview, position: int, count: int) ->
     All structs except the first have the same padding, because they start at the same offset modulo their
     largest alignment.
 
-    - ``position``: Offset in ``data`` of the first struct, before its padding [bytes].
 
     Returns:
         One array (count, ...) per leaf of the run, and the position after the last struct.

@@ -122,10 +122,7 @@ def _entry_name(topic: str) -> str:
 
 
 def _groups(sizes: Mapping[str, int]) -> Iterator[list[str]]:
-    """Divide topics into groups, each of which is read in one pass.
-
-    - ``sizes``: Size of each topic [bytes].
-    """
+    """Divide topics into groups, each of which is read in one pass."""
     group: list[str] = []
     for name in sorted(sizes):
         if group and sum(sizes[other] for other in group) + sizes[name] > TOGETHER:
@@ -137,10 +134,7 @@ def _groups(sizes: Mapping[str, int]) -> Iterator[list[str]]:
 
 
 def check_memory(path: Path, sizes: Mapping[str, int]) -> None:
-    """Check that the largest topic fits into the free memory.
-
-    - ``sizes``: Size of each topic [bytes].
-    """
+    """Check that the largest topic fits into the free memory."""
     largest = max(sizes, key=sizes.__getitem__, default=None)
     room = _free_memory()
     if largest is not None and room is not None and NEEDED * sizes[largest] > room:

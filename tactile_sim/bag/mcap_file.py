@@ -68,11 +68,7 @@ def chunk_size(head: bytes) -> int:
 
 
 def next_chunk(file: BinaryIO, place: int, size: int) -> int:
-    """Return the offset of the next complete chunk, or ``size`` if there is none.
-
-    - ``place``: Offset at which the search starts [bytes].
-    - ``size``: Offset at which the search ends, such as the size of the file [bytes].
-    """
+    """Return the offset of the next complete chunk, or ``size`` if there is none."""
     mark = bytes([Opcode.CHUNK])
     while place < size:
         file.seek(place)
@@ -88,10 +84,7 @@ def next_chunk(file: BinaryIO, place: int, size: int) -> int:
 
 
 def last_place(file: BinaryIO, mark: bytes, size: int) -> int:
-    """Return the offset of the last occurrence of ``mark`` in a file, or ``size`` if there is none.
-
-    - ``size``: Size of the file [bytes].
-    """
+    """Return the offset of the last occurrence of ``mark`` in a file, or ``size`` if there is none."""
     place = size
     while place > 0:
         place = max(0, place - _WINDOW)
@@ -407,11 +400,7 @@ class McapWriter:
     def write(
         self, channel: int, log_time: int, data: bytes | memoryview, publish_time: int | None = None
     ) -> None:
-        """Add a message to the open chunk, and end the chunk if it is full.
-
-        - ``log_time``: Log time [ns].
-        - ``publish_time``: Publish time [ns]; the log time by default.
-        """
+        """Add a message to the open chunk, and end the chunk if it is full."""
         self._drop_draft()
         chunk = self._chunk
         if not chunk.index:
@@ -440,8 +429,6 @@ class McapWriter:
 
         Use this for messages whose log times may still change. They stay in the file if the process is
         killed.
-
-        - ``messages``: Channel, log time [ns] and serialized data of each message.
         """
         self.end_chunk()
         before = {name: deepcopy(getattr(self, name)) for name in _STATE}

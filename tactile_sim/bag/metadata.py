@@ -56,11 +56,7 @@ class TopicInfo:
 
 
 def information(file: str, start: int, stop: int, topics: list[TopicInfo]) -> dict[str, Any]:
-    """Return rosbag2's description of a bag.
-
-    - ``start``: First log time [ns].
-    - ``stop``: Last log time [ns].
-    """
+    """Return rosbag2's description of a bag."""
     times = {
         "duration": {"nanoseconds": stop - start},
         "starting_time": {"nanoseconds_since_epoch": start},

@@ -59,10 +59,7 @@ class BagWriter:
         return channel
 
     def write(self, topic: int, log_time: int, data: bytes) -> None:
-        """Add a message to a topic.
-
-        - ``log_time``: Log time [ns]. Negative times are stored as 0.
-        """
+        """Add a message to a topic."""
         with _BagErrors(self.folder):
             self._file.write(topic, max(log_time, 0), data)
         self._changed = True
@@ -72,8 +69,6 @@ class BagWriter:
 
         The function is called at each write to disk. The messages that it returns replace those that it
         returned before. They stay in the bag if the process is killed. Use :meth:`write` for final messages.
-
-        - ``messages``: Returns the topic id, log time [ns] and CDR bytes of each message.
         """
         self._draft = messages
         self._changed = True
@@ -185,10 +180,7 @@ class BackgroundWriter:
         return bool(self._fault)
 
     def write(self, messages: Sequence[tuple[int, int, Data]]) -> None:
-        """Queue messages for writing. Wait if `MAX_WAITING` bytes are already queued.
-
-        - ``messages``: Topic id, log time [ns] and data of each message.
-        """
+        """Queue messages for writing. Wait if `MAX_WAITING` bytes are already queued."""
         size = sum(len(data) for _, _, data in messages if isinstance(data, bytes))
         with self._changed:
             self._changed.wait_for(lambda: self._waiting < MAX_WAITING or self._fault)

@@ -59,8 +59,6 @@ class ActuatorCommands:
     def set_controls(self, name: str, targets: Sequence[float], controls: np.ndarray) -> None:
         """Set the controls of a tendon or actuator.
 
-        - ``targets``: Position [m or rad], velocity [m/s or rad/s] and effort [N or N m]; NaN for no
-          target.
         - ``controls``: (nu,) controls, modified in place.
         """
         values = np.asarray(targets, float)
@@ -159,7 +157,6 @@ class Grips:
 
         - ``qpos``: (joints,) addresses of the joints in ``qpos``.
         - ``dofs``: (joints,) addresses of the joints in ``qvel``.
-        - ``timestep``: Time step [s].
         """
         self._table, self._qpos, self._dofs, self._timestep = drives, qpos, dofs, timestep
         self._last = 0
@@ -198,9 +195,6 @@ class Grips:
 
         - ``joints``: (k,) Indices of joints that passed `check`.
         - ``start``: (k,) Current set points [m or rad].
-        - ``target``: Target position [m or rad].
-        - ``effort``: Maximum effort on each joint [N or N m]; may be infinite.
-        - ``velocity``: Maximum velocity of the set point [m/s or rad/s]; may be infinite.
 
         Returns:
             Number of the grip, see `owner`.
@@ -479,10 +473,7 @@ class Commander:
         self._choose_tracking()
 
     def follow(self, trajectory: JointTrajectory, engine: EngineArrays, delay: float = 0.0) -> None:
-        """Start to follow a trajectory from the current set points.
-
-        - ``delay``: Time until the trajectory starts [s]; negative if its start is in the past.
-        """
+        """Start to follow a trajectory from the current set points."""
         joints = self.indices(trajectory.joints)
         position, velocity = engine.qpos[self.qpos[joints]].copy(), engine.qvel[self.dofs[joints]].copy()
         target = self._targets[joints, POSITION]
@@ -506,9 +497,6 @@ class Commander:
         """Let joints approach a position with limited effort; this ends a trajectory that moves any of them.
 
         - ``joints``: (k,) indices of joints that passed ``grips.check``.
-        - ``position``: Target position [m or rad].
-        - ``effort``: Maximum effort on each joint [N or N m]; may be infinite.
-        - ``velocity``: Maximum velocity of the set points [m/s or rad/s]; may be infinite.
 
         Returns:
             Number of the grip, see `Grips.owner`.

@@ -60,7 +60,6 @@ class TrajectoryGoal:
 
         - ``path``: (k, 2) tolerances of position and velocity along the path; see `tolerances`.
         - ``goal``: (k, 2) tolerances of position and velocity at the end.
-        - ``patience``: Time after the end within which the goal tolerances must be met [s]; 0 for no limit.
         - ``watch``: Called in each step with the set points and the current values of position and
           velocity, each (k, 2).
         """

@@ -38,10 +38,7 @@ class KeyframeMotion:
     interval = 0.01
 
     def __init__(self, model: mujoco.MjModel, names: Names, keyframes: Sequence[str], period: float):
-        """Prepare a loop through keyframes.
-
-        - ``period``: Duration of the loop [s].
-        """
+        """Prepare a loop through keyframes."""
         self._controls = model.key_ctrl[[names.keyframe_id(name) for name in keyframes]]
         self._interval = period / len(keyframes)
 

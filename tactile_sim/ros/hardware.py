@@ -328,10 +328,7 @@ class HardwareTopics:
     """
 
     def __init__(self, node: Node, simulation: Simulation, driven: Collection[str], stamp: int):
-        """Publish the layouts of all pads.
-
-        - ``stamp``: Stamp of the layouts [ns].
-        """
+        """Publish the layouts of all pads."""
         skin, topics = simulation.skin, {topic.name: topic for topic in pad_topics(simulation)}
         readings = np.zeros((len(skin.positions), simulation.functions.channels), np.float32)
         states = simulation.pad_states.pads
@@ -368,7 +365,6 @@ class HardwareTopics:
         - ``readings``: (n, channels) readings in the unit of the pad's touch function.
         - ``forces``: (n, 3) force on each taxel along its first tangent, second tangent and inward normal
           [N].
-        - ``stamp``: Time at which the readings were measured [ns].
         """
         self._set(name, readings, stamp)
         driven = self._driven[name]
@@ -382,10 +378,7 @@ class HardwareTopics:
                 publisher.publish(topic.make(self._readings))
 
     def invalidate(self, name: str, stamp: int) -> None:
-        """Set the readings of a pad to NaN and mark them as invalid, for the next ``tactile/frame``.
-
-        - ``stamp``: Time of the change [ns].
-        """
+        """Set the readings of a pad to NaN and mark them as invalid, for the next ``tactile/frame``."""
         self._set(name, np.nan, stamp)
 
     def _set(self, name: str, readings: np.ndarray | float, stamp: int) -> None:

@@ -61,10 +61,7 @@ class Monitor:
         return self.state.has_data and all(client.service_is_ready() for client in self._clients.values())
 
     def spin(self, duration: float) -> None:
-        """Process incoming messages for the specified time.
-
-        - ``duration``: Wall time to spend [s].
-        """
+        """Process incoming messages for the specified time."""
         end = time.monotonic() + duration
         while (left := end - time.monotonic()) > 0:
             self._executor.spin_once(timeout_sec=left)

@@ -64,11 +64,7 @@ def run(
     rosbag2_qos: Path | None = None,
     out: Path | None = None,
 ) -> int:
-    """Run the node until a signal arrives or the duration has elapsed.
-
-    - ``duration``: Simulation time after which the node ends [s], or earlier after a physics fault; None
-      for no limit.
-    """
+    """Run the node until a signal arrives or the duration has elapsed."""
     gc.freeze()  # exclude the objects of modules, which would slow down the collection below by 0.2 s
     arguments = list(ros_args)
     if config_file is not None:
@@ -264,10 +260,7 @@ class TwinWatch:
     """
 
     def __init__(self, node: Node, warn: Callable[[str], object], interval: float = INTERVAL):
-        """Start a timer that looks for other nodes in the ROS graph.
-
-        - ``interval``: Interval between two queries [s of wall time].
-        """
+        """Start a timer that looks for other nodes in the ROS graph."""
         self._node, self._warn = node, warn
         self.looks_left = LOOKS
         self._clients: dict[str, Client] = {}

@@ -73,10 +73,7 @@ class Queue:
         """Number of messages in the queue that may not have been acknowledged."""
 
     def has_room(self, patience: float) -> bool:
-        """Return whether the next message drops none that was not acknowledged.
-
-        - ``patience``: Maximum time to wait for acknowledgments if the queue is full [s].
-        """
+        """Return whether the next message drops none that was not acknowledged."""
         if self._waiting < self._depth / 2:
             return True
         is_full = self._waiting >= self._depth
@@ -85,10 +82,7 @@ class Queue:
         return not is_full or self._waiting == 0
 
     def acknowledged(self, patience: float) -> bool:
-        """Wait until subscribers have acknowledged all messages, and return whether they have.
-
-        - ``patience``: Maximum time to wait [s].
-        """
+        """Wait until subscribers have acknowledged all messages, and return whether they have."""
         end = time.monotonic() + patience
         # rclpy holds the interpreter lock while it waits, so poll.
         while not self.publisher.wait_for_all_acked(_NO_WAIT):
@@ -111,9 +105,6 @@ class Sender:
     Publishing takes about 25 µs of CPU time per message, most of it to wake up subscribers. The thread needs
     the interpreter lock, so call `start` just before the main thread releases it for longer. `close` must be
     called before the publishers are destroyed.
-
-    - ``patience``: Maximum time to wait for the subscribers of a full queue before messages are dropped
-      [s]. The sender waits only once until they receive again.
     """
 
     def __init__(self, patience: float) -> None:
@@ -223,7 +214,6 @@ class Outlets:
     startup, to publish latched messages and to measure the sizes of the others. A `Sender` publishes
     in its own thread, so `close` must be called before the node is destroyed.
 
-    - ``rates``: Rate of each stream [Hz of wall time].
 
     Attributes:
         may_skip: Returns whether to skip an image of a camera that is not finished with the previous one.
@@ -350,8 +340,6 @@ class Outlets:
 
     def flush(self, patience: float, given_up: Callable[[], bool] = lambda: False) -> list[str]:
         """Wait until subscribers have acknowledged all messages.
-
-        - ``patience``: Maximum time to wait [s of wall time].
 
         Returns:
             Names of the topics with messages that were not acknowledged.

@@ -194,7 +194,6 @@ class MeasuredPad:
 
         - ``forces``: (n, 3) force on each taxel along its first tangent, second tangent and inward normal
           [N].
-        - ``stamp``: Time of the measurement [ns], which must not decrease between calls.
         """
         on_body = np.einsum("nk,nki->ni", forces * [1.0, 1.0, -1.0], self._axes)
         self.wrench = np.concatenate([on_body.sum(axis=0), np.cross(self._positions, on_body).sum(axis=0)])

@@ -76,8 +76,6 @@ def offer(
     Parameters have dynamic types so that integers are accepted for floats. Rates above the number of physics
     steps per second are clamped here, with a log message unless they are defaults. Later attempts to set such
     a rate are rejected.
-
-    - ``steps_per_second``: Maximum rate of a topic [Hz].
     """
     current, keys = settings.within(steps_per_second), settings.keys
     for line in settings.rates_above(steps_per_second):

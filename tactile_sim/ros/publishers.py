@@ -140,10 +140,7 @@ class Publishers(Output):
         self.outlets.dispatch()
 
     def publish_while_stopped(self, stamp: int) -> None:
-        """Publish diagnostics at their rate in wall time while all other topics are silent.
-
-        - ``stamp``: Simulation time [ns].
-        """
+        """Publish diagnostics at their rate in wall time while all other topics are silent."""
         now = time.monotonic()
         rate = self._simulation.settings.rates.diagnostics
         if (now - self._quiet_since) * rate >= 1.0 and "diagnostics" in self.outlets.subscribed():
@@ -157,8 +154,6 @@ class Publishers(Output):
         self, recorder: str, patience: float, stopping: Callable[[], bool], start_clock: bool = False
     ) -> bool:
         """Wait until a recorder has subscribed to every topic.
-
-        - ``patience``: Maximum time to wait [s of wall time].
 
         Returns:
             Whether the recorder has subscribed to every topic.
@@ -207,10 +202,7 @@ class Publishers(Output):
         self._send_now(("clock", "diagnostics"), stamp)
 
     def lose_recorder(self, fault: str, stamp: int) -> None:
-        """Log that the recorder ended or stopped to receive, and report it in the diagnostics from then on.
-
-        - ``stamp``: Time of the diagnostics that are published immediately [ns].
-        """
+        """Log why the recorder lost messages, and report it in the diagnostics from then on."""
         self.recorder_fault = fault
         self._node.get_logger().error(f"{fault}; the simulation continues")
         self._send_now(("diagnostics",), stamp)

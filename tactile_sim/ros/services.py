@@ -52,10 +52,7 @@ def as_twist(row: np.ndarray) -> Twist:
 
 
 def as_time(stamp: int) -> Time:
-    """Convert a stamp to a time message.
-
-    - ``stamp``: Time [ns].
-    """
+    """Convert a stamp to a time message."""
     seconds, nanoseconds = divmod(stamp, 10**9)
     return Time(sec=seconds, nanosec=nanoseconds)
 

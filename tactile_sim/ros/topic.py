@@ -32,10 +32,7 @@ class Topic(NamedTuple):
 
 
 def header(frame: Any, stamp: Any = cdr.STAMP) -> dict[str, Any]:
-    """Return the fields of a message header.
-
-    - ``stamp``: Simulation time [ns]. Defaults to a placeholder for the snapshot's stamp.
-    """
+    """Return the fields of a message header."""
     return {"stamp": stamp, "frame_id": frame}
 
 
@@ -61,10 +58,7 @@ def filled(
 def latched(
     message_type: type, name: str, fields: Callable[[int], Mapping[str, Any]], again_after: str = ""
 ) -> Topic:
-    """Declare a latched topic, which is published once at startup.
-
-    - ``fields``: Returns the fields of the message for a stamp [ns].
-    """
+    """Declare a latched topic, which is published once at startup."""
     return Topic(
         ONCE,
         message_type,

@@ -106,20 +106,14 @@ class Pace:
         self.set_factor(factor, 0.0)
 
     def set_factor(self, factor: float, now: float) -> None:
-        """Set the real-time factor.
-
-        - ``now``: Current simulation time [s].
-        """
+        """Set the real-time factor."""
         self.factor = factor
         self.reaction = REACTION * min(factor or 1.0, 1.0)
         """Longest simulation time between two checks for requests [s]."""
         self.anchor(now)
 
     def anchor(self, now: float) -> None:
-        """Restart pacing from the current time, for example after a pause.
-
-        - ``now``: Current simulation time [s].
-        """
+        """Restart pacing from the current time, for example after a pause."""
         self._wall = time.monotonic()
         self._simulated = now
 
@@ -128,8 +122,6 @@ class Pace:
 
         If the simulation lags behind wall time by more than `LATE`, the lost time is dropped and counted in
         ``missed``.
-
-        - ``now``: Current simulation time [s].
         """
         if self.factor == 0.0:
             return 0.0
@@ -140,10 +132,7 @@ class Pace:
         return max(wait, 0.0)
 
     def measured(self, now: float) -> float:
-        """Return the average real-time factor since the previous call, or since the start in the first call.
-
-        - ``now``: Current simulation time [s].
-        """
+        """Return the average real-time factor since the previous call or, at first, since the start."""
         wall, simulated = self._window
         self._window = (time.monotonic(), now)
         return (now - simulated) / max(self._window[0] - wall, 1e-9)
@@ -277,8 +266,6 @@ class Runner:
 
         After a physics fault, time is stopped until a reset. With a duration, which would never be reached
         then, this method returns instead; see `fault`.
-
-        - ``duration``: Simulation time at which to return [s]; unlimited by default.
         """
         self._ends_at_fault = duration is not None
         self._pace.anchor(self.simulation.time)

@@ -120,7 +120,6 @@ def _contact_markers(
     - ``contacts``: (n, WIDTH) quantities of the contacts, as in ``Contacts.values``.
     - ``ends``: (a, 2, 3) start and end of the arrows [m].
     - ``kinds``: (a,) kinds of the arrows, indices into `_LOOKS`.
-    - ``reach``: Length [m] to which the longest arrow is shortened, and all others by the same factor.
 
     Returns:
         Keys (m, 4) int32 with one row per marker: index into `_LOOKS`, id, index of its first point, and

@@ -22,10 +22,7 @@ from tactile_sim.simulation import Simulation, Snapshot
 
 
 def clock_topic(least: Callable[[], int] = lambda: 0) -> Topic:
-    """Return ``/clock``, which publishes the simulation time.
-
-    - ``least``: Returns a lower bound [ns]; a smaller simulation time is published as this value.
-    """
+    """Return ``/clock``, which publishes the simulation time."""
     template = cdr.template(Clock, {"clock": cdr.STAMP})
     return Topic("clock", Clock, "/clock", lambda now: template.fill(max(now.stamp, least())))
 
