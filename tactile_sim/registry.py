@@ -23,7 +23,7 @@ GROUP = "tactile_sim.engines"
 ENGINES = {
     "mujoco": "tactile_sim.engines.plugins:MujocoPlugin",
     "motrix": "tactile_sim.engines.plugins:MotrixPlugin",
-    "trifinger": "tactile_sim.trifinger.plugin:TrifingerPlugin",
+    "trifinger": "tactile_sim.trifinger.engine:TrifingerPlugin",
 }
 """Import paths of the plug-in classes of this package's engines, keyed by engine name."""
 

@@ -8,10 +8,13 @@ from support.errors import raises
 
 from tactile_sim.errors import TactileSimError
 from tactile_sim.trifinger import pinocchio_utils
-from tactile_sim.trifinger.finger_types_data import get_initial_joint_positions, get_valid_finger_types
-from tactile_sim.trifinger.robot.files import urdf_file
-from tactile_sim.trifinger.robot.kinematics import STEP, Kinematics
-from tactile_sim.trifinger.robot.spec import tip_link_names
+from tactile_sim.trifinger.finger_types_data import (
+    get_initial_joint_positions,
+    get_valid_finger_types,
+    tip_link_names,
+)
+from tactile_sim.trifinger.pinocchio_utils import STEP, Kinematics
+from tactile_sim.trifinger.scene import urdf_file
 
 
 def kinematics(finger_type):

@@ -3,7 +3,7 @@
 One finger presses on one face of the cube, the other two on the opposite face. Impedance control moves the
 tips along their paths: the joint torques are the transposed Jacobian times a spring-damper force at the tip.
 After contact the tips press with a specified force. The paths are fixed, so the cube must be within 0.03 m of
-the centre of the arena. It can be rotated about the vertical axis.
+the center of the arena. It can be rotated about the vertical axis.
 """
 
 from __future__ import annotations
@@ -17,13 +17,18 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.trifinger.robot.kinematics import Kinematics
-from tactile_sim.trifinger.workspace.objects import CUBE_MASS, CUBE_WIDTH
+from tactile_sim.engines import Engine
+from tactile_sim.trifinger.collision_objects import CUBE_MASS, get_pose
+from tactile_sim.trifinger.finger_types_data import tip_link_names
+from tactile_sim.trifinger.physics import FingerPhysics
+from tactile_sim.trifinger.pinocchio_utils import Kinematics
+from tactile_sim.trifinger.scene import urdf_file
+from tactile_sim.trifinger.tasks import CUBE_WIDTH
 
 STIFFNESS, DAMPING = 250.0, 6.0
 """Stiffness [N/m] and damping [N s/m] of the spring-damper force at each tip."""
 APART = 0.018
-"""Distance of the two tips on the same face from the centre of that face [m]."""
+"""Distance of the two tips on the same face from the center of that face [m]."""
 TIP_RADIUS = 0.009
 """Approximate radius of a tip [m]."""
 CLEARANCE = 0.035
@@ -79,7 +84,7 @@ class Grip:
         self._data = mujoco.MjData(self._model)
         self._height, self._times = height, times
         self._start = np.array(kinematics.forward_kinematics(np.asarray(joints, float)))
-        # The axis of the first joint points from the centre of the robot to the finger.
+        # The axis of the first joint points from the center of the robot to the finger.
         towards = kinematics.data.xaxis[:: len(self._tips)]
         places, self._inward, shares = _assign(towards, np.asarray(position), orientation)
         self._apart, self._near = (places - self._inward * gap for gap in (CLEARANCE, GAP))
@@ -111,14 +116,7 @@ class Grip:
         return out
 
     def _forces(self, time: float, tips: np.ndarray) -> np.ndarray:
-        """Return the desired tip forces (3, 3) [N] in the world frame, one row per finger.
-
-        They do not include the damping force.
-
-        Args:
-            time: Time since the start of the motion [s].
-            tips: (3, 3) tip positions in the world frame [m].
-        """
+        """Return the desired forces (3, 3) [N] at tip positions (3, 3) [m], without damping."""
         times = self._times
         if time < times.approach:
             return STIFFNESS * (_between(self._start, self._above, time / times.approach) - tips)
@@ -141,15 +139,41 @@ class Grip:
         return STIFFNESS * (self._touching + rise - tips) + pressing * self._press + self._weight
 
 
+class GraspMotion:
+    """Built-in motion of the node: a `Grip`, planned for the pose of the cube at the start of the motion."""
+
+    interval = 0.0
+
+    def __init__(self, physics: FingerPhysics):
+        """Create the motion of a robot with three fingers, with a cube in the scene."""
+        finger_type = physics.finger_type
+        self._kinematics = Kinematics(urdf_file(finger_type), tip_link_names(finger_type))
+        self._physics = physics
+        self._grip: Grip | None = None
+
+    def restart(self) -> None:
+        """Restart the motion; the next `act` plans a new grip."""
+        self._grip = None
+
+    def act(self, engine: Engine) -> None:
+        """Set the torques for the current time as the desired action. The first call also plans the grip."""
+        physics = self._physics
+        if self._grip is None:
+            position, orientation = get_pose(engine.model, engine.qpos, "cube")
+            self._grip = Grip(self._kinematics, physics.q, position, orientation.tolist())
+        physics.rules.rest()
+        physics.rules.desired[0] = self._grip.torques(engine.time, physics.q, physics.qd)
+
+
 def _assign(
     towards: np.ndarray, position: np.ndarray, orientation: Sequence[float]
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Assign the fingers to faces of the cube: one finger to a face, two to the opposite face.
+    """Assign one finger to a face of the cube and two to the opposite face.
 
     Of all such assignments, the function selects the one whose faces point most directly towards the fingers.
 
     Args:
-        towards: (3, 3) unit vectors from the centre of the robot to the fingers.
+        towards: (3, 3) unit vectors from the center of the robot to the fingers.
         position: (3,) position of the cube [m].
         orientation: Orientation of the cube, quaternion (x, y, z, w).
 
@@ -177,10 +201,7 @@ def _assign(
 
 
 def _smooth(part: float) -> float:
-    """Return the progress (0 to 1) of a minimum-jerk motion after a fraction ``part`` of its duration.
-
-    Fractions outside 0 to 1 are clamped.
-    """
+    """Return the progress of a minimum-jerk motion after a fraction of its duration, clamped to 0 to 1."""
     x = min(max(part, 0.0), 1.0)
     return x**3 * (10 - 15 * x + 6 * x * x)
 
