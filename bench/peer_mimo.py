@@ -112,7 +112,7 @@ def import_peer(checkout: Path) -> SimpleNamespace:
     return SimpleNamespace(
         touch=importlib.import_module("mimoTouch.touch").TrimeshTouch,
         envs=importlib.import_module("mimoEnv.envs.mimo_env"),
-        ours=importlib.import_module("tactile_sim.touch").TrimeshTouch,
+        ours=importlib.import_module("tactile_sim.mimo.touch").TrimeshTouch,
     )
 
 

@@ -82,3 +82,7 @@ def test_the_core_does_not_import_ros():
         for source, target in imports()
         if unit(target) == "ros" and ranks.get(unit(source), 0) < ranks["ros"] and unit(source) != "cli"
     ]
+
+
+def test_nothing_imports_the_names_of_other_libraries():
+    assert not [(source, target) for source, target in imports() if unit(target) in ("mimo", "trifinger")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from support.plots import ARM, ARM_IN_WORLD, FORCES, TIP, drawn, labels, made, points
 
-from tactile_sim import plots
+from tactile_sim.mimo import plots
 
 
 def test_overview_shows_magnitudes_by_colour_and_size(env):

@@ -8,8 +8,8 @@ import math
 import pytest
 from support.touch import BALL, env_of, free, touching
 
-from tactile_sim import plots
-from tactile_sim.touch import DiscreteTouch, Touch, TrimeshTouch
+from tactile_sim.mimo import plots
+from tactile_sim.mimo.touch import DiscreteTouch, Touch, TrimeshTouch
 
 ONE_CONTACT = "contact_id {0}"
 BOTH = {

@@ -8,9 +8,9 @@ from support.errors import raises
 from support.touch import CLASSES, pile, touching
 
 from tactile_sim import TactileSimError
+from tactile_sim.mimo.touch import DiscreteTouch, TrimeshTouch
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, TouchFunction
 from tactile_sim.skin.responses import PER_LOAD
-from tactile_sim.touch import DiscreteTouch, TrimeshTouch
 
 SCALES = {"*": 0.02}
 

@@ -10,8 +10,9 @@ import pytest
 from support.errors import raises
 from support.plots import made
 
-from tactile_sim import ConfigError, SceneError, plots
-from tactile_sim.touch import DiscreteTouch, TrimeshTouch
+from tactile_sim import ConfigError, SceneError
+from tactile_sim.mimo import plots
+from tactile_sim.mimo.touch import DiscreteTouch, TrimeshTouch
 
 import matplotlib.pyplot as plt  # isort: skip  # after plotting has selected the backend
 
@@ -57,11 +58,11 @@ def test_plot_requires_mj_forward(env):
 def test_touch_does_not_import_matplotlib_and_plots_keep_the_backend():
     code = """if True:
         import sys
-        import tactile_sim.touch
+        import tactile_sim.mimo.touch
         assert "matplotlib" not in sys.modules
         import matplotlib
         matplotlib.use("svg")
-        import tactile_sim.plots
+        import tactile_sim.mimo.plots
         assert matplotlib.get_backend() == "svg"
     """
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -8,7 +8,7 @@ from support.errors import raises
 from support.touch import BALL, CLASSES, env_of, free, touching
 
 from tactile_sim import TactileSimError
-from tactile_sim.touch import DiscreteTouch, TrimeshTouch
+from tactile_sim.mimo.touch import DiscreteTouch, TrimeshTouch
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from support.errors import raises
 from support.touch import BALL, BOX, CLASSES, TABLE, WEIGHT, env_of, free, sum_in_world, touching
 
 from tactile_sim import ConfigError, SceneError
-from tactile_sim.touch import DiscreteTouch, TrimeshTouch
+from tactile_sim.mimo.touch import DiscreteTouch, TrimeshTouch
 
 SETTLED = 1500
 """Number of steps after which a body that starts at most 1 mm above the floor is at rest.

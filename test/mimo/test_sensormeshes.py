@@ -11,8 +11,9 @@ import pytest
 import trimesh
 from support.errors import raises
 
-from tactile_sim import TactileSimError, sensorpoints
-from tactile_sim import sensormeshes as ours
+from tactile_sim import TactileSimError
+from tactile_sim.mimo import sensormeshes as ours
+from tactile_sim.mimo import sensorpoints
 
 FUNCTIONS = {
     "box": ours.mesh_box,
@@ -103,7 +104,7 @@ def test_invalid_argument_is_rejected_by_name():
 
 
 def test_trimesh_is_imported_on_first_use():
-    code = "import sys, tactile_sim.sensormeshes; sys.exit('trimesh' in sys.modules)"
+    code = "import sys, tactile_sim.mimo.sensormeshes; sys.exit('trimesh' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], timeout=120).returncode == 0
 
 

@@ -8,9 +8,10 @@ import pytest
 from support.errors import raises
 from support.touch import BALL, BOX, CLASSES, WEIGHT, env_of, free, pile, touching
 
-from tactile_sim import SceneError, sensormeshes
+from tactile_sim import SceneError
+from tactile_sim.mimo import sensormeshes
+from tactile_sim.mimo.touch import TrimeshTouch
 from tactile_sim.skin import Skin
-from tactile_sim.touch import TrimeshTouch
 
 CAPPED = '<geom type="box" size=".1 .06 .03"/><geom type="sphere" size=".05" pos=".1 0 0"/>'
 

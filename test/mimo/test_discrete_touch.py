@@ -7,8 +7,9 @@ import pytest
 from support.errors import raises
 from support.touch import BALL, WEIGHT, env_of, free, pile, sum_in_world, touching
 
-from tactile_sim import ConfigError, SceneError, sensorpoints
-from tactile_sim.touch import DiscreteTouch, scale_linear
+from tactile_sim import ConfigError, SceneError
+from tactile_sim.mimo import sensorpoints
+from tactile_sim.mimo.touch import DiscreteTouch, scale_linear
 
 LEFT = '<geom name="left" size=".1" pos="-.08 0 0" euler="30 40 50"/>'
 TWO = LEFT + '<geom name="right" size=".1" pos=".08 0 0"/>'

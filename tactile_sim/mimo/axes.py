@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
@@ -16,12 +17,11 @@ from mpl_toolkits.mplot3d.art3d import Line3DCollection
 
 from tactile_sim.drawing import themes
 from tactile_sim.drawing.colors import MAP
-from tactile_sim.plots.readings import Readings, Sensors
 
-COLOURS = ListedColormap(plt.get_cmap(MAP)(np.linspace(0.86, 0.1, 256)), "felt")
-"""Colour map from amber to near black: inferno without its ends, which are hard to see on white or black."""
+COLORS = ListedColormap(plt.get_cmap(MAP)(np.linspace(0.86, 0.1, 256)), "felt")
+"""Color map from amber to near black: inferno without its ends, which are hard to see on white or black."""
 DARK, BRIGHT = np.array([0.42, 0.48, 0.58]), np.array([0.85, 0.87, 0.91])
-"""Colours of unloaded sensors whose normals point away from the light and toward it, respectively."""
+"""Colors of unloaded sensors whose normals point away from the light and toward it, respectively."""
 LIGHT = np.array([0.35, -0.55, 0.76])
 """Unit vector (3,) toward the light."""
 STYLE: dict[Any, Any] = {
@@ -45,8 +45,42 @@ WIDEST = 14.0
 """Maximum diameter of a dot [points]."""
 
 
+@dataclass(frozen=True)
+class Sensors:
+    """Positions and normals of n sensors, all in one frame."""
+
+    positions: np.ndarray
+    """Positions of the sensors (n, 3) [m]."""
+    normals: np.ndarray
+    """Outward unit normals of the surface at the sensors, estimated from their positions (n, 3)."""
+    spacing: np.ndarray
+    """Approximate distance from each sensor to its nearest neighbor (n,) [m]; 0 for a single sensor."""
+
+
+@dataclass(frozen=True)
+class Readings(Sensors):
+    """Positions, normals and readings of n sensors, all in one frame."""
+
+    outputs: np.ndarray
+    """Reading of each sensor (n, channels). With three channels, it is a vector."""
+    quantity: str
+    """Name and unit of the measured quantity, such as ``normal force [N]``."""
+
+    @property
+    def magnitude(self) -> np.ndarray:
+        """Reading of each sensor if it is a scalar, or the length of its vector (n,)."""
+        return self.outputs[:, 0] if self.outputs.shape[1] == 1 else np.linalg.norm(self.outputs, axis=1)
+
+    @property
+    def nonzero(self) -> np.ndarray:
+        """Indices (k,) of the sensors with nonzero readings, in ascending order of absolute value."""
+        strength = np.abs(self.magnitude)
+        order = np.argsort(strength, kind="stable")
+        return order[strength[order] > 0]
+
+
 def canvas(title: str, frame: str) -> tuple[Figure, Axes3D]:
-    """Create a figure with 3D axes in metres and space for a colour bar on the right.
+    """Create a figure with 3D axes in meters and space for a color bar on the right.
 
     Args:
         title: Title of the axes.
@@ -92,7 +126,7 @@ def box(ax: Axes3D, middle: np.ndarray, size: np.ndarray, outline: np.ndarray, f
 
     Args:
         ax: Axes to change.
-        middle: Centre (3,) of the box [m].
+        middle: Center (3,) of the box [m].
         size: Size (3,) of the box [m].
         outline: Points (n, 3) that determine the zoom [m].
         fill: Fraction of the axes that the outline fills.
@@ -112,11 +146,11 @@ def _pixels(ax: Axes3D, points: np.ndarray) -> np.ndarray:
 
 
 def dots(ax: Axes3D, spacing: np.ndarray) -> np.ndarray:
-    """Return the diameters at which neighbouring dots touch each other.
+    """Return the diameters at which neighboring dots touch each other.
 
     Args:
         ax: Axes in which the dots are drawn.
-        spacing: Distance of each dot to its neighbours (n,) [m]; 0 for dots without neighbours.
+        spacing: Distance of each dot to its neighbors (n,) [m]; 0 for dots without neighbors.
 
     Returns:
         Diameters (n,) [points], from 2 to `WIDEST`.
@@ -177,13 +211,13 @@ def draw_arrows(ax: Axes3D, tails: np.ndarray, readings: Readings) -> None:
     magnitude = readings.magnitude[readings.nonzero]
     ax.add_collection3d(
         Line3DCollection(
-            lines, array=magnitude, cmap=COLOURS, norm=norm(readings), linewidths=1.3, label="readings"
+            lines, array=magnitude, cmap=COLORS, norm=norm(readings), linewidths=1.3, label="readings"
         )
     )
 
 
 def draw_discs(ax: Axes3D, readings: Readings, share: float) -> None:
-    """Draw nonzero readings as discs whose colour and size depend on the magnitude.
+    """Draw nonzero readings as discs whose color and size depend on the magnitude.
 
     Args:
         ax: Axes to draw in.
@@ -197,7 +231,7 @@ def draw_discs(ax: Axes3D, readings: Readings, share: float) -> None:
         *readings.positions[readings.nonzero].T,
         s=(share * growth * dots(ax, readings.spacing[readings.nonzero])) ** 2,
         c=magnitude,
-        cmap=COLOURS,
+        cmap=COLORS,
         norm=norm(readings),
         linewidths=0,
         depthshade=False,
@@ -214,15 +248,13 @@ def contact_points(ax: Axes3D, points: np.ndarray) -> None:
 
 
 def norm(readings: Readings) -> Normalize:
-    """Return a colour scale from the minimum reading or 0, whichever is smaller, to the maximum reading."""
+    """Return a color scale from the minimum reading or 0, whichever is smaller, to the maximum reading."""
     return Normalize(min(0.0, readings.magnitude.min()), max(0.0, readings.magnitude.max()) or 1.0)
 
 
-def colour_bar(fig: Figure, readings: Readings) -> None:
-    """Add a colour bar for the readings."""
+def color_bar(fig: Figure, readings: Readings) -> None:
+    """Add a color bar for the readings."""
     with plt.rc_context(STYLE):
-        bar = fig.colorbar(
-            ScalarMappable(norm(readings), COLOURS), cax=fig.add_axes((0.875, 0.25, 0.02, 0.5))
-        )
+        bar = fig.colorbar(ScalarMappable(norm(readings), COLORS), cax=fig.add_axes((0.875, 0.25, 0.02, 0.5)))
         bar.set_label(f"{readings.quantity} at each sensor")
         bar.outline.set_visible(False)

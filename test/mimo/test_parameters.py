@@ -10,7 +10,7 @@ from support.errors import raises
 from support.touch import BALL, BOX, CLASSES, env_of, free, touching
 
 from tactile_sim import ConfigError, TactileSimError
-from tactile_sim.touch import Touch, TrimeshTouch
+from tactile_sim.mimo.touch import Touch, TrimeshTouch
 
 GOOD = {"scales": {"ball": 0.03}, "touch_function": "force_vector", "response_function": "nearest"}
 

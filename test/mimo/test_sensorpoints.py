@@ -9,7 +9,7 @@ import pytest
 from support.errors import raises
 
 from tactile_sim import TactileSimError
-from tactile_sim import sensorpoints as ours
+from tactile_sim.mimo import sensorpoints as ours
 
 FUNCTIONS = {
     "box": ours.spread_points_box,

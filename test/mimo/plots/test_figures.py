@@ -18,8 +18,8 @@ from support.plots import (
     same_points,
 )
 
-from tactile_sim import plots
-from tactile_sim.touch import DiscreteTouch, TrimeshTouch
+from tactile_sim.mimo import plots
+from tactile_sim.mimo.touch import DiscreteTouch, TrimeshTouch
 
 
 def test_sensors_of_a_body_are_drawn_in_its_frame(env):

@@ -1,0 +1,1 @@
+"""The names of MIMo's touch library: `touch`, `sensorpoints`, `sensormeshes` and `plots`."""
