@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from tactile_sim.geometry.tree import NODE, boxes_of, tree
+from tactile_sim.geometry.solids import NODE, boxes_of, tree
 
 if TYPE_CHECKING:
     from tactile_sim.skin.taxels import Taxels

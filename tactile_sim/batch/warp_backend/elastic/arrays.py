@@ -29,7 +29,7 @@ class Cell:
 
 @wp.struct
 class Node:
-    """Node of a tree of boxes, with the fields of `geometry.tree.NODE`."""
+    """Node of a tree of boxes, with the fields of `geometry.solids.NODE`."""
 
     center: wp.vec3d
     half: wp.vec3d
