@@ -130,6 +130,26 @@ Layer::Result Layer::press(const Balance& load, double start) {
           highest + kBeyond * load.spacing * std::sqrt(plane.p1 * plane.p1 + plane.p2 * plane.p2)};
 }
 
+double Layer::adjust(double force, double u, double v, double spacing) {
+  points.pad();
+  double total = 0.0;
+  for (size_t k = 0; k < points.count; ++k) total += points.area[k];
+  Plane plane;
+  const Integrals sums = balance(points, {{0.0, 0.0, force}, {}, 1.0, spacing}, total, u, v, plane);
+  double sum = 0.0;
+  size_t kept = 0;
+  for (size_t k = 0; k < points.count; ++k) {
+    const double depth = plane.at(points.u[k], points.v[k]) - points.gap[k];
+    if (!(depth > 0.0)) continue;
+    pressed.force[kept] = points.area[k] * depth, pressed.taxel[kept] = pressed.taxel[k];
+    pressed.u[kept] = pressed.u[k], pressed.v[kept] = pressed.v[k];
+    sum += pressed.force[kept++];
+  }
+  pressed.count = kept;
+  for (size_t k = 0; k < kept; ++k) pressed.force[k] *= force / sum;
+  return std::abs(sums.u / sums.depth - u) + std::abs(sums.v / sums.depth - v);
+}
+
 // Change x and y of the points to u and v, and return the sum of the areas.
 TACTILE_WIDE double Layer::project(double lean_u, double lean_v) {
   Lanes total{};

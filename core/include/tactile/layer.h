@@ -81,6 +81,10 @@ class Layer {
   // Find the pressures at `points`, whose coordinates are changed from x and y to u and v, and sum them up by
   // taxel in `pressed`. Starts with the indentation `start` [m].
   Result press(const Balance& balance, double start);
+  // Change the forces in `pressed` so that they sum to `force` with the center (u, v), and leave out those that become
+  // 0. They are the areas of the points, one for each pressed taxel, times the depth below a plane, which is 0 at the
+  // start. Returns the distance by which the center is missed.
+  double adjust(double force, double u, double v, double spacing);
 
  private:
   double project(double lean_u, double lean_v);
