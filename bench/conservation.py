@@ -7,8 +7,8 @@ run under MuJoCo and under MotrixSim, which supports fewer geom types.
 
 The moment of the readings is that of the forces on the taxels at their positions. Moments that they do not
 reproduce are classified by the cause. A centre of pressure is out of reach if it is outside the convex hull of
-the taxels that the layer can press. Then no non-negative readings can have the moment. The gaps at these taxels are measured with MuJoCo's ray casts, independently of the native code and
-in the same way for all geoms.
+the taxels that the layer can press. Then no non-negative readings can have the moment. The gaps at these taxels
+are measured with MuJoCo's ray casts, independently of the native code and in the same way for all geoms.
 """
 
 from __future__ import annotations

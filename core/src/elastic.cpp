@@ -24,8 +24,8 @@ constexpr int kMostCuts = 20;
 constexpr double kUpright = 0.999;
 // The gap is uneven where the gaps of neighboring taxels differ by more than this, relative to their spacing.
 constexpr double kUneven = 0.25;
-// Single points are used only if more taxels than this are near the contact: in smaller contacts, readings would
-// change noticeably where a taxel gets several points.
+// Single points are used only if more taxels than this may be pressed: in smaller contacts, readings would change
+// noticeably where a taxel gets several points.
 constexpr size_t kMany = 60;
 // Maximum slope of the gap between two neighboring taxels in one plane under a level face: it must be at least
 // sin(2 acos(kUpright)) + quadrature.FLAT.
@@ -641,6 +641,7 @@ TACTILE_WIDE void ContactArea::add_level_points(double limit) {
 void ContactArea::add_even_points() {
   const double uneven = kUneven * spacing_;
   auto& several = scratch_.several;
+  const bool many = scratch_.layer.points.count + several.size() > kMany;
   size_t kept = 0;
   for (const int32_t e : several) {
     const int32_t* beside = elastic_.beside_.data() + near_.taxel[e] * elastic_.width_;
@@ -652,7 +653,7 @@ void ContactArea::add_even_points() {
       low = std::min(low, there), high = std::max(high, there);
       if (b >= 0) near_.low[b] = std::min(near_.low[b], here);
     }
-    const bool smooth = near_.margin[e] >= 0.0 && near_.cosine[e] > kFacing && found_ > kMany;
+    const bool smooth = near_.margin[e] >= 0.0 && near_.cosine[e] > kFacing && many;
     if (smooth && here - low <= uneven && high - here <= uneven) {
       add_point(e);
     } else {
