@@ -6,9 +6,10 @@ types and have random sizes, poses, velocities and friction, including torsional
 run under MuJoCo and under MotrixSim, which supports fewer geom types.
 
 The moment of the readings is that of the forces on the taxels at their positions. Moments that they do not
-reproduce are classified by the cause. A centre of pressure is out of reach if it is outside the convex hull of
-the taxels that the layer can press. Then no non-negative readings can have the moment. The gaps at these taxels
-are measured with MuJoCo's ray casts, independently of the native code and in the same way for all geoms.
+reproduce are classified by the cause. A centre of pressure is out of reach if it is outside the convex hull
+of the taxels that the layer can press. Then no non-negative readings can have the moment. The gaps at these
+taxels are measured with MuJoCo's ray casts, independently of the native code and in the same way for all
+geoms.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ FACING, APART = 0.2, 0.7
 """Minimum cosine between a taxel's outward normal and the direction to the other surface, and between the
 normals of contacts that press together."""
 FADING = 0.005
-"""Mean square of the distance from the centre of pressure below which the torsional moment fades [spacings2]."""
+"""Mean square of the distance from the centre of pressure below which torsion fades [spacings2]."""
 FAR, PAST = 0.5, 1e-9
 """Constants of the ray casts in `_gap` [m].
 

@@ -82,7 +82,8 @@ Elastic::Elastic(const ElasticArrays& arrays)
   for (const ElasticTaxel& t : taxels_) {
     columns_.x.push_back(t.position.x), columns_.y.push_back(t.position.y), columns_.z.push_back(t.position.z);
     columns_.normal_x.push_back(t.normal.x), columns_.normal_y.push_back(t.normal.y);
-    columns_.normal_z.push_back(t.normal.z), ids_.push_back(t.id), columns_.area.push_back(t.area), columns_.margin.push_back(t.margin);
+    columns_.normal_z.push_back(t.normal.z), ids_.push_back(t.id);
+    columns_.area.push_back(t.area), columns_.margin.push_back(t.margin);
   }
   const double* point = arrays.points.begin();
   for (; point != arrays.points.end(); point += kPointWidth) {
@@ -772,7 +773,8 @@ Twist ContactArea::balance_taxels() {
     const double half = 0.5 * (now.uu - now.vv), apart = std::sqrt(half * half + now.uv * now.uv);
     const double mean = 0.5 * (now.uu + now.vv), turn = 0.5 * std::atan2(now.uv, half);
     const double c = std::cos(turn), s = std::sin(turn);
-    const double p = 1.0 - std::min((mean + apart) / square, 1.0), q = 1.0 - std::min(std::max(mean - apart, 0.0) / square, 1.0);
+    const double p = 1.0 - std::min((mean + apart) / square, 1.0);
+    const double q = 1.0 - std::min(std::max(mean - apart, 0.0) / square, 1.0);
     if (round == 0 && (p > 0.0 || q > 0.0)) {
       const double uu = p * c * c + q * s * s, uv = (p - q) * c * s, vv = p * s * s + q * c * c;
       adjust(u - uu * du - uv * dv, v - uv * du - vv * dv);
@@ -924,7 +926,8 @@ TaxelLoad ContactArea::load_on(size_t k, const Twist& twist) const {
   const Pressed& on = scratch_.layer.pressed;
   const size_t e = on.taxel[k];
   const double f = on.force[k], x = near_.x[e], y = near_.y[e];
-  return {{x, y, near_.z[e]}, {f * (lean_x_ - twist.rate * (y - twist.y)), f * (lean_y_ + twist.rate * (x - twist.x)), f}};
+  const double across_x = lean_x_ - twist.rate * (y - twist.y), across_y = lean_y_ + twist.rate * (x - twist.x);
+  return {{x, y, near_.z[e]}, {f * across_x, f * across_y, f}};
 }
 
 // -- readings ---------------------------------------------------------------------------------------------------
