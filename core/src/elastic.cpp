@@ -763,7 +763,7 @@ void ContactArea::press_nearest() {
 Twist ContactArea::balance_taxels() {
   const double f = pair_.force.z, square = spacing_ * spacing_;
   Twist twist = this->twist();
-  bool all = false, missed = false;
+  bool all = false, missed = false, adjusted = false;
   for (int round = 0; round < kMostRounds; ++round) {
     const double u = -(pair_.moment.y + twist.rate * twist.zy) / f, v = (pair_.moment.x + twist.rate * twist.zx) / f;
     const Distribution now = distribution();
@@ -781,11 +781,13 @@ Twist ContactArea::balance_taxels() {
       const Distribution moved = distribution();
       shift(moved, u - moved.u, v - moved.v, {uu, uv, vv});
     } else {
-      missed = adjust(u, v) > kOutOfReach * spacing_;
+      missed = adjust(u, v) > kOutOfReach * spacing_, adjusted = true;
     }
+    const double rate = twist.rate;
     twist = this->twist();
     if (missed && all) break;  // out of reach of all taxels
     if (missed) add_unloaded(), all = true;
+    if (adjusted && !missed && rate == 0.0 && twist.rate == 0.0) break;  // the required center is the same
   }
   return twist;
 }
