@@ -72,7 +72,6 @@ def main() -> None:
         table.add_column(column, justify="left" if column in ("configuration", "run") else "right")
     for scene in options.scene or SCENES:
         few, many, more = SCENES[scene]
-        _collect(scene, 1, more, None)  # compiles kernels
         single: tuple[float, float] | None = None
         for way, (how, processes, prepare) in ways.items():
             short, long = (_collect(scene, count, [*more, *how], prepare) for count in (few, many))

@@ -1,7 +1,7 @@
 """Measure the time and memory to build a skin of 25,000 taxels.
 
 Run as ``python bench/construction.py``. The cases are ``infant``, whose bodies have up to nine geoms,
-single geoms, and a body with 30 geoms. Kernels are compiled beforehand with a coarse skin. Memory is the
+single geoms, and a body with 30 geoms. Memory is the
 increase in peak resident memory; each case runs in a separate process.
 """
 

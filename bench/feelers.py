@@ -1,4 +1,4 @@
-"""Compare the time to read all feelers with our kernels, with MuJoCo's batched rays and with Embree.
+"""Compare the time to read all feelers with our native core, with MuJoCo's batched rays and with Embree.
 
 Run as ``python bench/feelers.py``. The three take turns reading the same feelers in the same states on one
 thread. Compare the ratios, since absolute times depend on the machine. Embree is measured if ``embreex`` is

@@ -147,7 +147,7 @@ class Run:
         self.peer, self.ours = peer.touch(env, params), peer.ours(env, params)
         self.spent: dict[str, list[float]] = {}
         self.first = 0.0
-        """Time of our first call with contacts [s], which loads or compiles kernels."""
+        """Time of our first call with contacts [s], which loads modules."""
         self.contacts = 0.0
         self.verdicts: Counter[str] = Counter()
 
@@ -240,7 +240,7 @@ def seconds(function: Callable[[], Any]) -> float:
 def construct(checkout: str, who: str, density: int) -> tuple[int, float, float, float]:
     """Construct a touch object twice and measure it.
 
-    Call this in a new process, so that the first construction also loads or compiles kernels.
+    Call this in a new process, so that the first construction also loads modules.
 
     Args:
         checkout: Checkout of MIMo.

@@ -43,7 +43,7 @@ def main() -> None:
 def _build(simulation: Simulation) -> list[Skin]:
     model, scales = simulation.engine.model, {b.body_id: b.spacing for b in simulation.skin.pads}
     skins = []
-    table = Table(title="construction with compiled kernels")
+    table = Table(title="construction")
     for column in ("taxels", "ms"):
         table.add_column(column, justify="right")
     for fineness in FINENESS:

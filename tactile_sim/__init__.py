@@ -47,7 +47,7 @@ __all__ = [
 _LAZY = {"Simulation": "simulation", "Skin": "skin"}
 """Module that defines each of these names.
 
-The modules are imported on first use, because they load MuJoCo and compiled kernels.
+The modules are imported on first use, because they load MuJoCo.
 """
 
 

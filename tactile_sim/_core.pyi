@@ -210,12 +210,10 @@ class Skin:
         Return the loads of contacts on bodies with skin, as the memory of records of `skin.loads.LOAD`.
         """
 
-    def contacts_exist(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu', writable=False)], rigid: int) -> bool:
-        """
-        Return whether all bodies and geoms exist; the first `rigid` geoms are no flexes.
-        """
+    def contacts_exist(self, ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu', writable=False)]) -> bool:
+        """Return whether all bodies and geoms exist."""
 
-    def loads_exist(self, loads: object, rigid: int) -> bool:
+    def loads_exist(self, loads: object) -> bool:
         """
         Return whether all patches, bodies and geoms that loads refer to exist.
         """
@@ -252,11 +250,11 @@ class Skin:
     def read(self, function: SkinFunction, values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)], out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
 
     @overload
-    def read_data(self, function: SkinFunction, model: int, data: int, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None:
+    def read_data(self, function: SkinFunction, model: int, data: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None:
         """Write the readings due to the contacts in mjData to `out`, zeros."""
 
     @overload
-    def read_data(self, function: SkinFunction, model: int, data: int, out: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
+    def read_data(self, function: SkinFunction, model: int, data: int, out: Annotated[NDArray[numpy.float32], dict(shape=(None, None), order='C', device='cpu')]) -> None: ...
 
     def read_environments(self, function: SkinFunction, counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], values: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 32), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None, None, 5), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, None, 3, 3), order='C', device='cpu', writable=False)], first: int, last: int, taxels: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')], touched: Annotated[NDArray[numpy.int32], dict(shape=(None, None), order='C', device='cpu')], touched_counts: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu')], wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, None, None), order='C', device='cpu')]) -> None:
         """Write the readings and wrenches of environments [first, last)."""
@@ -387,6 +385,11 @@ class ChainProgram:
         Ensure that delays can store another reading of these steps (n,), before `run` stores it.
         """
 
+    def read(self, workspace: ChainWorkspace, step: int, truth: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], keep: bool, count: int, own: object) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+        """
+        Return the readings (taxels, channels) of the only environment, as `make_room` and `run` compute them.
+        """
+
     def tare(self, environment: int, zero: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)] | None) -> None:
         """Subtract readings (taxels, channels) from all later ones, or nothing."""
 
@@ -482,7 +485,7 @@ class WireStep(enum.IntEnum):
 class WireTemplate:
     """A message in the CDR wire format, with variable fields."""
 
-    def __init__(self, steps: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pieces: bytes, spans: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], size: int, row_size: int) -> None: ...
+    def __init__(self, steps: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)], pieces: bytes, spans: Annotated[NDArray[numpy.int64], dict(shape=(None, None), order='C', device='cpu', writable=False)]) -> None: ...
 
     def fill(self, stamp: int, keys: NDArray[numpy.int32], values: NDArray[numpy.float64], points: NDArray[numpy.float64], *data: object) -> bytes | tuple[int, int]:
         """

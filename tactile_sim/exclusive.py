@@ -42,13 +42,19 @@ class Use(_Context):
             name: Name of the object, for error messages.
             forks: Whether a fork of this process may use the object.
         """
-        self._name, self._lock = name, threading.RLock()
+        self._name, self._lock = name, threading.Lock()
+        self._depth = 0
+        """Number of times that the thread has entered the context again."""
         self._process = None if forks else os.getpid()
         self.thread = 0
         """Identifier of the thread that uses the object, or 0."""
 
     def begin(self) -> None:
         """Enter the context."""
+        thread = get_ident()
+        if self.thread == thread:
+            self._depth += 1
+            return
         if self._process is not None and self._process != os.getpid():
             raise EngineError(
                 f"{self._name}: cannot be used after a fork, which has none of its threads; create it in this"
@@ -59,12 +65,15 @@ class Use(_Context):
                 f"{self._name}: is in use by another thread; give each thread its own, or hold a lock during"
                 " each call"
             )
-        self.thread = get_ident()
+        self.thread = thread
 
     def end(self) -> None:
         """Leave the context."""
-        self.thread = 0
-        self._lock.release()
+        if self._depth:
+            self._depth -= 1
+        else:
+            self.thread = 0
+            self._lock.release()
 
 
 class Exclusive(Protocol):

@@ -272,3 +272,12 @@ def test_invalid_state_is_rejected_and_changes_nothing(simulate, error, change, 
 def test_settings_that_do_not_match_the_scene_are_rejected(simulate, parameters, facts):
     with raises(TactileSimError, *facts):
         simulate(**parameters)
+
+
+def test_observation_does_not_change_stored_readings() -> None:
+    observed, alone = Simulation("gripper"), Simulation("gripper")
+    for _ in range(40):
+        observed.step(1)
+        observed.observe().truth[:] = 100.0
+        alone.step(1)
+    np.testing.assert_array_equal(observed.published_readings, alone.published_readings)

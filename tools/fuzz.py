@@ -47,7 +47,7 @@ def command_of(kind: str) -> Callable[[list[str]], int]:
 
 
 def warm_up(kinds: list[str]) -> None:
-    """Import everything and load the kernels, so that forked cases start quickly."""
+    """Import everything, so that forked cases start quickly."""
     for kind in kinds:
         import_module(f"fuzzing.{KINDS[kind]}").warm_up(command_of(kind))
 

@@ -25,7 +25,7 @@ PICTURE = ROOT / "docs" / "images" / f"rviz_{CONFIG}.png"
 WINDOW = "1200x846x24"
 """Size of the virtual screen and of the configured RViz window [pixels], and colour depth [bits]."""
 PATIENCE = 60.0
-"""Maximum time for the node to start, which may include compiling kernels [s]."""
+"""Maximum time for the node to start [s]."""
 SETTLE = 10.0
 """Time for the cube to come to rest and for RViz to render it in software [s]."""
 

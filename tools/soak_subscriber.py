@@ -27,7 +27,7 @@ from tactile_sim.wire.sources import of_class
 from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
 
 PATIENCE = 60.0  # maximum wall time [s] to wait for a response or a message, on a shared machine
-START_PATIENCE = 600.0  # maximum wall time [s] of the start-up, which may compile kernels
+START_PATIENCE = 60.0  # maximum wall time [s] of the start-up
 MOST_FAULTS = 10  # the run ends after this many faults
 # Mean simulated time [s] between two disturbances of the same kind.
 EVERY = {"throw": 5.0, "set_body_state": 60.0, "set_parameters": 120.0, "tare": 300.0, "reset": 300.0}
@@ -230,7 +230,7 @@ class Subscriber:
 class Disturbances:
     """Sends requests at random simulated times, which depend only on the seed.
 
-    One request of each kind is sent at the start. The node then loads the kernels that the requests need
+    One request of each kind is sent at the start. The node then loads what the requests need
     before memory is measured.
     """
 

@@ -6,6 +6,8 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/ndarray.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 #include <vector>
 
@@ -34,6 +36,28 @@ inline const tactile::Vec3* points(const Vectors& array) { return reinterpret_ca
 
 inline void require(bool fits, const char* message) {
   if (!fits) throw nb::value_error(message);
+}
+
+// Whether all numbers are in [low, high).
+template <class T>
+bool within(tactile::Range<T> numbers, int64_t low, int64_t high) {
+  return std::all_of(numbers.begin(), numbers.end(), [&](int64_t number) { return low <= number && number < high; });
+}
+template <class Array>
+bool within(const Array& numbers, int64_t low, int64_t high) {
+  return within(tactile::Range<const typename Array::Scalar>{numbers.data(), numbers.size()}, low, high);
+}
+
+template <class Array>
+bool all_finite(const Array& numbers) {
+  return std::all_of(numbers.data(), numbers.data() + numbers.size(), [](double number) { return std::isfinite(number); });
+}
+
+// Whether `starts` are the starts of successive ranges, followed by the end of the last one, which is `total`.
+inline bool delimits(const List<int64_t>& starts, size_t ranges, size_t total) {
+  const int64_t* first = starts.data();
+  return starts.size() == ranges + 1 && first[0] >= 0 && std::is_sorted(first, first + ranges + 1) &&
+         first[ranges] == static_cast<int64_t>(total);
 }
 
 template <class T>

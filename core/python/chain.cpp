@@ -54,6 +54,7 @@ void check_ranges(const std::vector<tactile::TaxelRange>& found, int64_t taxels)
             "ranges must be within the skin");
     first += range.size();
   }
+  require(first <= taxels, "ranges must not overlap");
 }
 
 template <class In, class Out>
@@ -73,6 +74,14 @@ void run(tactile::Program& self, tactile::Workspace& w, const List<int64_t>& env
            output.shape(0) ? output.data() : nullptr, keep, count, own);
 }
 
+// Calls `own` for a stage that the library does not know; the lock must have been released.
+tactile::OwnStages own_stages(const nb::object& own) {
+  return [&own](size_t stage, int64_t env, const tactile::Now& now) {
+    nb::gil_scoped_acquire acquire;
+    own(stage, env, now.step, now.interval, now.first, now.again, now.keep, now.key);
+  };
+}
+
 template <class T>
 void bind_reduce(nb::module_& m) {
   m.def(
@@ -86,10 +95,14 @@ void bind_reduce(nb::module_& m) {
         require(0 <= first && last <= static_cast<int64_t>(n) && out.shape(0) == n && slots.size() == taxels &&
                     positions.shape(0) == taxels && positions.shape(1) == 3 && 0 <= reduction && reduction < 3 &&
                     out.shape(2) >= least[reduction] && (!touched || (counts && touched->shape(0) == n &&
-                    touched->shape(1) == taxels && counts->size() == n)),
+                    touched->shape(1) == taxels && counts->size() == n && within(*counts, 0, taxels + 1))),
                 "arrays must fit the readings");
-        require(std::all_of(slots.data(), slots.data() + taxels, [&](int64_t slot) { return slot < pads; }),
-                "slots must be rows of the output");
+        require(within(slots, -1, pads), "slots must be rows of the output");
+        for (int64_t env = first; touched && env < last; ++env) {
+          const int32_t* own = touched->data() + env * taxels;
+          require(within(tactile::Range<const int32_t>{own, static_cast<size_t>(counts->data()[env])}, 0, taxels),
+                  "touched must be taxels");
+        }
         nb::gil_scoped_release release;
         for (int64_t env = first; env < last; ++env) {
           tactile::reduce_pads(readings.data() + env * taxels * channels, channels,
@@ -114,11 +127,7 @@ void bind_run(nb::class_<tactile::Program>& program) {
       "run",
       [](tactile::Program& self, tactile::Workspace& w, const List<int64_t>& environments, const List<int64_t>& steps,
          const Cube<In>& truth, const CubeOut<Out>& output, bool keep, size_t count, nb::object own) {
-        run(self, w, environments, steps, truth, output, keep, count,
-            [&own](size_t stage, int64_t env, const tactile::Now& now) {
-              nb::gil_scoped_acquire acquire;
-              own(stage, env, now.step, now.interval, now.first, now.again, now.keep, now.key);
-            });
+        run(self, w, environments, steps, truth, output, keep, count, own_stages(own));
       },
       "workspace"_a, "environments"_a, "steps"_a, "truth"_a.noconvert(), "output"_a.noconvert(), "keep"_a, "count"_a,
       "own"_a.none(), kRunDoc);
@@ -154,7 +163,8 @@ void bind_chain(nb::module_& m) {
   m.def(
       "draw_normal",
       [](const List<float>& table, const List<uint64_t>& keys, const List<int64_t>& sizes, size_t columns) {
-        require(keys.size() == sizes.size() && table.size() == tactile::kNormalPeriod + tactile::kNormalBlock,
+        require(keys.size() == sizes.size() && within(sizes, 0, INT32_MAX) &&
+                    table.size() == tactile::kNormalPeriod + tactile::kNormalBlock,
                 "keys and sizes must have equal lengths");
         size_t taxels = 0;
         for (size_t b = 0; b < keys.size(); ++b) taxels += sizes.data()[b];
@@ -217,7 +227,7 @@ void bind_chain(nb::module_& m) {
              const List<int32_t>& integers, bool linked, bool recalled, bool rests, double code_step,
              int32_t least_code, int64_t room, bool varies, const Rows<double>& parameters,
              const List<float>& constants, const List<int16_t>& deviations) {
-            require(parameters.shape(0) == runs.shape(0), "parameters must have one row for each run");
+            require(parameters.shape(0) == runs.shape(0) && room >= 0, "parameters must have one row for each run");
             new (self) tactile::Stage;
             self->key = std::move(key), self->hash = hash, self->pads = ranges(pads), self->runs = ranges(runs);
             self->bypassed.resize(self->pads.size());
@@ -281,6 +291,25 @@ void bind_chain(nb::module_& m) {
             self.make_room(steps.data());
           },
           "steps"_a, "Ensure that delays can store another reading of these steps (n,), before `run` stores it.")
+      .def(
+          "read",
+          [](tactile::Program& self, tactile::Workspace& w, int64_t step, const Rows<double>& truth, bool keep,
+             size_t count, const nb::object& own) {
+            const size_t taxels = self.taxels(), channels = self.channels();
+            require(self.environments() == 1 && truth.shape(0) == taxels && truth.shape(1) == channels &&
+                        w.channels == self.channels() && w.taxels == self.taxels() && count <= self.stages(),
+                    "the readings and the workspace must fit the program of one environment");
+            std::vector<double> output(taxels * channels);
+            {
+              const nb::gil_scoped_release release;
+              const int64_t environment = 0;
+              if (keep) self.make_room(&step);
+              self.run(w, &environment, 1, &step, truth.data(), output.data(), keep, count, own_stages(own));
+            }
+            return array_of(std::move(output), {taxels, channels}, nb::ndim<2>());
+          },
+          "workspace"_a, "step"_a, "truth"_a, "keep"_a, "count"_a, "own"_a,
+          "Return the readings (taxels, channels) of the only environment, as `make_room` and `run` compute them.")
       .def(
           "tare",
           [](tactile::Program& self, int64_t env, const std::optional<Rows<double>>& zero) {

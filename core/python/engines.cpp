@@ -42,8 +42,9 @@ View2<T> array_of(std::vector<Row>&& values) {
 
 tactile::SensorColumns columns(const Array<const double, -1, -1>& sensordata, int64_t address, int64_t stride,
                                int64_t slots) {
-  require(address >= 0 && stride >= 0 && slots >= 0 &&
-              address + stride * std::max<int64_t>(slots - 1, 0) + 17 <= static_cast<int64_t>(sensordata.shape(1)),
+  const auto width = static_cast<int64_t>(sensordata.shape(1));
+  require(0 <= address && address < width && 0 <= stride && stride <= width && 0 <= slots && slots <= width &&
+              address + stride * std::max<int64_t>(slots - 1, 0) + 17 <= width,
           "slots must be columns of sensordata");
   return {address, stride, slots};
 }

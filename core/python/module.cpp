@@ -57,6 +57,25 @@ void require_mujoco() {
 
 }  // namespace
 
+// Check that the triangles form a closed mesh of n vertices: triangle t has a neighbor across the edge opposite to
+// each of its corners k, across[t, k], which has the same edge in the opposite direction. Triangles that are not
+// alive do not count.
+void require_closed(const Triples& triangles, const Triples& across, size_t n, const bool* alive = nullptr) {
+  const auto count = static_cast<int64_t>(triangles.shape(0));
+  for (int64_t t = 0; t < count; ++t) {
+    if (alive && !alive[t]) continue;
+    for (int k = 0; k < 3; ++k) {
+      const int64_t u = across(t, k), a = triangles(t, (k + 1) % 3), b = triangles(t, (k + 2) % 3);
+      require(0 <= a && a < static_cast<int64_t>(n) && a != b, "triangles must have three different vertices");
+      bool joined = false;
+      for (int j = 0; 0 <= u && u < count && (!alive || alive[u]) && j < 3; ++j) {
+        joined |= across(u, j) == t && triangles(u, (j + 1) % 3) == b && triangles(u, (j + 2) % 3) == a;
+      }
+      require(joined, "triangles must form a closed mesh");
+    }
+  }
+}
+
 tactile::ThinnedMesh thinned_mesh(const Vectors& positions, const List<int64_t>& role, const Triples& triangles,
                                   const Triples& across, const List<int64_t>& label, const Vectors& facing,
                                   const Out<bool, nb::ndim<1>>& alive, const Out<int64_t, nb::ndim<1>>& at,
@@ -65,6 +84,13 @@ tactile::ThinnedMesh thinned_mesh(const Vectors& positions, const List<int64_t>&
   require(role.size() == n && at.size() == n && across.shape(0) == t && label.size() == t &&
               facing.shape(0) == t && alive.size() == t,
           "arrays must have one row for each vertex or triangle");
+  require_closed(triangles, across, n, alive.data());
+  for (size_t u = 0; u < n; ++u) {
+    const int64_t own = at(u);
+    require(own == -1 || (0 <= own && own < static_cast<int64_t>(t) && alive(own) &&
+                          std::count(&triangles(own, 0), &triangles(own, 0) + 3, static_cast<int64_t>(u))),
+            "at must be triangles at the vertices");
+  }
   tactile::ThinnedMesh mesh;
   mesh.positions = points(positions), mesh.role = role.data(), mesh.triangles = triangles.data();
   mesh.across = across.data(), mesh.label = label.data(), mesh.facing = points(facing);
@@ -74,7 +100,7 @@ tactile::ThinnedMesh thinned_mesh(const Vectors& positions, const List<int64_t>&
 }
 
 tactile::Polytope polytope(const Vectors& normals, const Numbers& offsets) {
-  require(normals.shape(0) == offsets.size(), "normals and offsets must have equal lengths");
+  require(normals.shape(0) == offsets.size() && offsets.size(), "normals and offsets must have equal lengths");
   return {points(normals), offsets.data(), static_cast<int64_t>(offsets.size())};
 }
 
@@ -117,7 +143,10 @@ void bind_placement(nb::module_& m) {
          const List<int64_t>& first, const List<int64_t>& beside) {
         const auto hull = polytope(normals, offsets);
         const size_t n = places.shape(0);
-        require(at.size() == n && first.size() == offsets.size() + 1, "arrays must fit the points and planes");
+        const size_t planes = offsets.size();
+        require(at.size() == n && within(at, 0, planes) && delimits(first, planes, beside.size()) &&
+                    within(beside, 0, planes),
+                "arrays must fit the points and planes");
         std::vector<tactile::Vec3> projected(n), outward(n);
         project_to_polytope(hull, first.data(), beside.data(), points(places), n, at.data(), projected.data(),
                             outward.data());
@@ -129,6 +158,7 @@ void bind_placement(nb::module_& m) {
       "push_apart",
       [](const Vectors& places, const Vectors& normals, double reach) {
         require(places.shape(0) == normals.shape(0) && places.shape(0), "points and normals must have equal lengths");
+        require(all_finite(places) && reach > 0.0, "points must be finite, and reach positive");
         return array(tactile::push_apart(points(places), points(normals), places.shape(0), reach));
       },
       "points"_a, "normals"_a, "reach"_a,
@@ -137,7 +167,9 @@ void bind_placement(nb::module_& m) {
       "keep_apart",
       [](const Vectors& places, const Vectors& normals, const List<int64_t>& order, double distance) {
         const size_t n = places.shape(0);
-        require(n && normals.shape(0) == n && order.size() == n, "points, normals and order must have equal lengths");
+        require(n && normals.shape(0) == n && order.size() == n && within(order, 0, n),
+                "points, normals and order must have equal lengths");
+        require(all_finite(places) && distance > 0.0, "points must be finite, and distance positive");
         return array(tactile::keep_apart(points(places), points(normals), order.data(), n, distance));
       },
       "points"_a, "normals"_a, "order"_a, "distance"_a,
@@ -145,6 +177,7 @@ void bind_placement(nb::module_& m) {
   m.def(
       "zip_rings",
       [](int64_t first_a, int64_t count_a, double phase_a, int64_t first_b, int64_t count_b, double phase_b) {
+        require(count_a > 0 && count_b > 0, "rings must have points");
         return array(tactile::zip_rings({first_a, count_a, phase_a}, {first_b, count_b, phase_b}), 3);
       },
       "first_a"_a, "count_a"_a, "phase_a"_a, "first_b"_a, "count_b"_a, "phase_b"_a,
@@ -155,6 +188,7 @@ void bind_placement(nb::module_& m) {
          const Out<double, nb::shape<-1, 3>>& facing, const List<int64_t>& label, double alike) {
         const size_t t = triangles.shape(0);
         require(across.shape(0) == t && facing.shape(0) == t && label.size() == t, "triangles must have equal lengths");
+        require_closed(triangles, across, positions.shape(0));
         tactile::flip_to_delaunay(triangles.data(), across.data(), t, points(positions),
                                   reinterpret_cast<tactile::Vec3*>(facing.data()), label.data(), alike);
       },
@@ -234,9 +268,8 @@ void bind_arrays(nb::module_& m) {
       "write_point_forces",
       [](const Out<float, nb::shape<-1, 9>>& rows, const nb::ndarray<const float, nb::numpy, nb::shape<-1, 3>, nb::c_contig>& forces,
          const List<int64_t>& offsets) {
-        const size_t n = rows.shape(0), pads = offsets.size() ? offsets.size() - 1 : 0;
-        require(forces.shape(0) == n && offsets.size() && offsets.data()[pads] == static_cast<int64_t>(n),
-                "forces and offsets must fit the rows");
+        const size_t n = rows.shape(0), pads = offsets.size() - 1;
+        require(forces.shape(0) == n && delimits(offsets, pads, n), "forces and offsets must fit the rows");
         for (size_t pad = 0; pad < pads; ++pad) {
           for (int64_t i = offsets.data()[pad]; i < offsets.data()[pad + 1]; ++i) {
             float* row = rows.data() + 9 * i;
@@ -318,19 +351,19 @@ NB_MODULE(_core, m) {
   nb::class_<tactile::WireTemplate>(m, "WireTemplate", "A message in the CDR wire format, with variable fields.")
       .def(
           "__init__",
-          [](tactile::WireTemplate* self, const Rows<int64_t>& steps, nb::bytes pieces, const Rows<int64_t>& spans,
-             int64_t size, int64_t row_size) {
+          [](tactile::WireTemplate* self, const Rows<int64_t>& steps, nb::bytes pieces, const Rows<int64_t>& spans) {
             require(steps.shape(1) == 4 && spans.shape(1) == 2, "must have 4 and 2 columns");
             const auto* step = reinterpret_cast<const tactile::WireStep*>(steps.data());
             const auto* piece = reinterpret_cast<const uint8_t*>(pieces.c_str());
             new (self) tactile::WireTemplate({step, step + steps.shape(0)}, {piece, piece + pieces.size()},
-                                             {spans.data(), spans.data() + spans.size()}, size, row_size);
+                                             {spans.data(), spans.data() + spans.size()});
           },
-          "steps"_a, "pieces"_a, "spans"_a, "size"_a, "row_size"_a)
+          "steps"_a, "pieces"_a, "spans"_a)
       .def(
           "fill",
           [](const tactile::WireTemplate& self, int64_t stamp, const Rows<int32_t>& keys,
              const Rows<double>& values, const Rows<double>& points, nb::args data) -> nb::object {
+            require(data.size() == self.payloads(), "data must have an array for each payload");
             std::deque<Memory> memory;
             tactile::WireFields fields{stamp, table(keys), table(values), table(points), {}};
             for (nb::handle array : data) {
@@ -347,6 +380,7 @@ NB_MODULE(_core, m) {
       .def(
           "reserve",
           [](const tactile::WireTemplate& self, int64_t stamp, int64_t size) {
+            require(self.payloads() == 1 && self.is_constant() && size >= 0, "must have one payload and only stamps");
             const auto [message, result] = encode(self, {stamp, {}, {}, {}, {{nullptr, size}}});
             auto* gap = reinterpret_cast<uint8_t*>(PyBytes_AS_STRING(message.ptr())) + result.gap;
             nb::ndarray<nb::numpy, uint8_t, nb::ndim<1>> view(gap, {static_cast<size_t>(size)}, message);

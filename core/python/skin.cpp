@@ -79,7 +79,8 @@ tactile::BodyPoses poses_of(const Vectors& positions, const Matrices& rotations)
 // A skin with the scratch memory of the threads that use it.
 class SharedSkin : public tactile::Skin {
  public:
-  explicit SharedSkin(tactile::Skin&& skin) : tactile::Skin(std::move(skin)) {}
+  // The first `rigid` geoms are no flexes.
+  SharedSkin(tactile::Skin&& skin, size_t rigid) : tactile::Skin(std::move(skin)), rigid_(static_cast<int>(rigid)) {}
 
   // Scratch memory for one call, returned at the end of its scope.
   class Borrowed {
@@ -107,7 +108,63 @@ class SharedSkin : public tactile::Skin {
 
   size_t size() const { return taxels.size(); }
 
+  bool has(Range<const ContactIds> contacts) const {
+    const int count = static_cast<int>(slots.size()), all = static_cast<int>(geoms.size());
+    return std::all_of(contacts.begin(), contacts.end(), [&](const ContactIds& own) {
+      bool found = true;
+      for (int side = 0; side < 2; ++side) {
+        // The virtual geom of a flex is only valid if the other side has no geom.
+        const int limit = own.geom[1 - side] < 0 ? all : rigid_;
+        found &= -1 <= own.body[side] && own.body[side] < count && -1 <= own.geom[side] && own.geom[side] < limit;
+      }
+      return found;
+    });
+  }
+  bool has(Range<const Load> loads) const {
+    const auto patches = static_cast<int64_t>(patch_bodies.size());
+    return std::all_of(loads.begin(), loads.end(), [&](const Load& own) {
+      return 0 <= own.patch && own.patch < patches && -1 <= own.other_patch && own.other_patch < patches &&
+             0 <= own.body && own.body < static_cast<int64_t>(bodies) && -1 <= own.other && own.other < rigid_ &&
+             -1 <= own.other_body && own.other_body < static_cast<int64_t>(slots.size());
+    });
+  }
+  Range<const Contact> contacts(const ContactValues& values, const ContactNumbers& ids) const {
+    require(has(Range<const ContactIds>{ids_of(ids), ids.shape(0)}), "bodies and geoms must exist");
+    return contacts_of(values, ids);
+  }
+  Range<const Load> loads(const Memory& memory) const {
+    const auto table = memory.records<const Load>();
+    require(has(table), "patches, bodies and geoms must exist");
+    return table;
+  }
+  tactile::BodyPoses poses(const Vectors& positions, const Matrices& rotations) const {
+    require(positions.shape(0) == slots.size(), "poses must have one row for each body");
+    return poses_of(positions, rotations);
+  }
+  void check_environments(const tactile::Function& function, const List<int32_t>& counts,
+                          const Given<int32_t, nb::shape<-1, -1, 5>>& ids, size_t first, size_t last,
+                          const Out<int32_t, nb::ndim<2>>& touched, const Out<int32_t, nb::ndim<1>>& touched_counts) const {
+    const auto* own = reinterpret_cast<const ContactIds*>(ids.data());
+    require(fits(function, tactile::channels_of(function.quantity)), "factors must have one number for each taxel");
+    for (size_t env = first; env < last; ++env) {
+      require(has(Range<const ContactIds>{own + env * ids.shape(1), static_cast<size_t>(counts(env))}),
+              "bodies and geoms must exist");
+      const Range<const int32_t> before{touched.data() + env * size(), static_cast<size_t>(touched_counts(env))};
+      require(within(before, 0, size()), "touched must be taxels");
+    }
+  }
+  // Check that readings fit the taxels.
+  template <class T>
+  void fit(const tactile::Function& function, int channels, const Out<T, nb::ndim<2>>& out) const {
+    require(out.shape(0) == size() && out.shape(1) == static_cast<size_t>(channels) && fits(function, channels),
+            "out and factors must have one row for each taxel");
+  }
+  bool fits(const tactile::Function& function, int channels) const {
+    return (function.factors.empty() || function.factors.size() == size()) && (!function.in_taxel_axes || channels == 3);
+  }
+
  private:
+  int rigid_;
   mutable std::mutex mutex_;
   mutable std::vector<std::unique_ptr<tactile::SkinScratch>> idle_;
 };
@@ -118,10 +175,8 @@ template <class T>
 void read(const SharedSkin& self, const tactile::Function& function, const ContactValues& values,
           const ContactNumbers& ids, const Vectors& positions, const Matrices& rotations,
           const Out<T, nb::ndim<2>>& out) {
-  const int channels = tactile::channels_of(function.quantity);
-  require(out.shape(0) == self.size() && out.shape(1) == static_cast<size_t>(channels),
-          "out must have one row for each taxel");
-  self.read(contacts_of(values, ids), ids_of(ids), poses_of(positions, rotations), function, *Borrowed(self),
+  self.fit(function, tactile::channels_of(function.quantity), out);
+  self.read(self.contacts(values, ids), ids_of(ids), self.poses(positions, rotations), function, *Borrowed(self),
             out.data());
 }
 
@@ -130,9 +185,7 @@ void read_data(const SharedSkin& self, const tactile::Function& function, uintpt
                const Out<T, nb::ndim<2>>& out) {
   const mjModel& scene = model_at(model);
   const mjData& state = *reinterpret_cast<const mjData*>(data);
-  const int channels = tactile::channels_of(function.quantity);
-  require(out.shape(0) == self.size() && out.shape(1) == static_cast<size_t>(channels),
-          "out must have one row for each taxel");
+  self.fit(function, tactile::channels_of(function.quantity), out);
   require(static_cast<size_t>(scene.nbody) == self.slots.size() &&
               static_cast<size_t>(scene.ngeom) <= self.geoms.size(), "the skin must be of this model");
   const Borrowed scratch(self);
@@ -152,10 +205,10 @@ void gather(const SharedSkin& self, const tactile::Function& function, nb::handl
   const Memory memory(loads);
   const auto table = memory.records<const Load>();
   const size_t channels = values.shape(1), entries = taxel.size();
-  require(begin.size() == table.size() + 1 && weight.size() == entries &&
-              static_cast<size_t>(begin.data()[table.size()]) == entries && out.shape(0) == self.size() &&
-              out.shape(1) == channels && (values.shape(0) == table.size() || values.shape(0) == entries),
+  require(delimits(begin, table.size(), entries) && begin(0) == 0 && weight.size() == entries &&
+              (values.shape(0) == table.size() || values.shape(0) == entries) && within(taxel, 0, self.size()),
           "loads, shares, values and out must fit each other");
+  self.fit(function, static_cast<int>(channels), out);
   const Borrowed scratch(self);
   scratch->sums.fit(self.size(), static_cast<int>(channels));
   const bool each = values.shape(0) > table.size();
@@ -172,9 +225,9 @@ template <class T>
 void place_in_world(const Vectors& places, const List<int64_t>& offsets, const List<int64_t>& bodies,
                     const Vectors& positions, const Matrices& rotations, const Out<T, nb::shape<-1, 3>>& out) {
   const auto poses = poses_of(positions, rotations);
-  require(out.shape(0) == places.shape(0) && offsets.size() == bodies.size() + 1 &&
-              offsets.data()[bodies.size()] == static_cast<int64_t>(places.shape(0)),
-          "points, offsets and out must fit each other");
+  require(out.shape(0) == places.shape(0) && delimits(offsets, bodies.size(), places.shape(0)) &&
+              within(bodies, 0, positions.shape(0)),
+          "points, offsets, bodies and out must fit each other");
   for (size_t pad = 0; pad < bodies.size(); ++pad) {
     const Vec3 origin = poses.positions[bodies.data()[pad]];
     const Mat3 rotation = poses.rotations[bodies.data()[pad]];
@@ -192,6 +245,9 @@ void bind_class(nb::module_& m) {
           "__init__",
           [](tactile::Function* self, int quantity, int law, bool mean, bool in_taxel_axes,
              const Numbers& factors) {
+            require(0 <= quantity && quantity <= static_cast<int>(tactile::Quantity::kSlip) && 0 <= law &&
+                        law <= static_cast<int>(tactile::Law::kElastic),
+                    "quantity and law must exist");
             new (self) tactile::Function{static_cast<tactile::Quantity>(quantity), static_cast<tactile::Law>(law), mean,
                                          in_taxel_axes, copied<double>(factors)};
           },
@@ -206,8 +262,10 @@ void bind_class(nb::module_& m) {
              const List<int64_t>& slots, size_t bodies, nb::tuple quadrature, nb::tuple solids) {
             const size_t n = positions.shape(0);
             require(normals.shape(0) == n && axes.shape(0) == n && extents.shape(0) == n && extents.shape(1) == 3 &&
-                        begin.size() == n + 1 && static_cast<size_t>(begin.data()[n]) == neighbors.size(),
+                        delimits(begin, n, neighbors.size()) && within(neighbors, 0, n) && n <= INT32_MAX,
                     "arrays must have one row for each taxel");
+            require(std::all_of(positions.data(), positions.data() + 3 * n, [](double x) { return std::abs(x) < 1e100; }),
+                    "positions must be finite");
             tactile::Taxels taxels;
             for (size_t t = 0; t < n; ++t) {
               const double* extent = extents.data() + 3 * t;
@@ -218,10 +276,29 @@ void bind_class(nb::module_& m) {
             taxels.neighbors = copied<int32_t>(neighbors);
             taxels.along_surface = along_surface;
             taxels.patches = records<tactile::Patch>(patches);
+            const auto own = records<tactile::SkinGeom>(geoms);
+            const auto known = static_cast<int64_t>(taxels.patches.size());
+            for (const tactile::Patch& patch : taxels.patches) {
+              require(0 <= patch.start && patch.start < patch.stop && patch.stop <= static_cast<int64_t>(n) &&
+                          0.0 < patch.spacing && patch.spacing < tactile::kInfinity,
+                      "patches must have taxels and a spacing");
+            }
+            for (const tactile::SkinGeom& geom : own) {
+              require(-1 <= geom.patch && geom.patch < known && 0 <= geom.body &&
+                          geom.body < static_cast<int64_t>(slots.size()),
+                      "patches and bodies of geoms must exist");
+            }
+            require(patch_bodies.size() == taxels.patches.size() && within(patch_bodies, 0, bodies) &&
+                        within(slots, -1, bodies),
+                    "bodies of patches must exist");
             taxels.sort_into_cells();
-            new (self) SharedSkin({std::move(taxels), elastic(quadrature, solids), matrices(axes),
-                                   records<tactile::SkinGeom>(geoms), copied<int64_t>(patch_bodies),
-                                   copied<int64_t>(slots), bodies});
+            tactile::Elastic layer = elastic(quadrature, solids);
+            const size_t rigid = Memory(solids[0]).records<const tactile::Solid>().size();
+            require(layer.taxels() == n && layer.patches() == taxels.patches.size() && rigid <= own.size(),
+                    "layer, patches and solids must be those of the taxels and geoms");
+            new (self) SharedSkin({std::move(taxels), std::move(layer), matrices(axes), own,
+                                   copied<int64_t>(patch_bodies), copied<int64_t>(slots), bodies},
+                                  rigid);
           },
           "positions"_a, "normals"_a, "axes"_a, "extents"_a, "begin"_a, "neighbors"_a, "along_surface"_a,
           "patches"_a, "patch_bodies"_a, "geoms"_a, "slots"_a, "bodies"_a,
@@ -251,49 +328,30 @@ void bind_class(nb::module_& m) {
           [](const SharedSkin& self, const ContactValues& values, const ContactNumbers& ids,
              const Vectors& positions, const Matrices& rotations) {
             std::vector<Load> loads;
-            resolve_loads(contacts_of(values, ids), ids_of(ids), self.geoms, self.patch_bodies,
-                          poses_of(positions, rotations), loads);
+            resolve_loads(self.contacts(values, ids), ids_of(ids), self.geoms, self.patch_bodies,
+                          self.poses(positions, rotations), loads);
             return bytes_of(std::move(loads));
           },
           "values"_a, "ids"_a, "positions"_a, "rotations"_a,
           "Return the loads of contacts on bodies with skin, as the memory of records of `skin.loads.LOAD`.")
       .def(
           "contacts_exist",
-          [](const SharedSkin& self, const ContactNumbers& ids, int rigid) {
-            const int bodies = static_cast<int>(self.slots.size()), geoms = static_cast<int>(self.geoms.size());
-            const ContactIds* first = ids_of(ids);
-            for (const ContactIds& own : Range<const ContactIds>{first, ids.shape(0)}) {
-              for (int side = 0; side < 2; ++side) {
-                // The virtual geom of a flex is only valid if the other side has no geom.
-                const int limit = own.geom[1 - side] < 0 ? geoms : rigid;
-                if (own.body[side] < -1 || own.body[side] >= bodies || own.geom[side] < -1 ||
-                    own.geom[side] >= limit) {
-                  return false;
-                }
-              }
-            }
-            return true;
+          [](const SharedSkin& self, const ContactNumbers& ids) {
+            return self.has(Range<const ContactIds>{ids_of(ids), ids.shape(0)});
           },
-          "ids"_a, "rigid"_a, "Return whether all bodies and geoms exist; the first `rigid` geoms are no flexes.")
+          "ids"_a, "Return whether all bodies and geoms exist.")
       .def(
           "loads_exist",
-          [](const SharedSkin& self, nb::object loads, int rigid) {
+          [](const SharedSkin& self, nb::object loads) {
             const Memory memory(loads);
-            for (const Load& load : memory.records<const Load>()) {
-              if (load.patch < 0 || load.patch >= static_cast<int64_t>(self.patch_bodies.size()) || load.body < 0 ||
-                  load.body >= static_cast<int64_t>(self.bodies) || load.other < -1 || load.other >= rigid ||
-                  load.other_body < -1 || load.other_body >= static_cast<int64_t>(self.slots.size())) {
-                return false;
-              }
-            }
-            return true;
+            return self.has(memory.records<const Load>());
           },
-          "loads"_a, "rigid"_a, "Return whether all patches, bodies and geoms that loads refer to exist.")
+          "loads"_a, "Return whether all patches, bodies and geoms that loads refer to exist.")
       .def(
           "inside",
           [](const SharedSkin& self, nb::object loads, bool paired) {
             const Memory memory(loads);
-            const auto table = memory.records<const Load>();
+            const auto table = self.loads(memory);
             auto* inside = new std::vector<char>(table.size());
             self.mark_inside(table, paired, inside->data());
             return mask(inside);
@@ -303,7 +361,7 @@ void bind_class(nb::module_& m) {
           "press",
           [](const SharedSkin& self, nb::object loads) {
             const Memory memory(loads);
-            const auto table = memory.records<const Load>();
+            const auto table = self.loads(memory);
             const Borrowed scratch(self);
             std::vector<Load> pressed;
             std::vector<int64_t> taxel, group(table.size());
@@ -318,7 +376,7 @@ void bind_class(nb::module_& m) {
           "spread",
           [](const SharedSkin& self, nb::object loads, int law, const Numbers& reach) {
             const Memory memory(loads);
-            const auto table = memory.records<const Load>();
+            const auto table = self.loads(memory);
             const Borrowed scratch(self);
             std::vector<int64_t> begin{0}, taxel;
             std::vector<double> weight;
@@ -338,9 +396,9 @@ void bind_class(nb::module_& m) {
            "out"_a.noconvert(), "Write the readings due to contacts to `out`, zeros.")
       .def("read", read<double>, "function"_a, "values"_a, "ids"_a, "positions"_a, "rotations"_a,
            "out"_a.noconvert())
-      .def("read_data", read_data<float>, "function"_a, "model"_a, "data"_a, "out"_a.noconvert(),
+      .def("read_data", read_data<double>, "function"_a, "model"_a, "data"_a, "out"_a.noconvert(),
            "Write the readings due to the contacts in mjData to `out`, zeros.")
-      .def("read_data", read_data<double>, "function"_a, "model"_a, "data"_a, "out"_a.noconvert())
+      .def("read_data", read_data<float>, "function"_a, "model"_a, "data"_a, "out"_a.noconvert())
       .def(
           "read_environments",
           [](const SharedSkin& self, const tactile::Function& function, const List<int32_t>& counts,
@@ -356,8 +414,10 @@ void bind_class(nb::module_& m) {
                         taxels.shape(1) == self.size() &&
                         taxels.shape(2) == static_cast<size_t>(tactile::channels_of(function.quantity)) &&
                         touched.shape(0) == n && touched.shape(1) == self.size() && touched_counts.size() == n &&
-                        wrenches.shape(0) == n && wrenches.shape(1) == self.bodies && wrenches.shape(2) == 6,
+                        wrenches.shape(0) == n && wrenches.shape(1) == self.bodies && wrenches.shape(2) == 6 &&
+                        within(counts, 0, values.shape(1) + 1) && within(touched_counts, 0, self.size() + 1),
                     "arrays must have one entry for each environment");
+            self.check_environments(function, counts, ids, first, last, touched, touched_counts);
             const tactile::ManyContacts contacts{
                 counts.data(), reinterpret_cast<const Contact*>(values.data()),
                 reinterpret_cast<const ContactIds*>(ids.data()), values.shape(1),
@@ -374,7 +434,7 @@ void bind_class(nb::module_& m) {
           [](const SharedSkin& self, const ContactValues& values, const ContactNumbers& ids,
              const Vectors& positions, const Matrices& rotations) {
             std::vector<double> out(6 * self.bodies);
-            self.net_wrenches(contacts_of(values, ids), ids_of(ids), poses_of(positions, rotations), out.data());
+            self.net_wrenches(self.contacts(values, ids), ids_of(ids), self.poses(positions, rotations), out.data());
             return array(std::move(out), 6);
           },
           "values"_a, "ids"_a, "positions"_a, "rotations"_a,
@@ -384,7 +444,8 @@ void bind_class(nb::module_& m) {
           [](const SharedSkin& self, nb::object loads, const List<int64_t>& begin, const List<int64_t>& taxel) {
             const Memory memory(loads);
             const auto table = memory.records<const Load>();
-            require(begin.size() == table.size() + 1, "begin must have one number for each load, and the end");
+            require(delimits(begin, table.size(), taxel.size()) && within(taxel, 0, self.size()),
+                    "begin must have one number for each load, and the end");
             std::vector<Load> out;
             out.reserve(taxel.size());
             for (size_t m = 0; m < table.size(); ++m) {
@@ -400,6 +461,10 @@ void bind_class(nb::module_& m) {
       .def(
           "k_nearest",
           [](const SharedSkin& self, int64_t patch, const Vectors& places, int64_t k) {
+            const auto known = static_cast<int64_t>(self.taxels.patches.size());
+            require(0 <= patch && patch < known && 0 <= k &&
+                        k <= self.taxels.patches[patch].stop - self.taxels.patches[patch].start,
+                    "patch must have k taxels");
             const size_t size = places.shape(0) * k;
             std::vector<int64_t> taxels(size);
             std::vector<double> distances(size);
@@ -420,6 +485,7 @@ void bind_skin(nb::module_& m) {
       [](nb::object loads, int quantity) {
         const Memory memory(loads);
         const auto table = memory.records<const Load>();
+        require(0 <= quantity && quantity <= static_cast<int>(tactile::Quantity::kSlip), "quantity must exist");
         const auto own = static_cast<tactile::Quantity>(quantity);
         const size_t channels = tactile::channels_of(own);
         std::vector<double> out(table.size() * channels);
@@ -435,7 +501,13 @@ void bind_skin(nb::module_& m) {
       "effective_radius",
       [](nb::object geoms, int first, int second, const Given<double, nb::shape<3, 3>>& frame,
          const Matrices& rotations) {
-        return tactile::effective_radius(records<tactile::SkinGeom>(geoms), first, second,
+        const auto own = records<tactile::SkinGeom>(geoms);
+        for (const int64_t geom : {first, second}) {
+          require(-1 <= geom && geom < static_cast<int64_t>(own.size()) &&
+                      (geom < 0 || (0 <= own[geom].body && own[geom].body < static_cast<int64_t>(rotations.shape(0)))),
+                  "geoms and their bodies must exist");
+        }
+        return tactile::effective_radius(own, first, second,
                                          reinterpret_cast<const Vec3*>(frame.data()),
                                          reinterpret_cast<const Mat3*>(rotations.data()));
       },
@@ -446,8 +518,7 @@ void bind_skin(nb::module_& m) {
       [](const Given<double, nb::shape<-1, 12>>& readings, const Vectors& positions, const Numbers& areas,
          const List<int64_t>& offsets) {
         const size_t n = readings.shape(0), pads = offsets.size() - 1;
-        require(positions.shape(0) == n && areas.size() == n && offsets.size() &&
-                    offsets.data()[pads] == static_cast<int64_t>(n),
+        require(positions.shape(0) == n && areas.size() == n && delimits(offsets, pads, n),
                 "readings, positions, areas and offsets must fit each other");
         std::vector<double> out(18 * pads);
         const auto* taxels = reinterpret_cast<const tactile::TaxelContact*>(readings.data());
@@ -495,8 +566,10 @@ void bind_skin(nb::module_& m) {
          const Vectors& present, const Vectors& rest, const Given<int64_t, nb::shape<-1, 3>>& triangles,
          const List<int64_t>& begin, const List<int64_t>& near, const Numbers& position,
          const Given<double, nb::shape<3, 3>>& rotation) {
-        require(touching.shape(0) == values.shape(0) && present.shape(0) == rest.shape(0) &&
-                    begin.size() == rest.shape(0) + 1 && position.size() == 3,
+        const size_t vertices = rest.shape(0);
+        require(touching.shape(0) == values.shape(0) && present.shape(0) == vertices && position.size() == 3 &&
+                    delimits(begin, vertices, near.size()) && within(near, 0, triangles.shape(0)) &&
+                    within(triangles, 0, vertices) && within(touching, -1, vertices),
                 "contacts and vertices must fit each other");
         const tactile::FlexSurface flex{
             {points(present), present.shape(0)},
@@ -514,6 +587,7 @@ void bind_skin(nb::module_& m) {
          const List<int64_t>& bodies) {
         const auto contacts = contacts_of(values, ids);
         const auto poses = poses_of(positions, rotations);
+        require(within(bodies, 0, positions.shape(0)), "bodies must exist");
         std::vector<double> forces, centers;
         for (const int64_t body : Range<const int64_t>{bodies.data(), bodies.size()}) {
           const auto center = center_of_touch(contacts, ids_of(ids), static_cast<int>(body), poses);

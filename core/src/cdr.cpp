@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 namespace tactile {
@@ -36,13 +38,68 @@ class Writer {
 
 }  // namespace
 
-WireTemplate::WireTemplate(std::vector<WireStep> steps, std::vector<uint8_t> pieces, std::vector<int64_t> spans,
-                           int64_t size, int64_t row_size)
-    : steps_(std::move(steps)),
-      pieces_(std::move(pieces)),
-      spans_(std::move(spans)),
-      size_(size),
-      row_size_(row_size) {}
+WireTemplate::WireTemplate(std::vector<WireStep> steps, std::vector<uint8_t> pieces, std::vector<int64_t> spans)
+    : steps_(std::move(steps)), pieces_(std::move(pieces)), spans_(std::move(spans)) {
+  const auto end = static_cast<int64_t>(pieces_.size());
+  bool valid = !steps_.empty() && steps_[0].code == WireStep::kCheck && spans_.size() % 2 == 0;
+  for (size_t k = 0; k + 1 < spans_.size(); k += 2) {
+    valid = valid && 0 <= spans_[k] && spans_[k] <= spans_[k + 1] && spans_[k + 1] <= end;
+  }
+  if (!valid) throw std::invalid_argument("steps must begin with a check, and spans must be within the pieces");
+  size_t next = 0;  // index of kNext, or 0
+  for (size_t s = 0; s < steps_.size(); ++s) {
+    if (steps_[s].code == WireStep::kRepeat) {
+      const auto after = static_cast<size_t>(steps_[s].a);
+      valid = !next && s + 1 < after && after <= steps_.size() && steps_[after - 1].code == WireStep::kNext &&
+              steps_[after - 1].a == static_cast<int64_t>(s + 1);
+      if (!valid) throw std::invalid_argument("a template can only have one pair of repeat and next");
+      next = after - 1;
+      size_ += most(s, false);
+      while (++s < next) row_size_ += most(s, true);
+    } else {
+      size_ += most(s, false);
+      if (steps_[s].code == WireStep::kPayload) {
+        if (steps_[s].c != static_cast<int64_t>(payloads_++)) throw std::invalid_argument("payloads must be in order");
+      }
+    }
+  }
+}
+
+int64_t WireTemplate::most(size_t step, bool repeated) const {
+  const auto& [code, a, b, c] = steps_[step];
+  const WireStep& check = steps_[0];
+  const auto key = [&](int64_t column) { return 0 <= column && column < check.a && (repeated || check.c > 0); };
+  const auto spans = static_cast<int64_t>(spans_.size() / 2);
+  int64_t size = -1;
+  switch (code) {
+    case WireStep::kCheck:
+      if (step == 0 && a >= 0 && b >= 0) size = 0;
+      break;
+    case WireStep::kPiece:
+      if ((a == -1 || key(a)) && 0 <= b && b <= spans && 0 <= c && c <= (spans - b) / 8) size = 0;
+      for (int64_t k = b; size >= 0 && k < b + 8 * c; ++k) size = std::max(size, spans_[2 * k + 1] - spans_[2 * k]);
+      break;
+    case WireStep::kStamp: size = 11; break;
+    case WireStep::kInt:
+      if (key(a) && (b == 1 || b == 2 || b == 4 || b == 8)) size = 2 * b;
+      break;
+    case WireStep::kDoubles:
+    case WireStep::kSingles:
+      if (0 <= a && a <= check.b && 0 <= b && b <= check.b - a && (repeated || check.c > 0)) size = 8 * (b + 1);
+      break;
+    case WireStep::kRows:
+      if (key(a) && key(b) && c >= 0) size = 11;
+      break;
+    case WireStep::kPayload:
+      if ((a == 1 || a == 2 || a == 4 || a == 8) && b > 0 && !repeated) size = 18;
+      break;
+    case WireStep::kRepeat:
+      if (!repeated) size = 7;
+      break;
+  }
+  if (size < 0) throw std::invalid_argument("step " + std::to_string(step) + " is invalid");
+  return size;
+}
 
 int64_t WireTemplate::bound(const WireFields& fields) const {
   int64_t size = sizeof(kEncapsulation) + size_ + row_size_ * std::max(fields.keys.rows, fields.values.rows);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "stages.h"
@@ -50,6 +51,7 @@ Program::Program(double timestep, int64_t channels, std::vector<uint64_t> seeds,
 
 void Program::add(Stage stage) {
   stage.law = find_law(stage.key);
+  check(stage);
   const auto repeat = [&](auto& numbers) {
     const size_t size = numbers.size();
     if (!stage.varies) return;
@@ -63,6 +65,14 @@ void Program::add(Stage stage) {
   if (stage.rests) awake_.resize(environments(), (taxels() + kRest - 1) / kRest);
   if (stage.key == "tare") tare_ = stages_.size();
   stages_.push_back(std::move(stage));
+}
+
+void Program::check(const Stage& stage) const {
+  if (!stage.law || ((stage.runs.empty() || stage.columns >= stage.law->columns) &&
+                     (!stage.law->fits || stage.law->fits(stage, channels_, taxels_)))) {
+    return;
+  }
+  throw std::invalid_argument("stage " + stage.key + ": the numbers do not fit the runs");
 }
 
 void Program::set_numbers(size_t s, size_t environment, const double* parameters, const float* constants,
@@ -246,7 +256,9 @@ void Program::tare(size_t environment, const double* zero) {
   }
 }
 
-bool Program::tared(size_t environment) const { return stages_.at(tare_).memory.at(environment)[0] != 0; }
+bool Program::tared(size_t environment) const {
+  return tare_ < stages_.size() && stages_[tare_].memory.at(environment)[0] != 0;
+}
 
 void Program::zero(size_t environment, double* out) const {
   const Stage& stage = find("tare");

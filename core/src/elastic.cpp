@@ -1,6 +1,7 @@
 #include "tactile/elastic.h"
 
 #include <algorithm>
+#include <stdexcept>
 
 namespace tactile {
 
@@ -74,11 +75,49 @@ double reach_of(const Load& load, const Taxels& taxels) {
 
 // -- tables ---------------------------------------------------------------------------------------------------
 
+namespace {
+
+template <class T>
+bool within(Range<const T> numbers, int64_t size) {
+  return std::all_of(numbers.begin(), numbers.end(), [&](int64_t number) { return 0 <= number && number < size; });
+}
+
+// Whether the items and the subtrees of all nodes exist.
+bool is_tree(Range<const BoxNode> nodes, int64_t items) {
+  int64_t next = 0;
+  return std::all_of(nodes.begin(), nodes.end(), [&](const BoxNode& node) {
+    return 0 <= node.first && node.first <= node.last && node.last <= items && ++next <= node.skip &&
+           node.skip <= static_cast<int64_t>(nodes.size());
+  });
+}
+
+bool fit(const ElasticArrays& own) {
+  const auto taxels = static_cast<int64_t>(own.place.size()), points = static_cast<int64_t>(own.points.size()) / 7,
+             nodes = static_cast<int64_t>(own.nodes.size()), meshes = static_cast<int64_t>(own.mesh_nodes.size());
+  bool fits = own.taxels.size() == own.place.size() + 1 && own.points.size() % 7 == 0 && own.corners.size() % 9 == 0 &&
+              within(own.place, taxels) && within(own.beside, taxels) && within(own.roots, nodes + 1) &&
+              (taxels ? own.beside.size() % taxels == 0 : own.beside.size() == 0) &&
+              std::is_sorted(own.roots.begin(), own.roots.end()) && own.node_normals.size() == 6 * own.nodes.size() &&
+              is_tree(own.nodes, taxels) && is_tree(own.mesh_nodes, own.corners.size() / 9);
+  for (int64_t t = 0; fits && t < taxels; ++t) {
+    const ElasticTaxel& taxel = own.taxels[t];
+    fits = 0 <= taxel.id && taxel.id < taxels && 0 <= taxel.begin && taxel.begin <= own.taxels[t + 1].begin &&
+           own.taxels[t + 1].begin <= points;
+  }
+  for (const Solid& solid : own.solids) {
+    fits = fits && 0 <= solid.first_node && solid.first_node <= solid.last_node && solid.last_node <= meshes;
+  }
+  return fits;
+}
+
+}  // namespace
+
 Elastic::Elastic(const ElasticArrays& arrays)
     : taxels_(arrays.taxels.begin(), arrays.taxels.end()),
       place_(arrays.place.begin(), arrays.place.end()),
       beside_(arrays.beside.begin(), arrays.beside.end()),
       width_(arrays.place.size() ? arrays.beside.size() / arrays.place.size() : 0) {
+  if (!fit(arrays)) throw std::invalid_argument("the arrays of the elastic layer do not fit each other");
   for (const ElasticTaxel& t : taxels_) {
     columns_.x.push_back(t.position.x), columns_.y.push_back(t.position.y), columns_.z.push_back(t.position.z);
     columns_.normal_x.push_back(t.normal.x), columns_.normal_y.push_back(t.normal.y);
@@ -116,6 +155,7 @@ int32_t Elastic::add_siblings(const ElasticArrays& arrays, int64_t first, int64_
   for (int64_t n = first; n < last; n = arrays.nodes[n].skip) {
     const BoxNode& node = arrays.nodes[n];
     const double* normal = arrays.node_normals.begin() + 6 * n;
+    if (made.count == kLanes || arrays.nodes[n].skip > last) throw std::invalid_argument("nodes must form trees");
     const int k = made.count++;
     made.x[k] = node.box.center.x, made.y[k] = node.box.center.y, made.z[k] = node.box.center.z;
     made.half_x[k] = node.box.half.x, made.half_y[k] = node.box.half.y, made.half_z[k] = node.box.half.z;

@@ -562,7 +562,7 @@ void quantisation(StageCall& s) {
 void dead_taxels(StageCall& s) {
   for (size_t k = 0; k + 1 < s.constant_count; k += 2) {
     const int64_t taxel = static_cast<int64_t>(s.constants[k]);
-    if (taxel < 0) continue;
+    if (taxel < 0 || taxel >= s.w.taxels) continue;
     s.w.valid[taxel] = 0;
     for (int64_t c = 0; c < s.w.channels; ++c) s.w.row(c)[taxel] = s.constants[k + 1];
   }
@@ -755,29 +755,78 @@ void history(StageCall& s) {
   }
 }
 
+// --- Checks of numbers --------------------------------------------------------------------------------------
+
+template <class T>
+bool within(const T* first, const T* last, T low, T high) {
+  return std::all_of(first, last, [&](T number) { return low <= number && number <= high; });
+}
+
+bool fits_cross_talk(const Stage& stage, int64_t, int64_t taxels) {
+  const int64_t own = stage.taxels(), receivers = static_cast<int64_t>(stage.integers.size()) - own - 1;
+  const int32_t *begins = stage.integers.data(), *ends = begins + own;
+  return receivers >= 0 && begins[0] == 0 && std::is_sorted(begins, ends + 1) && *ends == receivers &&
+         within<int32_t>(ends + 1, ends + 1 + receivers, 0, static_cast<int32_t>(taxels) - 1) &&
+         static_cast<int64_t>(stage.constants.size()) >= own + receivers;
+}
+
+bool fits_filter(const Stage& stage, int64_t, int64_t) { return stage.constants.size() >= 3 * stage.runs.size(); }
+
+// See `fill_values` and `fill_deviations`.
+bool fits_columns(const Stage& stage, size_t columns) {
+  const auto own = static_cast<size_t>(stage.taxels());
+  return (stage.constants.empty() || stage.constants.size() >= own) &&
+         (stage.deviations.empty() || (stage.columns >= 2 && stage.deviations.size() >= columns * own));
+}
+bool fits_deviations(const Stage& stage, int64_t, int64_t) { return fits_columns(stage, 1); }
+bool fits_offset(const Stage& stage, int64_t channels, int64_t) { return fits_columns(stage, channels); }
+
+bool has_room(const Stage& stage, int64_t, int64_t) { return stage.room > 0; }
+
+bool fits_smoothing(const Stage& stage, int64_t, int64_t) {
+  for (size_t b = 0; b < stage.runs.size(); ++b) {
+    if (stage.parameters[b * stage.columns] > 0.0 && stage.room < 2) return false;
+  }
+  return stage.room > 0 && stage.constants.size() >= stage.runs.size() * stage.room;
+}
+
+bool fits_curve(const Stage& stage, int64_t, int64_t) {
+  const auto size = static_cast<int64_t>(stage.integers.size());
+  const auto points = static_cast<int32_t>(stage.constants.size() / 3);
+  if (size < static_cast<int64_t>(stage.runs.size())) return false;
+  for (size_t b = 0; b < stage.runs.size(); ++b) {
+    const int64_t begin = stage.integers[b];
+    if (begin < 0 || begin > size - 3 - kCells) return false;
+    const int32_t* index = stage.integers.data() + begin;
+    if (!(0 <= index[0] && index[0] < index[1] && index[1] < points)) return false;
+    if (!within(index + 3, index + 3 + kCells, 0, index[1] - index[0])) return false;
+  }
+  return true;
+}
+
 const StageLaw kLaws[] = {
-    {"cross_talk", no_bytes, cross_talk},
-    {"hysteresis", values_bytes, hysteresis},
-    {"viscoelasticity", filter_bytes, filter},
-    {"slow_adaptation", filter_bytes, filter},
-    {"fast_adaptation", filter_bytes, filter},
-    {"gain", no_bytes, gain},
-    {"offset", no_bytes, offset},
-    {"drift", values_bytes, drift},
-    {"noise", no_bytes, noise},
-    {"saturation", no_bytes, saturation},
-    {"smoothing", slots_bytes, smoothing},
-    {"threshold", no_bytes, threshold},
-    {"transfer", no_bytes, curve<false>},
-    {"quantisation", no_bytes, quantisation},
-    {"dead_taxels", no_bytes, dead_taxels},
-    {"dropout", stored_bytes, dropout},
-    {"delay", delay_bytes, delay},
-    {"calibration", no_bytes, curve<true>},
-    {"tare", tare_bytes, tare},
-    {"clip", no_bytes, clip},
-    {"contact", contact_bytes, contact},
-    {"history", slots_bytes, history},
+    {"cross_talk", no_bytes, cross_talk, 0, fits_cross_talk},
+    {"hysteresis", values_bytes, hysteresis, 1, nullptr},
+    {"viscoelasticity", filter_bytes, filter, 0, fits_filter},
+    {"slow_adaptation", filter_bytes, filter, 0, fits_filter},
+    {"fast_adaptation", filter_bytes, filter, 0, fits_filter},
+    {"gain", no_bytes, gain, 1, fits_deviations},
+    {"offset", no_bytes, offset, 1, fits_offset},
+    {"drift", values_bytes, drift, 1, nullptr},
+    {"noise", no_bytes, noise, 1, nullptr},
+    {"saturation", no_bytes, saturation, 3, nullptr},
+    {"smoothing", slots_bytes, smoothing, 1, fits_smoothing},
+    {"threshold", no_bytes, threshold, 1, fits_deviations},
+    {"transfer", no_bytes, curve<false>, 2, fits_curve},
+    {"quantisation", no_bytes, quantisation, 3, nullptr},
+    {"dead_taxels", no_bytes, dead_taxels, 0, nullptr},
+    {"dropout", stored_bytes, dropout, 2, nullptr},
+    {"delay", delay_bytes, delay, 2, has_room},
+    {"calibration", no_bytes, curve<true>, 2, fits_curve},
+    {"tare", tare_bytes, tare, 1, nullptr},
+    {"clip", no_bytes, clip, 2, nullptr},
+    {"contact", contact_bytes, contact, 2, nullptr},
+    {"history", slots_bytes, history, 0, has_room},
 };
 
 // Divide memory into aligned arrays.

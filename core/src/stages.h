@@ -26,6 +26,9 @@ struct StageLaw {
   // Memory of each environment for readings with this number of channels [bytes].
   size_t (*bytes)(const Stage& stage, int64_t channels, int64_t skin_taxels);
   void (*compute)(StageCall& call);
+  int64_t columns;  // least number of parameters of each run
+  // Whether the other numbers of a stage fit its runs; null: it has none.
+  bool (*fits)(const Stage& stage, int64_t channels, int64_t skin_taxels);
 };
 
 // Return the computation of a stage, or null if the library has none.

@@ -77,7 +77,7 @@ class PadSettings:
     )
     orientation: tuple[float, ...] | None = _key(
         Numbers(lengths=(4,)),
-        "orientation of the pad on its body, quaternion w x y z; default: that of the body",
+        "orientation of the pad on its body, quaternion x y z w; default: that of the body",
     )
     rate: float | None = _key(
         Number(least=SLOWEST, unit="Hz"),
@@ -129,7 +129,7 @@ class PadSettings:
         for name in ("position", "orientation"):
             if getattr(self, name) is not None and not (self.layout or self.rows):
                 raise ValueError(f"{name}: requires a preset, layout or grid; remove it")
-        for name, example in (("normal", [0.0, 0.0, 1.0]), ("orientation", [1.0, 0.0, 0.0, 0.0])):
+        for name, example in (("normal", [0.0, 0.0, 1.0]), ("orientation", [0.0, 0.0, 0.0, 1.0])):
             value = getattr(self, name)
             if value is not None and np.linalg.norm(value) < 1e-6:
                 raise ValueError(

@@ -14,6 +14,7 @@ from tactile_sim import presets
 from tactile_sim.config.files import find_file
 from tactile_sim.config.pad_settings import PadSettings, checked, pad_settings
 from tactile_sim.errors import ConfigError, ErrorList
+from tactile_sim.frames import to_wxyz
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
 from tactile_sim.signal_chain.stage import ENABLED
@@ -156,8 +157,8 @@ def _plan(
             assert pad.columns and pad.pitch and pad.rows
             layout = grid(pad.rows, pad.columns, (pad.pitch[0], pad.pitch[1]))
         rotation = np.empty(9)
-        quaternion = np.array(pad.orientation or (1.0, 0.0, 0.0, 0.0))
-        mujoco.mju_quat2Mat(rotation, quaternion / np.linalg.norm(quaternion))
+        quaternion = np.array(pad.orientation or (0.0, 0.0, 0.0, 1.0))
+        mujoco.mju_quat2Mat(rotation, to_wxyz(quaternion / np.linalg.norm(quaternion)))
         layout = layout.moved(np.array(pad.position or (0.0, 0.0, 0.0)), rotation.reshape(3, 3))
     elif pad.flex is not None:
         flex = _flex(pad.flex, model, f"{where}.flex")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Protocol
 
@@ -55,6 +56,7 @@ class KeyframeMotion:
     def control(self, time: float) -> np.ndarray:
         """Return the controls (nu,) at a time [s] since the reset."""
         phase, fraction = divmod(time / self._interval, 1.0)
-        here, there = (self._controls[int(phase + k) % len(self._controls)] for k in (0, 1))
+        first = int(phase) % len(self._controls)
+        here, there = self._controls[first], self._controls[first + 1 - len(self._controls)]
         # Cosine interpolation: the controls are at rest at every keyframe.
-        return here + (there - here) * (0.5 - 0.5 * np.cos(np.pi * fraction))
+        return here + (there - here) * (0.5 - 0.5 * math.cos(math.pi * fraction))

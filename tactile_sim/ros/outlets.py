@@ -84,7 +84,7 @@ class Outlets:
     """Publishers of all topics.
 
     Messages are encoded only for topics with subscribers. In addition, most topics are encoded once at
-    startup, to publish latched messages and to compile the kernels of the other topics. A `Sender` publishes
+    startup, to publish latched messages and to measure the sizes of the others. A `Sender` publishes
     in its own thread, so `close` must be called before the node is destroyed.
 
     Args:

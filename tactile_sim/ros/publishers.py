@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterable
 from functools import cache
@@ -26,6 +27,8 @@ from tactile_sim.text import counted
 
 FIRST = ("clock", "tf")
 """Streams that are published first, so that subscribers receive time and frames before other messages."""
+END_PATIENCE = 2.0
+"""Wall time after which a recorder without a subscription is lost [s], unless it ends, which has a reason."""
 WARN_EVERY = 1.0
 """Minimum interval between identical warnings [s of wall time]."""
 
@@ -86,6 +89,8 @@ class Publishers:
             for topic in topics
         }
         self._outlets = Outlets(node, in_order, simulation.observe(), rates, recorded, cameras)
+        self._unheard_since = math.inf
+        """Wall time since which the recorder lacks a subscription [s]."""
         self._reported_loss = 0
         """Number of lost messages in the last diagnostics."""
 
@@ -99,7 +104,10 @@ class Publishers:
     def subscribed(self) -> set[str]:
         """Return the streams that have subscribers, and report if the recorder is no longer one of them."""
         streams = self._outlets.subscribed()
-        if self._is_recorded and not self.recorder_fault and (topic := self._outlets.unheard()):
+        topic = self._outlets.unheard() if self._is_recorded and not self.recorder_fault else ""
+        now = time.monotonic()
+        self._unheard_since = min(self._unheard_since, now) if topic else math.inf
+        if now - self._unheard_since > END_PATIENCE:
             fault = f"the recorder no longer subscribes to {topic}, so the bag lacks later messages"
             self.lose_recorder(fault, self._simulation.stamp)
         return streams

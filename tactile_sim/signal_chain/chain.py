@@ -68,8 +68,9 @@ class SignalChain:
         self._keeps = any(
             stage.has_memory or group.random.any() for stage, group in self._groups.items() if group.bodies
         )
+        self._inert = len(self._groups) == 1 and not self._groups[Tare].bodies
+        """Whether there is no stage, except for the tare after `tare`."""
         self._timestep, self._seed, self._episode = timestep, seed, 0
-        self._step = np.zeros(1, np.int64)
         self._zero: np.ndarray | None
         self.forget(frame)
 
@@ -133,7 +134,7 @@ class SignalChain:
     @property
     def idle(self) -> bool:
         """True if readings are returned unchanged."""
-        return len(self._groups) == 1 and not self._groups[Tare].bodies and self.zero is None
+        return self._inert and self._zero is None
 
     def read(self, step: int, reading: np.ndarray) -> np.ndarray:
         """Return the output for an ideal reading, and update the memory of the stages.
@@ -275,11 +276,7 @@ class SignalChain:
                 f"step: must be >= {kept} as in the last reading, got {step}; restart the chain first"
             )
         waits = keep and program.waits_for_tare
-        output = np.empty((1, *truth.shape))
-        self._step[0] = step
-        if keep:
-            program.make_room(self._step)
-        program.run(self._workspace, _ALONE, self._step, truth[None], output, keep, until)
+        output = program.read(self._workspace, step, truth, keep, until)
         if waits and program.tared(0):
             self._zero = program.zero(0)
-        return output[0]
+        return output

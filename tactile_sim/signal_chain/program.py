@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 from zlib import crc32
 
@@ -28,17 +29,17 @@ class Workspace:
             axes: (3, taxels) float32 normals, see `Now.normals`.
             channels: Number of channels of the readings.
         """
-        self.axes, self.native = axes, ChainWorkspace(axes, channels)
+        self.axes = axes
+        self._use(ChainWorkspace(axes, channels))
 
-    @property
-    def valid(self) -> np.ndarray:
+    def _use(self, native: ChainWorkspace) -> None:
+        self.native, self.valid = native, native.valid
         """(taxels,) uint8, 1 where the last reading is valid."""
-        return self.native.valid
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Workspace:
         """Return a workspace with its own arrays."""
         new = copy.copy(self)
-        new.native = self.native.copy()
+        new._use(self.native.copy())
         return new
 
 
@@ -191,12 +192,30 @@ class Program:
         Raises:
             CommandError: A stage of your own returned an array of the wrong shape.
         """
-        count = len(self.groups) if until is None else list(self.groups).index(until)
+        compute = partial(self._compute, workspace)
+        self._native.run(workspace.native, envs, steps, truth, output, keep, self._count(until), compute)
 
-        def compute(index: int, env: int, *now: Any) -> None:
-            self._compute(workspace, index, env, *now)
+    def read(
+        self, workspace: Workspace, step: int, truth: np.ndarray, keep: bool, until: type[Stage] | None = None
+    ) -> np.ndarray:
+        """Return the readings (taxels, channels) of the only environment.
 
-        self._native.run(workspace.native, envs, steps, truth, output, keep, count, compute)
+        Args:
+            workspace: As in `run`.
+            step: Step since the last reset.
+            truth: (taxels, channels) float64 ideal readings.
+            keep: As in `run`.
+            until: Apply only the stages before this one; None applies all.
+
+        Raises:
+            CommandError: As in `run`.
+        """
+        compute = partial(self._compute, workspace)
+        return self._native.read(workspace.native, step, truth, keep, self._count(until), compute)
+
+    def _count(self, until: type[Stage] | None) -> int:
+        """Return the number of stages before this one, or of all."""
+        return len(self.groups) if until is None else list(self.groups).index(until)
 
     def make_room(self, steps: np.ndarray) -> None:
         """Ensure that delays can store another reading, before `run` stores it.

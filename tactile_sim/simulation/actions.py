@@ -14,7 +14,7 @@ from tactile_sim.arguments import numbers, whole
 from tactile_sim.errors import CommandError
 from tactile_sim.simulation.action import Action, Loop
 
-if TYPE_CHECKING:  # not imported at run time, because its kernels take a second to load
+if TYPE_CHECKING:  # not imported at run time, because it takes a second to load
     from tactile_sim.simulation import Simulation
 
 

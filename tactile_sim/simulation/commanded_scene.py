@@ -92,7 +92,11 @@ class CommandedScene:
     @property
     def stamp(self) -> int:
         """Simulation time since the start in whole nanoseconds."""
-        return round(self.step_count * self.engine.timestep * 1e9)
+        return self.stamp_of(self.step_count)
+
+    def stamp_of(self, step: int) -> int:
+        """Return the simulation time of a step since the start in whole nanoseconds."""
+        return round(step * self.engine.timestep * 1e9)
 
     @property
     def version(self) -> tuple[int, float]:
@@ -144,7 +148,7 @@ class CommandedScene:
 
     def _move(self, motion: Motion) -> None:
         """Let built-in motion set the controls, or end it if they were changed since it last did."""
-        if np.array_equal(self.engine.ctrl, self._moved_controls):
+        if self.engine.ctrl.tobytes() == self._moved_controls.tobytes():
             motion.act(self.engine)
             self._moved_controls = self.engine.ctrl.copy()
         else:

@@ -52,6 +52,8 @@ class PadFunctions:
             for functions in dict.fromkeys(self._pads or [(None, None)])
         }
         """Mask (taxels,) of the taxels that use each pair of touch and response function."""
+        self.touches = list(dict.fromkeys(touch for touch, _ in self._rows))
+        """Distinct touch functions of the pads; None means the default in ``skin``."""
         self._masks = {
             own: np.logical_or.reduce([rows for (touch, _), rows in self._rows.items() if touch == own])
             for own in self.touches
@@ -107,11 +109,6 @@ class PadFunctions:
         """Largest number of channels of a pad."""
         return max(TOUCH_FUNCTIONS[touch].channels for touch in self._used())
 
-    @property
-    def touches(self) -> list[str | None]:
-        """Distinct touch functions of the pads; None means the default in ``skin``."""
-        return list(dict.fromkeys(touch for touch, _ in self._rows))
-
     def _used(self) -> list[str]:
         """Return the names of the touch functions in `touches`."""
         return [touch or self._simulation.settings.skin.touch_function for touch in self.touches]
@@ -148,7 +145,8 @@ class PadFunctions:
             CommandError: ``dtype`` is neither float32 nor float64.
         """
         common = self._simulation.settings.skin
-        dtype = float_type("dtype", dtype).type
+        if dtype is not np.float64 and dtype is not np.float32:
+            dtype = float_type("dtype", dtype).type
         if touch is None or isinstance(touch, str):
             key = touch, dtype, common.touch_function, common.response_function
             if key not in self._readers:

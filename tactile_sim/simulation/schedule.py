@@ -25,8 +25,8 @@ class Schedule:
     def __init__(self, timestep: float, rates: Mapping[str, float]):
         self._timestep = timestep
         self._per_step = {name: min(rate * timestep, 1.0) for name, rate in rates.items() if rate > 0.0}
-        self._spans: dict[str, tuple[int, int, int]] = {}
-        """Last result of `_span` for each stream. It applies to all steps from its first to before its second
+        self._spans: dict[float, tuple[int, int, int]] = {}
+        """Last result of `_span` for each rate. It applies to all steps from its first to before its second
         number, of which only the third one is due."""
 
     def runs(self, name: str) -> bool:
@@ -59,11 +59,12 @@ class Schedule:
         """Return the results of `due` and `next`."""
         due, soonest, spans = set[str](), None, self._spans
         for name in names:
-            begin, following, due_at = spans.get(name, _NO_SPAN)
+            per_step = self._per_step.get(name)
+            if per_step is None:
+                continue
+            begin, following, due_at = spans.get(per_step, _NO_SPAN)
             if not begin <= step < following:
-                if name not in self._per_step:
-                    continue
-                begin, following, due_at = spans[name] = self._span(step, self._per_step[name])
+                begin, following, due_at = spans[per_step] = self._span(step, per_step)
             if step == due_at:
                 due.add(name)
             if soonest is None or following < soonest:

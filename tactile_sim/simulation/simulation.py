@@ -122,6 +122,8 @@ class Simulation(InteractiveScene):
         if `has_memory` is False."""
         self.published_valid = np.empty(0, np.uint8)
         """`Snapshot.valid` at the last tactile message."""
+        self.chain_input: tuple[Any, np.ndarray] = None, np.empty(0)
+        """Last input of the signal chain and the `version` of its state."""
 
     # -- copies ----------------------------------------------------------------------------------------------
 
@@ -173,7 +175,8 @@ class Simulation(InteractiveScene):
         end = self.step_count + whole("step: n", n)
         while self.step_count < end:
             self.apply_commands()
-            self.advance(min(self.free_steps(), end - self.step_count))
+            steps = end - self.step_count
+            self.advance(steps if steps == 1 else min(steps, self.free_steps()))
 
     @exclusive
     def observe(self) -> Snapshot:
@@ -187,10 +190,9 @@ class Simulation(InteractiveScene):
             PhysicsError: The physics is unstable; call `reset` to recover.
         """
         self.apply_commands()
-        if self.engine.forward() is not False:
-            self._changes += 1
+        snapshot = self.snapshot()
         self._check_physics()
-        return Snapshot(self)
+        return snapshot
 
     @exclusive
     def snapshot(self, stored: bool = False) -> Snapshot:
@@ -199,7 +201,8 @@ class Simulation(InteractiveScene):
         Args:
             stored: Whether the signal chain stores the reading of this snapshot.
         """
-        self.engine.forward()
+        if self.engine.forward() is not False:
+            self._changes += 1
         return Snapshot(self, stored)
 
     def free_steps(self) -> int:
@@ -252,7 +255,7 @@ class Simulation(InteractiveScene):
     @property
     def has_memory(self) -> bool:
         """True if sampling, the signal chain or the contact states depend on earlier steps."""
-        return self.sampling is not None or self.signal_chain.has_memory or bool(self.pad_states.pads)
+        return bool(self.pad_states.pads) or self.sampling is not None or self.signal_chain.has_memory
 
     def keep_readings(self, snapshot: Snapshot) -> None:
         """Store the readings of a published snapshot in `published_readings` and `published_valid`.

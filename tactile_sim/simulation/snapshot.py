@@ -35,9 +35,12 @@ class Snapshot(Seen):
         """
         super().__init__(simulation)
         self.simulation = simulation
-        self._stored = stored
-        self.stamp = simulation.stamp
+        self._stored, self._step = stored, simulation.step_count
+
+    @property
+    def stamp(self) -> int:
         """Simulation time of this snapshot [ns]."""
+        return self.simulation.stamp_of(self._step)
 
     @computed
     def all_contacts(self) -> Contacts:
@@ -113,9 +116,11 @@ class Snapshot(Seen):
     @computed
     def _output(self) -> tuple[np.ndarray, np.ndarray]:
         """Readings (taxels, channels) after the signal chain, and their validity as in `valid`."""
-        chain = self.simulation.signal_chain
+        simulation, chain = self.simulation, self.simulation.signal_chain
+        if simulation.chain_input[0] != self._version:
+            simulation.chain_input = self._version, self.truth.copy()  # a user may change `truth`
         output = chain.read if self._stored else chain.peek
-        readings = output(self.simulation.steps_since_reset, self.truth)
+        readings = output(simulation.steps_since_reset, simulation.chain_input[1])
         valid = chain.valid
         return readings, valid if b"\0" in valid.tobytes() else valid[:0]
 

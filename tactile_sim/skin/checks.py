@@ -52,7 +52,7 @@ def require_contacts(
     require_arrays(
         body_positions=(body_positions, (bodies, 3)), body_rotations=(body_rotations, (bodies, 3, 3))
     )
-    if not skin.native.contacts_exist(ids, skin._ngeom):
+    if not skin.native.contacts_exist(ids):
         raise CommandError(
             f"contacts: must have ids of {bodies} bodies and {skin._ngeom} geoms, or -1, got contacts of"
             " another model"
@@ -72,7 +72,7 @@ def require_loads(skin: Skin, loads: Loads) -> None:
     table = loads.table if isinstance(loads, Loads) else None
     if not isinstance(table, np.ndarray) or table.ndim != 1 or table.dtype != LOAD:
         raise CommandError(f"loads: must be Loads with a table (m,), got {described(loads)}")
-    if not skin.native.loads_exist(loads.records, skin._ngeom):
+    if not skin.native.loads_exist(loads.records):
         raise CommandError(
             f"loads: must be on {len(skin.patch_ids)} patches of {len(skin.body_ids)} bodies, got loads of"
             " another skin"

@@ -1,6 +1,6 @@
 """Common base of `DiscreteTouch` and `TrimeshTouch`, with two ways to compute readings.
 
-By default, the skin's compiled kernels process all contacts. If a subclass overrides a method that computes
+By default, native code processes all contacts. If a subclass overrides a method that computes
 readings, or ``touch_function`` or ``response_function`` is assigned, readings are computed contact by contact
 with the methods in `by_contact`.
 """
@@ -56,7 +56,7 @@ def _touch_types() -> dict[str, int]:
 
 
 class SkinTouch(ContactTouch):
-    """A touch system that computes readings with the skin's kernels unless a subclass overrides methods."""
+    """A touch system that computes readings in native code unless a subclass overrides methods."""
 
     VALID_TOUCH_TYPES: ClassVar[dict[str, int]] = _touch_types()
     VALID_RESPONSE_FUNCTIONS: ClassVar[list[str]] = list(PER_LOAD)

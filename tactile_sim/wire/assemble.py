@@ -30,8 +30,6 @@ class Assembler:
         pieces: Bytes of all constant pieces (encoded constant fields), concatenated.
         spans: Start and end of each span in ``pieces``. A piece has eight spans, one for each start offset
             modulo 8.
-        max_size: Maximum size of a message, excluding rows of the Repeat, points and payloads [bytes].
-        max_row_size: Maximum size that each row of the Repeat adds [bytes].
         payloads: Number of ``Payload`` placeholders.
     """
 
@@ -40,7 +38,6 @@ class Assembler:
         self.paths: list[str] = []
         self.pieces = bytearray()
         self.spans: list[tuple[int, int]] = []
-        self.max_size = self.max_row_size = 0
         self.payloads = 0
         self._known: dict[bytes, tuple[int, int]] = {}
         self._fixed: list[tuple[str, Encoder, Any]] = []
@@ -80,13 +77,13 @@ class Assembler:
         match placeholder:
             case Stamp():
                 _require(isinstance(kind, Struct) and kind.name in TIME_TYPES, placeholder, "a time", path)
-                self._add(WireStep.STAMP, path, most=11)
+                self._add(WireStep.STAMP, path)
             case IntColumn(column):
                 one = kind.uniform is not None and kind.shape == () and kind.uniform.dtype.kind in "iub"
                 _require(one, placeholder, "an integer or boolean", path)
                 self._use_keys(path, column)
                 size = kind.uniform.dtype.itemsize
-                self._add(WireStep.INT, path, column, size, most=2 * size)
+                self._add(WireStep.INT, path, column, size)
             case Value(column):
                 _require(_is_real(kind), placeholder, "a real number, or an array or struct of these", path)
                 self._add_value(kind, column, path)
@@ -98,7 +95,7 @@ class Assembler:
                 fits = _is_real(element) and element.uniform.dtype.itemsize == 8
                 _require(fits, placeholder, "a sequence of float64 or of structs of float64", path)
                 self._use_keys(path, begin, count)
-                self._add(WireStep.ROWS, path, begin, count, element.width, most=11)
+                self._add(WireStep.ROWS, path, begin, count, element.width)
             case Payload():
                 element = _element(kind, placeholder, path)
                 uniform = element.uniform is not None
@@ -106,7 +103,7 @@ class Assembler:
                 if self._in_repeat:
                     raise WireError("a Payload must be outside Repeat", path)
                 size = element.uniform.dtype.itemsize
-                self._add(WireStep.PAYLOAD, path, size, size * element.width, self.payloads, most=18)
+                self._add(WireStep.PAYLOAD, path, size, size * element.width, self.payloads)
                 self.payloads += 1
             case Repeat(fields):
                 element = _element(kind, placeholder, path)
@@ -122,25 +119,24 @@ class Assembler:
         if before[0] == code and before[1] + before[2] == column:
             # This field continues the previous one, both in the message and in the values.
             before[2] += kind.width
-            self._reserve(size * kind.width)
         else:
-            self._add(code, path, column, kind.width, most=size * (kind.width + 1))
+            self._add(code, path, column, kind.width)
 
     def _add_lookup(self, encoder: Encoder, column: int, values: Any, path: str) -> None:
-        first, most = len(self.spans), 0
+        first = len(self.spans)
         for index, value in enumerate(values):
             try:
-                most = max(most, self._add_piece([(path, encoder, value)]))
+                self._add_piece([(path, encoder, value)])
             except WireError as error:
                 error.reason = f"value {index} of the Lookup: {error.reason}"
                 raise
-        self._add(WireStep.PIECE, path, column, first, len(values), most=most)
+        self._add(WireStep.PIECE, path, column, first, len(values))
 
     def _add_repeat(self, element: Struct, fields: Mapping[str, Any], path: str) -> None:
         if self._has_repeat:
             raise WireError("a template can have only one Repeat, and a Repeat cannot be nested", path)
         self._has_repeat = True
-        self._add(WireStep.REPEAT, path, most=7)
+        self._add(WireStep.REPEAT, path)
         start = len(self.operations)
         self._in_repeat = True
         self._read(element, fields, path)
@@ -153,16 +149,12 @@ class Assembler:
         """Add the constant fields since the last placeholder as one piece."""
         if self._fixed:
             first = len(self.spans)
-            most = self._add_piece(self._fixed)
-            self._add(WireStep.PIECE, self._fixed[0][0], -1, first, 1, most=most)
+            self._add_piece(self._fixed)
+            self._add(WireStep.PIECE, self._fixed[0][0], -1, first, 1)
             self._fixed = []
 
-    def _add_piece(self, fields: list[tuple[str, Encoder, Any]]) -> int:
-        """Add consecutive fields as a piece, encoded once for each start offset modulo 8.
-
-        Returns:
-            The largest encoded size [bytes].
-        """
+    def _add_piece(self, fields: list[tuple[str, Encoder, Any]]) -> None:
+        """Add consecutive fields as a piece, encoded once for each start offset modulo 8."""
         for offset in range(8):
             parts: list[Any] = []
             position = offset
@@ -176,18 +168,10 @@ class Assembler:
                 self._known[piece] = (len(self.pieces), len(self.pieces) + len(piece))
                 self.pieces += piece
             self.spans.append(self._known[piece])
-        return max(end - start for start, end in self.spans[-8:])
 
-    def _add(self, code: int, path: str, a: int = 0, b: int = 0, c: int = 0, *, most: int = 0) -> None:
+    def _add(self, code: int, path: str, a: int = 0, b: int = 0, c: int = 0) -> None:
         self.operations.append([code, a, b, c])
         self.paths.append(path)
-        self._reserve(most)
-
-    def _reserve(self, size: int) -> None:
-        if self._in_repeat:
-            self.max_row_size += size
-        else:
-            self.max_size += size
 
     def _use_keys(self, path: str, *columns: int) -> None:
         self._use_columns(path, *columns)

@@ -46,8 +46,6 @@ class MessageTemplate:
             np.array(compiled.operations, np.int64),
             bytes(compiled.pieces),
             np.array(compiled.spans, np.int64).reshape(-1, 2),
-            compiled.max_size,
-            compiled.max_row_size,
         )
 
     def fill(

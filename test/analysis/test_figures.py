@@ -63,7 +63,7 @@ def test_layout_of_a_pad_is_seen_from_outside_and_its_back_from_behind():
     scene = """<mujoco><worldbody><body name="tip"><geom size=".02"/></body>
       <body name="side" pos="1 0 0"><geom type="box" size=".01 .01 .01"/></body></worldbody></mujoco>"""
     grid = {"rows": 2, "columns": 2, "pitch": [0.004, 0.004]}
-    turned = {"position": [-0.01, 0.0, 0.0], "orientation": [0.5, 0.5, -0.5, -0.5]}  # xyz becomes -y, z, -x
+    turned = {"position": [-0.01, 0.0, 0.0], "orientation": [0.5, -0.5, -0.5, 0.5]}  # xyz becomes -y, z, -x
     pads = {"tip": {"body": "tip", "spacing": 0.008}, "side": {"body": "side", "grid": grid, **turned}}
     skin = Simulation(mujoco.MjModel.from_xml_string(scene), {"skin": {"pads": pads}}).skin
     front, back, side = pad_layout(skin).axes[:3]

@@ -151,10 +151,10 @@ def test_the_remedy_for_a_direction_of_length_zero_is_a_valid_value(pad, group, 
 @pytest.mark.parametrize(
     ("orientation", "count"),
     [
-        ([1.0, 0.0, 0.0, 0.0], 0),  # on the upper face, facing up
-        ([0.0, 1.0, 0.0, 0.0], 4),  # facing down, into the body
-        ([0.5**0.5, 0.5**0.5, 0.0, 0.0], 4),  # facing sideways
-        ([0.9, 0.43589, 0.0, 0.0], 0),  # 51.7 degrees
+        ([0.0, 0.0, 0.0, 1.0], 0),  # on the upper face, facing up
+        ([1.0, 0.0, 0.0, 0.0], 4),  # facing down, into the body
+        ([0.5**0.5, 0.0, 0.0, 0.5**0.5], 4),  # facing sideways
+        ([0.43589, 0.0, 0.0, 0.9], 0),  # 51.7 degrees
     ],
 )
 def test_pads_that_do_not_face_out_of_the_surface_are_logged(orientation, count, tmp_path, caplog):

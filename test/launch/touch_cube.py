@@ -18,7 +18,7 @@ from launch.launch_description_sources import PythonLaunchDescriptionSource
 from tactile_sim.msg import TactileFrame
 
 SIM = Path(__file__).parents[2] / "launch/sim.launch.py"
-PATIENCE = 240.0  # seconds; the first start compiles kernels
+PATIENCE = 60.0  # seconds
 COUNT = 50
 
 

@@ -40,7 +40,7 @@ def test_shear_along_a_pads_x_axis_reads_plus_x_in_any_orientation(seed):
                 "body": "tip",
                 "preset": "xela_uspa44",
                 "position": place.tolist(),
-                "orientation": [w, x, y, z],
+                "orientation": [x, y, z, w],
             }
         },
     )
@@ -166,9 +166,9 @@ def test_taxels_off_the_surface_are_published_as_given_and_feel_as_on_it(height)
     assert np.flatnonzero(felt.any(axis=1)).tolist() == [5]
 
 
-@pytest.mark.parametrize("turn", [[1, 0, 0, 0], [0.5, 0.5, 0.5, 0.5]])
+@pytest.mark.parametrize("turn", [[0, 0, 0, 1], [0.5, 0.5, 0.5, 0.5]])
 def test_pad_of_one_taxel_takes_all_by_elastic_foundation(turn):
-    face = [0, 0, 0] if turn[0] == 1 else [0.02, 0, -0.02]
+    face = [0, 0, 0] if turn[3] == 1 else [0.02, 0, -0.02]
     made = simulation(
         '<geom type="plane" size="1 1 1" pos="0 0 -1"/>'
         '<body name="b"><geom type="box" size=".02 .02 .02" pos="0 0 -.02"/></body>'

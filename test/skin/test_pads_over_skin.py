@@ -130,7 +130,7 @@ def test_overlapping_pads_are_reported_with_names_and_percent(columns, percent, 
             "body": "plate",
             "grid": GRID,
             "position": [0.0, 0.0, -0.01],
-            "orientation": [0.0, 1.0, 0.0, 0.0],
+            "orientation": [1.0, 0.0, 0.0, 0.0],
         },
     }
     with caplog.at_level(logging.WARNING, "tactile_sim"):

@@ -23,7 +23,7 @@ def piled():
 @pytest.mark.parametrize("cls", CLASSES)
 @pytest.mark.parametrize("touch", TrimeshTouch.VALID_TOUCH_TYPES)
 @pytest.mark.parametrize("response", PER_LOAD)
-def test_overridable_methods_agree_with_kernels(piled, cls, touch, response):
+def test_overridable_methods_agree_with_native_code(piled, cls, touch, response):
     class Plain(cls):
         def get_contacts(self):
             return super().get_contacts()

@@ -883,7 +883,7 @@ def command(argv: list[str]) -> int:
 
 
 def warm_up(run: Callable[[list[str]], int]) -> None:
-    """Import everything and load the kernels that the cases need."""
+    """Import everything that the cases need."""
     with (
         tempfile.TemporaryDirectory() as made,
         contextlib.chdir(made),

@@ -102,7 +102,7 @@ def make(random: Random, folder: Path) -> list[str]:
 
 
 def warm_up(command: Callable[[list[str]], int]) -> None:
-    """Import all modules and load all kernels that the cases need."""
+    """Import all modules that the cases need."""
     import contextlib
 
     with tempfile.TemporaryDirectory() as made, contextlib.redirect_stdout(io.StringIO()):

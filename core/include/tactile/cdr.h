@@ -48,10 +48,12 @@ struct WireFields {
 
 class WireTemplate {
  public:
-  // `spans` are pairs of begin and end in `pieces`. `size` bounds the size of a message without rows, points
-  // and payloads, and `row_size` what each row adds [bytes].
-  WireTemplate(std::vector<WireStep> steps, std::vector<uint8_t> pieces, std::vector<int64_t> spans, int64_t size,
-               int64_t row_size);
+  // `spans` are pairs of begin and end in `pieces`. Throws std::invalid_argument if a step is invalid.
+  WireTemplate(std::vector<WireStep> steps, std::vector<uint8_t> pieces, std::vector<int64_t> spans);
+
+  size_t payloads() const { return payloads_; }
+  // Whether it has no other variable fields than stamps and payloads.
+  bool is_constant() const { return !(steps_[0].a || steps_[0].b || steps_[0].c); }
 
   // Upper bound of the size of a message [bytes].
   int64_t bound(const WireFields& fields) const;
@@ -68,8 +70,12 @@ class WireTemplate {
  private:
   std::vector<WireStep> steps_;
   std::vector<uint8_t> pieces_;
+  // Check a step, and return the largest number of bytes that it writes, apart from points and payloads.
+  int64_t most(size_t step, bool repeated) const;
+
   std::vector<int64_t> spans_;
-  int64_t size_, row_size_;
+  int64_t size_ = 0, row_size_ = 0;  // largest size without rows, points and payloads, and of each row [bytes]
+  size_t payloads_ = 0;
 };
 
 }  // namespace tactile

@@ -115,7 +115,8 @@ class Program {
   Program(double timestep, int64_t channels, std::vector<uint64_t> seeds, const std::vector<uint8_t>& staged,
           std::vector<float> normals);
 
-  // Append a stage. Its parameters, constants and deviations are given for one environment.
+  // Append a stage. Its parameters, constants and deviations are given for one environment. Throws
+  // std::invalid_argument if they do not fit its runs.
   void add(Stage stage);
   // Replace the numbers of a stage that varies in one environment.
   void set_numbers(size_t s, size_t environment, const double* parameters, const float* constants,
@@ -157,13 +158,14 @@ class Program {
   int64_t kept(size_t environment) const { return kept_.at(environment); }  // step of the last stored reading, or -1
 
  private:
+  void check(const Stage& stage) const;
   Stage& find(const char* key);
   const Stage& find(const char* key) const { return const_cast<Program*>(this)->find(key); }
   void apply(Workspace& w, size_t environment, int64_t step, bool keep, size_t count, const OwnStages& own);
 
   double timestep_;
   int64_t channels_, taxels_;
-  size_t tare_ = 0;  // index of the stage
+  size_t tare_ = SIZE_MAX;  // index of the stage, if there is one
   std::vector<TaxelRange> unstaged_;
   std::vector<uint64_t> seeds_;
   std::vector<int64_t> kept_;

@@ -76,7 +76,11 @@ struct ElasticScratch {
 // The taxels of a skin with their quadrature points, and the geoms of the scene. Constant after construction.
 class Elastic {
  public:
+  // Throws std::invalid_argument if the arrays do not fit each other.
   explicit Elastic(const ElasticArrays& arrays);
+
+  size_t taxels() const { return place_.size(); }
+  size_t patches() const { return roots_.size(); }
 
   // Number the pairs of surfaces. group[m] is the pair of each load, or -1 for loads that cannot be spread over
   // an area, because they pull or touch a flex. Returns the number of pairs.

@@ -19,6 +19,8 @@ TRANSPARENT = 0.15
 """Opacity of transparent shapes."""
 SHARP = np.radians(35.0)
 """Angle between two faces above which their common edge is drawn sharp [rad]."""
+TABLE_SIZE = 0.5
+"""Size of a sheet that is a table, not a part of an object [m]."""
 THIN = 0.015
 """Ratio of thickness to longest side below which a shape counts as a sheet."""
 MIN_MOTION = 1e-6
@@ -185,9 +187,9 @@ def _identity(scene: ViewScene, k: int) -> tuple[Any, ...]:
 
 
 def _is_ground(shape: Shape) -> bool:
-    """Return whether a shape is a sheet that is fixed to the world, or is too large to be an object."""
+    """Return whether a shape is a sheet of the world, a table, or too large to be an object."""
     sides = np.ptp(shape.vertices, axis=0)
-    is_sheet = shape.body == 0 and sides.min() < THIN * sides.max()
+    is_sheet = sides.min() < THIN * sides.max() and (shape.body == 0 or sides.max() > TABLE_SIZE)
     return bool(is_sheet or sides.max() > MAX_OBJECT_SIZE)
 
 
