@@ -3,9 +3,10 @@
 // The physics engine reports the wrench between two bodies at a few points. The actual contact area is computed
 // from geometry. For each pair of a patch of skin and another body, the gap between the two is measured along
 // the mean contact normal. Then the pressures in an elastic layer that balance the wrench are computed, see
-// layer.h. The tangential force is distributed in proportion to the pressure (Coulomb), and the torsional moment
-// in proportion to pressure times distance from the center, so that forces and moments sum to those that the
-// engine reports.
+// layer.h. A reading acts at the position of its taxel, so the forces on taxels are adjusted until they have the
+// engine's moment there. The tangential force is distributed in proportion to the pressure (Coulomb), and the
+// torsional moment in proportion to pressure times distance from the center, so that forces and moments sum to
+// those that the engine reports.
 #pragma once
 
 #include <vector>
@@ -63,6 +64,8 @@ struct ElasticScratch {
     std::vector<int32_t> taxel;
   } near;
   std::vector<int32_t> at;       // index in `near` of each taxel, or -1; reset after use
+  std::vector<int32_t> loaded;   // index among the pressed taxels of each in `near`, or -1
+  std::vector<double> moved;     // normal force on each pressed taxel after a shift [N]
   std::vector<int32_t> several;  // indices in `near` of taxels that may need several points
   std::vector<Placed> placed;    // touching geoms of the other body, in the frame of the pair
   std::vector<size_t> source;    // one load from each of these geoms
@@ -89,7 +92,7 @@ class Elastic {
   // loads without a taxel in reach. Returns the number of loads with -1.
   size_t add_readings(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads, int64_t* group,
                       Quantity quantity, Sums& sums) const;
-  // Append the load on each pressed taxel at its center of pressure, for each pair; otherwise as add_readings.
+  // Append the load on each pressed taxel at its position, for each pair; otherwise as add_readings.
   size_t loads_on_taxels(const Taxels& taxels, ElasticScratch& scratch, Range<const Load> loads, int64_t* group,
                          std::vector<Load>& out, std::vector<int64_t>& taxel) const;
 

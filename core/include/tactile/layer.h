@@ -32,7 +32,7 @@ namespace tactile {
 struct LayerPoints {
   std::vector<double> u, v, z;    // coordinates [m]; u and v are x and y before Layer::press
   std::vector<double> gap, area;  // to the other surface [m], and projected [m2]
-  std::vector<int32_t> taxel;     // of each single point, and then of each taxel with several; indices in the skin
+  std::vector<int32_t> taxel;     // of each single point, and then of each taxel with several
   std::vector<int32_t> end;       // of the points of each taxel with several
   size_t count = 0, single = 0;
 
@@ -54,11 +54,11 @@ struct Integrals {
   double area = 0.0, area_u = 0.0, area_v = 0.0, area_uu = 0.0, area_uv = 0.0, area_vv = 0.0;
 };
 
-// Taxels that are pressed.
+// The taxels that are pressed.
 struct Pressed {
-  std::vector<int32_t> taxel;     // indices in the skin
-  std::vector<double> depth;      // sums of area times depth [m3]
-  std::vector<double> u, v, z;    // its first moments [m4]
+  std::vector<int32_t> taxel;  // as in LayerPoints
+  std::vector<double> force;   // normal force [N]
+  std::vector<double> u, v;    // its center in the cell of the taxel [m]
   size_t count = 0;
 };
 
@@ -75,35 +75,22 @@ class Layer {
   Pressed pressed;
 
   struct Result {
-    double scale = 0.0;    // normal force per area times depth [N/m3]
-    double twist = 0.0;    // tangential force per normal force and per distance from the center [1/m]
-    double x = 0.0, y = 0.0;  // center of pressure [m]
-    double miss = 0.0;     // distance between the resulting and the required center of pressure [m]
-    double highest = 0.0;  // largest gap that the tilted layer fills, up to a few spacings from the points [m]
+    double miss = kInfinity;     // distance between the resulting and the required center of pressure [m]
+    double highest = kInfinity;  // largest gap that the tilted layer fills, up to a few spacings from the points [m]
   };
   // Find the pressures at `points`, whose coordinates are changed from x and y to u and v, and sum them up by
   // taxel in `pressed`. Starts with the indentation `start` [m].
   Result press(const Balance& balance, double start);
+  // Change the forces in `pressed` so that they sum to `force` with the center (u, v), and leave out those that become
+  // 0. They are the areas of the points, one for each pressed taxel, times the depth below a plane, which is 0 at the
+  // start. Returns the distance by which the center is missed.
+  double adjust(double force, double u, double v, double spacing);
 
  private:
-  struct State {
-    Plane plane;
-    Integrals sums;
-  };
-  struct Twist {
-    double twist, x, y, zx, zy;
-  };
+  double project(double lean_u, double lean_v);
+  double sum_up(const Plane& plane, double scale);
 
-  void project(double lean_u, double lean_v);
-  void balance(const LayerPoints& on, const Balance& load, double u, double v, State& state) const;
-  void keep_pressed(const Plane& plane, double clearance);
-  double sum_up(const LayerPoints& on, const Plane& plane);
-  Twist twist_of(double scale, double lean_u, double lean_v, double torsion, double force) const;
-
-  LayerPoints kept_;             // those points that are pressed or nearly pressed
-  std::vector<double> loaded_;   // area times depth of each point [m3]
-  double total_ = 0.0;              // area of all points [m2]
-  double far_u_ = 0.0, far_v_ = 0.0;  // largest magnitudes of u and v [m]
+  std::vector<double> loaded_;  // force on each point [N]
 };
 
 }  // namespace tactile
