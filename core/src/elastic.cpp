@@ -370,7 +370,7 @@ void ContactArea::fit_memory() {
     scratch_.loaded.assign(taxels, -1);
     scratch_.several.reserve(taxels);
   }
-  scratch_.layer.points.reserve(std::max(points, taxels));
+  scratch_.layer.reserve(std::max(points, taxels));
 }
 
 // Forget all taxels that were found.

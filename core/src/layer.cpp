@@ -119,6 +119,13 @@ void LayerPoints::pad() {
   for (size_t k = count; k < count + kLanes; ++k) u[k] = v[k] = z[k] = area[k] = 0.0, gap[k] = kNever;
 }
 
+void Layer::reserve(size_t number) {
+  points.reserve(number);
+  const size_t size = points.taxel.size();
+  for (auto* values : {&loaded_, &pressed.force, &pressed.u, &pressed.v}) values->resize(size);
+  pressed.taxel.resize(size);
+}
+
 Layer::Result Layer::press(const Balance& load, double start) {
   const double f = load.force.z, u = -load.moment.y / f, v = load.moment.x / f;
   points.pad();
@@ -167,10 +174,6 @@ TACTILE_WIDE double Layer::project(double lean_u, double lean_v) {
 // indentation of the tilted layer at a pressed point [m].
 TACTILE_WIDE double Layer::sum_up(const Plane& plane, double scale) {
   const LayerPoints& on = points;
-  if (loaded_.size() < on.taxel.size()) {
-    for (auto* values : {&loaded_, &pressed.force, &pressed.u, &pressed.v}) values->resize(on.taxel.size());
-    pressed.taxel.resize(on.taxel.size());
-  }
   Lanes highest = Lanes{} - kInfinity;
   size_t n = 0, k = 0;
   for (; k < on.count; k += kLanes) {

@@ -78,6 +78,8 @@ class Layer {
     double miss = kInfinity;     // distance between the resulting and the required center of pressure [m]
     double highest = kInfinity;  // largest gap that the tilted layer fills, up to a few spacings from the points [m]
   };
+  // Make room for this number of points, and for as many pressed taxels.
+  void reserve(size_t number);
   // Find the pressures at `points`, whose coordinates are changed from x and y to u and v, and sum them up by
   // taxel in `pressed`. Starts with the indentation `start` [m].
   Result press(const Balance& balance, double start);
