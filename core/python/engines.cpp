@@ -202,6 +202,7 @@ void bind_batch(nb::module_& m) {
       .def("holds", &Forwarding::holds,
            "Return whether the results hold, since state, inputs and options have not changed since `end`.")
       .def("begin", &Forwarding::begin, "Return what the results need, and check positions and velocities.")
+      .def("unstable", &Forwarding::unstable, "Return whether MuJoCo found invalid values since the last reset.")
       .def("end", &Forwarding::end, "Check accelerations after mj_forward, and remember for which state it was called.");
 
   using tactile::Worlds;

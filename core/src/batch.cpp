@@ -97,6 +97,11 @@ void Forwarding::end() {
   read(values_);
 }
 
+bool Forwarding::unstable() const {
+  const mjWarningStat* warning = data_.warning;
+  return warning[mjWARN_BADQPOS].number || warning[mjWARN_BADQVEL].number || warning[mjWARN_BADQACC].number;
+}
+
 Worlds::Worlds(const mjModel& model, int count, int threads) {
   char error[1000] = "";
   for (const bool persistent : {false, true}) {  // models with sleep need one mjData for each environment

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -26,7 +25,8 @@ class TaxelForces:
         self._simulation = simulation
         skin = simulation.skin
         self._bodies = skin.pad_bodies[skin.pad_index]
-        self._normals, self._axes = skin.normals, skin.axes
+        self._axes = skin.axes
+        self._inward = -skin.normals
 
     def on_bodies(self, snapshot: Snapshot, readings: np.ndarray | None = None) -> np.ndarray:
         """Return the force on each taxel in the frame of its body (taxels, 3) [N].
@@ -35,34 +35,20 @@ class TaxelForces:
             snapshot: Snapshot of the current state.
             readings: Readings (taxels, channels); those of the snapshot by default.
         """
-        return self._combined(
-            snapshot, snapshot.readings32 if readings is None else readings, self._on_bodies
-        )
-
-    def pressing(self, snapshot: Snapshot) -> np.ndarray:
-        """Return the normal force (taxels,) on each taxel, positive against its outward normal [N]."""
-        return self._combined(snapshot, snapshot.readings32, self._pressing)
-
-    def _combined(
-        self,
-        snapshot: Snapshot,
-        readings: np.ndarray,
-        compute: Callable[[Snapshot, np.ndarray, TouchFunction], np.ndarray],
-    ) -> np.ndarray:
-        """Return the results of a function that computes them as if all pads used one touch function."""
+        readings = snapshot.readings32 if readings is None else readings
         touch, *others = self._simulation.functions.by_quantity()
-        out = compute(snapshot, readings, TOUCH_FUNCTIONS[touch[0]])
+        out = self._on_bodies(snapshot, readings, TOUCH_FUNCTIONS[touch[0]])
         for name, rows in others:
-            out[rows] = compute(snapshot, readings, TOUCH_FUNCTIONS[name])[rows]
+            out[rows] = self._on_bodies(snapshot, readings, TOUCH_FUNCTIONS[name])[rows]
         return out
 
     def _on_bodies(self, snapshot: Snapshot, readings: np.ndarray, function: TouchFunction) -> np.ndarray:
-        """Return the forces (taxels, 3) on all taxels in the body frame [N]."""
+        """Return the forces (taxels, 3) as if all pads used this touch function."""
         if function.unit != "N" or function.channels not in (1, 3):
             return snapshot.ideal_readings("force_vector")
         readings = readings[:, : function.channels].astype(float)
         if function.channels == 1:
-            return -readings * self._normals
+            return readings * self._inward
         if function.frame == "taxel":
             return np.einsum("nji,nj->ni", self._axes, readings * [1.0, 1.0, -1.0])
         if function.frame == "world":
@@ -70,13 +56,28 @@ class TaxelForces:
             return np.einsum("nji,nj->ni", rotations, readings)
         return readings
 
-    def _pressing(self, snapshot: Snapshot, readings: np.ndarray, function: TouchFunction) -> np.ndarray:
-        """Return the normal forces (taxels,) on all taxels [N]."""
-        if function.unit == "N" and (function.channels == 1 or function.frame == "taxel"):
-            return readings[:, function.channels - 1].astype(float)
-        return -np.einsum("ni,ni->n", self._on_bodies(snapshot, readings, function), self._normals)
+    def inward(self, snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
+        """Return vectors of each taxel (taxels, c) and (taxels or 1, c) whose product is its normal force [N].
+
+        The force is positive against the outward normal of the taxel.
+        """
+        (name, _), *others = self._simulation.functions.by_quantity()
+        function = TOUCH_FUNCTIONS[name]
+        if others or function.unit != "N" or function.channels not in (1, 3) or function.frame == "world":
+            return self.on_bodies(snapshot), self._inward
+        if function.channels == 1 or function.frame == "taxel":
+            return snapshot.readings32, _LAST[function.channels]
+        return snapshot.readings32, self._inward
+
+    def pressing(self, snapshot: Snapshot) -> np.ndarray:
+        """Return the normal force (taxels,) on each taxel, positive against its outward normal [N]."""
+        return (np.multiply(*self.inward(snapshot))).sum(axis=1)
 
     def on_pads(self, snapshot: Snapshot) -> np.ndarray:
         """Return the force on each taxel along its two tangents and its inward normal (taxels, 3) [N]."""
         along = np.einsum("nij,nj->ni", self._axes, self.on_bodies(snapshot))
         return along * [1.0, 1.0, -1.0]
+
+
+_LAST = {1: np.array([[1.0]]), 3: np.array([[0.0, 0.0, 1.0]])}
+"""Vector (1, c) that selects the last of c channels."""

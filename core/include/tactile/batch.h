@@ -37,6 +37,8 @@ class Forwarding {
   Need begin();
   // Check accelerations after mj_forward, and remember for which state it was called.
   void end();
+  // Whether MuJoCo has found invalid positions, velocities or accelerations since the last reset.
+  bool unstable() const;
 
  private:
   void read(std::vector<double>& values) const;
