@@ -130,11 +130,15 @@ class CommandedScene:
             return self._motion_steps - self.steps_since_reset % self._motion_steps
         return max(1, self._rest_at - self.steps_since_reset) if self._rest_at else 1 << 30
 
+    @exclusive
     def apply_commands(self) -> None:
-        """Apply commands and built-in motion for the next step, and update trajectory and gripper goals.
+        """Apply commands, built-in motion and forces for the next step, and update goals.
 
         Repeated calls before the same step have no further effect.
         """
+        self._apply_commands()
+
+    def _apply_commands(self) -> None:
         if self.motion and not self._commanded and self.steps_since_reset % self._motion_steps == 0:
             if self._moved_at != self.steps_since_reset:
                 self._move(self.motion)

@@ -62,13 +62,8 @@ class InteractiveScene(CommandedScene):
         """Return how many steps the engine can take before commands or forces must be applied again."""
         return 1 if self.hands.active else super().free_steps()
 
-    @exclusive
-    def apply_commands(self) -> None:
-        """Apply commands, built-in motion and forces for the next step.
-
-        Repeated calls before the same step have no further effect.
-        """
-        super().apply_commands()
+    def _apply_commands(self) -> None:
+        super()._apply_commands()
         if self.hands.active:
             self.hands.apply(self.engine, self.steps_since_reset)
 
