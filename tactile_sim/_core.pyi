@@ -8,6 +8,20 @@ import numpy
 from numpy.typing import NDArray
 
 
+class Turn:
+    """A right of one thread at a time, for which nobody waits."""
+
+    def __init__(self, forks: bool) -> None: ...
+
+    @property
+    def forked(self) -> bool:
+        """Whether this is a fork of the process, which must not use the object."""
+
+    def begin(self) -> bool:
+        """Return False if another thread has the turn, or in a fork."""
+
+    def end(self) -> None: ...
+
 def relative_poses(positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], quaternions: Annotated[NDArray[numpy.float64], dict(shape=(None, 4), order='C', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', writable=False)], child: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)], parent: Annotated[NDArray[numpy.int32], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
     """
     Return the poses (n, 7) of children in the frames of their parents: position, quaternion xyzw.
@@ -318,6 +332,11 @@ def move_to_rest(values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32)
     Move contacts on a flex, in place, to the same points of its rest shape.
     """
 
+def force_arrows(values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)], bodies: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)], wrenches: Annotated[NDArray[numpy.float64], dict(shape=(None, 6), order='C', device='cpu', writable=False)], scale: float, tangents: bool, longest: float) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None, None, None))], Annotated[NDArray[numpy.int64], dict(shape=(None,))], Annotated[NDArray[numpy.int64], dict(shape=(None,))]]:
+    """
+    Return points (n, 2, 3), kinds and sources of arrows for the forces of contacts and of net wrenches on bodies.
+    """
+
 def centers_of_touch(values: Annotated[NDArray[numpy.float64], dict(shape=(None, 32), order='C', device='cpu', writable=False)], ids: Annotated[NDArray[numpy.int32], dict(shape=(None, 5), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None, 3), order='C', device='cpu', writable=False)], rotations: Annotated[NDArray[numpy.float64], dict(shape=(None, 3, 3), order='C', device='cpu', writable=False)], bodies: Annotated[NDArray[numpy.int64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> tuple[Annotated[NDArray[numpy.float64], dict(shape=(None,))], Annotated[NDArray[numpy.float64], dict(shape=(None, None))]]:
     """
     Return the sum of normal forces on each body, and the mean position and outward normal of its contacts.
@@ -394,7 +413,7 @@ class ChainProgram:
         Ensure that delays can store another reading of these steps (n,), before `run` stores it.
         """
 
-    def read(self, workspace: ChainWorkspace, step: int, truth: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], keep: bool, count: int, own: object) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
+    def read(self, workspace: ChainWorkspace, step: int, truth: Annotated[NDArray[numpy.float64], dict(shape=(None, None), order='C', device='cpu', writable=False)], keep: bool, count: int, own: object | None) -> Annotated[NDArray[numpy.float64], dict(shape=(None, None))]:
         """
         Return the readings (taxels, channels) of the only environment, as `make_room` and `run` compute them.
         """

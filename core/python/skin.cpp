@@ -570,6 +570,27 @@ void bind_skin(nb::module_& m) {
       "values"_a.noconvert(), "touching"_a, "sign"_a, "present"_a, "rest"_a, "triangles"_a, "begin"_a, "near"_a,
       "position"_a, "rotation"_a, "Move contacts on a flex, in place, to the same points of its rest shape.");
   m.def(
+      "force_arrows",
+      [](const ContactValues& values, const Vectors& positions, const Matrices& rotations, const List<int64_t>& bodies,
+         const Given<double, nb::shape<-1, 6>>& wrenches, double scale, bool tangents, double longest) {
+        const auto poses = poses_of(positions, rotations);
+        require(wrenches.shape(0) == bodies.size() && within(bodies, 0, positions.shape(0)), "bodies must exist");
+        tactile::Arrows arrows{scale, {}, {}, {}};
+        arrows.add_contacts({reinterpret_cast<const Contact*>(values.data()), values.shape(0)}, tangents);
+        for (size_t k = 0; k < bodies.size(); ++k) {
+          const int64_t body = bodies.data()[k];
+          const Vec3 force = poses.rotations[body] * tactile::vec3(wrenches.data() + 6 * k);
+          arrows.add(poses.positions[body], force, tactile::Arrows::kNet, k);
+        }
+        arrows.limit(longest);
+        auto* owned = new std::vector<Vec3>(std::move(arrows.points));
+        nb::ndarray<nb::numpy, double, nb::ndim<3>> points(reinterpret_cast<double*>(owned->data()),
+                                                           {owned->size() / 2, 2, 3}, owner_of(owned));
+        return std::make_tuple(points, array(std::move(arrows.kinds)), array(std::move(arrows.sources)));
+      },
+      "values"_a, "positions"_a, "rotations"_a, "bodies"_a, "wrenches"_a, "scale"_a, "tangents"_a, "longest"_a,
+      "Return points (n, 2, 3), kinds and sources of arrows for the forces of contacts and of net wrenches on bodies.");
+  m.def(
       "centers_of_touch",
       [](const ContactValues& values, const ContactNumbers& ids, const Vectors& positions, const Matrices& rotations,
          const List<int64_t>& bodies) {
