@@ -120,8 +120,8 @@ class Simulation(InteractiveScene):
         """Names of the streams in which pads are published: ``tactile`` and those in `pad_rates`."""
         self._plan()
         self.published_readings: np.ndarray | None = None
-        """(taxels, channels) `Snapshot.viewed` at the last tactile message; None before the first one and
-        if `has_memory` is False."""
+        """(taxels, channels) readings at the last tactile message, or forces [N] if pads have different units;
+        None before the first one and if `has_memory` is False."""
         self.published_valid = np.empty(0, np.uint8)
         """`Snapshot.valid` at the last tactile message."""
         self.chain_input: tuple[Any, np.ndarray] = None, np.empty(0)

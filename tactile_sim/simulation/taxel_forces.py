@@ -27,6 +27,8 @@ class TaxelForces:
         self._bodies = skin.pad_bodies[skin.pad_index]
         self._axes = skin.axes
         self._inward = -skin.normals
+        self._directions: dict[str, np.ndarray | None] = {}
+        """Results of `_direction` by the default touch function."""
 
     def on_bodies(self, snapshot: Snapshot, readings: np.ndarray | None = None) -> np.ndarray:
         """Return the force on each taxel in the frame of its body (taxels, 3) [N].
@@ -61,13 +63,23 @@ class TaxelForces:
 
         The force is positive against the outward normal of the taxel.
         """
+        common = self._simulation.settings.skin.touch_function
+        if common not in self._directions:
+            self._directions[common] = self._direction()
+        direction = self._directions[common]
+        if direction is None:
+            return self.on_bodies(snapshot), self._inward
+        return snapshot.viewed, direction
+
+    def _direction(self) -> np.ndarray | None:
+        """Return the vectors whose products with readings are normal forces, if that is possible."""
         (name, _), *others = self._simulation.functions.by_quantity()
         function = TOUCH_FUNCTIONS[name]
         if others or function.unit != "N" or function.channels not in (1, 3) or function.frame == "world":
-            return self.on_bodies(snapshot), self._inward
+            return None
         if function.channels == 1 or function.frame == "taxel":
-            return snapshot.readings32, _LAST[function.channels]
-        return snapshot.readings32, self._inward
+            return np.eye(function.channels)[-1:]
+        return self._inward
 
     def pressing(self, snapshot: Snapshot) -> np.ndarray:
         """Return the normal force (taxels,) on each taxel, positive against its outward normal [N]."""
@@ -77,7 +89,3 @@ class TaxelForces:
         """Return the force on each taxel along its two tangents and its inward normal (taxels, 3) [N]."""
         along = np.einsum("nij,nj->ni", self._axes, self.on_bodies(snapshot))
         return along * [1.0, 1.0, -1.0]
-
-
-_LAST = {1: np.array([[1.0]]), 3: np.array([[0.0, 0.0, 1.0]])}
-"""Vector (1, c) that selects the last of c channels."""

@@ -79,7 +79,7 @@ class MujocoEngine(MjDataEngine):
         """
         n = whole("step: n", n, error=EngineError)
         if n and self._forwarding.holds():
-            self.integrate()
+            self._integrate(self.model, self.data)
             n -= 1
         else:
             require_controls(self.ctrl)
