@@ -120,8 +120,8 @@ class Simulation(InteractiveScene):
         """Names of the streams in which pads are published: ``tactile`` and those in `pad_rates`."""
         self._plan()
         self.published_readings: np.ndarray | None = None
-        """(taxels, channels) readings at the last tactile message, or forces [N] if pads have different units;
-        None before the first one and if `has_memory` is False."""
+        """(taxels, channels) `Snapshot.viewed` at the last tactile message; None before the first one and
+        if `has_memory` is False."""
         self.published_valid = np.empty(0, np.uint8)
         """`Snapshot.valid` at the last tactile message."""
         self.chain_input: tuple[Any, np.ndarray] = None, np.empty(0)
@@ -365,5 +365,5 @@ class Simulation(InteractiveScene):
                 rates[self.camera_streams[name]] = camera.rate
         self.schedule = Schedule(self.engine.timestep, rates)
         """The steps at which each kind of message is due."""
-        self._next_due = self.step_count
+        self._next_due: int = self.step_count
         """Next step at which readings may have to be stored."""

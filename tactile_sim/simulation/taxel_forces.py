@@ -59,9 +59,9 @@ class TaxelForces:
         return readings
 
     def inward(self, snapshot: Snapshot) -> tuple[np.ndarray, np.ndarray]:
-        """Return vectors of each taxel (taxels, c) and (taxels or 1, c) whose product is its normal force [N].
+        """Return vectors (taxels, c) and (taxels or 1, c) whose products are the normal forces [N].
 
-        The force is positive against the outward normal of the taxel.
+        Forces are positive against the outward normals of the taxels.
         """
         common = self._simulation.settings.skin.touch_function
         if common not in self._directions:

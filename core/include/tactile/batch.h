@@ -1,8 +1,11 @@
 // Steps of one or many environments of a MuJoCo model.
 #pragma once
 
-#include <mujoco/mjbatch.h>
 #include <mujoco/mujoco.h>
+#if __has_include(<mujoco/mjbatch.h>)  // earlier versions of MuJoCo have no batches
+#define TACTILE_HAS_WORLDS
+#include <mujoco/mjbatch.h>
+#endif
 
 #include <cstdint>
 #include <memory>
@@ -48,6 +51,8 @@ class Forwarding {
   std::vector<double> values_, now_;
 };
 
+#ifdef TACTILE_HAS_WORLDS
+
 // Where Worlds::record writes the results of each environment.
 struct Recording {
   Contact* contacts;  // (n, capacity)
@@ -87,5 +92,7 @@ class Worlds {
   };
   std::unique_ptr<mjBatch, Delete> batch_;
 };
+
+#endif
 
 }  // namespace tactile
