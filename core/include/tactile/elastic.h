@@ -81,6 +81,7 @@ class Elastic {
 
   size_t taxels() const { return place_.size(); }
   size_t patches() const { return roots_.size(); }
+  size_t solids() const { return solids_.table.size(); }
 
   // Number the pairs of surfaces. group[m] is the pair of each load, or -1 for loads that cannot be spread over
   // an area, because they pull or touch a flex. Returns the number of pairs.

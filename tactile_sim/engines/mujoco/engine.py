@@ -69,7 +69,6 @@ class MujocoEngine(MjDataEngine):
 
     def _use_data(self, data: mujoco.MjData) -> None:
         super()._use_data(data)
-        self._warnings = data.warning.number
         self._forwarding = _core.Forwarding(self.model._address, data._address)
 
     def step(self, n: int = 1) -> None:
@@ -80,7 +79,7 @@ class MujocoEngine(MjDataEngine):
         """
         n = whole("step: n", n, error=EngineError)
         if n and self._forwarding.holds():
-            self.integrate()
+            self._integrate(self.model, self.data)
             n -= 1
         else:
             require_controls(self.ctrl)
@@ -111,10 +110,11 @@ class MujocoEngine(MjDataEngine):
 
     def fault(self) -> str | None:
         """Return why the physics has become unstable since the last reset, or None if it is stable."""
-        counts = self._warnings.tolist()
-        warning = first_bad(counts)
-        if warning is None:
+        if not self._forwarding.unstable():
             return None
+        counts = self.data.warning.number.tolist()
+        warning = first_bad(counts)
+        assert warning is not None
         place = ""
         if counts[warning] == 1:
             bad_position = warning == mujoco.mjtWarning.mjWARN_BADQPOS

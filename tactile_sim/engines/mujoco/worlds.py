@@ -74,10 +74,15 @@ class Worlds(StateArrays, MujocoSensors):
             threads: Number of threads, or 0 for one thread per processor.
 
         Raises:
-            EngineError: MuJoCo rejects the model or runs out of memory.
+            EngineError: MuJoCo rejects the model, runs out of memory, or is too old.
         """
         ignore_instability()
         self.model, self.num_envs = model, num_envs
+        if not hasattr(_core, "Worlds"):
+            raise EngineError(
+                "engine 'mujoco': several environments require MuJoCo 3.17 or later, got"
+                f" {mujoco.__version__}; install it and then tactile_sim again"
+            )
         try:
             self._batch = _core.Worlds(model._address, num_envs, threads)
         except RuntimeError as error:
