@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from tactile_sim.fit.estimate import Fit
+from tactile_sim.fit.estimate import Fit, resolution
 from tactile_sim.fit.pad import FitPad
 from tactile_sim.fit.recording import Recording, is_loaded, pressed_taxels
 
@@ -44,7 +44,7 @@ def _faults(recording: Recording, pad: FitPad) -> Iterator[str]:
     if (load[loaded] < 0).mean() > 0.9:
         yield "force: negative in presses, as if its sign were reversed; in a mapping: force: {scale: -1}"
     rest = readings[~loaded] if (~loaded).sum() >= 10 else readings[:10]
-    base, noise = np.median(rest, axis=0), _fast_noise(readings)
+    base, noise = np.median(rest, axis=0), np.maximum(_fast_noise(readings), resolution(readings))
     moved = np.abs(readings - base)
     spans = np.ptp(readings, axis=0)
     strongest = float(np.percentile(moved[loaded], 99)) if loaded.any() else 0.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -18,6 +18,8 @@ from tactile_sim.fit.model import (
     Data,
     Estimate,
     Parameter,
+    calm,
+    delayed,
     parameters,
     powers,
     regress,
@@ -34,7 +36,7 @@ _LEAST = 0.05
 """A gain is unidentifiable if the taxel's load, summed over time, is below this fraction of the largest sum."""
 _FLOOR = 1e-5
 """Errors below this fraction of the range are due to the resolution of files and of float32."""
-_SEARCHED, _SELECTED = 2_000, 4_000
+_SEARCHED, _SELECTED = 1_500, 3_000
 """Numbers of samples for the global search, and for the selection of stages."""
 _GLOBAL_TAXELS = 6
 """Number of taxels in the global search. The most loaded taxels are used."""
@@ -76,8 +78,8 @@ class Fit:
     """Semivariance of the residuals."""
     stages: dict[str, dict[str, Any]]
     """Fitted stages of the pad and their parameters, in the form of a configuration."""
-    posterior: dict[str, tuple[float, float]] = field(default_factory=dict)
-    """Value and standard deviation of each fitted parameter that all taxels share."""
+    lag: float = 0.0
+    """Time by which the reference is behind the readings [s]; `data` has been corrected for it."""
     verdict: Verdict | None = None
     """Comparison of the replayed stages with the recordings."""
 
@@ -149,6 +151,13 @@ def fit(
     if level:
         data = replace(data, weights=data.weights * _above(solution, level, data))
     solution = refine(data, solution, most=6)
+    if (lag := -solution.values.get("delay.time", 0.0)) > 0:  # not a property of the sensor
+        lag_half = _lag_half(data, solution)
+        data = earlier(data, lag)
+        keep = [k for k, p in enumerate(solution.parameters) if p.stage != "delay"]
+        fewer = tuple(solution.parameters[k] for k in keep)
+        candidates = tuple(p for p in candidates if p.stage != "delay")
+        solution = solve(data, fewer, solution.scaled[keep], solution.order)
     found = fit_noise(_semivariance(data, solution), rounding / np.sqrt(12))
     if found.smoothing > 0:
         data = replace(data, smoothing=found.smoothing)
@@ -159,6 +168,10 @@ def fit(
         noise = noise._replace(smoothing=data.smoothing)
     progress("computing confidence intervals")
     result = _result(several, data, solution, candidates, noise, spectrum, level, rounding)
+    if lag > 0:
+        note = "the readings change before the load: the reference is late; corrected"
+        estimate = Estimate("reference.lag", lag, lag_half, "fitted", note)
+        result = replace(result, lag=lag, estimates=(estimate, *result.estimates))
     progress("replaying")
     return replace(result, verdict=replay(result.data, result.fitted, result.stages, pad))
 
@@ -200,6 +213,23 @@ def prepare(
     ends = np.cumsum([0, *(len(recording.times) for recording in recordings)]).tolist()
     bounds = tuple(zip(ends[:-1], ends[1:], strict=True))
     return Data(bounds, times, loads, loads @ pad.cross_talk, readings.astype(float), weights), level
+
+
+def earlier(data: Data, lag: float) -> Data:
+    """Return the data with loads that act earlier by a time [s]."""
+    loads, mixed = data.loads.copy(), data.mixed.copy()
+    for start, stop in data.bounds:
+        for array in (loads, mixed):
+            array[start:stop] = delayed(array[start:stop], data.times[start:stop], -lag)
+    return replace(data, loads=loads, mixed=mixed)
+
+
+def _lag_half(data: Data, solution: Solution) -> float:
+    """Return the half-width of the confidence interval of the delay [s]."""
+    index = next(k for k, p in enumerate(solution.parameters) if p.stage == "delay")
+    _, covariance = _covariance(data, solution, _variances(data, solution)[0])
+    delay = solution.parameters[index]
+    return Z * float(np.sqrt(covariance[index, index])) * (delay.high - delay.low)
 
 
 def _durations(data: Data) -> tuple[float, float]:
@@ -337,7 +367,7 @@ def _select(data: Data, solution: Solution, orders: tuple[int, ...]) -> Solution
     errors = [_prediction_error(data, trial) for trial in trials]
     enough = [t for t, error in zip(trials, errors, strict=True) if error <= _MORE * min(errors)]
     solution = min(enough, key=lambda trial: trial.order)
-    number = _independent(data, solution)
+    number = max(solution.rss / _variances(data, solution)[0], 2.0)  # of independent samples
     while solution.parameters:
         scores = []
         for stage in dict.fromkeys(p.stage for p in solution.parameters):
@@ -441,7 +471,8 @@ def _without_unknown(data: Data, solution: Solution) -> Solution:
 
 def _semivariance(data: Data, solution: Solution) -> Semivariance:
     residuals = data.readings - solution.curves.fitted
-    return semivariance([(data.times[a:b], residuals[a:b], data.weights[a:b]) for a, b in data.bounds])
+    weights = calm(data)
+    return semivariance([(data.times[a:b], residuals[a:b], weights[a:b]) for a, b in data.bounds])
 
 
 def _result(
@@ -457,7 +488,6 @@ def _result(
     variance, own = _variances(data, solution, spectrum)
     slopes, covariance = _covariance(data, solution, variance)
     estimates = _shared_estimates(solution, covariance)
-    posterior = {e.key: (e.value, e.half / Z) for e in estimates if e.status == "fitted"}
     estimates += _absent_estimates(data, solution, candidates, slopes, np.sqrt(variance))
     gains, gain_halves, offsets, own_estimates = _taxel_estimates(data, solution, covariance, own)
     estimates += own_estimates
@@ -474,6 +504,8 @@ def _result(
         if stage in ("cross_talk", "hysteresis", "viscoelasticity", "slow_adaptation", "delay", "threshold"):
             stages.setdefault(stage, {})[name] = float(value)
     stages |= noise.stages()
+    if rounding:
+        stages["quantisation"] = {"step": rounding}
     known = np.isfinite(gains)
     coefficients = solution.curves.coefficients
     mean = coefficients[:, known].mean(axis=1) if known.any() else np.eye(len(coefficients))[0]
@@ -495,7 +527,7 @@ def _result(
     )
     return Fit(
         recordings, data, solution.curves.fitted, tuple(estimates), gains, gain_halves, offsets, rms, spectrum,
-        stages, posterior,
+        stages,
     )  # fmt: skip
 
 
@@ -588,7 +620,7 @@ def _taxel_estimates(
     floor = 2 * _FLOOR * data.scale / largest  # the resolution of the readings
     halves = np.hypot(Z * np.sqrt(spread + np.einsum("pm,pq,qm->m", by, covariance, by)), floor)
     sums = loads.sum(axis=0)
-    unknown = (sums < _LEAST * sums.max()) | (halves > np.abs(gains)) | (data.weights.sum(axis=0) < 10)
+    unknown = (sums < _LEAST * sums.max()) | (data.weights.sum(axis=0) < 10)
     gains, halves = np.where(unknown, np.nan, gains), np.where(unknown, np.nan, halves)
     offsets = np.nanmean(np.where(data.weights.any(axis=0), solution.curves.offsets, np.nan), axis=0)
     known, estimates = np.isfinite(gains), []

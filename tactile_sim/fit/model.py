@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -21,6 +22,10 @@ STAGES = ("cross_talk", "hysteresis", "viscoelasticity", "slow_adaptation", "cur
 ORDERS = {False: (1,), True: (1, 2, 3)}
 """Orders of the polynomial to try, without and with ``curve``."""
 _RIDGE = 1e-9
+_FREE = 0.01
+"""A taxel counts as unloaded up to this fraction of the largest load."""
+_CALM = 0.2
+"""Minimum mean number of unloaded readings per sample; with fewer, noise is estimated from all readings."""
 
 
 @dataclass(frozen=True)
@@ -77,7 +82,7 @@ def parameters(interval: float, duration: float, stages: Sequence[str] = STAGES)
         duration: Longest time for which the pad stays loaded or unloaded [s].
         stages: A subset of `STAGES`.
     """
-    slowest = max(4 * duration, 4 * interval)
+    slowest, longest = max(4 * duration, 4 * interval), min(LONGEST_DELAY, duration)
     every = (
         Parameter("cross_talk", "share", 0.0, 0.0, 0.8),
         Parameter("hysteresis", "fraction", 0.0, 0.0, 0.6),
@@ -85,7 +90,7 @@ def parameters(interval: float, duration: float, stages: Sequence[str] = STAGES)
         Parameter("viscoelasticity", "time_constant", None, 2 * interval, slowest, log=True),
         Parameter("slow_adaptation", "fraction", 1.0, 0.02, 1.0),
         Parameter("slow_adaptation", "time_constant", None, 2 * interval, slowest, log=True),
-        Parameter("delay", "time", 0.0, 0.0, min(LONGEST_DELAY, duration)),
+        Parameter("delay", "time", 0.0, -longest, longest),  # negative: the reference is late
     )
     return tuple(parameter for parameter in every if parameter.stage in stages)
 
@@ -127,15 +132,10 @@ class Data:
         bounds = tuple(zip(ends[:-1], ends[1:], strict=True))
         return Data(bounds, *(np.ascontiguousarray(array[at]) for array in arrays), self.smoothing)
 
-    @property
+    @cached_property
     def scale(self) -> float:
         """Largest change of a taxel's used readings [units]."""
-        return float(np.where(self.weights > 0, np.abs(self.readings - self.rest), 0.0).max())
-
-    @property
-    def rest(self) -> np.ndarray:
-        """(m,) first reading of each taxel [units]."""
-        return self.readings[0]
+        return float(np.where(self.weights > 0, np.abs(self.readings - self.readings[0]), 0.0).max())
 
 
 def respond(data: Data, values: dict[str, float]) -> np.ndarray:
@@ -165,12 +165,15 @@ def respond(data: Data, values: dict[str, float]) -> np.ndarray:
         )
         if data.smoothing > 0:
             out = _core.respond(out, steps, 0.0, 1.0, data.smoothing, 1.0, 1.0)
-        parts.append(_delayed(out, times, late) if late > 0 else out)
+        parts.append(delayed(out, times, late) if late else out)
     return np.concatenate(parts)
 
 
-def _delayed(values: np.ndarray, times: np.ndarray, late: float) -> np.ndarray:
-    """Delay values (n, m) by interpolation between their times (n,) [s]; they are 0 before the first one."""
+def delayed(values: np.ndarray, times: np.ndarray, late: float) -> np.ndarray:
+    """Delay values (n, m) by interpolation between their times (n,) [s]; they are 0 before the first one.
+
+    A negative delay makes them early; the last ones are then repeated.
+    """
     before = np.searchsorted(times, times - late, side="right") - 1
     after = np.minimum(before + 1, len(times) - 1)
     spans = np.where(after > before, times[after] - times[before], 1.0)
@@ -178,6 +181,16 @@ def _delayed(values: np.ndarray, times: np.ndarray, late: float) -> np.ndarray:
     out = values[before] + shares[:, None] * (values[after] - values[before])
     out[before < 0] = 0.0
     return out
+
+
+def calm(data: Data) -> np.ndarray:
+    """Return weights (n, m) of the readings that show noise: those without load, or all if these are too few.
+
+    Errors of the model are not noise. Without pauses, such as in a staircase of loads, the two cannot be
+    separated, and slow errors count as drift.
+    """
+    free = data.weights * (np.abs(data.loads) <= _FREE * np.abs(data.loads).max())
+    return free if free.sum() > _CALM * len(data.times) else data.weights
 
 
 @dataclass(frozen=True)

@@ -18,6 +18,8 @@ _LONGEST = 0.4
 """Longest time difference, as a fraction of the recording."""
 _GAIN = 9.0
 """Minimum decrease of χ² for which a part is added to the model; a part has two parameters."""
+_WALKS = 2.0
+"""Growth of the semivariance over the last two octaves above which drift may be a random walk; in theory 4."""
 _WHITE = 0.05
 """Noise is white if the correlation of successive samples is below this value."""
 
@@ -50,23 +52,21 @@ def semivariance(parts: list[tuple[np.ndarray, np.ndarray, np.ndarray]]) -> Semi
     """
     interval = float(np.median(np.concatenate([np.diff(times) for times, _, _ in parts])))
     duration = max(float(times[-1] - times[0]) for times, _, _ in parts)
-    longest = max(int(_LONGEST * duration / interval), 1)
-    steps = np.unique(np.round(np.geomspace(1, longest, _LAGS)).astype(int))
+    longest = max(_LONGEST * duration, interval)
+    lags = interval * np.unique(np.round(np.geomspace(1, longest / interval, _LAGS)))
     rows = []
-    for step in steps.tolist():
+    for lag in lags.tolist():
         total, count, taxels = 0.0, 0, 0
         for times, residuals, weights in parts:
-            if len(times) <= step:
-                continue
-            used = (weights[step:] > 0) & (weights[:-step] > 0)
-            gap = times[step:] - times[:-step]
-            used &= (np.abs(gap - step * interval) < 0.5 * interval + 0.2 * step * interval)[:, None]
-            total += float((used * (residuals[step:] - residuals[:-step]) ** 2).sum())
+            later = np.minimum(np.searchsorted(times, times + lag - 0.5 * interval), len(times) - 1)
+            near = np.abs(times[later] - times - lag) < 0.5 * interval + 0.05 * lag
+            used = (near & (later > np.arange(len(times))))[:, None] & (weights > 0) & (weights[later] > 0)
+            total += float((used * (residuals[later] - residuals) ** 2).sum())
             count += int(used.sum())
             taxels = max(taxels, int(used.any(axis=0).sum()))
         if count:
-            independent = max(count / step, taxels, 1)
-            rows.append((step * interval, 0.5 * total / count, np.sqrt(2.0 / independent) + 0.03))
+            independent = max(count * interval / lag, taxels, 1)
+            rows.append((lag, 0.5 * total / count, np.sqrt(2.0 / independent) + 0.03))
     if not rows:
         rows = [(interval, 0.0, 1.0)]
     lags, values, errors = (np.array(column) for column in zip(*rows, strict=True))
@@ -163,6 +163,9 @@ def fit_noise(data: Semivariance, rounding: float = 0.0, stationary: bool = Fals
     kinds = "w"
     chi, x, half = solve(kinds)
     options = ["wd", "ws"] if stationary else ["f", "wd", "ws", "fd", "fs"]
+    tail = np.interp(np.log(lags[-1] / 4), np.log(lags), values) - fixed
+    if values[-1] - fixed < _WALKS * tail:  # it stops growing
+        options = [option for option in options if option[-1] != "d"]
     if len(lags) >= 6:
         trials = {option: solve(option) for option in options}
         score = {"w": chi} | {o: t[0] + _GAIN * (len(t[1]) - 1) / 2 for o, t in trials.items()}

@@ -15,7 +15,8 @@ import yaml
 from tactile_sim import config, share
 from tactile_sim.config import parameter_file
 from tactile_sim.errors import CommandError, TactileSimError
-from tactile_sim.fit.estimate import Fit, Z, prepare
+from tactile_sim.fit.estimate import Fit, Z, earlier, prepare
+from tactile_sim.fit.model import LONGEST_DELAY
 from tactile_sim.fit.pad import FitPad
 from tactile_sim.fit.recording import Recording
 from tactile_sim.fit.replay import RUNS, simulate
@@ -26,6 +27,8 @@ _FILES = re.compile(
     r"scene|package_paths|(robots|objects)\..+\.file|skin\.pads\..+\.layout|feelers\..+\.image"
 )
 """Keys whose values are paths, relative to the configuration."""
+TARE = 5.0
+"""Time over which the readings of a recording are tared before it is predicted [s]."""
 _FITTED = (
     "cross_talk", "hysteresis", "viscoelasticity", "slow_adaptation", "gain", "offset", "drift", "noise", "smoothing",
     "threshold", "transfer", "delay",
@@ -69,15 +72,18 @@ def report(result: Fit) -> str:
 
 
 def test_report(result: Fit, pad: FitPad, recording: Recording, foundation: float) -> str:
-    """Return the errors of predicting a recording that was not fitted, without and with its own offsets."""
+    """Return the errors of predicting a recording that was not fitted, without and with a tare at its start."""
     data, _ = prepare([recording], pad, foundation)
     stages = {key: block for key, block in result.stages.items() if key not in ("noise", "drift")}
     stages["offset"] = {"taxels": result.stages["offset"]["taxels"]}
+    data = earlier(data, result.lag) if result.lag else data
     errors = np.where(data.weights > 0, data.readings - simulate(data, pad, stages, 1)[0], np.nan)
     spans = np.ptp(data.readings, axis=0)
     used = np.isfinite(result.gains) & (spans > 0)
+    tared = data.times < data.times[0] + TARE + LONGEST_DELAY
+    tare = np.nanmean(errors[tared], axis=0) if np.isfinite(errors[tared]).any() else 0.0
     rows = []
-    for name, shift in (("", 0.0), (" with its own offsets", np.nanmean(errors, axis=0))):
+    for name, shift in (("", 0.0), (f", tared in the first {TARE:g} s", tare)):
         rms = np.sqrt(np.nanmean((errors - shift) ** 2, axis=0))[used]
         share = rms / spans[used]
         rows.append(
@@ -140,6 +146,8 @@ def merged(result: Fit, pad: FitPad) -> dict[str, dict[str, Any]]:
     """Return all stages of the pad: the fitted stages, and the configured stages that no fit replaces."""
     kept = {key: value for key, value in pad.stages.items() if key not in _FITTED}
     stages = kept | {key: dict(value) for key, value in result.stages.items()}
+    if "quantisation" in kept:
+        stages["quantisation"] = kept["quantisation"]
     if "cross_talk" in stages and pad.sigma:
         stages["cross_talk"]["sigma"] = pad.sigma
     return {key: stages[key] for key in STAGES if key in stages}

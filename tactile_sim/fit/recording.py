@@ -22,6 +22,8 @@ _REST = 0.02
 """A pad counts as unloaded up to this fraction of the largest force, because force sensors are noisy."""
 _LEADING = 0.8
 """A taxel counts as pressed if its reading changes most in at least this fraction of a press's samples."""
+_GAP = 3.0
+"""A reference is interpolated over gaps of up to this many intervals."""
 FORMATS = (".csv", ".mat", ".npz", ".npy")
 """File formats that are not bags."""
 _QUANTITIES = ("time", "readings", "force", "load", "loads", "taxel", "x", "y", "z")
@@ -241,9 +243,14 @@ def read_mapped(path: Path, mapping: Mapping[str, Mapping[str, Any]]) -> Recordi
                 :, 0
             ]
             raw = _values(path, name, {**entry, "scale": 1, "offset": 0})
+            longest = _GAP * float(np.median(np.diff(at)))
             good = (raw != entry.get("invalid", np.nan)).all(axis=1)
-            before = np.clip(np.searchsorted(at, times) - 1, 0, len(at) - 2)
-            usable &= good[before] & good[before + 1] & (times >= at[0]) & (times <= at[-1])
+            at, values = at[good], values[good]
+            if len(at) < 2:
+                raise CommandError(f"{path}: {name}: must have at least 2 valid samples, got {len(at)}")
+            before = np.clip(np.searchsorted(at, times, side="right") - 1, 0, len(at) - 2)
+            near = (at[before + 1] - at[before] <= longest) | (np.abs(times - at[before]) < 0.1 * longest)
+            usable &= near & (times >= at[0]) & (times <= at[-1])
             values = np.stack([np.interp(times, at, column) for column in values.T], axis=1)
         elif len(values) >= max(rows[-1] + 1, 1):
             values = values[rows]

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.fit.model import Data
+from tactile_sim.fit.model import Data, calm
 from tactile_sim.fit.noise import semivariance
 from tactile_sim.fit.pad import FitPad
 
 RUNS = 20
 """Number of replays."""
-TIMES = (0.1, 1.0, 10.0, 100.0)
+TIMES = (0.02, 0.1, 1.0, 10.0, 100.0)
 """Time differences at which the spread of noise is compared [s]."""
 ERROR, SPREAD, LOOP = 0.03, 0.25, 0.25
 """Limits of a good fit: systematic error relative to the range; deviation of the spread from the real one;
@@ -78,15 +78,15 @@ def replay(data: Data, fitted: np.ndarray, stages: dict[str, dict[str, Any]], pa
     runs = simulate(data, pad, stages, RUNS)
     quiet = {key: block for key, block in stages.items() if key not in ("noise", "drift")}
     clean, mean, used = simulate(data, pad, quiet, 1)[0], runs.mean(axis=0), data.weights > 0
-    real, parts, replayed = data.readings.copy(), [], []
+    real, parts, replayed, still = data.readings.copy(), [], [], calm(data)
     for start, stop in data.bounds:
         part = slice(start, stop)
         times, w = data.times[part], used[part]
         if len(data.bounds) > 1:
             count = np.maximum(w.sum(axis=0), 1)
             real[part] -= (w * (fitted - clean)[part]).sum(axis=0) / count
-        parts.append((times, (data.readings - fitted)[part], w))
-        replayed += [(times, run[part] - clean[part], w) for run in runs]
+        parts.append((times, (data.readings - fitted)[part], still[part]))
+        replayed += [(times, run[part] - clean[part], still[part]) for run in runs]
     errors = np.where(used, mean - real, 0.0)
     spans = _spans(real, used)
     loaded = np.abs(data.loads).max(axis=0) > 0.01 * np.abs(data.loads).max()
@@ -98,7 +98,7 @@ def replay(data: Data, fitted: np.ndarray, stages: dict[str, dict[str, Any]], pa
     each = np.sqrt(np.maximum(mse - fast, 0.0)) / np.where(spans > 0, spans, np.inf)
     excess = np.sqrt(max(float(mse[responds].mean()) - fast, 0.0)) if responds.any() else 0.0
     longest = recorded.lags[-1]
-    times = np.array([time for time in TIMES if recorded.lags[0] <= time <= longest] or [recorded.lags[0]])
+    times = np.array([time for time in TIMES if 0.9 * recorded.lags[0] <= time <= longest] or [recorded.lags[0]])
     spread = np.stack([recorded.deviation(times), simulated.deviation(times)])
     loop = _loop(data, real, used, spans, responds), _loop(data, mean, used, spans, responds)
     worst = int(np.argmax(np.where(responds, each, 0.0)))
