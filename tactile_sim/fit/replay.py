@@ -36,6 +36,8 @@ class Verdict:
     """(k,) time differences [s]."""
     spread: np.ndarray
     """(2, k) standard deviation of increments / √2 of the recorded and the replayed noise [units]."""
+    uncertainty: np.ndarray
+    """(k,) relative standard error of the recorded spread."""
     loop: tuple[float, float]
     """Mean area of the hysteresis loops relative to range times load, recorded and replayed."""
     scale: float
@@ -48,8 +50,9 @@ class Verdict:
         if self.error > ERROR:
             out.append(f"systematic error {self.error:.1%} of the range (limit {ERROR:.0%})")
         real, simulated = self.spread
-        for time, a, b in zip(self.times, real, simulated, strict=True):
-            if max(a, b) > _LEAST_SPREAD * self.scale and abs(b - a) > SPREAD * a:
+        limits = np.maximum(SPREAD, 2 * self.uncertainty)
+        for time, a, b, limit in zip(self.times, real, simulated, limits, strict=True):
+            if max(a, b) > _LEAST_SPREAD * self.scale and abs(b - a) > limit * a:
                 out.append(f"spread of noise at {time:g} s: {b:.3g} instead of {a:.3g}")
         real_loop, loop = self.loop
         if abs(loop - real_loop) > max(SPREAD * abs(real_loop), 0.1 * LOOP):
@@ -104,7 +107,8 @@ def replay(data: Data, fitted: np.ndarray, stages: dict[str, dict[str, Any]], pa
     worst = int(np.argmax(np.where(responds, each, 0.0)))
     return Verdict(
         excess / scale, float(np.sqrt(mse[responds].mean())) if responds.any() else 0.0,
-        (worst, float(each[worst])), times, spread, loop, scale,
+        (worst, float(each[worst])), times, spread,
+        0.5 * np.interp(times, recorded.lags, recorded.errors), loop, scale,
     )  # fmt: skip
 
 
