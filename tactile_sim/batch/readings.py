@@ -5,10 +5,11 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Collection
 from concurrent.futures import ThreadPoolExecutor, wait
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any
 
 import numpy as np
 
+from tactile_sim.engines import Environments
 from tactile_sim.signal_chain.driver import Tare
 from tactile_sim.signal_chain.program import Program
 from tactile_sim.signal_chain.sampling import Sampling
@@ -17,11 +18,6 @@ from tactile_sim.simulation import Simulation
 from tactile_sim.skin import TOUCH_FUNCTIONS
 from tactile_sim.skin.many import ManyContacts, ManyReadings, read_environments
 
-if TYPE_CHECKING:
-    from tactile_sim.batch.warp_backend.worlds import WarpWorlds
-    from tactile_sim.engines.motrix.worlds import MotrixWorlds
-    from tactile_sim.engines.mujoco.worlds import Worlds
-
 _LEAST = 8
 """Minimum number of environments per thread; fewer are not worth the overhead."""
 
@@ -29,7 +25,7 @@ _LEAST = 8
 class Readings:
     """Readings of the skin in each environment, computed in the same way as by `Simulation`."""
 
-    def __init__(self, simulation: Simulation, worlds: Worlds | WarpWorlds | MotrixWorlds, seed: int):
+    def __init__(self, simulation: Simulation, worlds: Environments, seed: int):
         """Create the signal chains. Environment k uses the seed ``seed + k``."""
         self._worlds, self._simulation, self._seed = worlds, simulation, seed
         settings = simulation.settings.skin
@@ -93,7 +89,7 @@ class Readings:
 
     def update(self) -> None:
         """Compute the readings of the recorded states and store them in ``ideal``."""
-        worlds = cast("Worlds | MotrixWorlds", self._worlds)
+        worlds = self._worlds
         contacts = ManyContacts(
             worlds.contact_counts, worlds.contact_values, worlds.contact_ids, worlds.xpos,
             worlds.xmat.reshape(worlds.num_envs, -1, 3, 3),

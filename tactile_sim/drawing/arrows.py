@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tactile_sim.engines.contacts import FRAME, POSITION, WRENCH
+from tactile_sim.engines import Contacts
 
 MIN_LENGTH = 1e-4
 """Length below which arrows are not drawn [m]."""
@@ -41,14 +41,14 @@ def force_arrows(
 
         Arrows that are not longer than `MIN_LENGTH` are left out.
     """
-    axes = contacts[:, FRAME : FRAME + 9].reshape(-1, 3, 3)
-    forces = contacts[:, WRENCH : WRENCH + 3, None] * axes
+    axes = contacts[:, Contacts.FRAME : Contacts.FRAME + 9].reshape(-1, 3, 3)
+    forces = contacts[:, Contacts.WRENCH : Contacts.WRENCH + 3, None] * axes
     parts = [NORMAL, TANGENT1, TANGENT2]
     if not tangents:
         forces, parts = np.stack([forces[:, 0], forces[:, 1] + forces[:, 2]], axis=1), [NORMAL, FRICTION]
     net = np.einsum("bij,bj->bi", rotations[bodies], wrenches[:, :3])
     vectors = scale * np.concatenate([forces.reshape(-1, 3), net])
-    positions = np.repeat(contacts[:, POSITION : POSITION + 3], len(parts), axis=0)
+    positions = np.repeat(contacts[:, Contacts.POSITION : Contacts.POSITION + 3], len(parts), axis=0)
     starts = np.concatenate([positions, origins[bodies]])
     points = np.stack([starts, starts + vectors], axis=1)
     kinds = np.concatenate([np.tile(parts, len(contacts)), np.full(len(bodies), NET)])

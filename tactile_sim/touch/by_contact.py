@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim import arguments
-from tactile_sim.engines.contact_reader import FORCE_FLOOR, read_contacts
+from tactile_sim.engines.contacts import FORCE_FLOOR, read_contacts
 from tactile_sim.errors import CommandError, SceneError, suggest
 from tactile_sim.skin import TOUCH_FUNCTIONS, Loads, Skin, TouchFunction
 from tactile_sim.touch.base import Touch

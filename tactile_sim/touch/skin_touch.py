@@ -17,8 +17,7 @@ import numpy as np
 
 from tactile_sim.arguments import is_index
 from tactile_sim.config import KEYS, match
-from tactile_sim.engines.contact_reader import read_contacts
-from tactile_sim.engines.contacts import Contacts
+from tactile_sim.engines.contacts import Contacts, read_contacts
 from tactile_sim.errors import ConfigError, SceneError, suggest
 from tactile_sim.schema import SPACING
 from tactile_sim.skin import PLACEMENTS, RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin

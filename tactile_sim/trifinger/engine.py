@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.arguments import whole
-from tactile_sim.engines.mujoco.engine import MujocoEngine
+from tactile_sim.engines.mujoco import MujocoEngine
 from tactile_sim.errors import EngineError
 from tactile_sim.trifinger.finger_types_data import get_initial_joint_positions
 from tactile_sim.trifinger.observation import push_sensors

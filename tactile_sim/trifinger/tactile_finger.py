@@ -7,8 +7,7 @@ from threading import RLock
 
 import numpy as np
 
-from tactile_sim.engines.contact_reader import read_contacts
-from tactile_sim.engines.contacts import Contacts
+from tactile_sim.engines.contacts import Contacts, read_contacts
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.taxels import choose
 from tactile_sim.trifinger.physics.fingers import FingerPhysics

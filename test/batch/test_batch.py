@@ -18,7 +18,7 @@ from support.signal_chain import ALL
 
 from tactile_sim import CommandError, ConfigError, EngineError, Simulation, TactileSimError, config
 from tactile_sim.batch import Batch
-from tactile_sim.batch.memory import bytes_per_environment
+from tactile_sim.batch.backends import bytes_per_environment
 
 
 def test_only_the_environment_with_invalid_numbers_is_reported_and_reset():

@@ -11,7 +11,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from tactile_sim.drawing import colors
 from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.drawing.colors import unit_rgba
-from tactile_sim.engines.contacts import POSITION
+from tactile_sim.engines import Contacts
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, header
 from tactile_sim.simulation import Simulation, Snapshot
@@ -126,7 +126,7 @@ def _contact_markers(
     number = np.arange(len(ends))
     arrows = np.stack([kinds, number, len(contacts) + 2 * number, np.full(len(ends), 2)], axis=1)
     keys = np.concatenate([[clear, balls] if len(contacts) else [clear], arrows]).astype(np.int32)
-    return keys, np.concatenate([contacts[:, POSITION : POSITION + 3], ends.reshape(-1, 3)])
+    return keys, np.concatenate([contacts[:, Contacts.POSITION : Contacts.POSITION + 3], ends.reshape(-1, 3)])
 
 
 def _with_feelers(

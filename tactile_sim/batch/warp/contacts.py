@@ -1,101 +1,19 @@
-"""Warp kernels that check the states of environments, and collect their contacts and net wrenches."""
+"""Collect the contacts of all MuJoCo Warp environments in the layout of `engines.Contacts`."""
 
 from typing import Any
 
+import mujoco
+import mujoco_warp as mjw
+import numpy as np
 import warp as wp
 
-from tactile_sim.arguments import LARGEST
-from tactile_sim.engines.contacts import Contacts
+from tactile_sim.engines import Contacts
 
+_ROOM = 48
 POSITION, FRAME, DISTANCE = Contacts.POSITION, Contacts.FRAME, Contacts.DISTANCE
 WRENCH_WORLD, WRENCH, VELOCITY = Contacts.WRENCH_WORLD, Contacts.WRENCH, Contacts.VELOCITY
 ANGULAR, FRICTION = Contacts.ANGULAR, Contacts.FRICTION
 BODIES, GEOMS, INDEX = Contacts.BODIES, Contacts.GEOMS, Contacts.INDEX
-FAULTS = ("", "bad position", "bad velocity", "bad control", "bad applied force")
-"""Description of each fault that `guard` detects, indexed by fault code; 0 means no fault."""
-_LARGEST = wp.constant(LARGEST)
-
-
-@wp.func
-def is_bad(x: float):
-    """Return whether a value is NaN or too large for the physics."""
-    return not wp.abs(x) <= _LARGEST
-
-
-@wp.kernel(enable_backward=False)
-def guard(
-    initial: wp.array2d[float],
-    qpos: wp.array2d[float],
-    qvel: wp.array2d[float],
-    act: wp.array2d[float],
-    ctrl: wp.array2d[float],
-    qfrc_applied: wp.array2d[float],
-    xfrc_applied: wp.array2d[wp.spatial_vector],
-    qacc_warmstart: wp.array2d[float],
-    fault: wp.array[int],
-):
-    """Reset environments with invalid values, and write their fault codes. One thread per environment.
-
-    Set the positions to ``initial`` (1, nq), and all other states and inputs to zero. Write the code, an
-    index into FAULTS, to ``fault`` (num_envs,), unless a code is already set.
-    """
-    env = wp.tid()
-    code = int(0)
-    for i in range(qfrc_applied.shape[1]):
-        if is_bad(qfrc_applied[env, i]):
-            code = 4
-    for i in range(xfrc_applied.shape[1]):
-        for j in range(6):
-            if is_bad(xfrc_applied[env, i][j]):
-                code = 4
-    for i in range(ctrl.shape[1]):
-        if is_bad(ctrl[env, i]):
-            code = 3
-    for i in range(act.shape[1]):
-        if is_bad(act[env, i]):
-            code = 3
-    for i in range(qvel.shape[1]):
-        if is_bad(qvel[env, i]):
-            code = 2
-    for i in range(qpos.shape[1]):
-        if is_bad(qpos[env, i]):
-            code = 1
-    if code == 0:
-        return
-    if fault[env] == 0:
-        fault[env] = code
-    for i in range(qpos.shape[1]):
-        qpos[env, i] = initial[0, i]
-    for i in range(qvel.shape[1]):
-        qvel[env, i] = 0.0
-        qfrc_applied[env, i] = 0.0
-        qacc_warmstart[env, i] = 0.0
-    for i in range(act.shape[1]):
-        act[env, i] = 0.0
-    for i in range(ctrl.shape[1]):
-        ctrl[env, i] = 0.0
-    for i in range(xfrc_applied.shape[1]):
-        xfrc_applied[env, i] = wp.spatial_vector()
-
-
-@wp.kernel(enable_backward=False)
-def restart(
-    chosen: wp.array[int],
-    start: float,
-    time: wp.array[float],
-    qacc_warmstart: wp.array2d[float],
-    fault: wp.array[int],
-):
-    """Reset the state that exists only on the device. One thread per chosen environment.
-
-    ``chosen`` contains the indices of the environments, and ``start`` is their new time [s]. Their fault
-    codes and warm starts are set to zero.
-    """
-    env = chosen[wp.tid()]
-    time[env] = start
-    fault[env] = 0
-    for i in range(qacc_warmstart.shape[1]):
-        qacc_warmstart[env, i] = 0.0
 
 
 @wp.kernel(enable_backward=False)
@@ -284,3 +202,59 @@ def net_wrenches(
     for i in range(3):
         out[env, k, i] = force[i]
         out[env, k, 3 + i] = torque[i]
+
+
+class WarpContacts:
+    """Contacts with a force, sorted so that sums do not depend on the order in which threads run."""
+
+    def __init__(self, model: mujoco.MjModel, num_envs: int, device: Any):
+        """Allocate arrays for the contacts of all environments on a Warp device."""
+        self.num_envs, self.device = num_envs, device
+        with wp.ScopedDevice(device):
+            self._bodies = [wp.array(array, dtype=int) for array in (model.geom_bodyid, model.body_rootid)]
+            self._most = wp.zeros(1, dtype=int)
+            self._ids = wp.zeros(0, dtype=int)
+            self.counts = wp.zeros(num_envs, dtype=int)
+            """(num_envs,) number of contacts in each environment."""
+        self._make_room(_ROOM)
+
+    def read(self, warp_model: Any, data: Any) -> None:
+        """Read the contacts of MuJoCo Warp's last forward step. Call `fit` to check that all were stored."""
+        contact = data.contact
+        if len(self._ids) != data.naconmax:
+            with wp.ScopedDevice(self.device):
+                self._ids = wp.array(np.arange(data.naconmax), dtype=int)
+                self._force = wp.zeros(data.naconmax, dtype=wp.spatial_vector)
+        mjw.contact_force(warp_model, data, self._ids, False, self._force)
+        self.counts.zero_()
+        self._most.zero_()
+        wp.launch(
+            list_contacts, data.naconmax, [data.nacon, contact.worldid, contact.efc_address],
+            [self.counts, self._slots], device=self.device,
+        )  # fmt: skip
+        wp.launch(
+            sort_contacts, self.num_envs, [contact.geom, contact.geomcollisionid],
+            [self.counts, self._slots, self._most], device=self.device,
+        )  # fmt: skip
+        wp.launch(
+            record_contacts, self._slots.shape,
+            [self.counts, self._slots, contact.pos, contact.frame, contact.dist, contact.friction,
+             contact.dim, contact.geom, self._force, *self._bodies, data.cvel, data.subtree_com],
+            [self.values, self.ids], device=self.device,
+        )  # fmt: skip
+
+    def fit(self) -> bool:
+        """Return whether the arrays were large enough for the last `read`; if not, enlarge them."""
+        if (most := int(self._most.numpy()[0])) <= self.values.shape[1]:
+            return True
+        self._make_room(2 * most)
+        return False
+
+    def _make_room(self, contacts: int) -> None:
+        shape = self.num_envs, contacts
+        with wp.ScopedDevice(self.device):
+            self._slots = wp.zeros(shape, dtype=int)
+            self.values = wp.zeros((*shape, Contacts.WIDTH), dtype=float)
+            """(num_envs, k, Contacts.WIDTH) float columns of `engines.Contacts`."""
+            self.ids = wp.zeros((*shape, Contacts.IDS), dtype=int)
+            """(num_envs, k, Contacts.IDS) integer columns of `engines.Contacts`."""

@@ -1,4 +1,4 @@
-"""Base class of engines that keep the state of one environment in MuJoCo's MjData."""
+"""Engines that keep the state of one environment in MuJoCo's MjData, and the MuJoCo engine."""
 
 from __future__ import annotations
 
@@ -10,23 +10,76 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import described, indices, numbers, orientation, whole
-from tactile_sim.engines.contact_reader import read_contacts
-from tactile_sim.engines.contacts import Contacts, FlexContacts
-from tactile_sim.engines.keyframes import keyframe_id
-from tactile_sim.engines.mujoco.sensors import MujocoSensors
-from tactile_sim.engines.state_arrays import STATES, StateArrays
+from tactile_sim import _core
+from tactile_sim.arguments import described, indices, known, numbers, orientation, require_controls, whole
+from tactile_sim.engines.contacts import Contacts, FlexContacts, read_contacts
+from tactile_sim.engines.sensors import Sensors
 from tactile_sim.errors import CommandError, EngineError
+from tactile_sim.mujoco_log import ignore_instability, log_warnings
 
+log_warnings()
+
+STATES = frozenset("time qpos qvel act ctrl qfrc_applied xfrc_applied mocap_pos mocap_quat eq_active".split())
+"""Names of the state and input arrays."""
 _STATE = mujoco.mjtState.mjSTATE_INTEGRATION
 """Components of MuJoCo's state that together determine all later states."""
 
 
-class MjDataEngine(StateArrays, MujocoSensors):
-    """Base class that implements the engine interface, except for stepping, on MuJoCo's MjModel and MjData.
+STABILITY_WARNINGS = {
+    int(mujoco.mjtWarning.mjWARN_BADQPOS): "position",
+    int(mujoco.mjtWarning.mjWARN_BADQVEL): "velocity",
+    int(mujoco.mjtWarning.mjWARN_BADQACC): "acceleration",
+}
+_NOTHING, _VALID_CONTROLS = _core.Need.NOTHING, _core.Need.VALID_CONTROLS
 
-    Users may access ``data``. Other packages of tactile_sim use only the members of the interface.
+
+def keyframe_id(model: mujoco.MjModel, keyframe: str | None) -> int:
+    """Return the id of a keyframe, or -1 for the initial state (None or an empty name).
+
+    Raises:
+        EngineError: The keyframe does not exist; the message suggests the nearest name.
     """
+    if keyframe is None or (isinstance(keyframe, str) and not keyframe):
+        return -1
+    names = [model.key(k).name for k in range(model.nkey)]
+    return names.index(known("reset: no keyframe", keyframe, names, EngineError))
+
+
+class StateArrays:
+    """Mixin that makes ``x.ctrl = values`` write to the existing array.
+
+    The state and input arrays are views of the engine's memory. If an attribute were replaced with a new
+    array, the engine would ignore that array.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Write ``value`` to the array if ``name`` is a state or input array; else set the attribute.
+
+        Raises:
+            CommandError: The values are not numbers or cannot be broadcast, or a control is not finite or too
+                large; the array is then unchanged.
+        """
+        array = getattr(self, name, None) if name in STATES else None
+        if not isinstance(array, np.ndarray):
+            super().__setattr__(name, value)
+        elif array is not value:
+            try:
+                given = np.asarray(value)
+                kinds = "biuf" if array.dtype == bool else "iuf"
+                if given.dtype.kind not in kinds or np.ma.isMaskedArray(value):
+                    raise TypeError
+                if name == "ctrl":
+                    require_controls(given.astype(float))
+                array[...] = given
+            except (TypeError, ValueError, RuntimeError):  # RuntimeError: a tensor that requires gradients
+                shape = array.shape
+                raise CommandError(
+                    f"{name}: must be numbers of shape {shape}, got {described(value)}"
+                ) from None
+
+
+class MjDataEngine(StateArrays, Sensors):
+    """Base class that implements `Engine`, except for stepping, on MuJoCo's MjModel and MjData."""
 
     name: str
     num_envs = 1
@@ -39,12 +92,7 @@ class MjDataEngine(StateArrays, MujocoSensors):
     """Addresses of the mjModel and mjData from which `contacts` reads, or None if a subclass overrides it."""
 
     def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
-        """Create an engine for a model.
-
-        Args:
-            model: MuJoCo model of the scene.
-            data: Existing data to use; None creates new data.
-        """
+        """Create an engine for a model, with new data or with existing data."""
         self.model = model
         self._use_data(mujoco.MjData(model) if data is None else data)
         self.timestep = float(model.opt.timestep)
@@ -78,25 +126,14 @@ class MjDataEngine(StateArrays, MujocoSensors):
         return mujoco.mj_stateSize(self.model, _STATE)
 
     def get_state(self, out: np.ndarray) -> None:
-        """Write the state and the inputs, which together determine all later states, to ``out``.
-
-        Args:
-            out: (state_size,) array to fill.
-
-        Raises:
-            EngineError: ``out`` has another size or type.
-        """
+        """Write the state and the inputs to ``out`` (state_size,); see `Engine.get_state`."""
         try:
             mujoco.mj_getState(self.model, self.data, out, _STATE)
         except TypeError:
             raise self._state_error("get_state: out", out) from None
 
     def set_state(self, values: np.ndarray) -> None:
-        """Restore the state and inputs that `get_state` wrote; call `forward` to update everything else.
-
-        Raises:
-            EngineError: ``values`` has another size or type.
-        """
+        """Restore what `get_state` wrote; call `forward` to update everything else."""
         try:
             mujoco.mj_setState(self.model, self.data, values, _STATE)
         except TypeError:
@@ -173,20 +210,7 @@ class MjDataEngine(StateArrays, MujocoSensors):
         return mujoco.MjData(self.model)
 
     def body_states(self, bodies: Sequence[int]) -> np.ndarray:
-        """Return the poses and velocities of bodies for the current ``qpos`` and ``qvel``.
-
-        It is not necessary to call `forward` first.
-
-        Args:
-            bodies: Ids of n bodies.
-
-        Returns:
-            (n, 13) with one row for each body, in the world frame: position of the origin [m], orientation
-            (quaternion wxyz), linear velocity [m/s] and angular velocity [rad/s].
-
-        Raises:
-            CommandError: A body does not exist.
-        """
+        """Return poses and velocities (n, 13) of bodies; see `Engine.body_states`."""
         model, own = self.model, self._scratch
         bodies = indices("body_states: bodies", bodies, model.nbody)
         for name in ("qpos", "qvel", "mocap_pos", "mocap_quat"):
@@ -202,18 +226,7 @@ class MjDataEngine(StateArrays, MujocoSensors):
         return states
 
     def effective_mass(self, body: int, point: np.ndarray) -> float:
-        """Return the effective mass of a body at a point [kg].
-
-        The effective mass depends on the direction of the force. The result is its harmonic mean over all
-        directions.
-
-        Args:
-            body: Id of the body.
-            point: (3,) position of the point in the body's frame [m].
-
-        Raises:
-            CommandError: The body does not exist, or the point is invalid.
-        """
+        """Return the mean effective mass of a body at a point of its frame [kg]; see `Engine`."""
         model, data = self.model, self.data
         body = whole("effective_mass: body", body, 0, model.nbody - 1)
         point = numbers("effective_mass: point", point, 3, unit="m")
@@ -227,18 +240,7 @@ class MjDataEngine(StateArrays, MujocoSensors):
     def set_free_body(
         self, body: int, position: np.ndarray, quaternion: np.ndarray, linear: np.ndarray, angular: np.ndarray
     ) -> None:
-        """Set the pose and velocity of a body with a free joint.
-
-        Args:
-            body: Id of the body, one of ``free_bodies``.
-            position: (3,) position of the body's origin in the world [m].
-            quaternion: (4,) orientation in the world, wxyz; it is normalized.
-            linear: (3,) linear velocity in the world [m/s].
-            angular: (3,) angular velocity in the world [rad/s].
-
-        Raises:
-            CommandError: The body has no free joint, or a value is invalid; the state is then unchanged.
-        """
+        """Set the pose and velocity of a body with a free joint; see `Engine.set_free_body`."""
         if whole("set_free_body: body", body, 0, self.model.nbody - 1) not in self.free_bodies:
             raise CommandError(
                 f"set_free_body: body: must be one of {self.free_bodies.tolist()}, the bodies with a free"
@@ -261,18 +263,7 @@ class MjDataEngine(StateArrays, MujocoSensors):
         self.data.qacc_warmstart[v : v + 6] = 0.0
 
     def strike(self, body: int, impulse: np.ndarray) -> None:
-        """Apply an impulse at a body's centre of mass.
-
-        The generalized velocities change immediately by M⁻¹ Jᵀ p, where M is the mass matrix, J the Jacobian
-        of the centre of mass and p the impulse. Contacts and limits react in the next step.
-
-        Args:
-            body: Id of the body.
-            impulse: (3,) impulse in the world [N s].
-
-        Raises:
-            CommandError: The body does not exist, or the impulse is invalid; the state is then unchanged.
-        """
+        """Apply an impulse [N s] at a body's center of mass; see `Engine.strike`."""
         model, data = self.model, self.data
         body = whole("strike: body", body, 0, model.nbody - 1)
         impulse = numbers("strike: impulse", impulse, 3, unit="N s")
@@ -293,19 +284,110 @@ class MjDataEngine(StateArrays, MujocoSensors):
     @property
     def sensor_data(self) -> np.ndarray:
         """(nsensordata,) values of all sensors in MuJoCo's layout."""
-        return self._sensordata[0]
+        return self._values_at(0)[0]
+
+    def _values_at(self, address: int) -> np.ndarray:
+        return self._sensordata
 
     def _reset_data(self, keyframe: str | None) -> None:
         """Reset the data to the initial state or to a keyframe; see ``Engine.reset``."""
         mujoco.mj_resetDataKeyframe(self.model, self.data, keyframe_id(self.model, keyframe))
 
     def _degree_of_freedom(self, addresses: np.ndarray, index: int) -> str:
-        """Describe the degree of freedom at a position or velocity index, for error messages.
-
-        Args:
-            addresses: First index of each joint, ``jnt_qposadr`` or ``jnt_dofadr``.
-            index: Index into qpos or qvel.
-        """
+        """Describe the degree of freedom at an index, given the first index of each joint."""
         joint = int(np.searchsorted(addresses, index, side="right")) - 1
         name = self.model.joint(joint).name if joint >= 0 else ""
         return f"joint {name!r}" if name else f"degree of freedom {index}"
+
+
+def first_bad(counts: list[int]) -> int | None:
+    """Return the type of the warning that first indicated unstable physics, or None if it is stable.
+
+    ``counts`` are the numbers of occurrences of each type of warning, indexed by mujoco.mjtWarning.
+    """
+    # Called twice for each step, so the usual case comes first.
+    if not any(counts) or not any(counts[warning] for warning in STABILITY_WARNINGS):
+        return None
+    # Invalid values propagate, so the most frequent warning is the one that occurred first.
+    return max(STABILITY_WARNINGS, key=counts.__getitem__)
+
+
+class MujocoEngine(MjDataEngine):
+    """One environment stepped by MuJoCo.
+
+    A step can be taken in one call (``step``) or in two: ``forward`` computes poses, contacts, forces and
+    sensors for the current state, and ``integrate`` advances to the next one. Between these two calls,
+    everything in ``data`` belongs to the same state. The result of the two calls is bitwise identical to that
+    of ``step``. Neither repeats what the last ``forward`` computed, unless state, inputs or options have
+    changed since; after a change of other parts of ``model``, call ``mujoco.mj_forward``.
+    """
+
+    name = "mujoco"
+
+    def __init__(self, model: mujoco.MjModel, data: mujoco.MjData | None = None):
+        # MuJoCo would silently reset itself at a NaN; here ``fault`` reports it.
+        ignore_instability()
+        model.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_AUTORESET
+        super().__init__(model, data)
+        self._integrate = {
+            "mjINT_EULER": mujoco.mj_Euler,
+            "mjINT_RK4": lambda m, d: mujoco.mj_RungeKutta(m, d, 4),
+            "mjINT_IMPLICIT": mujoco.mj_implicit,
+            "mjINT_IMPLICITFAST": mujoco.mj_implicit,
+            # This integrator has no public function. mj_step2 solves again from the same warm start, so
+            # the result is bitwise identical.
+            "mjINT_DISCRETE": mujoco.mj_step2,
+        }[mujoco.mjtIntegrator(model.opt.integrator).name]
+        try:
+            self.reset()
+        except mujoco.FatalError as error:  # for example, contacts need more memory than the scene provides
+            raise EngineError(f"engine 'mujoco' cannot start: {' '.join(str(error).split())}") from None
+
+    def _use_data(self, data: mujoco.MjData) -> None:
+        super()._use_data(data)
+        self._warnings = data.warning.number
+        self._forwarding = _core.Forwarding(self.model._address, data._address)
+
+    def step(self, n: int = 1) -> None:
+        """Advance n time steps."""
+        n = whole("step: n", n, error=EngineError)
+        if n and self._forwarding.holds():
+            self.integrate()
+            n -= 1
+        else:
+            require_controls(self.ctrl)
+        if n:
+            mujoco.mj_step(self.model, self.data, n)
+
+    def forward(self) -> bool:
+        """Compute everything for the current state; return False if nothing has changed since then."""
+        need = self._forwarding.begin()
+        if need is _NOTHING:
+            return False
+        if need is _VALID_CONTROLS:
+            require_controls(self.ctrl)
+        mujoco.mj_forward(self.model, self.data)
+        self._forwarding.end()
+        return True
+
+    def integrate(self) -> None:
+        """Advance one time step from the state of the last ``forward``."""
+        self._integrate(self.model, self.data)
+
+    def fault(self) -> str | None:
+        """Return why the physics has become unstable since the last reset, or None if it is stable."""
+        counts = self._warnings.tolist()
+        warning = first_bad(counts)
+        if warning is None:
+            return None
+        place = ""
+        if counts[warning] == 1:
+            bad_position = warning == mujoco.mjtWarning.mjWARN_BADQPOS
+            addresses = self.model.jnt_qposadr if bad_position else self.model.jnt_dofadr
+            place = f" of {self._degree_of_freedom(addresses, self.data.warning[warning].lastinfo)}"
+        return f"bad {STABILITY_WARNINGS[warning]}{place}"
+
+    def reset(self, keyframe: str | None = None) -> None:
+        """Reset to the initial state or to a keyframe, and compute everything as in `forward`."""
+        self._reset_data(keyframe)
+        mujoco.mj_forward(self.model, self.data)

@@ -1,4 +1,4 @@
-"""Kernel data: taxels with their quadrature points, geoms of the scene, and working memory."""
+"""Data of the kernels of `elastic_foundation`: quadrature points, geoms of the scene, working memory."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ import numpy as np
 import warp as wp
 from warp import float64 as real
 
-from tactile_sim.batch.warp_backend.device import structs
 from tactile_sim.skin import Skin
 
 MEMORY = 2**18
@@ -185,3 +184,18 @@ def _with_vectors(table: np.ndarray, **vectors: Any) -> dict[str, np.ndarray]:
     columns = {name: table[name] for name in table.dtype.names or ()}
     made = {name: np.stack([table[part] for part in parts], axis=-1) for name, parts in vectors.items()}
     return columns | made
+
+
+def structs(kind: Any, table: Any, **more: np.ndarray) -> Any:
+    """Copy a table to the current device as an array of Warp structs.
+
+    Args:
+        kind: Class of the Warp structs.
+        table: Structured array or mapping with the fields of the struct.
+        **more: Columns by name; they replace those of the table and add fields that it lacks.
+    """
+    count = len(table) if isinstance(table, np.ndarray) else len(next(iter(table.values())))
+    rows = np.zeros(count, kind.numpy_dtype())
+    for name in rows.dtype.names or ():
+        rows[name] = more[name] if name in more else table[name]
+    return wp.array(rows, dtype=kind)

@@ -2,11 +2,145 @@
 
 import warp as wp
 
-from tactile_sim.batch.warp_backend.contact_kernels import GEOMS
-from tactile_sim.batch.warp_backend.curvature import Geom
-from tactile_sim.batch.warp_backend.loads import Load, load_of, value_of
-from tactile_sim.skin import responses
+from tactile_sim.batch.warp.contacts import DISTANCE, FRAME, GEOMS, POSITION, WRENCH_WORLD, vector_at
+from tactile_sim.geometry import curvature
+from tactile_sim.skin import responses, touch_functions
 from tactile_sim.skin.patches import FACING
+
+
+@wp.struct
+class Geom:
+    """Shape, size and pose of a geom of the scene, with the same fields as `curvature.GEOM`."""
+
+    patch: int
+    body: int
+    kind: int
+    size: wp.vec3
+    position: wp.vec3
+    rotation: wp.mat33
+    bound: float
+
+
+@wp.func
+def curvature_of(geom: Geom, body_rotation: wp.mat33, frame: wp.mat33):
+    """Return the components 11, 12 and 22 of a geom's curvature in the tangent plane of a contact [1/m].
+
+    ``body_rotation`` is the rotation from the geom's body to the world. The rows of ``frame`` are the normal
+    and the two tangents of the contact in the world.
+    """
+    if geom.kind == wp.static(curvature.FLAT):
+        return wp.vec3(0.0, 0.0, 0.0)
+    weight = 1.0 / geom.size[0]
+    if geom.kind == wp.static(curvature.SPHERE):
+        return wp.vec3(weight, 0.0, weight)
+    to_geom = wp.transpose(body_rotation * geom.rotation)
+    normal, first, second = to_geom * frame[0], to_geom * frame[1], to_geom * frame[2]
+    if geom.kind == wp.static(curvature.CYLINDER) and normal[2] * normal[2] > 0.5:
+        return wp.vec3(0.0, 0.0, 0.0)
+    axes = int(3)
+    if geom.kind == wp.static(curvature.CYLINDER) or (
+        geom.kind == wp.static(curvature.CAPSULE) and wp.abs(normal[2]) <= wp.static(curvature.ON_CAP)
+    ):
+        axes = 2
+    support = wp.length(wp.cw_mul(geom.size, normal))
+    out = wp.vec3(0.0, 0.0, 0.0)
+    for axis in range(axes):
+        if geom.kind == wp.static(curvature.ELLIPSOID):
+            weight = support / (geom.size[axis] * geom.size[axis])
+        x, y = first[axis], second[axis]
+        out += weight * wp.vec3(x * x, x * y, y * y)
+    return out
+
+
+@wp.func
+def effective_radius(a: Geom, b: Geom, rotation_a: wp.mat33, rotation_b: wp.mat33, frame: wp.mat33):
+    """Return the effective radius of the touching geoms ``a`` and ``b`` [m].
+
+    The rotations of their bodies and the ``frame`` of the contact are as in `curvature_of`.
+    """
+    form = curvature_of(a, rotation_a, frame) + curvature_of(b, rotation_b, frame)
+    least = wp.max(1.0 / a.bound, 1.0 / b.bound)
+    mean = 0.5 * (form[0] + form[2])
+    difference = 0.5 * (form[0] - form[2])
+    apart = wp.sqrt(difference * difference + form[1] * form[1])
+    floor = wp.static(curvature.STRAIGHT) * least
+    k1, k2 = mean + apart, mean - apart
+    return 1.0 / wp.sqrt(wp.where(k1 > floor, k1, least) * wp.where(k2 > floor, k2, least))
+
+
+@wp.struct
+class Load:
+    """Contact load on a patch of skin, in the frame of the patch's body; see `skin.loads.Loads`."""
+
+    point: wp.vec3
+    normal: wp.vec3
+    force: wp.vec3
+    force_world: wp.vec3
+    radius: float
+    patch: int
+    other_patch: int
+
+
+@wp.func
+def load_of(
+    env: int,
+    slot: int,
+    side: int,
+    values: wp.array3d[float],
+    here: Geom,
+    there: Geom,
+    xpos: wp.array2d[wp.vec3],
+    xmat: wp.array2d[wp.mat33],
+):
+    """Return the load of a contact on the skin of one of its two geoms, in the frame of that geom's body.
+
+    Args:
+        env: Index of the environment.
+        slot: Index of the contact in the environment.
+        side: 0 for the first geom of the contact, 1 for the second.
+        values: (num_envs, k, Contacts.WIDTH) contacts.
+        here: The geom with the skin.
+        there: The other geom.
+        xpos: (num_envs, nbody) origins of the bodies in the world [m].
+        xmat: (num_envs, nbody) rotations from body frames to the world.
+    """
+    frame = wp.matrix_from_rows(
+        vector_at(values, env, slot, wp.static(FRAME)),
+        vector_at(values, env, slot, wp.static(FRAME) + 3),
+        vector_at(values, env, slot, wp.static(FRAME) + 6),
+    )
+    sign = wp.where(side == 1, 1.0, -1.0)
+    to_body = wp.transpose(xmat[env, here.body])
+    normal = to_body * frame[0]
+    half = 0.5 * values[env, slot, wp.static(DISTANCE)] * sign
+    load = Load()
+    middle = vector_at(values, env, slot, wp.static(POSITION)) - xpos[env, here.body]
+    load.point = to_body * middle + half * normal
+    load.normal = sign * normal
+    load.force_world = sign * vector_at(values, env, slot, wp.static(WRENCH_WORLD))
+    load.force = to_body * load.force_world
+    load.radius = effective_radius(here, there, xmat[env, here.body], xmat[env, there.body], frame)
+    load.patch = here.patch
+    load.other_patch = there.patch
+    return load
+
+
+@wp.func
+def value_of(load: Load, quantity: int):
+    """Return the value of a touch function for a load as a vector; a scalar is the first component.
+
+    ``quantity`` is the number of the touch function, as in `touch_functions.evaluate`.
+    """
+    along = wp.dot(load.force, load.normal)
+    if quantity == wp.static(touch_functions.NORMAL):
+        return wp.vec3(along, 0.0, 0.0)
+    if quantity == wp.static(touch_functions.NORMAL_FORCE):
+        return along * load.normal
+    if quantity == wp.static(touch_functions.FORCE_VECTOR_GLOBAL):
+        return load.force_world
+    if quantity == wp.static(touch_functions.FRICTION):
+        return load.force - along * load.normal
+    return load.force
 
 
 @wp.struct

@@ -1,29 +1,138 @@
-"""The MotrixSim engine."""
+"""The MotrixSim engine with one environment, and the features of scenes that MotrixSim does not support."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
+from functools import cached_property
 from typing import Any, NamedTuple, NoReturn
 
 import mujoco
 import numpy as np
 
+from tactile_sim.actuators import first_outputs
 from tactile_sim.arguments import LARGEST, require_controls, whole
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.engines.mjdata_engine import MjDataEngine
-from tactile_sim.engines.motrix.boundary import is_panic
-from tactile_sim.engines.motrix.contacts import read_raw, write_contacts
-from tactile_sim.engines.motrix.limits import (
-    PartialSensors,
-    unsupported_features,
-    unsupported_sensors,
+from tactile_sim.engines.motrix_model import (
+    MotrixModel,
+    MotrixState,
+    is_panic,
+    pairs_that_may_touch,
+    read_raw,
+    sliding_friction,
 )
-from tactile_sim.engines.motrix.model import MotrixModel, MotrixState
-from tactile_sim.engines.motrix.scene import pairs_that_may_touch
+from tactile_sim.engines.mujoco import MjDataEngine
+from tactile_sim.engines.sensors import Sensors
 from tactile_sim.errors import EngineError
+from tactile_sim.names import Names
+from tactile_sim.scenes.sensor_layout import ALL_BITS, contact_layout, is_contact, sensor_names
 
+_SENSOR, _EQUALITY = mujoco.mjtSensor, mujoco.mjtEq
+_LIMIT_FORCES = [int(_SENSOR.mjSENS_JOINTLIMITFRC), int(_SENSOR.mjSENS_TENDONLIMITFRC)]
+_REACTIONS = [int(_SENSOR.mjSENS_FORCE), int(_SENSOR.mjSENS_TORQUE)]
+_LOOSE = (mujoco.mjtJoint.mjJNT_FREE, mujoco.mjtJoint.mjJNT_BALL)
+_ON_JOINTS = (mujoco.mjtTrn.mjTRN_JOINT, mujoco.mjtTrn.mjTRN_JOINTINPARENT)
+_HOLDS_BODIES = (_EQUALITY.mjEQ_CONNECT, _EQUALITY.mjEQ_WELD)
 _NO_CONTACTS = int(mujoco.mjtDisableBit.mjDSBL_CONTACT)
+
+
+class PartialSensors(Sensors):
+    """Base class of engines that support only some sensors.
+
+    Reading an unsupported sensor raises an error that contains the reason.
+    """
+
+    name: str
+    _unsupported_sensors: dict[int, str]
+    """Reason why each unsupported sensor is not supported, keyed by sensor id."""
+
+    @cached_property
+    def _all_sensors(self) -> dict[str, int]:
+        return sensor_names(self.model)
+
+    @cached_property
+    def sensor_ids(self) -> dict[str, int]:
+        """Ids of the supported sensors by name; an unnamed sensor is called ``sensor<id>``."""
+        return {name: k for name, k in self._all_sensors.items() if k not in self._unsupported_sensors}
+
+    def unsupported_sensor_lines(self) -> list[str]:
+        """Return one line for each reason why sensors are unsupported, with the names of these sensors."""
+        names: dict[str, list[str]] = {}
+        for name, sensor in self._all_sensors.items():
+            if sensor in self._unsupported_sensors:
+                names.setdefault(self._unsupported_sensors[sensor], []).append(repr(name))
+        return [
+            f"unsupported sensor{'s' if len(those) > 1 else ''} {', '.join(those)}: {why}"
+            for why, those in names.items()
+        ]
+
+    def _sensor(self, name: str) -> int:
+        sensor = self._all_sensors.get(name) if isinstance(name, str) else None
+        if sensor in self._unsupported_sensors:
+            raise EngineError(
+                f"engine {self.name!r} does not support sensor {name!r}: {self._unsupported_sensors[sensor]}"
+            )
+        return super()._sensor(name)
+
+
+def unsupported_sensors(model: mujoco.MjModel) -> dict[int, str]:
+    """Return why sensors are not supported when the engine steps a single environment, keyed by sensor id."""
+    why = dict.fromkeys(_LIMIT_FORCES, "motrixsim does not report the forces of limits")
+    if np.isin(model.eq_type, _HOLDS_BODIES).any():
+        why |= dict.fromkeys(_REACTIONS, "motrixsim does not report the forces of connects and welds")
+    found = {s: why[kind] for s, kind in enumerate(model.sensor_type.tolist()) if kind in why}
+    late = np.flatnonzero((model.sensor_delay > 0.0) | (model.sensor_interval > 0.0).any(axis=1))
+    return found | dict.fromkeys(
+        late.tolist(), "it has a delay or an interval, which only MuJoCo's own steps support"
+    )
+
+
+def unsupported_in_batch(model: mujoco.MjModel) -> dict[int, str]:
+    """Return why sensors are not supported when the engine steps several environments, keyed by sensor id."""
+    remedy = "; load the scene with num_envs=1"
+    why = unsupported_sensors(model)
+    for sensor in range(model.nsensor):
+        if not is_contact(model, sensor):
+            why[sensor] = "several environments support contact sensors only" + remedy
+        elif contact_layout(model, sensor, "").bits & ~ALL_BITS:
+            why[sensor] = "several environments do not support velocities of contacts" + remedy
+    return why
+
+
+def _may_exceed_limit(model: mujoco.MjModel) -> np.ndarray:
+    """Return for each joint (njnt,) whether its actuators could exceed the joint's force limit."""
+    exceeds = np.full(model.njnt, bool((model.actuator_trntype == mujoco.mjtTrn.mjTRN_TENDON).any()))
+    on_joints = np.isin(model.actuator_trntype, _ON_JOINTS)
+    gears = model.actuator_gear[first_outputs(model), :1]
+    most = np.abs(model.actuator_forcerange * gears).max(axis=1, initial=0.0)
+    most[model.actuator_forcelimited == 0] = np.inf
+    for joint in range(model.njnt):
+        own = most[on_joints & (model.actuator_trnid[:, 0] == joint)]
+        exceeds[joint] |= own.sum() > np.abs(model.jnt_actfrcrange[joint]).min()
+    return exceeds
+
+
+def unsupported_features(model: mujoco.MjModel) -> list[str]:
+    """Return the unsupported features that motrixsim does not warn about, except sensors.
+
+    Args:
+        model: The model.
+
+    Returns:
+        One line for each feature.
+    """
+    joints = Names(model).joints
+    lines: list[str] = []
+    loose = np.isin(model.jnt_type, _LOOSE)
+    for key, there in (
+        ("actuatorfrcrange", model.jnt_actfrclimited & _may_exceed_limit(model)),
+        ("damping", loose & (model.dof_damping[model.jnt_dofadr] != 0.0)),
+        ("stiffness", loose & (model.jnt_stiffness != 0.0)),
+    ):
+        lines += [f"joint {joints[j]!r}: {key} is ignored" for j in np.flatnonzero(there).tolist()]
+    if model.nflex:
+        lines.append("flexes are ignored")
+    return lines
 
 
 class _StepStart(NamedTuple):
@@ -225,14 +334,9 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         self._update_contacts()
         return super().contacts()
 
-    @property
-    def _sensordata(self) -> np.ndarray:
+    def _values_at(self, address: int) -> np.ndarray:
         self._update_contacts()
-        return self._mirrored
-
-    @_sensordata.setter
-    def _sensordata(self, values: np.ndarray) -> None:
-        self._mirrored = values
+        return super()._values_at(address)
 
     def _update_poses(self) -> None:
         """Compute poses, velocities and efforts at ``_start`` if they are not up to date."""
@@ -287,3 +391,42 @@ class MotrixEngine(PartialSensors, MjDataEngine):
             # Otherwise, sensors would use old accelerations, because MuJoCo's dynamics do not run.
             self.data.flg_rnepost = False
             mujoco.mj_sensorAcc(self.model, self.data)
+
+
+_ANY = mujoco.MjContact()
+_ANY.efc_address = -1
+_NEAR_ENOUGH = 1e3
+"""Distance below which MuJoCo treats a contact as active [m]; large enough to include all contacts."""
+
+
+def write_contacts(model: mujoco.MjModel, data: mujoco.MjData, contacts: Contacts, geoms: np.ndarray) -> None:
+    """Write contacts and their forces to MuJoCo's data.
+
+    Args:
+        model: A model with elliptic friction cones, so that constraint forces are in contact frames.
+        data: Data with up-to-date poses and no contacts.
+        contacts: The n contacts to write.
+        geoms: (n, 2) geom ids of each contact.
+    """
+    for _ in range(len(geoms)):
+        mujoco.mj_addContact(model, data, _ANY)
+    if len(geoms):
+        contact = data.contact
+        contact.pos[:] = contacts.position
+        contact.frame[:] = contacts.frame.reshape(-1, 9)
+        contact.dist[:] = contacts.distance
+        contact.geom[:] = geoms
+        contact.geom1[:], contact.geom2[:] = geoms.T
+        contact.flex[:] = contact.elem[:] = contact.vert[:] = -1
+        contact.dim[:] = 6
+        contact.exclude[:] = 0
+        contact.includemargin[:] = _NEAR_ENOUGH
+        contact.friction[:] = 1.0
+        contact.friction[:, :2] = sliding_friction(model, geoms)[:, None]
+        contact.solref[:] = (0.02, 1.0)
+        contact.solimp[:] = (0.9, 0.95, 0.001, 0.5, 2.0)
+    mujoco.mj_makeConstraint(model, data)
+    data.efc_force[:] = 0.0
+    if len(geoms):
+        rows = data.contact.efc_address[:, None] + np.arange(6)
+        data.efc_force[rows] = contacts.wrench

@@ -7,15 +7,16 @@ from typing import Any
 import numpy as np
 import warp as wp
 
-from tactile_sim.batch.warp_backend import taxel_kernels as kernels
-from tactile_sim.batch.warp_backend.contact_kernels import net_wrenches
-from tactile_sim.batch.warp_backend.contacts import WarpContacts
-from tactile_sim.batch.warp_backend.curvature import Geom
-from tactile_sim.batch.warp_backend.device import structs
-from tactile_sim.batch.warp_backend.elastic.arrays import fit_loads, layer_of
-from tactile_sim.batch.warp_backend.elastic.kernels import list_patches, read_areas
+from tactile_sim.batch.readings import Readings
+from tactile_sim.batch.warp.contacts import WarpContacts, net_wrenches
+from tactile_sim.batch.warp.elastic_arrays import fit_loads, layer_of, structs
+from tactile_sim.batch.warp.elastic_press import list_patches, read_areas
+from tactile_sim.batch.warp.environments import WarpEnvironments
+from tactile_sim.batch.warp.taxels import Geom, Patch, Taxels, read_contacts
 from tactile_sim.errors import ConfigError
+from tactile_sim.simulation import Simulation
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
+from tactile_sim.skin.many import ManyReadings
 from tactile_sim.skin.patches import PATCH
 from tactile_sim.skin.responses import ELASTIC, LAWS
 from tactile_sim.skin.touch_functions import BUILT_IN
@@ -91,7 +92,7 @@ class WarpSkin:
     def _read_loads(self, inputs: list) -> None:
         own = self._contacts
         wp.launch(
-            kernels.read_contacts, (own.num_envs, self._taxels.patches.shape[0]),
+            read_contacts, (own.num_envs, self._taxels.patches.shape[0]),
             [*inputs, self._law, self._in_taxel_axes, self._queue, self._distances],
             [self.readings, self._full], device=own.device,
         )  # fmt: skip
@@ -123,14 +124,14 @@ class WarpSkin:
 
 
 def _taxels(skin: Skin, factor: np.ndarray) -> Any:
-    native, taxels = skin.native, kernels.Taxels()
+    native, taxels = skin.native, Taxels()
     begin, neighbours = skin.neighbours
     taxels.positions = wp.array(skin.surface_positions, dtype=wp.vec3)
     taxels.normals = wp.array(skin.normals, dtype=wp.vec3)
     taxels.axes = wp.array(skin.axes, dtype=wp.mat33)
     taxels.extents = wp.array(skin.extents, dtype=wp.vec3)
     taxels.factor = wp.array(factor, dtype=float)
-    taxels.patches = structs(kernels.Patch, native.patches.view(PATCH))
+    taxels.patches = structs(Patch, native.patches.view(PATCH))
     taxels.cell_start = wp.array(native.cell_start, dtype=int)
     taxels.order = wp.array(native.order, dtype=int)
     taxels.begin = wp.array(begin, dtype=int)
@@ -142,3 +143,44 @@ def _unsupported(source: str, key: str, value: str, reason: str) -> ConfigError:
     return ConfigError(
         f"{source}: skin.{key}: {value!r} is not supported by backend 'warp': {reason}; use backend='mujoco'"
     )
+
+
+class WarpReadings(Readings):
+    """Readings computed by Warp. Sampling and signal chains run on the CPU, as with backend ``mujoco``."""
+
+    def __init__(self, simulation: Simulation, worlds: WarpEnvironments, seed: int):
+        """Create the skin on the device and the signal chains. Environment k uses the seed ``seed + k``."""
+        settings = simulation.settings.skin
+        self.skin = WarpSkin(
+            simulation.skin, settings.touch_function, settings.response_function, worlds.device_contacts,
+            simulation.settings.source,
+        )  # fmt: skip
+        self._environments, self._stale = worlds, False
+        super().__init__(simulation, worlds, seed)
+
+    @property
+    def ideal(self) -> ManyReadings:
+        """Readings of the recorded states, before sampling and signal chain; copied from a GPU if needed."""
+        if self._stale:
+            self._felt, self._stale = self._make_readings(), False
+        return self._felt
+
+    @property
+    def sparse(self) -> bool:
+        """Always False, so reductions visit all taxels."""
+        return False
+
+    @property
+    def device_arrays(self) -> dict[str, Any]:
+        """Device arrays, keyed by name; includes ``readings`` only without sampling and signal chain."""
+        arrays = {"wrenches": self.skin.wrenches}
+        return arrays | {"readings": self.skin.readings} if self.exact else arrays
+
+    def update(self) -> None:
+        """Compute the ideal readings of the recorded states."""
+        self.skin.update(self._environments.recorded["xpos"], self._environments.recorded["xmat"])
+        self._stale = True
+
+    def _make_readings(self, channels: int = 0) -> ManyReadings:
+        taxels, wrenches = self.skin.readings.numpy(), self.skin.wrenches.numpy()
+        return ManyReadings(taxels, np.empty((0, 0), np.int32), np.empty(0, np.int32), wrenches)
