@@ -115,9 +115,6 @@ def _may_exceed_limit(model: mujoco.MjModel) -> np.ndarray:
 def unsupported_features(model: mujoco.MjModel) -> list[str]:
     """Return the unsupported features that motrixsim does not warn about, except sensors.
 
-    Args:
-        model: The model.
-
     Returns:
         One line for each feature.
     """
@@ -203,9 +200,6 @@ class MotrixEngine(PartialSensors, MjDataEngine):
 
         Args:
             keyframe: Name of the keyframe; None for the initial state.
-
-        Raises:
-            EngineError: The keyframe does not exist.
         """
         self._reset_data(keyframe)
         # A new state has no forces from previous steps.
@@ -260,11 +254,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
         )  # fmt: skip
 
     def _prepare(self) -> bool:
-        """Pass changed inputs to motrixsim; return False if the physics is unstable.
-
-        Raises:
-            CommandError: A control is not finite, or too large.
-        """
+        """Pass changed inputs to motrixsim; return False if the physics is unstable."""
         require_controls(self.ctrl)
         if self._fault or not self._valid(self.data.qpos, self.data.qvel):
             return False

@@ -215,11 +215,7 @@ class MotrixEnvironments(PartialSensors, Environments):
         self._results.clear()
 
     def _send_inputs(self) -> None:
-        """Pass controls, forces and mocap poses to motrixsim, with zeros in place of invalid values.
-
-        Raises:
-            CommandError: A control is not finite, or too large.
-        """
+        """Pass controls, forces and mocap poses to motrixsim, with zeros in place of invalid values."""
         require_controls(self.ctrl)
         valid = valid_rows(self.qfrc_applied)
         self._valid_forces &= valid

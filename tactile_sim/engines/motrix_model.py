@@ -69,9 +69,6 @@ def motrixsim() -> ModuleType:
 
     Returns:
         The package.
-
-    Raises:
-        EngineError: Motrixsim is not installed or cannot be loaded. The message names the install command.
     """
     try:
         with captured_output():
@@ -178,9 +175,6 @@ def with_names(spec: mujoco.MjSpec) -> mujoco.MjSpec:
 def pairs_that_may_touch(model: mujoco.MjModel) -> np.ndarray:
     """Return the pairs of geoms that may collide according to MuJoCo's rules, which motrixsim follows.
 
-    Args:
-        model: The model.
-
     Returns:
         (n, 2) int32 geom ids, the lower one first.
     """
@@ -207,11 +201,9 @@ def write_mjcf(
 ) -> str:
     """Write a scene as MJCF for motrixsim, with a contact sensor on each pair of geoms.
 
-    Args:
-        spec: The scene. All elements must have names, see ``with_names``.
-        model: The compiled spec.
-        pairs: Geom ids of the pairs.
-        nets: Ids of the scene's contact sensors whose net forces are to be measured as well.
+    ``spec``: The scene. All elements must have names, see ``with_names``.
+    ``model``: The compiled spec.
+    ``nets``: Ids of the scene's contact sensors whose net forces are to be measured as well.
 
     Returns:
         The MJCF as text.
@@ -315,9 +307,6 @@ def reject_dropped(model: mujoco.MjModel, joints: set[str], actuators: list[str]
         model: The compiled scene with names.
         joints: Names of the joints and floating bases in motrixsim.
         actuators: Names of the actuators in motrixsim.
-
-    Raises:
-        EngineError: A joint or actuator is missing.
     """
     for word, count, get, known in (
         ("joint", model.njnt, model.joint, joints),
@@ -329,11 +318,7 @@ def reject_dropped(model: mujoco.MjModel, joints: set[str], actuators: list[str]
 
 
 def reject_welds_to_world(model: mujoco.MjModel) -> None:
-    """Reject welds of a body to the world, which motrixsim places incorrectly.
-
-    Raises:
-        EngineError: The scene has such a weld.
-    """
+    """Reject welds of a body to the world, which motrixsim places incorrectly."""
     for k in np.flatnonzero(model.eq_type == mujoco.mjtEq.mjEQ_WELD).tolist():
         bodies = {int(model.eq_obj1id[k]), int(model.eq_obj2id[k])}
         if model.eq_objtype[k] == mujoco.mjtObj.mjOBJ_BODY and 0 in bodies:
@@ -439,9 +424,7 @@ def sliding_friction(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:
     The geom with the higher priority determines the coefficient. If the priorities are equal, the larger
     coefficient is used.
 
-    Args:
-        model: The model.
-        geoms: (n, 2) geom ids of the pairs.
+    ``geoms``: (n, 2) geom ids of the pairs.
 
     Returns:
         (n,) coefficients.

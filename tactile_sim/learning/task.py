@@ -10,7 +10,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.batch import Batch, Observation
-from tactile_sim.errors import ConfigError
+from tactile_sim.errors import ConfigError, EngineError
 
 TOUCH: dict[str, Callable[[Observation], np.ndarray]] = {
     "none": lambda seen: np.empty((len(seen.time), 0)),
@@ -23,6 +23,10 @@ TOUCH: dict[str, Callable[[Observation], np.ndarray]] = {
 
 The functions return arrays with a leading axis for the environments. The caller flattens the other axes.
 """
+NO_GYMNASIUM = EngineError(
+    "tactile_sim.learning needs the package gymnasium, which is not installed:"
+    " python -m pip install 'gymnasium>=1.0'"
+)
 OBSERVATIONS = (*TOUCH, "image")
 """Names of all tactile observations. With ``image``, observations are dictionaries, see `TaskVectorEnv`."""
 

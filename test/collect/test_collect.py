@@ -19,8 +19,8 @@ import pytest
 
 from tactile_sim.batch import Batch
 from tactile_sim.cli import main
-from tactile_sim.collect import Collection, Recipe
-from tactile_sim.collect.folder import locked
+from tactile_sim.learning import Collection, Recipe
+from tactile_sim.learning.folder import locked
 from tactile_sim.skin import TOUCH_FUNCTIONS
 
 pq = pytest.importorskip("pyarrow.parquet", reason="pyarrow is not installed")

@@ -1,4 +1,8 @@
-"""Collect the contacts of all MuJoCo Warp environments in the layout of `engines.Contacts`."""
+"""Collect the contacts of all MuJoCo Warp environments in the layout of `engines.Contacts`.
+
+In all kernels of this package, ``counts`` (num_envs,), ``values`` (num_envs, k, Contacts.WIDTH) and ``ids``
+(num_envs, k, Contacts.IDS) are the contacts, and ``xpos`` and ``xmat`` (num_envs, nbody) the poses of bodies.
+"""
 
 from typing import Any
 
@@ -26,12 +30,10 @@ def list_contacts(
 ):
     """List the contacts with a force in each environment, in arbitrary order. One thread per contact.
 
-    Args:
-        number: (1,) number of contacts in all environments.
-        world: Environment of each contact.
-        address: First constraint row of each contact (in column 0); negative if the contact has no force.
-        counts: (num_envs,) receives the number of contacts, which may exceed k; must be zero before the call.
-        slots: (num_envs, k) receives the indices of the contacts.
+    ``number``: (1,) number of contacts in all environments.
+    ``world``: Environment of each contact.
+    ``address``: First constraint row of each contact (in column 0); negative if the contact has no force.
+    ``slots``: (num_envs, k) receives the indices of the contacts.
     """
     c = wp.tid()
     if c >= number[0] or address[c, 0] < 0:
@@ -67,12 +69,10 @@ def sort_contacts(
 
     One thread handles an environment.
 
-    Args:
-        geom: Geom ids of each contact.
-        number: Index of each contact among the contacts of the same two geoms.
-        counts: (num_envs,) number of contacts, as written by `list_contacts`.
-        slots: (num_envs, k) indices of the contacts, sorted in place.
-        most: (1,) receives the largest of ``counts``; must be zero before the call.
+    ``geom``: Geom ids of each contact.
+    ``number``: Index of each contact among the contacts of the same two geoms.
+    ``slots``: (num_envs, k) indices of the contacts, sorted in place.
+    ``most``: (1,) receives the largest of ``counts``; must be zero before the call.
     """
     env = wp.tid()
     wp.atomic_max(most, 0, counts[env])
@@ -105,22 +105,18 @@ def record_contacts(
 ):
     """Write the listed contacts in the layout of `engines.Contacts`. One thread per environment and slot.
 
-    Args:
-        counts: (num_envs,) number of contacts.
-        slots: (num_envs, k) indices of the contacts, which select elements of the next seven arrays.
-        pos: Positions in the world [m].
-        frame: Contact frames; rows are the normal and two tangents.
-        dist: Distances [m].
-        friction: Friction coefficients.
-        dim: Dimensions (condim).
-        geom: Geom ids.
-        force: Forces and torques in the contact frame [N, N m].
-        geom_body: (ngeom,) body of each geom.
-        body_root: (nbody,) root body of each body.
-        cvel: (num_envs, nbody) angular and linear velocities at the center of mass of the kinematic tree.
-        subtree_com: (num_envs, nbody) centers of mass of the subtrees in the world [m].
-        values: (num_envs, k, Contacts.WIDTH) output.
-        ids: (num_envs, k, Contacts.IDS) output.
+    ``slots``: (num_envs, k) indices of the contacts, which select elements of the next seven arrays.
+    ``pos``: Positions in the world [m].
+    ``frame``: Contact frames; rows are the normal and two tangents.
+    ``dist``: Distances [m].
+    ``friction``: Friction coefficients.
+    ``dim``: Dimensions (condim).
+    ``geom``: Geom ids.
+    ``force``: Forces and torques in the contact frame [N, N m].
+    ``geom_body``: (ngeom,) body of each geom.
+    ``body_root``: (nbody,) root body of each body.
+    ``cvel``: (num_envs, nbody) angular and linear velocities at the center of mass of the kinematic tree.
+    ``subtree_com``: (num_envs, nbody) centers of mass of the subtrees in the world [m].
     """
     env, slot = wp.tid()
     if slot >= counts[env]:
@@ -176,14 +172,8 @@ def net_wrenches(
 
     One thread handles a body in an environment.
 
-    Args:
-        counts: (num_envs,) number of contacts.
-        values: (num_envs, k, Contacts.WIDTH) contacts.
-        ids: (num_envs, k, Contacts.IDS) body and geom ids of the contacts.
-        xpos: (num_envs, nbody) origins of the bodies in the world [m].
-        xmat: (num_envs, nbody) rotations from body frames to the world.
-        bodies: (b,) ids of the bodies with skin.
-        out: (num_envs, b, 6) receives force and torque [N, N m].
+    ``bodies``: (b,) ids of the bodies with skin.
+    ``out``: (num_envs, b, 6) receives force and torque [N, N m].
     """
     env, k = wp.tid()
     body = bodies[k]

@@ -332,16 +332,12 @@ def balance(
 ):  # fmt: skip
     """Find the indentation and the tilts that balance a force at a center of pressure.
 
-    Args:
-        layer: The layer, with coordinates, gap and area of each point in ``Layer.points``.
-        lane: Index of the thread.
-        count: Number of points.
-        stiffness: Stiffness of the layer [Pa/m].
-        force: Normal force > 0 [N].
-        spacing: Typical distance between points [m].
-        u: First coordinate of the center of pressure [m].
-        v: Second coordinate of the center of pressure [m].
-        tilt: Initial indentation at the center [m], and its slopes along u and v.
+    ``stiffness``: Stiffness of the layer [Pa/m].
+    ``force``: Normal force > 0 [N].
+    ``spacing``: Typical distance between points [m].
+    ``u``: First coordinate of the center of pressure [m].
+    ``v``: Second coordinate of the center of pressure [m].
+    ``tilt``: Initial indentation at the center [m], and its slopes along u and v.
 
     Returns:
         The `Balance`.
@@ -427,14 +423,10 @@ def sum_up(layer: Layer, lane: int, count: int, u: real, v: real, tilt: wp.vec3d
 
     For each taxel, area times depth and its first moments are summed.
 
-    Args:
-        layer: The layer.
-        lane: Index of the thread.
-        count: Number of points.
-        u: First coordinate of the center of pressure [m].
-        v: Second coordinate of the center of pressure [m].
-        tilt: Indentation at the center of pressure [m] and its slopes along u and v.
-        force: Normal force of the pair [N].
+    ``u``: First coordinate of the center of pressure [m].
+    ``v``: Second coordinate of the center of pressure [m].
+    ``tilt``: Indentation at the center of pressure [m] and its slopes along u and v.
+    ``force``: Normal force of the pair [N].
 
     Returns:
         A `Pressure` with ``pressed`` and ``scale``.
@@ -469,13 +461,10 @@ def sum_up(layer: Layer, lane: int, count: int, u: real, v: real, tilt: wp.vec3d
 def twisted(layer: Layer, lane: int, now: Pressure, lean: wp.vec2d, torsion: real, force: real):
     """Compute the center of pressure, and the twist that balances a torsional moment.
 
-    Args:
-        layer: The layer, with the sums of the pressed taxels.
-        lane: Index of the thread.
-        now: Result of `sum_up`.
-        lean: Ratio of the tangential forces to the normal force.
-        torsion: Moment about the normal through the center of pressure [N m].
-        force: Normal force [N].
+    ``now``: Result of `sum_up`.
+    ``lean``: Ratio of the tangential forces to the normal force.
+    ``torsion``: Moment about the normal through the center of pressure [N m].
+    ``force``: Normal force [N].
 
     Returns:
         now: The updated `Pressure`, with ``twist``, ``x`` and ``y``.
@@ -635,13 +624,9 @@ def list_patches(
 ):
     """List the patches with contacts in arbitrary order. One thread handles a patch in an environment.
 
-    Args:
-        counts: (num_envs,) number of contacts.
-        ids: (num_envs, k, Contacts.IDS) body and geom ids of the contacts.
-        geoms: (ngeom,) geoms with the index of their patch.
-        patches: Number of patches.
-        listed: Receives the index environment * patches + patch of each patch with a contact.
-        number: (1,) receives the number of these patches; must be zero before.
+    ``patches``: Number of patches.
+    ``listed``: Receives the index environment * patches + patch of each patch with a contact.
+    ``number``: (1,) receives the number of these patches; must be zero before.
     """
     env, p = wp.tid()
     touched = bool(False)
@@ -658,14 +643,6 @@ def drop_outside(layer: Layer, lane: int, count: int, pairs: int, patch: int, ta
 
     All loads of a pair of surfaces are tested together: their center is inside or outside. Loads that belong
     to no pair are tested one by one.
-
-    Args:
-        layer: The layer, with the loads in ``Layer.loads``.
-        lane: Index of the thread.
-        count: Number of loads.
-        pairs: Number of pairs.
-        patch: Index of the patch.
-        taxels: The taxels of the skin.
     """
     for number in range(pairs):
         pair = net_load(layer, lane, number, count, patch, 0, real(0.0))
@@ -709,16 +686,9 @@ def add_pair(
 ):
     """Add the load between a pair of surfaces to the readings ``out``; return whether it presses any taxel.
 
-    Args:
-        env: Index of the environment.
-        layer: The layer.
-        lane: Index of the thread.
-        pair: The pair.
-        rotation: Rotation from the frame of the body with the skin to the world.
-        taxels: The taxels of the skin.
-        quantity: Number of the touch function, such as ``touch_functions.NORMAL``.
-        in_taxel_axes: As in `add_reading`.
-        out: (num_envs, taxels, channels) readings.
+    ``rotation``: Rotation from the frame of the body with the skin to the world.
+    ``quantity``: Number of the touch function, such as ``touch_functions.NORMAL``.
+    ``out``: (num_envs, taxels, channels) readings.
     """
     pressure = press(layer, lane, pair, taxels)
     axes = pair.axes

@@ -1,7 +1,8 @@
 """Surfaces that touch, for the Warp kernels of `elastic_foundation`: pairs, solids, gaps and nearby taxels.
 
 The method is that of core/src/elastic.cpp. Everything is computed in float64, because indentations of
-micrometers are small differences of large distances.
+micrometers are small differences of large distances. ``lane`` is the index of the thread, which selects its
+working memory in the arrays of `Layer`.
 """
 
 import warp as wp
@@ -136,14 +137,9 @@ def group_loads(layer: Layer, lane: int, count: int):
 def net_load(layer: Layer, lane: int, number: int, count: int, patch: int, base: int, spacing: real):
     """Combine the loads between a pair of surfaces into a `Pair`.
 
-    Args:
-        layer: The layer, with grouped loads in ``Layer.loads``.
-        lane: Index of the thread.
-        number: Number of the pair.
-        count: Number of loads on the patch.
-        patch: Index of the patch.
-        base: First taxel of the patch.
-        spacing: Distance between neighboring taxels of the patch [m].
+    ``number``: Number of the pair.
+    ``base``: First taxel of the patch.
+    ``spacing``: Distance between neighboring taxels of the patch [m].
     """
     pair = Pair()
     pair.first = int(-1)

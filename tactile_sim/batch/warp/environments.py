@@ -40,11 +40,7 @@ def _bytes(data: Any) -> int:
 
 
 def put_model(model: mujoco.MjModel) -> Any:
-    """Copy a model to the current device as a MuJoCo Warp model.
-
-    Raises:
-        EngineError: The model has features that MuJoCo Warp does not support.
-    """
+    """Copy a model to the current device as a MuJoCo Warp model."""
     for what, present in (
         ("flexes", model.nflex),
         ("delays of actuators and sensors", model.nhistory),
@@ -72,9 +68,6 @@ def device_named(name: str | None) -> Any:
 
     Args:
         name: ``cpu``, ``cuda`` or ``cuda:N``; None selects the first GPU, or the CPU if there is no GPU.
-
-    Raises:
-        EngineError: The machine has no such device.
     """
     if wp.config.log_level == wp.LOG_INFO:  # the default prints a line for each module that is loaded
         wp.config.log_level = wp.LOG_WARNING
@@ -253,16 +246,7 @@ class WarpEnvironments(Environments):
     name = "warp"
 
     def __init__(self, model: mujoco.MjModel, num_envs: int, device: Any):
-        """Create the environments in the initial state.
-
-        Args:
-            model: MuJoCo model of one environment.
-            num_envs: Number of environments.
-            device: Warp device.
-
-        Raises:
-            EngineError: MuJoCo Warp does not support the model.
-        """
+        """Create the environments in the initial state."""
         super().__init__(model, num_envs)
         self.device = device
         self.threads = len(os.sched_getaffinity(0))

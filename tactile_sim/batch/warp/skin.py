@@ -30,15 +30,8 @@ class WarpSkin:
     def __init__(self, skin: Skin, touch: str, response: str, contacts: WarpContacts, source: str):
         """Copy the taxels to the device of the environments.
 
-        Args:
-            skin: Skin of the configuration.
-            touch: Name of the touch function.
-            response: Name of the response function.
-            contacts: Contacts of all environments on the device.
-            source: Name of the configuration for error messages, usually a file.
-
-        Raises:
-            ConfigError: The touch or response function, or the measure of distance, is not supported.
+        ``contacts``: Contacts of all environments on the device.
+        ``source``: Name of the configuration for error messages, usually a file.
         """
         function = TOUCH_FUNCTIONS[touch]
         quantity, law = BUILT_IN.get(function.evaluate), LAWS.get(RESPONSE_FUNCTIONS[response])
@@ -68,12 +61,7 @@ class WarpSkin:
         self._make_room(_ROOM)
 
     def update(self, xpos: Any, xmat: Any) -> None:
-        """Compute readings and wrenches from the contacts.
-
-        Args:
-            xpos: Positions (num_envs, nbody) of the bodies, a device array of vectors [m].
-            xmat: Rotations (num_envs, nbody) of the bodies, a device array of matrices.
-        """
+        """Compute readings and wrenches from the contacts."""
         own = self._contacts
         contacts = own.counts, own.values, own.ids, xpos, xmat
         wp.launch(
@@ -113,11 +101,7 @@ class WarpSkin:
         )  # fmt: skip
 
     def _make_room(self, taxels: int) -> None:
-        """Allocate the arrays for the taxels around a load.
-
-        Args:
-            taxels: Maximum number of taxels that a load can reach.
-        """
+        """Allocate the arrays for the taxels around a load."""
         shape, device = (self._threads, min(taxels, max(len(self._skin.positions), 1))), self._contacts.device
         self._queue = wp.empty(shape, dtype=int, device=device)
         self._distances = wp.empty(shape, dtype=float, device=device)

@@ -1,4 +1,7 @@
-"""Warp kernels that distribute contact loads over taxels, by the same rules as `tactile_sim.skin`."""
+"""Warp kernels that distribute contact loads over taxels, by the same rules as `tactile_sim.skin`.
+
+Each thread uses one row of ``queue`` and ``distances`` for the taxels around a load.
+"""
 
 import warp as wp
 
@@ -94,15 +97,10 @@ def load_of(
 ):
     """Return the load of a contact on the skin of one of its two geoms, in the frame of that geom's body.
 
-    Args:
-        env: Index of the environment.
-        slot: Index of the contact in the environment.
-        side: 0 for the first geom of the contact, 1 for the second.
-        values: (num_envs, k, Contacts.WIDTH) contacts.
-        here: The geom with the skin.
-        there: The other geom.
-        xpos: (num_envs, nbody) origins of the bodies in the world [m].
-        xmat: (num_envs, nbody) rotations from body frames to the world.
+    ``slot``: Index of the contact in the environment.
+    ``side``: 0 for the first geom of the contact, 1 for the second.
+    ``here``: The geom with the skin.
+    ``there``: The other geom.
     """
     frame = wp.matrix_from_rows(
         vector_at(values, env, slot, wp.static(FRAME)),
@@ -246,14 +244,8 @@ def walk(
 ):
     """Find the taxels around a load by walking from neighbor to neighbor; return their number.
 
-    Args:
-        start: Taxel at which the walk starts; it is always included.
-        load: The load.
-        reach: Maximum distance of the taxels from the load [m].
-        taxels: The taxels of the skin.
-        row: Row of ``queue`` and ``distances`` to write.
-        queue: Receives the indices of the taxels.
-        distances: Receives their distances from the load [m].
+    ``start``: Taxel at which the walk starts; it is always included.
+    ``reach``: Maximum distance of the taxels from the load [m].
 
     Returns:
         The number of taxels, or -1 if they do not fit in the row.
@@ -355,18 +347,10 @@ def add_load(
 ):
     """Add a load to the readings of the taxels around it; return False if they do not fit in the queue.
 
-    Args:
-        env: Index of the environment.
-        row: Row of ``queue`` and ``distances`` that this thread may use as memory.
-        start: Result of `find_nearest`.
-        load: The load.
-        taxels: The taxels of the skin.
-        quantity: Number of the touch function, see `value_of`.
-        law: Number of the response function, such as ``responses.LINEAR``.
-        in_taxel_axes: As in `add_reading`.
-        queue: Memory for indices of taxels.
-        distances: Memory for distances.
-        out: (num_envs, taxels, channels) readings to which the load is added.
+    ``start``: Result of `find_nearest`.
+    ``quantity``: Number of the touch function, see `value_of`.
+    ``law``: Number of the response function, such as ``responses.LINEAR``.
+    ``out``: (num_envs, taxels, channels) readings to which the load is added.
     """
     limit, found, total = float(0.0), int(1), float(0.0)
     if law == wp.static(responses.NEAREST):

@@ -27,10 +27,7 @@ CHUNK = 1000
 def shard_path(out: Path, shard: int, ending: str = ".parquet") -> Path:
     """Return the path of a shard's file.
 
-    Args:
-        out: Folder of the dataset.
-        shard: Index of the shard.
-        ending: Extension of the file.
+    ``ending``: Extension of the file.
     """
     path = out / DATA_PATH.format(chunk_index=shard // CHUNK, file_index=shard % CHUNK)
     return path.with_suffix(ending)
@@ -38,11 +35,7 @@ def shard_path(out: Path, shard: int, ending: str = ".parquet") -> Path:
 
 @contextmanager
 def locked(out: Path) -> Iterator[None]:
-    """Create a dataset's folder and lock it against other processes while the block runs.
-
-    Raises:
-        CommandError: The folder cannot be created or read, or another process has locked it.
-    """
+    """Create a dataset's folder and lock it against other processes while the block runs."""
     try:
         out.mkdir(parents=True, exist_ok=True)
         handle = os.open(out, os.O_RDONLY | os.O_DIRECTORY)
@@ -64,14 +57,8 @@ def begin(out: Path, info: dict[str, Any], remedy: str = "use another path") -> 
 
     The description of an existing dataset without complete shards is replaced.
 
-    Args:
-        out: Folder of the dataset.
-        info: Everything on which the dataset depends.
-        remedy: Advice to append to error messages.
-
-    Raises:
-        CommandError: The folder contains other files, or a different dataset with complete shards.
-        BagError: The description cannot be written.
+    ``info``: Everything on which the dataset depends.
+    ``remedy``: Advice to append to error messages.
     """
     info = json.loads(json.dumps(info))
     path = out / INFO
@@ -95,11 +82,7 @@ def begin(out: Path, info: dict[str, Any], remedy: str = "use another path") -> 
 
 
 def clear(out: Path) -> None:
-    """Remove the description and the shards from a folder.
-
-    Raises:
-        CommandError: A file cannot be removed.
-    """
+    """Remove the description and the shards from a folder."""
     try:
         (out / INFO).unlink(missing_ok=True)
         if (out / "data").exists():
@@ -111,13 +94,8 @@ def clear(out: Path) -> None:
 def missing(out: Path, shards: int, is_complete: Callable[[int], bool]) -> list[int]:
     """Return the indices of the incomplete shards, and remove partial files left by killed processes.
 
-    Args:
-        out: Folder of the dataset.
-        shards: Number of shards.
-        is_complete: Function that returns whether a shard's file is complete.
-
-    Raises:
-        CommandError: The folder is not writable.
+    ``shards``: Number of shards.
+    ``is_complete``: Function that returns whether a shard's file is complete.
     """
     try:
         for leftover in out.glob("**/*.new"):
@@ -153,14 +131,9 @@ def write_shard(
 
     The file gets its final name only after it is complete and on disk.
 
-    Args:
-        path: Path of the file.
-        episodes: For each episode, its columns (length, ...), keyed by name.
-        units: Unit of each column, by column name.
-        metadata: Metadata to store in the file.
-
-    Raises:
-        BagError: The file cannot be written.
+    ``episodes``: For each episode, its columns (length, ...), keyed by name.
+    ``units``: Unit of each column, by column name.
+    ``metadata``: Metadata to store in the file.
     """
     import pyarrow
 

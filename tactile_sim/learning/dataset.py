@@ -16,11 +16,10 @@ import numpy as np
 import tactile_sim
 from tactile_sim.arguments import MOST
 from tactile_sim.bag.parquet import require_pyarrow
-from tactile_sim.collect import folder, lerobot
-from tactile_sim.collect.episodes import Episodes, Recipe, check_size
-from tactile_sim.collect.ray_workers import require_ray
-from tactile_sim.collect.workers import make_shards
 from tactile_sim.errors import CommandError
+from tactile_sim.learning import folder, lerobot
+from tactile_sim.learning.episodes import Episodes, Recipe, check_size
+from tactile_sim.learning.workers import make_shards, require_ray
 
 MOST_SHARDS = 1_000_000
 """Largest number of shards in a dataset. Each is a file."""
@@ -62,15 +61,8 @@ class Collection:
     def make(self, shard: int, threads: int = 0) -> int:
         """Run the episodes of one shard and write them to the shard's file.
 
-        Args:
-            shard: Index of the shard.
-            threads: Number of threads, or 0 for one thread per processor.
-
         Returns:
             The number of episodes in the shard.
-
-        Raises:
-            TactileSimError: The file cannot be written.
         """
         seed, count = self.seed_of(shard), self.count(shard)
         episodes = Episodes(self.recipe, count, seed, threads)
@@ -149,10 +141,6 @@ def make_probe(collection: Collection, workers: int, option: str = "--envs") -> 
 
     Returns:
         A batch of one episode that was created for the check. It has not been run or recorded.
-
-    Raises:
-        TactileSimError: A number, the configuration, the task or the policy is invalid, or the shards that
-            are created simultaneously need more memory than the machine has.
     """
     for name, value, least in (
         ("episodes", collection.episodes, 1),

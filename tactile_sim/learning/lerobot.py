@@ -9,16 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.collect import folder
 from tactile_sim.errors import CommandError
+from tactile_sim.learning import folder
 
 
 def check_rate(rate: float) -> int:
-    """Return the number of rows per second as an integer, which LeRobot requires.
-
-    Raises:
-        CommandError: The rate is not an integer.
-    """
+    """Return the number of rows per second as an integer, which LeRobot requires."""
     if abs(rate - round(rate)) > 1e-9 * rate or rate < 0.5:
         raise CommandError(
             f"--substeps: --format lerobot requires an integer number of rows per second, got {rate:g}"
@@ -36,12 +32,7 @@ def finish(out: Path, info: dict[str, Any]) -> None:
 
     ``meta/info.json`` is written last.
 
-    Args:
-        out: Folder of the dataset.
-        info: Description of the dataset.
-
-    Raises:
-        TactileSimError: A file cannot be written.
+    ``info``: Description of the dataset.
     """
     import pyarrow
 
