@@ -1,19 +1,16 @@
-"""Gymnasium tasks with touch, datasets of randomized episodes and sweeps, built on `tactile_sim.batch`.
+"""Gymnasium environments with tactile observations, built on `tactile_sim.batch`.
 
-Importing the package registers its tasks. Datasets and sweeps without tasks do not need Gymnasium.
+Importing the package registers its tasks.
 """
 
 from typing import Any
 
-from tactile_sim.learning.dataset import Collection, collect
-from tactile_sim.learning.episodes import Recipe
-from tactile_sim.learning.sweep import Sweep, sweep
 from tactile_sim.learning.task import NO_GYMNASIUM, OBSERVATIONS, TOUCH, Task
 from tactile_sim.learning.tasks import BallBalance, GripHold, HandRotate
 
 __all__ = [
-    "OBSERVATIONS", "TOUCH", "BallBalance", "Collection", "GripHold", "HandRotate", "Recipe", "Sweep", "Task",
-    "TaskEnv", "TaskVectorEnv", "collect", "register", "sweep",
+    "OBSERVATIONS", "TOUCH", "BallBalance", "GripHold", "HandRotate", "Task", "TaskEnv", "TaskVectorEnv",
+    "register",
 ]  # fmt: skip
 
 try:
@@ -22,7 +19,7 @@ except ModuleNotFoundError as error:
     if error.name != "gymnasium":
         raise
 
-    def __getattr__(name: str) -> Any:
+    def __getattr__(name: str) -> Any:  # datasets and sweeps without a task do not need Gymnasium
         if name in __all__:
             raise NO_GYMNASIUM
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
