@@ -39,9 +39,6 @@ class Commands:
 
         The built-in motion of an environment ends if the user has changed the environment's controls.
         Repeated calls before the step have no effect.
-
-        Args:
-            steps_since_reset: (num_envs,) number of steps since the last reset of each environment.
         """
         if self._moving.any():
             ctrl = self._worlds.ctrl
@@ -80,15 +77,10 @@ class Commands:
         self._moved_at[envs] = -1
 
     def accept(self, envs: np.ndarray, fields: Mapping[str, Mapping[str, float | np.ndarray] | None]) -> None:
-        """Set joint commands for environments, and end their built-in motion.
+        """Set joint commands for environments (k,), and end their built-in motion, or raise CommandError.
 
-        Args:
-            envs: Indices (k,) of the environments.
-            fields: Values keyed by joint name, for each of ``position``, ``velocity`` and ``effort``. A value
-                is a scalar or an array (k,).
-
-        Raises:
-            CommandError: A command is invalid. Nothing is changed in this case.
+        For each of ``position``, ``velocity`` and ``effort``, the fields are scalars or arrays (k,) by joint
+        name.
         """
         names, tables = joint_tables(fields, len(envs))
         checked = [

@@ -102,12 +102,9 @@ class Readings:
         )
 
     def keep(self, steps: np.ndarray, due: set[str], faulty: Collection[int]) -> None:
-        """Update the state of sampling and signal chains after `update`.
+        """Update the state of sampling and signal chains after `update`, except in faulty environments.
 
-        Args:
-            steps: (n,) number of steps since the last reset of each environment.
-            due: Names of the tactile streams whose messages are due in this step.
-            faulty: Indices of environments to skip, because they are about to be reset.
+        ``due`` are the tactile streams whose messages are due in this step.
         """
 
         if due and self._chains and self._chains.has_memory:
@@ -131,11 +128,7 @@ class Readings:
         return np.stack([sampling.value(felt) for sampling, felt in values])
 
     def output(self, steps: np.ndarray) -> np.ndarray:
-        """Return the readings (n, taxels, channels) after the signal chain.
-
-        Args:
-            steps: (n,) number of steps since the last reset of each environment.
-        """
+        """Return the readings (n, taxels, channels) after the signal chain."""
         if not self._chains:
             return self.truth()
         if self._output is None:
@@ -145,11 +138,9 @@ class Readings:
         return self._output
 
     def restart(self, envs: np.ndarray, seed: int | None = None) -> None:
-        """Restart the random numbers and clear the memory of sampling and signal chains. The tare is kept.
+        """Restart random numbers and clear the memory of sampling and signal chains; keep the tare.
 
-        Args:
-            envs: Indices of the environments.
-            seed: New seed of environment 0; environment k uses ``seed + k``. None keeps the seeds.
+        With a seed, environment k uses ``seed + k`` from now on.
         """
         if self._chains:
             self._chains.restart(envs, None if seed is None else np.uint64(seed) + envs.astype(np.uint64))
@@ -158,12 +149,7 @@ class Readings:
                 self._samplings[env].clear()
 
     def tare(self, envs: np.ndarray, steps: np.ndarray) -> None:
-        """Subtract the current readings from all later ones.
-
-        Args:
-            envs: Indices of the environments to tare.
-            steps: (n,) number of steps since the last reset of each environment.
-        """
+        """Subtract the current readings of environments from all later ones."""
         if not len(envs):
             return
         if not self._chains:

@@ -113,11 +113,7 @@ def _may_exceed_limit(model: mujoco.MjModel) -> np.ndarray:
 
 
 def unsupported_features(model: mujoco.MjModel) -> list[str]:
-    """Return the unsupported features that motrixsim does not warn about, except sensors.
-
-    Returns:
-        One line for each feature.
-    """
+    """Return a line for each unsupported feature that motrixsim does not warn about, except sensors."""
     joints = Names(model).joints
     lines: list[str] = []
     loose = np.isin(model.jnt_type, _LOOSE)
@@ -165,14 +161,8 @@ class MotrixEngine(PartialSensors, MjDataEngine):
     ) -> None:
         """Load a scene.
 
-        Args:
-            spec: The scene.
-            model: The compiled scene.
-            bodies: Ids of the bodies whose contacts are needed, or None for all. Ignored if the scene has
-                sensors.
-
-        Raises:
-            EngineError: Motrixsim is not installed or rejects the scene.
+        ``bodies`` are the ids of the bodies whose contacts are needed, or None for all. They are ignored if
+        the scene has sensors.
         """
         # With an elliptic cone, constraint forces are the components along the contact frame.
         model.opt.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
@@ -196,11 +186,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
     # -- stepping --------------------------------------------------------------------------------------------
 
     def reset(self, keyframe: str | None = None) -> None:
-        """Reset to the initial state or to a keyframe, and compute everything as in `forward`.
-
-        Args:
-            keyframe: Name of the keyframe; None for the initial state.
-        """
+        """Reset to the initial state or to a keyframe, and compute everything as in `forward`."""
         self._reset_data(keyframe)
         # A new state has no forces from previous steps.
         self._state = MotrixState(self._motrix)
@@ -223,11 +209,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
                 self._accept(steps)
 
     def forward(self) -> bool:
-        """Compute all quantities that depend on the current positions, velocities and controls.
-
-        Returns:
-            False if nothing has changed since the last call.
-        """
+        """Compute everything for the current state; return False if nothing has changed since then."""
         if self._ahead and self._inputs() == self._placed:
             return False
         if self._prepare():
@@ -317,10 +299,7 @@ class MotrixEngine(PartialSensors, MjDataEngine):
     # -- reading the mirror ----------------------------------------------------------------------------------
 
     def contacts(self) -> Contacts:
-        """Return the contacts of the last ``forward``.
-
-        After ``step``, the contacts belong to the state before the last time step.
-        """
+        """Return the contacts of the last ``forward``; after ``step``, those before the last time step."""
         self._update_contacts()
         return super().contacts()
 
@@ -390,13 +369,9 @@ _NEAR_ENOUGH = 1e3
 
 
 def write_contacts(model: mujoco.MjModel, data: mujoco.MjData, contacts: Contacts, geoms: np.ndarray) -> None:
-    """Write contacts and their forces to MuJoCo's data.
+    """Write contacts of geoms (n, 2) and their forces to MuJoCo's data, which has poses and no contacts.
 
-    Args:
-        model: A model with elliptic friction cones, so that constraint forces are in contact frames.
-        data: Data with up-to-date poses and no contacts.
-        contacts: The n contacts to write.
-        geoms: (n, 2) geom ids of each contact.
+    The model must have elliptic friction cones, so that constraint forces are in contact frames.
     """
     for _ in range(len(geoms)):
         mujoco.mj_addContact(model, data, _ANY)

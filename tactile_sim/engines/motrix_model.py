@@ -65,11 +65,7 @@ _PLACE = re.compile(r" at line: \d+$")
 
 
 def motrixsim() -> ModuleType:
-    """Import motrixsim.
-
-    Returns:
-        The package.
-    """
+    """Import motrixsim, or raise EngineError with the command that installs it."""
     try:
         with captured_output():
             import motrixsim
@@ -89,11 +85,7 @@ def is_panic(error: BaseException) -> bool:
 
 @contextmanager
 def engine_errors(failure: str) -> Iterator[None]:
-    """Convert all errors of motrixsim, including panics, to EngineError with a one-line message.
-
-    Args:
-        failure: Description of the failed action, for the message "engine 'motrix' <failure>: ...".
-    """
+    """Convert all errors of motrixsim, including panics, to EngineError: "engine 'motrix' <failure>: ..."."""
     try:
         yield
     except EngineError:
@@ -128,14 +120,7 @@ def captured_output() -> Iterator[list[str]]:
 
 
 def ignored_features(lines: list[str]) -> list[str]:
-    """Return the scene elements and attributes that motrixsim reports as ignored.
-
-    Args:
-        lines: Terminal output of motrixsim.
-
-    Returns:
-        Each ignored feature once, with its name in MJCF.
-    """
+    """Return what motrixsim reports as ignored in its terminal output, each element or attribute once."""
     found: dict[str, None] = {}
     listing = False
     for line in lines:
@@ -173,11 +158,7 @@ def with_names(spec: mujoco.MjSpec) -> mujoco.MjSpec:
 
 
 def pairs_that_may_touch(model: mujoco.MjModel) -> np.ndarray:
-    """Return the pairs of geoms that may collide according to MuJoCo's rules, which motrixsim follows.
-
-    Returns:
-        (n, 2) int32 geom ids, the lower one first.
-    """
+    """Return the pairs (n, 2) of geoms that may collide by MuJoCo's rules, the lower id first."""
     first, second = np.triu_indices(model.ngeom, 1)
     bodies = model.geom_bodyid[np.stack([first, second])]
     welded = model.body_weldid[bodies]
@@ -199,14 +180,10 @@ def pairs_that_may_touch(model: mujoco.MjModel) -> np.ndarray:
 def write_mjcf(
     spec: mujoco.MjSpec, model: mujoco.MjModel, pairs: Iterable[tuple[int, int]], nets: Iterable[int]
 ) -> str:
-    """Write a scene as MJCF for motrixsim, with a contact sensor on each pair of geoms.
+    """Return a scene whose elements all have names as MJCF for motrixsim.
 
-    ``spec``: The scene. All elements must have names, see ``with_names``.
-    ``model``: The compiled spec.
-    ``nets``: Ids of the scene's contact sensors whose net forces are to be measured as well.
-
-    Returns:
-        The MJCF as text.
+    It has a contact sensor on each pair of geoms, and one for the net force of each of the scene's contact
+    sensors in ``nets``.
     """
     scene = ElementTree.fromstring(spec.to_xml())
     _strip(scene)
@@ -236,10 +213,7 @@ def write_mjcf(
 
 
 def has_net_force(model: mujoco.MjModel, sensor: int) -> bool:
-    """Return whether motrixsim can measure the net force of a contact sensor directly.
-
-    This requires two objects of the same kind, neither of which is the world.
-    """
+    """Return whether motrixsim can measure a sensor's net force: of two like objects, not the world."""
     kinds = model.sensor_objtype[sensor], model.sensor_reftype[sensor]
     things = model.sensor_objid[sensor], model.sensor_refid[sensor]
     whole = kinds[0] != mujoco.mjtObj.mjOBJ_GEOM and 0 in things
@@ -301,13 +275,7 @@ def _write_inertias(scene: ElementTree.Element, model: mujoco.MjModel) -> None:
 
 
 def reject_dropped(model: mujoco.MjModel, joints: set[str], actuators: list[str]) -> None:
-    """Reject a scene if motrixsim has dropped a joint or an actuator, which would change the motion.
-
-    Args:
-        model: The compiled scene with names.
-        joints: Names of the joints and floating bases in motrixsim.
-        actuators: Names of the actuators in motrixsim.
-    """
+    """Reject a scene if motrixsim has dropped a joint or an actuator, which would change the motion."""
     for word, count, get, known in (
         ("joint", model.njnt, model.joint, joints),
         ("actuator", model.nu, model.actuator, actuators),
@@ -362,12 +330,7 @@ class Activations:
         return len(self.actuators)
 
     def next(self, ctrl: np.ndarray, act: np.ndarray) -> np.ndarray:
-        """Return the activations (..., na) after one time step.
-
-        Args:
-            ctrl: (..., nu) controls.
-            act: (..., na) activations.
-        """
+        """Return the activations (..., na) after one time step with controls (..., nu)."""
         out = act.copy()
         now = act[..., self._addresses]
         wanted = np.clip(ctrl[..., self.actuators], *self._controls)
@@ -376,15 +339,7 @@ class Activations:
         return out
 
     def inputs(self, ctrl: np.ndarray, act: np.ndarray) -> np.ndarray:
-        """Replace the controls of stateful actuators with their activations, as input for motrixsim.
-
-        Args:
-            ctrl: (..., nu) controls.
-            act: (..., na) activations.
-
-        Returns:
-            (..., nu) controls.
-        """
+        """Return controls (..., nu) in which those of stateful actuators are replaced by activations."""
         if not len(self):
             return ctrl
         out = ctrl.copy()
@@ -401,33 +356,21 @@ def _range(limits: np.ndarray, limited: np.ndarray) -> tuple[np.ndarray, np.ndar
 
 
 def read_raw(raw: np.ndarray, flipped: np.ndarray) -> Contacts:
-    """Return the contacts measured by the sensors on p pairs of geoms.
+    """Return the contacts measured by the sensors on the p pairs of geoms in all environments.
 
-    For several environments, p is the number of pairs in all environments, in ascending order.
-
-    Args:
-        raw: (p, WIDTH) float32 values of the sensors.
-        flipped: (p,) bool, True if motrixsim's order of the two geoms is opposite to their order in the pair.
-
-    Returns:
-        The contacts of all pairs, of which only position, frame, distance, wrench and index are set. The
-        index is that of the pair. In contrast to motrixsim's values, the position is midway between the
-        surfaces, the frame is right-handed and orthonormal in double precision, and the signs of the wrench
-        match it.
+    ``raw`` (p, WIDTH) are the float32 values of the sensors, and ``flipped`` (p,) is True if motrixsim lists
+    the two geoms in the opposite order. Only position, frame, distance, wrench and index (that of the pair)
+    are set. In contrast to motrixsim's values, the position is midway between the surfaces, the frame is
+    right-handed and orthonormal in double precision, and the signs of the wrench match it.
     """
     return Contacts(*_core.read_motrix(raw, flipped))
 
 
 def sliding_friction(model: mujoco.MjModel, geoms: np.ndarray) -> np.ndarray:
-    """Return the coefficient of sliding friction between the geoms of each pair.
+    """Return the coefficient (n,) of sliding friction between the geoms of each pair (n, 2).
 
     The geom with the higher priority determines the coefficient. If the priorities are equal, the larger
     coefficient is used.
-
-    ``geoms``: (n, 2) geom ids of the pairs.
-
-    Returns:
-        (n,) coefficients.
     """
     coefficients, priority = model.geom_friction[geoms, 0], model.geom_priority[geoms]
     higher = coefficients[np.arange(len(geoms)), priority.argmax(axis=1)]
@@ -442,14 +385,7 @@ class MotrixModel:
     ) -> None:
         """Load a scene.
 
-        Args:
-            spec: The scene.
-            model: The compiled scene.
-            pairs: (p, 2) geom ids of the pairs whose contacts are to be read.
-            nets: Ids of the contact sensors whose net forces are to be read, see ``has_net_force``.
-
-        Raises:
-            EngineError: Motrixsim is not installed or rejects the scene.
+        The contacts of the geom pairs (p, 2) and the net forces of the contact sensors ``nets`` are read.
         """
         self.package = motrixsim()
         spec = with_names(spec)
@@ -512,11 +448,7 @@ class MotrixModel:
         return self.scene.compile_query({"q": query.DofPosition(), "v": query.DofVelocity()})
 
     def warn_of_truncation(self, raw: np.ndarray) -> None:
-        """Log a warning for each pair of geoms with more contacts than can be read, once per pair.
-
-        Args:
-            raw: (n * p, WIDTH) values of the sensors on p pairs of geoms in n environments.
-        """
+        """Warn once of each pair of geoms with more contacts in ``raw`` (n * p, WIDTH) than are read."""
         for row in np.flatnonzero(raw[:, 0] > SLOTS).tolist():
             pair = row % len(self.pairs)
             if pair not in self._truncated:
@@ -542,12 +474,7 @@ class MotrixState:
     """The state of one or several environments; all arrays are in MuJoCo's order."""
 
     def __init__(self, model: MotrixModel, shape: Sequence[int] = ()):
-        """Create the initial state.
-
-        Args:
-            model: The scene.
-            shape: () for one environment, (n,) for n environments.
-        """
+        """Create the initial state of one environment, or of n environments with the shape (n,)."""
         self._model = model
         self.data = model.package.SceneData(model.scene, batch=list(shape))
         self._shape = tuple(shape)
@@ -555,13 +482,7 @@ class MotrixState:
         self._contact_query = model.contact_query().allocate(self.data) if len(model.pairs) else None
 
     def place(self, qpos: np.ndarray, qvel: np.ndarray, envs: np.ndarray | None = None) -> None:
-        """Set the positions and velocities of the selected environments.
-
-        Args:
-            qpos: (..., nq) positions with unit quaternions, one row for each selected environment.
-            qvel: (..., nv) velocities, one row for each selected environment.
-            envs: (n,) bool mask of the environments to set; None selects all.
-        """
+        """Set positions (..., nq) and velocities (..., nv) in all environments or in those of a mask."""
         model = self._model
         if not len(model.positions):
             return
@@ -572,13 +493,7 @@ class MotrixState:
         data.set_dof_vel(velocities)
 
     def control(self, ctrl: np.ndarray, act: np.ndarray, applied: np.ndarray) -> None:
-        """Set the inputs for the next steps.
-
-        Args:
-            ctrl: (..., nu) controls.
-            act: (..., na) activations.
-            applied: (..., nv) generalized forces in addition to those of the actuators [N m, N].
-        """
+        """Set controls (..., nu), activations (..., na) and applied forces (..., nv) [N m, N]."""
         if len(self._model.inputs):  # motrixsim panics on an empty array
             ctrl = self._model.activations.inputs(ctrl, act)
             inputs = np.concatenate([ctrl, applied], axis=-1)[..., self._model.inputs]
@@ -586,12 +501,7 @@ class MotrixState:
             self.data.actuator_ctrls = np.ascontiguousarray(inputs, np.float32)
 
     def place_mocaps(self, positions: np.ndarray, quaternions: np.ndarray) -> None:
-        """Set the poses of the mocap bodies.
-
-        Args:
-            positions: (..., nmocap, 3) positions in the world [m].
-            quaternions: (..., nmocap, 4) orientations in the world, wxyz.
-        """
+        """Set positions (..., nmocap, 3) [m] and orientations (..., nmocap, 4), wxyz, of mocap bodies."""
         for mocap, body in self._model.mocaps:
             parts = positions[..., mocap, :], np.roll(quaternions[..., mocap, :], -1, axis=-1)
             body.set_pose(self.data, np.concatenate(parts, axis=-1).astype(np.float32))
@@ -610,10 +520,7 @@ class MotrixState:
         )
 
     def contacts(self) -> np.ndarray:
-        """Return a view of the contact sensor values (..., p, WIDTH) of the p geom pairs.
-
-        They belong to the state before the last step.
-        """
+        """Return a view of the contact sensors' values (..., p, WIDTH) for the state before the last step."""
         if self._contact_query is None:
             return np.zeros((*self._shape, 0, WIDTH), np.float32)
         return self._contact_query.execute(self.data)["contacts"].reshape(*self._shape, -1, WIDTH)

@@ -59,11 +59,7 @@ class Collection:
         return int(np.random.SeedSequence([self.seed, shard]).generate_state(1)[0] >> 2)
 
     def make(self, shard: int, threads: int = 0) -> int:
-        """Run the episodes of one shard and write them to the shard's file.
-
-        Returns:
-            The number of episodes in the shard.
-        """
+        """Run the episodes of one shard, write them to the shard's file, and return their number."""
         seed, count = self.seed_of(shard), self.count(shard)
         episodes = Episodes(self.recipe, count, seed, threads)
         units = {name: field.unit for name, field in episodes.fields.items() if field.unit}
@@ -132,15 +128,9 @@ def collect(
 
 
 def make_probe(collection: Collection, workers: int, option: str = "--envs") -> Episodes:
-    """Check the settings of a dataset and the memory needed to collect it.
+    """Check the settings of a dataset and the memory needed to collect it; return a batch of one episode.
 
-    Args:
-        collection: The dataset to check.
-        workers: Number of shards created in parallel.
-        option: Option that sets the number of episodes per shard, for error messages.
-
-    Returns:
-        A batch of one episode that was created for the check. It has not been run or recorded.
+    ``option`` is the option that sets the number of episodes per shard, for error messages.
     """
     for name, value, least in (
         ("episodes", collection.episodes, 1),

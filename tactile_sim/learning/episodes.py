@@ -29,11 +29,7 @@ Its argument is the observation of all environments. k is the number of values i
 
 
 def make_task(name: str) -> Task:
-    """Return the task of a registered environment.
-
-    Args:
-        name: ID such as ``tactile_sim/BallBalance-v0``, or ``module:ID`` to import ``module`` first.
-    """
+    """Return the task of a registered environment: ``ID``, or ``module:ID`` to import a module first."""
     try:
         import gymnasium
     except ModuleNotFoundError:
@@ -65,13 +61,8 @@ def make_controller(
 ) -> Controller | None:
     """Return the function that computes actions, or None for built-in motion.
 
-    Args:
-        task: Task that defines observations and actions. With None, an observation contains joint positions,
-            joint velocities and touch, and actions are scaled to the ranges of the controls.
-        policy: Path of a file that `LinearPolicy.save` wrote, or None for random actions in a task.
-        touch: Kind of tactile observation, see `TaskVectorEnv`.
-        batch: Batch of the environments to control.
-        random: Generator for random actions.
+    Without a policy, a task gets random actions. Without a task, a policy observes joint positions, joint
+    velocities and touch, and its actions are scaled to the ranges of the controls.
     """
     if task is None and policy is None:
         return None
@@ -171,8 +162,7 @@ class Episodes:
     def __init__(self, recipe: Recipe, count: int, seed: int, threads: int = 0):
         """Load the configuration and start the episodes.
 
-        ``recipe``: Settings for the episodes.
-        ``count``: Number of episodes.
+        The seed determines noise, parameter ranges, initial states and random actions.
         """
         settings = config.load(recipe.config, changes=dict(recipe.changes))
         if settings.engine != "mujoco":
@@ -214,12 +204,9 @@ class Episodes:
         )
 
     def record(self) -> list[dict[str, np.ndarray]]:
-        """Run the episodes and record their columns.
+        """Run the episodes; return the columns (length, ...) of each, by name.
 
         An episode ends early when the task terminates it or when its physics becomes unstable.
-
-        Returns:
-            For each episode, its columns (length, ...), keyed by name, where length is its number of rows.
         """
         return list(self._of_task(self._record))
 
@@ -328,11 +315,7 @@ def _taxels(start: int, stop: int, seen: Observation) -> np.ndarray:
 def check_size(episodes: Episodes, count: int, workers: int, option: str = "--envs") -> None:
     """Raise CommandError if the shards created in parallel need more memory than the machine has.
 
-    Args:
-        episodes: Any batch with the recipe of the dataset, from which the size of an episode is computed.
-        count: Number of episodes per shard.
-        workers: Number of shards created in parallel.
-        option: Option that sets ``count``.
+    ``option`` sets ``count``, the number of episodes per shard.
     """
     memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     each = episodes.row_bytes * episodes.recipe.steps
@@ -346,10 +329,10 @@ def check_size(episodes: Episodes, count: int, workers: int, option: str = "--en
 
 
 def call(option: str, path: Path, function: Callable[..., Any], *arguments: Any) -> Any:
-    """Call a function that is, or calls, the user's.
+    """Call a function that is, or calls, the user's, which is defined in the file ``path``.
 
-    ``option``: Option that names the function, for error messages.
-    ``path``: File of the user's function.
+    CommandError names the line in this file that raised an exception. ``option`` is the option that names the
+    function. A TactileSimError of another function is raised unchanged.
     """
     try:
         return function(*arguments)

@@ -25,10 +25,7 @@ CHUNK = 1000
 
 
 def shard_path(out: Path, shard: int, ending: str = ".parquet") -> Path:
-    """Return the path of a shard's file.
-
-    ``ending``: Extension of the file.
-    """
+    """Return the path of a shard's file in a dataset."""
     path = out / DATA_PATH.format(chunk_index=shard // CHUNK, file_index=shard % CHUNK)
     return path.with_suffix(ending)
 
@@ -55,10 +52,8 @@ def locked(out: Path) -> Iterator[None]:
 def begin(out: Path, info: dict[str, Any], remedy: str = "use another path") -> None:
     """Write the description of a dataset, or check that it matches an existing dataset in the folder.
 
-    The description of an existing dataset without complete shards is replaced.
-
-    ``info``: Everything on which the dataset depends.
-    ``remedy``: Advice to append to error messages.
+    ``info`` is everything on which the dataset depends. The description of an existing dataset without
+    complete shards is replaced. Errors end with ``remedy``.
     """
     info = json.loads(json.dumps(info))
     path = out / INFO
@@ -92,11 +87,7 @@ def clear(out: Path) -> None:
 
 
 def missing(out: Path, shards: int, is_complete: Callable[[int], bool]) -> list[int]:
-    """Return the indices of the incomplete shards, and remove partial files left by killed processes.
-
-    ``shards``: Number of shards.
-    ``is_complete``: Function that returns whether a shard's file is complete.
-    """
+    """Return the indices of the incomplete shards, and remove partial files left by killed processes."""
     try:
         for leftover in out.glob("**/*.new"):
             leftover.unlink()
@@ -127,13 +118,9 @@ def holds_json(path: Path) -> bool:
 def write_shard(
     path: Path, episodes: Iterable[dict[str, np.ndarray]], units: dict[str, str], metadata: dict[str, str]
 ) -> None:
-    """Write the episodes of a shard atomically.
+    """Write the columns (length, ...) of each episode of a shard, with their units, atomically.
 
     The file gets its final name only after it is complete and on disk.
-
-    ``episodes``: For each episode, its columns (length, ...), keyed by name.
-    ``units``: Unit of each column, by column name.
-    ``metadata``: Metadata to store in the file.
     """
     import pyarrow
 

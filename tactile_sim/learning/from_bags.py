@@ -85,12 +85,7 @@ class Column:
 def read_streams(
     path: Path, topics: Sequence[str] | None, progress: Progress | None
 ) -> tuple[dict[str, Stream], str | None]:
-    """Read the messages that become columns of a dataset.
-
-    Args:
-        path: Folder or MCAP file.
-        topics: Topics to read; None selects all topics of known types.
-        progress: Called with the number of bytes read and the size of the file.
+    """Read the messages on topics, or on all topics of known types, that become columns of a dataset.
 
     Returns:
         The streams by column name, and a description of the damage to the bag, or None if it is intact.
@@ -217,18 +212,10 @@ def tactile_rate(path: Path, streams: dict[str, Stream]) -> int:
 
 
 def resample(path: Path, streams: dict[str, Stream], rate: int) -> dict[str, Column]:
-    """Resample streams to rows at a fixed rate.
+    """Resample streams to rows at a fixed rate [Hz]; each row has the latest value of each stream.
 
     The first row is at the first time at which all streams have a value. The last row is at or before the
-    time of the last tactile message. Each row contains the latest value of each stream.
-
-    Args:
-        path: The bag, for error messages.
-        streams: The streams, keyed by column name.
-        rate: Rows per second [Hz].
-
-    Returns:
-        The columns, keyed by name. The streams of individual pads are combined into the columns `_OF_PADS`.
+    time of the last tactile message. The streams of individual pads are combined into the columns `_OF_PADS`.
     """
     start = max(stream.stamps[0] for stream in streams.values())
     last = max(stream.stamps[-1] for name, stream in streams.items() if name.startswith(_TACTILE))

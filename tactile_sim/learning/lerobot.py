@@ -30,9 +30,7 @@ def is_finished(out: Path) -> bool:
 def finish(out: Path, info: dict[str, Any]) -> None:
     """Complete a dataset whose shards all exist: number its rows and write the folder ``meta``.
 
-    ``meta/info.json`` is written last.
-
-    ``info``: Description of the dataset.
+    ``info`` is the description of the dataset. ``meta/info.json`` is written last.
     """
     import pyarrow
 

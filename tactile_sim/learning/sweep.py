@@ -139,14 +139,9 @@ _MODULE = "tactile_sim_metric"
 
 
 def load_metric(place: str) -> Measure:
-    """Load a metric from a Python file.
+    """Load the function ``metric`` of a Python file, or that named by ``FILE:FUNCTION``.
 
-    Args:
-        place: ``FILE`` for the function ``metric`` in that file, or ``FILE:FUNCTION``.
-
-    Raises:
-        CommandError: The file cannot be read or run, or does not define the function. The returned metric
-            also raises this error if the user's function raises an exception or does not return numbers.
+    The returned function raises CommandError if the user's raises an exception or does not return numbers.
     """
     path, name = split(place)
     module = ModuleType(_MODULE)
@@ -241,11 +236,7 @@ class Sweep:
         return Collection(recipe, self.episodes, self.parts, self.episodes, self.seed)
 
     def make(self, shard: int, threads: int = 0) -> int:
-        """Run the episodes of a point and write the values of the metric to the point's file.
-
-        Returns:
-            1, the number of completed points.
-        """
+        """Run the episodes of a point and write the values of the metric to the point's file; return 1."""
         measure, collection = load_metric(self.metric), self.collection(shard)
         try:
             episodes = Episodes(collection.recipe, self.episodes, collection.seed_of(0), threads)

@@ -32,13 +32,7 @@ OBSERVATIONS = (*TOUCH, "image")
 
 
 def checked(task: Task, method: str, values: Any, *shapes: tuple[int | str, ...]) -> np.ndarray:
-    """Return what a method of a task has returned as an array.
-
-    Args:
-        task: The task.
-        method: Name of the method.
-        values: What it has returned.
-        shapes: Valid shapes. A name instead of a number matches any size.
+    """Return what a method of a task has returned as an array of one of the shapes; a name matches any size.
 
     Raises:
         ConfigError: The values have another shape, or are no numbers.

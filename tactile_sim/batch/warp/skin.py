@@ -30,8 +30,7 @@ class WarpSkin:
     def __init__(self, skin: Skin, touch: str, response: str, contacts: WarpContacts, source: str):
         """Copy the taxels to the device of the environments.
 
-        ``contacts``: Contacts of all environments on the device.
-        ``source``: Name of the configuration for error messages, usually a file.
+        ``source`` is the name of the configuration for error messages, usually a file.
         """
         function = TOUCH_FUNCTIONS[touch]
         quantity, law = BUILT_IN.get(function.evaluate), LAWS.get(RESPONSE_FUNCTIONS[response])
