@@ -26,9 +26,8 @@ from rich.table import Table
 
 from tactile_sim import config
 from tactile_sim.drawing.force_scale import taxel_scale
-from tactile_sim.simulation.runner import Output
-from tactile_sim.simulation.runner import Runner
 from tactile_sim.simulation import Simulation
+from tactile_sim.simulation.runner import Output, Runner
 from tactile_sim.view.process.publisher import ViewPublisher
 from tactile_sim.view.web.address import Endpoint
 from tactile_sim.view.web.scene_script import DOTS_NODE
