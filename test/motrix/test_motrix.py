@@ -164,19 +164,6 @@ def test_keyframes_and_set_free_body_set_the_state():
     np.testing.assert_allclose(engine.body_positions[body], centre - arm(np.pi / 2 + 0.2), atol=1e-3)
 
 
-def test_reset_restores_the_initial_state():
-    engine = of(MACHINE)
-    results = []
-    for _ in range(2):
-        engine.data.ctrl[:] = 0.3
-        engine.data.qvel[:] = 1.0
-        engine.step(50)
-        results.append(np.concatenate([engine.data.qpos, engine.data.qvel]))
-        engine.reset()
-        assert engine.time == 0.0 and not engine.data.ctrl.any()
-    np.testing.assert_array_equal(*results)
-
-
 # -- forward and integrate -------------------------------------------------------------------------------
 
 
