@@ -26,7 +26,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from tactile_sim.engines.contact_reader import read_contacts
+from tactile_sim.engines.contacts import read_contacts
 from tactile_sim.skin.patches import FACING
 
 RESPONSES = ("spread_linear", "nearest")

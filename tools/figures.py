@@ -24,7 +24,7 @@ from matplotlib.patches import Circle
 from PIL import Image
 from scipy.spatial import cKDTree
 
-from tactile_sim.engines.contact_reader import read_contacts
+from tactile_sim.engines.contacts import read_contacts
 from tactile_sim.mimo import axes
 from tactile_sim.mimo.axes import Sensors
 from tactile_sim.skin import PLACEMENTS, Skin

@@ -19,7 +19,7 @@ from tactile_sim.control.commander import Commander
 from tactile_sim.control.motion import Motion
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines import Engine, EnginePlugin, EngineTopic
-from tactile_sim.engines.mujoco.engine import MujocoEngine
+from tactile_sim.engines.mujoco import MujocoEngine
 from tactile_sim.engines.protocol import EngineArrays
 from tactile_sim.errors import CommandError, ConfigError, EngineError
 from tactile_sim.names import Names

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from tactile_sim import _core
 from tactile_sim.arguments import as_array, described
-from tactile_sim.engines.mujoco.engine import first_bad
+from tactile_sim.engines.mujoco import first_bad
 from tactile_sim.errors import EngineError, SceneError
 from tactile_sim.mujoco_log import ignore_instability
 from tactile_sim.trifinger.checks import InvalidValueError
