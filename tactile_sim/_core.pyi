@@ -459,7 +459,7 @@ class ChainProgram:
 
 def apply_rules(desired: Annotated[NDArray[numpy.float64], dict(shape=(4, None), order='C', device='cpu', writable=False)], gains: Annotated[NDArray[numpy.float64], dict(shape=(4, None), order='C', device='cpu', writable=False)], positions: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], velocities: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], applied: Annotated[NDArray[numpy.float64], dict(shape=(3, None), order='C', device='cpu')]) -> None:
     """
-    Compute applied torques and gains (3, n); see tactile_sim.trifinger.physics.rules.
+    Compute applied torques and gains (3, n); see tactile_sim.trifinger.physics.
     """
 
 def add_drag(model: int, data: int, dampings: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> None:
@@ -472,7 +472,7 @@ def limit_speed(positions: Annotated[NDArray[numpy.float64], dict(shape=(None,),
 
 def shift_references(model: int, data: int, references: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)], accelerations: Annotated[NDArray[numpy.float64], dict(shape=(None,), order='C', device='cpu', writable=False)]) -> float:
     """
-    Shift the reference accelerations of contacts; see tactile_sim.trifinger.physics.friction.
+    Shift the reference accelerations of contacts; see tactile_sim.trifinger.physics.
     """
 
 class FeelerBody:

@@ -11,7 +11,7 @@ from support.errors import raises
 
 import tactile_sim
 from tactile_sim.cli import main
-from tactile_sim.engines.contact_reader import read_contacts
+from tactile_sim.engines.contacts import read_contacts
 from tactile_sim.errors import ConfigError
 from tactile_sim.simulation.export import export
 

@@ -11,7 +11,7 @@ from visualization_msgs.msg import Marker, MarkerArray
 from tactile_sim.drawing import colors
 from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.drawing.colors import unit_rgba
-from tactile_sim.engines.contacts import POSITION
+from tactile_sim.engines import Contacts
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, header
 from tactile_sim.simulation import Simulation, Snapshot
@@ -124,7 +124,7 @@ def _contact_markers(
         keys[1] = _POINTS, 0, 0, n
     arrows, number = keys[first:], np.arange(len(ends))
     arrows[:, 0], arrows[:, 1], arrows[:, 2], arrows[:, 3] = kinds, number, n + 2 * number, 2
-    return keys, np.concatenate([contacts[:, POSITION : POSITION + 3], ends.reshape(-1, 3)])
+    return keys, np.concatenate([contacts[:, Contacts.POSITION : Contacts.POSITION + 3], ends.reshape(-1, 3)])
 
 
 def _with_feelers(
