@@ -46,6 +46,10 @@ _STEP = 1e-4
 """Step of the numerical derivatives, as a fraction of a parameter's range."""
 WIDE = 0.25
 """A parameter is undetermined if its confidence interval's half-width exceeds this fraction of its range."""
+_UNKNOWN = 0.5
+"""A stage is left out if the half-width of its strength's interval exceeds this fraction of its range."""
+_AT_BOUND = 0.005
+"""A parameter is at its bound within this fraction of its range."""
 Z = 1.96
 """Half-width of a 95 % confidence interval in standard deviations."""
 _PROBE = 0.1
@@ -362,12 +366,13 @@ def _independent(data: Data, solution: Solution) -> float:
 
 def _select(data: Data, solution: Solution, orders: tuple[int, ...]) -> Solution:
     """Choose the order of the curves, and remove the stages that the Bayesian information criterion rejects."""
+    solution = _without_trends(data, solution)
     trials = [solution]
     trials += [refine(data, replace(solution, order=order)) for order in reversed(orders[:-1])]
     errors = [_prediction_error(data, trial) for trial in trials]
     enough = [t for t, error in zip(trials, errors, strict=True) if error <= _MORE * min(errors)]
     solution = min(enough, key=lambda trial: trial.order)
-    number = max(solution.rss / _variances(data, solution)[0], 2.0)  # of independent samples
+    number = _independent(data, solution)
     while solution.parameters:
         scores = []
         for stage in dict.fromkeys(p.stage for p in solution.parameters):
@@ -454,19 +459,34 @@ def _covariance(data: Data, solution: Solution, variance: float) -> tuple[np.nda
     return slopes, np.linalg.inv(information)
 
 
+def _without_trends(data: Data, solution: Solution) -> Solution:
+    """Remove stages whose time constant is at the upper end of the search: they follow a trend, not the sensor."""
+    trends = {
+        p.stage
+        for p, x in zip(solution.parameters, solution.scaled, strict=True)
+        if p.log and x > 1 - _AT_BOUND
+    }
+    return _without(data, solution, trends) if trends else solution
+
+
+def _without(data: Data, solution: Solution, stages: set[str]) -> Solution:
+    """Remove stages and refine the solution."""
+    keep = [k for k, p in enumerate(solution.parameters) if p.stage not in stages]
+    fewer = tuple(solution.parameters[k] for k in keep)
+    return refine(data, solve(data, fewer, solution.scaled[keep], solution.order))
+
+
 def _without_unknown(data: Data, solution: Solution) -> Solution:
     """Remove stages whose strength the data do not determine; they would make all parameters uncertain."""
     while True:
         _, covariance = _covariance(data, solution, _variances(data, solution)[0])
-        wide = Z * np.sqrt(np.diag(covariance)) > WIDE
+        wide = Z * np.sqrt(np.diag(covariance)) > _UNKNOWN
         unknown = {
             p.stage for p, w in zip(solution.parameters, wide, strict=True) if w and p.neutral is not None
         }
         if not unknown:
-            return solution
-        keep = [k for k, p in enumerate(solution.parameters) if p.stage not in unknown]
-        fewer = tuple(solution.parameters[k] for k in keep)
-        solution = refine(data, solve(data, fewer, solution.scaled[keep], solution.order))
+            return _without_trends(data, solution)
+        solution = _without(data, solution, unknown)
 
 
 def _semivariance(data: Data, solution: Solution) -> Semivariance:
@@ -539,7 +559,7 @@ def _shared_estimates(solution: Solution, covariance: np.ndarray) -> list[Estima
         scaled = solution.scaled[k]
         low, high = (parameter.unscaled(min(max(scaled + s * deviation, 0.0), 1.0)) for s in (-1, 1))
         value = parameter.unscaled(scaled)
-        at_bound = not 0.005 < scaled < 0.995 and (parameter.log or parameter.neutral != value)
+        at_bound = not _AT_BOUND < scaled < 1 - _AT_BOUND and (parameter.log or parameter.neutral != value)
         note = "a wide interval: the recording hardly depends on it" if deviation > WIDE else ""
         if at_bound:
             note = f"at its bound {value:.3g}; longer holds and pauses determine it"

@@ -71,7 +71,7 @@ def report(result: Fit) -> str:
     return "\n".join(lines)
 
 
-def test_report(result: Fit, pad: FitPad, recording: Recording, foundation: float) -> str:
+def prediction_report(result: Fit, pad: FitPad, recording: Recording, foundation: float) -> str:
     """Return the errors of predicting a recording that was not fitted, without and with a tare at its start."""
     data, _ = prepare([recording], pad, foundation)
     stages = {key: block for key, block in result.stages.items() if key not in ("noise", "drift")}
