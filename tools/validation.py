@@ -6,6 +6,8 @@ python tools/validation.py --excerpts INSOLE EFLESH     first make the excerpts 
     git clone https://github.com/notvenky/eFlesh EFLESH
 """
 
+# ruff: noqa: E501 - lines of the page
+
 from __future__ import annotations
 
 import argparse

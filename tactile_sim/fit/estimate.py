@@ -33,7 +33,7 @@ from tactile_sim.fit.replay import Verdict, replay
 _FREE = 0.01
 """A taxel counts as unloaded up to this fraction of the largest load."""
 _LEAST = 0.05
-"""A gain is unidentifiable if the taxel's load, summed over time, is below this fraction of the largest sum."""
+"""A gain is unidentifiable if the sum of the taxel's loads is below this fraction of the largest sum."""
 _FLOOR = 1e-5
 """Errors below this fraction of the range are due to the resolution of files and of float32."""
 _SEARCHED, _SELECTED = 1_500, 3_000
@@ -198,7 +198,7 @@ def prepare(
             )
         if not np.ptp(loads[known], axis=0).any():
             raise CommandError(
-                f"{recording.source}: the reference is constant, got a load of {np.abs(loads[known]).max():g} N;"
+                f"{recording.source}: the reference is constant, got {np.abs(loads[known]).max():g} N;"
                 " record presses and releases"
             )
         if not np.ptp(recording.readings, axis=0).any():
@@ -365,7 +365,7 @@ def _independent(data: Data, solution: Solution) -> float:
 
 
 def _select(data: Data, solution: Solution, orders: tuple[int, ...]) -> Solution:
-    """Choose the order of the curves, and remove the stages that the Bayesian information criterion rejects."""
+    """Choose the order of the curves, and remove stages that the Bayesian information criterion rejects."""
     solution = _without_trends(data, solution)
     trials = [solution]
     trials += [refine(data, replace(solution, order=order)) for order in reversed(orders[:-1])]
@@ -391,7 +391,7 @@ def _select(data: Data, solution: Solution, orders: tuple[int, ...]) -> Solution
 
 
 def _prediction_error(data: Data, solution: Solution) -> float:
-    """Return the mean square error of predictions of parts of the recordings from the other parts [units²]."""
+    """Return the mean square error of predicting parts of the recordings from the other parts [units²]."""
     response, total = respond(data, solution.values), (_FLOOR * data.scale) ** 2 * data.weights.sum()
     fold = np.zeros(len(data.times), int)
     for start, stop in data.bounds:
@@ -422,7 +422,7 @@ def _press_lengths(data: Data) -> tuple[float, np.ndarray]:
 def _variances(
     data: Data, solution: Solution, spectrum: Semivariance | None = None
 ) -> tuple[float, np.ndarray]:
-    """Return the variance of the residuals per independent sample [units²], over all taxels and for each (m,).
+    """Return the variance of the residuals per independent sample [units²], of all taxels and each (m,).
 
     Noise is independent after its correlation time. The rest of the residuals are errors of the model, which
     are correlated over a whole press.
@@ -442,7 +442,7 @@ def _variances(
 
 
 def _covariance(data: Data, solution: Solution, variance: float) -> tuple[np.ndarray, np.ndarray]:
-    """Return the derivatives (r, p) of the r used readings, and the covariance (p, p) of the shared parameters.
+    """Return derivatives (r, p) of the r used readings, and the covariance (p, p) of shared parameters.
 
     Both are for parameters scaled to the range 0 to 1. The curves are refitted after each change, so effects
     that they can compensate have derivative 0.
@@ -460,7 +460,7 @@ def _covariance(data: Data, solution: Solution, variance: float) -> tuple[np.nda
 
 
 def _without_trends(data: Data, solution: Solution) -> Solution:
-    """Remove stages whose time constant is at the upper end of the search: they follow a trend, not the sensor."""
+    """Remove stages whose time constant is at the upper end of the search: they follow a trend."""
     trends = {
         p.stage
         for p, x in zip(solution.parameters, solution.scaled, strict=True)
@@ -546,8 +546,8 @@ def _result(
         np.sqrt((data.weights * (data.readings - solution.curves.fitted) ** 2).sum() / data.weights.sum())
     )
     return Fit(
-        recordings, data, solution.curves.fitted, tuple(estimates), gains, gain_halves, offsets, rms, spectrum,
-        stages,
+        recordings, data, solution.curves.fitted, tuple(estimates), gains, gain_halves, offsets, rms,
+        spectrum, stages,
     )  # fmt: skip
 
 
