@@ -81,38 +81,41 @@ Skin skin_of(const Arrays& file) {
   const auto solids = file.get<Solid>("solids");
   auto axes = file.get<Mat3>("axes");
   const size_t n = positions.size();
-  if (normals.size() != n || extents.size() != n || axes.size() != n || begin.size() != n + 1 ||
-      static_cast<size_t>(begin[n]) != taxels.neighbors.size() || elastic_taxels.size() != n + 1 || place.size() != n ||
-      roots.size() != taxels.patches.size() + 1) {
+  if (normals.size() != n || extents.size() != n || begin.size() != n + 1) {
     file.fail("has arrays that do not fit each other");
   }
   for (size_t t = 0; t < n; ++t) {
     taxels.list.push_back({positions[t], normals[t], extents[t].x, extents[t].y, extents[t].z,
                            static_cast<int32_t>(begin[t]), static_cast<int32_t>(begin[t + 1])});
   }
-  taxels.sort_into_cells();
-  return {std::move(taxels),
-          Elastic({range(elastic_taxels), range(place), range(points), range(beside), range(nodes),
-                   range(node_normals), range(roots), range(solids), range(corners), range(mesh_nodes)}),
-          std::move(axes),
-          file.get<SkinGeom>("geoms"),
-          file.get<int64_t>("patch_bodies"),
-          file.get<int64_t>("slots"),
-          static_cast<size_t>(file.get<int64_t>("bodies_with_skin").at(0))};
+  Skin skin{std::move(taxels),
+            Elastic({range(elastic_taxels), range(place), range(points), range(beside), range(nodes),
+                     range(node_normals), range(roots), range(solids), range(corners), range(mesh_nodes)}),
+            std::move(axes),
+            file.get<SkinGeom>("geoms"),
+            file.get<int64_t>("patch_bodies"),
+            file.get<int64_t>("slots"),
+            static_cast<size_t>(file.get<int64_t>("bodies_with_skin").at(0))};
+  skin.check();
+  skin.taxels.sort_into_cells();
+  return skin;
 }
 
-}  // namespace
-
-Layout load_layout(const std::string& path) {
-  const Arrays file(path);
+Layout layout_of(const Arrays& file) {
   Layout layout{skin_of(file), {}, {}, file.lines("bodies")};
+  const Skin& skin = layout.skin;
+  if (skin.slots.size() != layout.bodies.size() || skin.elastic.solids() != skin.geoms.size()) {
+    file.fail("has bodies or geoms that do not fit each other");
+  }
   for (const std::string& line : file.lines("functions")) {
     std::istringstream words(line);
     int quantity, law, mean, in_taxel_axes;
     if (!(words >> quantity >> law >> mean >> in_taxel_axes)) file.fail("has an invalid function");
     const std::string factors = "factors" + std::to_string(layout.functions.size());
     layout.functions.push_back({static_cast<Quantity>(quantity), static_cast<Law>(law), mean != 0, in_taxel_axes != 0,
-                         file.get<double>(factors)});
+                                file.get<double>(factors)});
+    const Function& function = layout.functions.back();
+    if (!skin.fits(function, channels_of(function.quantity))) file.fail("has an invalid function");
   }
   for (const std::string& line : file.lines("pads")) {  // fields separated by tabs
     std::istringstream fields(line);
@@ -121,7 +124,8 @@ Layout load_layout(const std::string& path) {
     std::getline(fields, pad.name, '\t'), std::getline(fields, pad.body, '\t');
     std::getline(fields, pad.quantity, '\t'), std::getline(fields, pad.unit, '\t');
     if (!(fields >> pad.first >> pad.last >> pad.channels >> pad.function) || pad.first > pad.last ||
-        pad.last > layout.skin.taxels.size() || pad.function >= layout.functions.size()) {
+        pad.last > skin.taxels.size() || pad.function >= layout.functions.size() ||
+        pad.channels != static_cast<size_t>(channels_of(layout.functions[pad.function].quantity))) {
       file.fail("has an invalid pad");
     }
     layout.pads.push_back(std::move(pad));
@@ -129,21 +133,33 @@ Layout load_layout(const std::string& path) {
   return layout;
 }
 
-SkinReader::SkinReader(const mjModel& model, Layout layout) : model_(model), layout_(std::move(layout)) {
-  if (static_cast<size_t>(model.ngeom) != layout_.skin.geoms.size() || static_cast<size_t>(model.nbody) != layout_.bodies.size()) {
-    throw std::runtime_error("the skin belongs to another scene: it has " + std::to_string(layout_.bodies.size()) +
-                             " bodies and " + std::to_string(layout_.skin.geoms.size()) + " geoms, the model " +
+}  // namespace
+
+Layout load_layout(const std::string& path) {
+  const Arrays file(path);
+  try {
+    return layout_of(file);
+  } catch (const std::logic_error& error) {
+    file.fail(std::string("is damaged: ") + error.what());
+  }
+}
+
+SkinReader::SkinReader(const mjModel& model, std::shared_ptr<const Layout> layout)
+    : model_(model), layout_(std::move(layout)) {
+  if (static_cast<size_t>(model.ngeom) != layout_->skin.geoms.size() || static_cast<size_t>(model.nbody) != layout_->bodies.size()) {
+    throw std::runtime_error("the skin belongs to another scene: it has " + std::to_string(layout_->bodies.size()) +
+                             " bodies and " + std::to_string(layout_->skin.geoms.size()) + " geoms, the model " +
                              std::to_string(model.nbody) + " and " + std::to_string(model.ngeom));
   }
   for (int body = 0; body < model.nbody; ++body) {
     const char* name = mj_id2name(&model, mjOBJ_BODY, body);
-    if (layout_.bodies[body] != (name ? name : "")) {
+    if (layout_->bodies[body] != (name ? name : "")) {
       throw std::runtime_error("the skin belongs to another scene: its body " + std::to_string(body) + " is " +
-                               layout_.bodies[body] + ", not " + (name ? name : "unnamed"));
+                               layout_->bodies[body] + ", not " + (name ? name : "unnamed"));
     }
   }
-  for (const Function& function : layout_.functions) {
-    values_.emplace_back(layout_.skin.taxels.size() * channels_of(function.quantity));
+  for (const Function& function : layout_->functions) {
+    values_.emplace_back(layout_->skin.taxels.size() * channels_of(function.quantity));
   }
 }
 
@@ -153,7 +169,7 @@ void SkinReader::read(const mjData& data) {
   const BodyPoses poses{reinterpret_cast<const Vec3*>(data.xpos), reinterpret_cast<const Mat3*>(data.xmat)};
   for (size_t k = 0; k < values_.size(); ++k) {
     values_[k].assign(values_[k].size(), 0.0);
-    layout_.skin.read({contacts_.data(), count}, ids_.data(), poses, layout_.functions[k], scratch_,
+    layout_->skin.read({contacts_.data(), count}, ids_.data(), poses, layout_->functions[k], scratch_,
                       values_[k].data());
   }
 }
