@@ -71,8 +71,8 @@ def _faults(recording: Recording, pad: FitPad) -> Iterator[str]:
     if clipped:
         taxel, value, share = clipped[0]
         yield (
-            f"taxels {_listed([c[0] for c in clipped])}: clipped; taxel {taxel} reads {value:g} in {share:.0%} of"
-            " the loaded samples; press less, or cut these samples out and configure clip"
+            f"taxels {_listed([c[0] for c in clipped])}: clipped; taxel {taxel} reads {value:g} in {share:.0%}"
+            " of the loaded samples; press less, or cut these samples out and configure clip"
         )
     if recording.taxel is not None and recording.force is not None:
         yield from _numbering(recording)
@@ -101,7 +101,7 @@ def _faults(recording: Recording, pad: FitPad) -> Iterator[str]:
 
 
 def share_of_pressed_taxel(result: Fit, pad: FitPad) -> str:
-    """Return a warning if the pressed taxel's share of the readings is not that of the configured skin, or "".
+    """Return a warning if the pressed taxel's share is not that of the configured skin, otherwise "".
 
     Shares are relative to the sum over the taxels.
     """

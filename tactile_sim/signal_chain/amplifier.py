@@ -77,7 +77,7 @@ class Drift(Stage):
     rate: float = ranged(Number(least=0), "Standard deviation after 1 s [units/s^0.5]; it grows with √time.")
     correlation_time: float = ranged(
         DURATION,
-        "Time after which drift is forgotten [s], which bounds it to about rate · √(time / 2); 0: a random walk.",
+        "Time after which drift is forgotten [s], which bounds it to rate · √(time / 2); 0: a random walk.",
         default=0.0,
     )
     has_memory = True
