@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.bag.optional_deps import require
+from tactile_sim.bag.messages import require
 from tactile_sim.errors import BagError
 
 CODECS = {"libx264": {"crf": "20", "preset": "fast"}, "libopenh264": {"b": "4M"}, "mpeg4": {"qscale": "3"}}

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from tactile_sim.analysis.poses import Poses
-from tactile_sim.bag.marker_types import TRIANGLES
+from tactile_sim.bag.messages import TRIANGLES
 
 NEAR = 2.0
 """Distance from the centre of the skin's bounding box within which shapes are included, in box radii."""

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim.analysis.poses import Poses
-from tactile_sim.bag.marker_types import CUBE, CYLINDER, SPHERE, TRIANGLES
+from tactile_sim.bag.messages import CUBE, CYLINDER, SPHERE, TRIANGLES
 from tactile_sim.drawing.colors import FRICTION, NORMAL_FORCE
 from tactile_sim.errors import BagError
 from tactile_sim.frames import to_wxyz

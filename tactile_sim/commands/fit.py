@@ -1,4 +1,4 @@
-"""``tactile_sim fit CONFIG RECORDING... --pad NAME``: stages and contact parameters of a pad from recordings."""
+"""``tactile_sim fit CONFIG RECORDING... --pad NAME``: stages of a pad from recordings."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ from tactile_sim.commands import add_config, new_parser
 from tactile_sim.commands.option_types import positive
 
 DETAILS = """\
-A CSV file has the columns time [s], reading_0, reading_1, ... and the reference: force [N] and taxel (or x, y, z
-of the indenter [m]); or load [N] of every taxel; or load_0, load_1, ... [N]. Other files need a mapping, see
-docs/fit.md. `tactile_sim protocol` writes a motion to record.
+A CSV file has the columns time [s], reading_0, reading_1, ... and the reference: force [N] and taxel (or
+x, y, z of the indenter [m]); or load [N] of every taxel; or load_0, load_1, ... [N]. Other files need a
+mapping, see docs/fit.md. `tactile_sim protocol` writes a motion to record.
 
   tactile_sim fit gripper presses.csv --pad left_pad --indenter sphere:0.005 --out fitted.yaml --plot fit.png
   tactile_sim fit gripper monday.csv tuesday.csv --test friday.csv --pad left_pad --out fitted.yaml
   tactile_sim fit gripper recorded.mat --mapping columns.yaml --pad left_pad --out fitted.yaml
   tactile_sim fit gripper real_bag --pad left_pad --reference /ft_sensor/wrench --out fitted.yaml
 
-With an indenter and the response function elastic_foundation, stiffness / thickness of the skin is fitted, too.
+With an indenter and the response function elastic_foundation, stiffness / thickness is fitted, too.
 --impact also fits solref of the contact; it is a CSV file with time [s] and force [N] of an impact.
 
   tactile_sim fit gripper presses.csv --pad left_pad --impact drop.csv --mass 0.05 --speed 0.4
@@ -44,7 +44,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         "--indenter",
         metavar="SHAPE",
         default="point",
-        help="what pressed: sphere:RADIUS, flat:RADIUS [m], taxel (each press loads exactly one taxel), or point"
+        help="what pressed: sphere:RADIUS, flat:RADIUS [m], taxel (a press loads exactly one taxel), or point"
         " (unknown; the default). Its load is spread by the pad's response function, except with taxel",
     )
     parser.add_argument("--mapping", type=Path, metavar="FILE", help="YAML file that maps files to columns")
@@ -145,7 +145,7 @@ def main(args: argparse.Namespace) -> int:
         print(f"{'cause' if result.poor else 'warning'}: {share}")
     for path in args.test:
         print(
-            output.test_report(
+            output.prediction_report(
                 result, pad, read(path, args.pad, pad.normals, mapping, args.reference), foundation
             )
         )

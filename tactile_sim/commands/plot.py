@@ -139,7 +139,7 @@ def main(args: argparse.Namespace) -> int:
     from tactile_sim.analysis.robots import choose
     from tactile_sim.analysis.span import Span
     from tactile_sim.bag.atomic_write import refuse_bag, refuse_existing
-    from tactile_sim.bag.contents import contents
+    from tactile_sim.bag.reader import contents
     from tactile_sim.progress import progress, use_lines
 
     if args.progress:

@@ -10,7 +10,11 @@ from typing import TYPE_CHECKING, Any
 import mujoco
 import numpy as np
 
-from tactile_sim.cameras.camera import (
+from tactile_sim.config.topics import check_topics
+from tactile_sim.errors import ConfigError, ErrorList, suggest
+from tactile_sim.frames import to_wxyz
+from tactile_sim.registry import engine_plugin
+from tactile_sim.scenes.camera import (
     TURN,
     Camera,
     bounds_of_camera,
@@ -18,10 +22,6 @@ from tactile_sim.cameras.camera import (
     clipping_planes,
     pinhole_matrix,
 )
-from tactile_sim.config.topics import check_topics
-from tactile_sim.errors import ConfigError, ErrorList, suggest
-from tactile_sim.frames import to_wxyz
-from tactile_sim.registry import engine_plugin
 from tactile_sim.schema import SLOWEST, Flag, Integers, Number, Numbers, Text, checks, parameter
 
 if TYPE_CHECKING:

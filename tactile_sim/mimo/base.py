@@ -16,8 +16,7 @@ import numpy as np
 
 from tactile_sim import arguments
 from tactile_sim.config import KEYS, match, match_scales
-from tactile_sim.engines.contacts import FORCE_FLOOR, read_contacts
-from tactile_sim.engines.contacts import Contacts
+from tactile_sim.engines.contacts import FORCE_FLOOR, Contacts, read_contacts
 from tactile_sim.errors import CommandError, ConfigError, SceneError, suggest
 from tactile_sim.names import Names
 from tactile_sim.schema import SPACING

@@ -11,7 +11,6 @@ import mujoco
 import numpy as np
 
 from tactile_sim.arguments import whole
-from tactile_sim.cameras import CameraProcess
 from tactile_sim.config import Settings, configured_scene, resolve_cameras, skin_plan
 from tactile_sim.config.switches import switches_of_pads
 from tactile_sim.errors import ConfigError, EngineError, PhysicsError, located
@@ -19,6 +18,7 @@ from tactile_sim.exclusive import Use, exclusive
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
 from tactile_sim.signal_chain.sampling import Sampling
+from tactile_sim.simulation.camera_process import CameraProcess
 from tactile_sim.simulation.interactive_scene import InteractiveScene
 from tactile_sim.simulation.pad_functions import PadFunctions
 from tactile_sim.simulation.pad_states import PadStates

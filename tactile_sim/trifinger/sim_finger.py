@@ -13,8 +13,7 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
-from tactile_sim.engines.contacts import read_contacts
-from tactile_sim.engines.contacts import Contacts
+from tactile_sim.engines.contacts import Contacts, read_contacts
 from tactile_sim.errors import EngineError, suggest
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.taxels import choose

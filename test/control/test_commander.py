@@ -8,8 +8,7 @@ import pytest
 from support.errors import raises
 
 from tactile_sim import CommandError
-from tactile_sim.control.command_checks import JointCommand
-from tactile_sim.control.commander import Commander
+from tactile_sim.control.commander import Commander, JointCommand
 from tactile_sim.names import Names
 
 MODEL = """

@@ -5,7 +5,7 @@ from tactile_sim.analysis.figures import FIGURES
 from tactile_sim.analysis.recording import Recording
 from tactile_sim.analysis.robots import choose
 from tactile_sim.analysis.span import Span
-from tactile_sim.bag.contents import contents
+from tactile_sim.bag.reader import contents
 
 
 def recorded(bag, span=None, namespace=None) -> Recording:

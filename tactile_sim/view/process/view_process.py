@@ -8,7 +8,7 @@ from threading import Thread
 from typing import Any
 
 from tactile_sim import signals
-from tactile_sim.bag.background_writer import BagStatus
+from tactile_sim.bag.writer import BagStatus
 from tactile_sim.child import Child
 from tactile_sim.connection import Connection, pickled
 from tactile_sim.errors import CommandError
