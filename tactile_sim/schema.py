@@ -1,4 +1,4 @@
-"""Checks of individual values in a configuration.
+"""Checks of values from a configuration, and declaration of settings by these checks.
 
 A check is a function or a callable object. It receives the user's value and returns the converted value. For
 an invalid value, it raises a ValueError with the requirement, the value and the remedy.
@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 import numbers
 from array import array
-from collections.abc import Callable, Collection
-from dataclasses import MISSING, dataclass, field, fields
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
 from typing import Any
 
 from tactile_sim.errors import suggest
@@ -37,11 +37,7 @@ def shown(value: Any) -> str:
 
 
 def check_characters(text: str) -> None:
-    """Check that text can be stored in a C string.
-
-    Raises:
-        ValueError: The text contains a null character or a lone surrogate.
-    """
+    """Raise a ValueError for text that a C string cannot store, with null characters or lone surrogates."""
     if "\0" in text or any("\ud800" <= character <= "\udfff" for character in text):
         raise ValueError(f"must have neither null characters nor surrogates, got {text!r}")
 
@@ -290,17 +286,73 @@ SCATTER = Number(least=0, usual=(1e-6, 1.0))
 SEED = Integer(0, 2**63 - 1)
 
 
-def parameter(check: Check, doc: str, default: Any = MISSING) -> Any:
-    """Create a dataclass field for a parameter.
+def parameter(check: Check, doc: str, default: Any = MISSING, live: bool = False, name: str = "") -> Any:
+    """Declare a setting as a dataclass field.
 
     Args:
-        check: Check for the values of the parameter.
-        doc: Description of the parameter.
-        default: Default value; without one, the parameter is required.
+        check: Check for the values.
+        doc: Description that users see, without a final period.
+        default: Default value; without one, the setting is required.
+        live: Whether it can be changed while the simulation runs.
+        name: Key in the configuration if it is not the name of the field, such as ``grid.rows``.
     """
-    return field(default=default, metadata={"check": check, "doc": doc})
+    return field(default=default, metadata={"check": check, "doc": doc, "live": live, "name": name})
+
+
+def table(check: Check, doc: str = "", default: Any = MISSING) -> Any:
+    """Declare a table with user-defined keys, each with one value, as a dataclass field.
+
+    With a default, there may be one value instead of the table.
+    """
+    if default is MISSING:
+        return field(default_factory=dict, metadata={"table": check})
+    metadata = {"check": check, "doc": doc, "live": False, "name": "", "table": check}
+    return field(default=default, metadata=metadata)
+
+
+def records(entries: type | Mapping[str, Check]) -> Any:
+    """Declare a table with user-defined keys, each with a group of keys, as a dataclass field.
+
+    Args:
+        entries: Dataclass that declares the keys of a group, or their checks. Keys have one level (``kp``) or
+            two (``noise.std``).
+    """
+    checks_of_group = entries if isinstance(entries, Mapping) else checks(entries)
+    return field(default_factory=dict, metadata={"record": checks_of_group})
 
 
 def checks(settings: type) -> dict[str, Check]:
-    """Return the check of each field of a dataclass by field name. `parameter` must create all fields."""
-    return {entry.name: entry.metadata["check"] for entry in fields(settings)}
+    """Return the check of each field of a dataclass by key. `parameter` must create all fields."""
+    return {entry.metadata.get("name") or entry.name: entry.metadata["check"] for entry in fields(settings)}
+
+
+@dataclass(frozen=True)
+class Key:
+    """Declaration of a plain configuration key, which has a fixed name."""
+
+    name: str
+    """Full name, such as ``rates.tactile``."""
+    default: Any
+    """Default value, or None if there is none."""
+    check: Check
+    doc: str
+    live: bool
+    """True if the key can be changed while the simulation runs."""
+
+
+def declared(settings: type, prefix: str = "") -> Iterator[tuple[str, Field]]:
+    """Yield the full names and fields of a settings dataclass, including nested ones."""
+    for entry in fields(settings):
+        if is_dataclass(entry.default_factory):
+            yield from declared(entry.default_factory, f"{prefix}{entry.name}.")
+        elif entry.metadata:
+            yield prefix + entry.name, entry
+
+
+def plain_keys(settings: type, prefix: str = "") -> dict[str, Key]:
+    """Return the plain keys of a settings dataclass, keyed by full name (prefix and field names)."""
+    return {
+        name: Key(name, entry.default, *(entry.metadata[part] for part in ("check", "doc", "live")))
+        for name, entry in declared(settings, prefix)
+        if "check" in entry.metadata
+    }

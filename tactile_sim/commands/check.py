@@ -24,9 +24,8 @@ def main(args: argparse.Namespace) -> int:
         TactileSimError: The configuration is invalid.
     """
     from tactile_sim import config
-    from tactile_sim.config.hardware import HardwareSettings
-    from tactile_sim.config.plausible import implausible_values
-    from tactile_sim.config.quaternion_order import swapped_quaternions
+    from tactile_sim.config.review import implausible_values, swapped_quaternions
+    from tactile_sim.config.settings import HardwareSettings
 
     settings = config.load(args.config, scene_errors=True)
     if settings.bridges:

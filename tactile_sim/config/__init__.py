@@ -10,28 +10,27 @@ from typing import Any
 
 from tactile_sim import share
 from tactile_sim.config import parameter_file
-from tactile_sim.config.cameras import CameraSettings, resolve_cameras
-from tactile_sim.config.engine_keys import engine_keys
-from tactile_sim.config.feelers import FeelerSettings, resolve_feelers
-from tactile_sim.config.keys import Key
+from tactile_sim.config.elements import resolve_cameras
 from tactile_sim.config.mapping import checked_mapping, from_mapping
-from tactile_sim.config.pad_settings import PadSettings
-from tactile_sim.config.pads import resolve_pads
-from tactile_sim.config.scales import match_scales, resolve_scales
+from tactile_sim.config.review import add_scene_errors, raise_all
 from tactile_sim.config.scene import configured_scene, robot_description
-from tactile_sim.config.scene_errors import add_scene_errors, raise_all
 from tactile_sim.config.settings import (
     KEYS,
+    CameraSettings,
+    FeelerSettings,
     MarkerSettings,
     MotionSettings,
+    PadSettings,
     Rates,
     Settings,
+    SkinSettings,
     WebSettings,
+    engine_keys,
 )
-from tactile_sim.config.skin_plan import skin_plan
-from tactile_sim.config.skin_settings import SkinSettings
+from tactile_sim.config.skin import match_scales, resolve_feelers, resolve_pads, resolve_scales, skin_plan
 from tactile_sim.errors import ConfigError, ErrorList
 from tactile_sim.patterns import match
+from tactile_sim.schema import Key
 
 __all__ = [
     "KEYS",

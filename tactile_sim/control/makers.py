@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tactile_sim.config import Settings
-from tactile_sim.config.grippers import GripperSettings, check_joints
-from tactile_sim.config.motion import check_keyframes
+from tactile_sim.config.elements import check_joints, check_keyframes
+from tactile_sim.config.settings import GripperSettings
 from tactile_sim.control.commander import Commander
 from tactile_sim.control.motion import KeyframeMotion, Motion
 from tactile_sim.engines import Engine

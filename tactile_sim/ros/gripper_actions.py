@@ -11,7 +11,7 @@ from control_msgs.action import GripperCommand as GripperCommandAction
 from rclpy.executors import Executor
 from rclpy.node import Node
 
-from tactile_sim.config.grippers import GripperSettings
+from tactile_sim.config.settings import GripperSettings
 from tactile_sim.control.gripper_goal import GripperCommand, GripperGoal
 from tactile_sim.control.trajectory_goal import Outcome
 from tactile_sim.errors import CommandError, suggest

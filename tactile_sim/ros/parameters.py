@@ -16,8 +16,8 @@ from rclpy.parameter import Parameter
 
 from tactile_sim import config
 from tactile_sim.config import Key, Settings
-from tactile_sim.config.engine_keys import EngineName
 from tactile_sim.config.parameter_file import applies, read_sections
+from tactile_sim.config.settings import EngineName
 from tactile_sim.errors import CommandError, ConfigError, TactileSimError
 from tactile_sim.schema import Choice, Integer, Number
 

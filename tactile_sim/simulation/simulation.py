@@ -13,7 +13,7 @@ import numpy as np
 from tactile_sim.arguments import whole
 from tactile_sim.cameras import CameraProcess
 from tactile_sim.config import Settings, configured_scene, resolve_cameras, skin_plan
-from tactile_sim.config.switches import switches_of_pads
+from tactile_sim.config.settings import switches_of_pads
 from tactile_sim.errors import ConfigError, EngineError, PhysicsError, located
 from tactile_sim.exclusive import Use, exclusive
 from tactile_sim.names import Names

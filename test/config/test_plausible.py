@@ -7,7 +7,7 @@ import yaml
 from support.command_line import commands_without_ros
 
 from tactile_sim import config, share
-from tactile_sim.config.plausible import implausible_values
+from tactile_sim.config.review import implausible_values
 
 WRONG = {
     "skin.sensor.*.gain.scatter": (50.0, ""),  # percent

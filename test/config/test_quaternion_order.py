@@ -6,7 +6,7 @@ import pytest
 
 from tactile_sim import config, share
 from tactile_sim.cli import main
-from tactile_sim.config.quaternion_order import swapped_quaternions
+from tactile_sim.config.review import swapped_quaternions
 
 BODY = '<mujoco><worldbody><body name="tip"><geom type="box" size=".02 .02 .01"/></body></worldbody></mujoco>'
 TEXT = """

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from tactile_sim.config import Settings
-from tactile_sim.config.switches import switches
+from tactile_sim.config.settings import switches
 from tactile_sim.errors import TactileSimError
 from tactile_sim.loop.requests import Requests
 from tactile_sim.loop.runner import Runner

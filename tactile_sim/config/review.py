@@ -1,30 +1,30 @@
-"""Find all errors in a configuration's scene and in the names of its elements, to report them together."""
+"""Find all errors and implausible values of a configuration, to report them together."""
 
 from __future__ import annotations
 
 import dataclasses
 import operator
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping
 from difflib import get_close_matches
 from typing import Any, NoReturn
 
 import mujoco
 
-from tactile_sim.config.cameras import resolve_cameras
-from tactile_sim.config.feelers import resolve_feelers
-from tactile_sim.config.grippers import check_joints
-from tactile_sim.config.hardware import check_pad_names
-from tactile_sim.config.layers import resolve_layers
-from tactile_sim.config.motion import check_keyframes
-from tactile_sim.config.pads import resolve_pads
-from tactile_sim.config.scales import resolve_scales
+from tactile_sim.config.elements import check_joints, check_keyframes, check_pad_names, resolve_cameras
 from tactile_sim.config.scene import configured_scene
 from tactile_sim.config.settings import KEYS, RECORDS, TABLES, Settings
-from tactile_sim.config.states import resolve_states
+from tactile_sim.config.skin import (
+    resolve_feelers,
+    resolve_layers,
+    resolve_pads,
+    resolve_scales,
+    resolve_states,
+)
 from tactile_sim.errors import ErrorList, TactileSimError
 from tactile_sim.names import Names
 from tactile_sim.patterns import match
 from tactile_sim.scenes.drives import SCALAR
+from tactile_sim.schema import implausible
 from tactile_sim.signal_chain.stages import make_stages
 
 _SCENE = ("scene", "engine", "robots", "objects", "ground", "scene_options", "package_paths", "xacro")
@@ -151,3 +151,46 @@ def _add_skin_errors(
         resolve_states(settings, pads)
     with errors.collect():
         check_pad_names(settings.hardware, pads, settings.source)
+
+
+def implausible_values(settings: Settings) -> Iterator[str]:
+    """Yield a line for each value outside of the usual range that the declaration of its key states."""
+    for name, check, value in _values(settings):
+        if value is not None and (reason := implausible(check, value)):
+            yield f"{name}: {reason}"
+
+
+def _values(settings: Settings) -> Iterator[tuple[str, Any, Any]]:
+    """Yield the full name, the check and the value of each key."""
+    keys = settings.keys
+    for name, value in settings.parameters().items():
+        yield name, keys[name].check, value
+    for table, check in TABLES.items():
+        values = operator.attrgetter(table)(settings)
+        if isinstance(values, Mapping):
+            yield from ((f"{table}.{name}", check, value) for name, value in values.items())
+    for record, checks in RECORDS.items():
+        for name, group in operator.attrgetter(record)(settings).items():
+            for key, value in _leaves(group):
+                yield f"{record}.{name}.{key}", checks[key], value
+
+
+def _leaves(group: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    for key, value in group.items():
+        if isinstance(value, Mapping):
+            yield from ((f"{key}.{leaf}", inner) for leaf, inner in value.items())
+        else:
+            yield key, value
+
+
+def swapped_quaternions(settings: Settings) -> Iterator[str]:
+    """Yield a warning for each orientation that would be no rotation in the order w x y z."""
+    tables = {"skin.pads": settings.skin.pads, "robots": settings.robots, "objects": settings.objects}
+    for table, entries in tables.items():
+        for name, keys in entries.items():
+            given = keys.get("orientation", ())
+            if len(given) == 4 and abs(given[0]) > 1e-6 and max(map(abs, given[1:])) <= 1e-6:
+                yield (
+                    f"{table}.{name}.orientation: {list(given)} is half a turn about x, because the order is"
+                    " x, y, z, w; no rotation is [0.0, 0.0, 0.0, 1.0]"
+                )
