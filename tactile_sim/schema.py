@@ -257,12 +257,7 @@ class Choice:
 
 
 def implausible(check: Check, value: Any) -> str:
-    """Return why a valid value is implausible, such as a wrong unit; empty if it is plausible.
-
-    Args:
-        check: The check of the value. Only numbers, lists and ranges of numbers can be implausible.
-        value: The converted value.
-    """
+    """Return why a valid value is implausible, such as a wrong unit; empty if it is plausible."""
     number = check.number if isinstance(check, Ranged) else check
     number = number.each if isinstance(number, Numbers) else number
     if not isinstance(number, Number):

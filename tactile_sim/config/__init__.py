@@ -28,7 +28,7 @@ from tactile_sim.config.settings import (
     engine_keys,
 )
 from tactile_sim.config.skin import match_scales, resolve_feelers, resolve_pads, resolve_scales, skin_plan
-from tactile_sim.errors import ConfigError, ErrorList
+from tactile_sim.errors import MOST_ERRORS, ConfigError, ErrorList
 from tactile_sim.patterns import match
 from tactile_sim.schema import Key
 
@@ -113,7 +113,7 @@ def load(
     values = parameter_file.read(path, str(path), node) | dict(changes)
     settings, invalid = checked_mapping(values, path.absolute().parent, str(path))
     errors = ErrorList(error for _, error in invalid)
-    if invalid and scene_errors:
+    if invalid and scene_errors and len(errors.errors) < MOST_ERRORS:  # more would not be shown
         add_scene_errors(settings, [key for key, _ in invalid], errors)
     errors.check()
     return settings

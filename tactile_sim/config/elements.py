@@ -31,17 +31,7 @@ from tactile_sim.registry import engine_plugin
 
 
 def resolve_cameras(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[str, Camera]:
-    """Return the cameras of a configuration by name.
-
-    Args:
-        settings: Configuration with the table ``cameras``.
-        model: Compiled scene.
-        names: Names of the scene's elements.
-
-    Raises:
-        ConfigError: A body or camera is unknown or cannot be used, or two cameras would share a topic.
-        ConfigErrors: There are several such errors.
-    """
+    """Return the cameras of a configuration by name."""
     found, errors = {}, ErrorList()
     for name in settings.cameras:
         with errors.collect():
@@ -107,12 +97,7 @@ def _check_camera(model: mujoco.MjModel, camera: int, where: str) -> None:
 
 
 def check_keyframes(settings: Settings, names: Names) -> None:
-    """Check that the keyframes of the built-in motion exist.
-
-    Raises:
-        SceneError: A keyframe is unknown.
-        ConfigErrors: Several keyframes are unknown.
-    """
+    """Check that the keyframes of the built-in motion exist."""
     errors = ErrorList()
     for keyframe in settings.motion.keyframes:
         with errors.collect(), located(f"{settings.source}: motion.keyframes"):
@@ -121,16 +106,7 @@ def check_keyframes(settings: Settings, names: Names) -> None:
 
 
 def check_joints(settings: Settings, joints: Collection[str]) -> None:
-    """Check that the joints of all grippers exist.
-
-    Args:
-        settings: Configuration with the table ``grippers``.
-        joints: Names of the hinge and slide joints of the scene.
-
-    Raises:
-        ConfigError: A joint is unknown.
-        ConfigErrors: Several joints are unknown.
-    """
+    """Check that the joints of all grippers exist."""
     errors = ErrorList()
     for name, keys in settings.grippers.items():
         for joint in keys.get("joints", ()):
@@ -141,17 +117,7 @@ def check_joints(settings: Settings, joints: Collection[str]) -> None:
 
 
 def check_pad_names(hardware: HardwareSettings, pads: Collection[str], source: str) -> None:
-    """Check the names of the pads that receive data from a sensor.
-
-    Args:
-        hardware: Values of the keys ``hardware.*``.
-        pads: Names of all pads.
-        source: Name of the configuration in error messages.
-
-    Raises:
-        ConfigError: A pad is unknown.
-        ConfigErrors: Several pads are unknown.
-    """
+    """Check the names of the pads that receive data from a sensor."""
     ErrorList(
         ConfigError(f"{source}: hardware.pads: the skin has no pad {name!r}{suggest(name, pads)}")
         for name in hardware.pads
@@ -162,18 +128,7 @@ def check_pad_names(hardware: HardwareSettings, pads: Collection[str], source: s
 def resolve_hardware(
     hardware: HardwareSettings, taxels: dict[str, int], source: str
 ) -> dict[str, HardwarePad]:
-    """Check the settings of the pads that receive data from a sensor, and return them keyed by pad name.
-
-    Args:
-        hardware: Values of the keys ``hardware.*``.
-        taxels: Number of taxels of each pad of the skin, keyed by pad name.
-        source: Name of the configuration in error messages.
-
-    Raises:
-        ConfigError: The address is invalid, no pad is configured, a pad is unknown, or its keys do not fit
-            the driver or the layout.
-        ConfigErrors: Several pads are unknown.
-    """
+    """Check the settings of the pads that receive data from a sensor, and return them keyed by pad name."""
     if hardware.driver == "xela" and not hardware.address.startswith(("ws://", "wss://")):
         raise ConfigError(
             f"{source}: hardware.address: must begin with ws:// or wss://, got {hardware.address!r}"

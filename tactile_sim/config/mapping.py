@@ -31,7 +31,11 @@ _NUMBERS_BY_BODY = ("skin.scales.", "skin.stiffness.", "skin.thickness.")
 """Prefixes of the entries of tables with a number for each body."""
 _RENAMED = {"gains": "control"}
 """Current names of keys that were renamed, keyed by their earlier names, to suggest in error messages."""
-_GROUPS = list(dict.fromkeys(name.partition(".")[0] for name in [*KEYS, *TABLES, *RECORDS] if "." in name))
+_KNOWN = [*KEYS, *TABLES, *RECORDS]
+_GROUPS = list(dict.fromkeys(name.partition(".")[0] for name in _KNOWN if "." in name))
+_FIRST_LEVELS = list(dict.fromkeys(name.partition(".")[0] for name in _KNOWN))
+_LEAVES = {name.rpartition(".")[2]: name for name in reversed(_KNOWN)}
+"""Full name of the first key with each last level, to suggest for a key at another level."""
 Errors = list[tuple[str, ConfigError]]
 """Full key and error of each invalid value."""
 
@@ -196,17 +200,18 @@ def _check_of(name: str, value: Any, own: Mapping[str, Key], engine: str) -> Che
             f"{name}: belongs to the engine {group!r}, but the engine is {engine!r};"
             f" set 'engine: {group}' or leave the key out"
         )
-    if plain := next((key for key in [*KEYS, *own] if name.startswith(key + ".")), None):
+    if "." in name and (plain := next((key for key in [*KEYS, *own] if name.startswith(key + ".")), None)):
         raise ConfigError(f"{plain}: takes one value, but has keys below it: {name!r}")
-    known = [*KEYS, *TABLES, *RECORDS, *own]
     unknown = f"unknown key {name!r}"
     if group in _RENAMED:
         raise ConfigError(f"{unknown}; it is now {_RENAMED[group]!r}")
-    if siblings := [key for key in known if key.startswith(group + ".")]:
+    if group in _GROUPS or (own and group == engine):
+        siblings = [key for key in [*_KNOWN, *own] if key.startswith(group + ".")]
         raise ConfigError(unknown, near=(name, siblings))
-    if elsewhere := next((key for key in known if key.rpartition(".")[2] in (name, group)), None):
+    leaves = _LEAVES | {key.rpartition(".")[2]: key for key in own} if own else _LEAVES
+    if elsewhere := leaves.get(name) or leaves.get(group):
         raise ConfigError(f"{unknown}; did you mean {elsewhere!r}?")
-    raise ConfigError(unknown, near=(group, list(dict.fromkeys(key.partition(".")[0] for key in known))))
+    raise ConfigError(unknown, near=(group, [*_FIRST_LEVELS, engine] if own else _FIRST_LEVELS))
 
 
 def _check_in(record: str, checks: Mapping[str, Check], name: str, value: Any) -> Check:

@@ -35,17 +35,7 @@ _MOST_BYTES = MB
 
 
 def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value]:
-    """Return the parameters that a file sets for a node, keyed by full name such as ``skin.scales.cube``.
-
-    Args:
-        path: Path of the file.
-        source: Name of the file in error messages.
-        node: Full name of the node. Sections are matched with it as in rcl.
-
-    Raises:
-        ConfigError: The file is missing, unreadable, not UTF-8, not a parameter file, or has no section for
-            this node.
-    """
+    """Return the parameters that a file sets for a node, keyed by full name such as ``skin.scales.cube``."""
     sections = read_sections(path, source)
     matching = [parameters for name, parameters in sections.items() if applies(name, node)]
     if not matching:
@@ -58,15 +48,7 @@ def read(path: Path, source: str, node: str = "/tactile_sim") -> dict[str, Value
 
 
 def read_sections(path: Path, source: str) -> dict[str, dict[str, Value]]:
-    """Return the parameters in each section of a file, keyed by section name.
-
-    Args:
-        path: Path of the file.
-        source: Name of the file in error messages.
-
-    Raises:
-        ConfigError: The file is missing, unreadable, not UTF-8 or not a parameter file.
-    """
+    """Return the parameters in each section of a file, keyed by section name."""
     return _Reader(_text(path, source), source).sections()
 
 

@@ -37,11 +37,6 @@ def add_scene_errors(settings: Settings, wrong: Collection[str], errors: ErrorLi
     """Add the errors in the scene and in names of its elements to those of invalid values.
 
     Checks whose result depends on an invalid value are skipped.
-
-    Args:
-        settings: Settings from `checked_mapping`, without the invalid values.
-        wrong: Full names of the invalid keys.
-        errors: List to which the errors are added.
     """
     groups = {name.partition(".")[0] for name in wrong}
     known = {name.partition(".")[0] for name in (*KEYS, *TABLES, *RECORDS)}
@@ -83,12 +78,7 @@ def add_scene_errors(settings: Settings, wrong: Collection[str], errors: ErrorLi
 
 
 def raise_all(settings: Settings, error: TactileSimError) -> NoReturn:
-    """Raise the error that prevents a simulation, together with all other errors in its configuration.
-
-    Args:
-        settings: The valid settings of the simulation.
-        error: The error of `Simulation`, which reports only some of them.
-    """
+    """Raise the error that prevents a simulation, together with all other errors in its configuration."""
     errors = ErrorList()
     errors.add(error)
     add_scene_errors(settings, (), errors)
@@ -118,13 +108,7 @@ def _add_skin_errors(
 ) -> None:
     """Add the errors of the keys ``skin.*`` and ``feelers.*``, and of the pads in ``hardware.pads``.
 
-    Args:
-        settings: Valid settings.
-        model: Compiled scene.
-        names: Names of the scene's elements.
-        errors: List to which the errors are added.
-        declared: Names of all pads in ``skin.pads`` if some of them or their stages have invalid keys, or
-            else None.
+    ``declared`` lists all pads in ``skin.pads`` if some of them or their stages have invalid keys.
     """
     scales = plans = None
     whole = dataclasses.replace(settings, skin=dataclasses.replace(settings.skin, sensor={}))

@@ -59,16 +59,7 @@ def empty_scene() -> mujoco.MjSpec:
 
 
 def add_parts(spec: mujoco.MjSpec, settings: Settings) -> dict[str, str]:
-    """Add the robots, objects and ground in a configuration to a scene.
-
-    Returns:
-        The control mode (``position``, ``velocity`` or ``effort``) of each robot joint, keyed by joint name.
-
-    Raises:
-        SceneError: A file is missing or invalid.
-        ConfigError: A name already exists in the scene.
-        ConfigErrors: There are several such errors.
-    """
+    """Add robots, objects and ground to a scene, and return the control mode of each robot joint by name."""
     if settings.scene_options.balance_inertia:
         spec.compiler.balanceinertia = True
     modes: dict[str, str] = {}
@@ -173,12 +164,7 @@ def _add_object(spec: mujoco.MjSpec, name: str, settings: Settings) -> None:
 
 
 def check_objects(settings: Settings) -> None:
-    """Compile each object alone, to find out whether one of them is the reason why the scene is rejected.
-
-    Raises:
-        SceneError: An object is invalid. The message names its key, which the error of the scene does not.
-        ConfigErrors: Several objects are invalid.
-    """
+    """Compile each object alone, to find out whether one of them is the reason why the scene is rejected."""
     errors = ErrorList()
     for name in settings.objects:
         with errors.collect():
@@ -227,11 +213,7 @@ def _shape_geom(body: Any, entry: dict[str, Any]) -> Any:
 
 
 def _mesh_geoms(spec: mujoco.MjSpec, body: Any, name: str, settings: Settings) -> list[tuple[Any, float]]:
-    """Add the convex hull of an object's mesh, or its convex parts, as geoms.
-
-    Returns:
-        Each geom and its fraction of the object's mass.
-    """
+    """Add an object's mesh as geoms, and return each with its fraction of the object's mass."""
     entry, where = settings.objects[name], f"{settings.source}: objects.{name}"
     path = _mesh_path(entry["file"], settings, f"{where}.file: ")
     if entry.get("decompose", False):
@@ -269,15 +251,6 @@ def configured_scene(
     """Return a configuration's scene as a spec and as a compiled model.
 
     The spec is None if ``made`` is a compiled model. Deep overlaps in the initial pose are logged.
-
-    Args:
-        settings: Configuration that names or describes the scene.
-        made: Scene built in Python, used instead of the scene file. A spec is copied, not modified.
-
-    Raises:
-        SceneError: The scene cannot be loaded or compiled.
-        ConfigError: An element in the configuration, such as a contact sensor, does not fit the scene.
-        EngineError: The engine cannot use a compiled model.
     """
     if isinstance(made, mujoco.MjModel):
         return None, _check_compiled(made, settings)
@@ -345,11 +318,6 @@ def robot_description(settings: Settings, model: mujoco.MjModel, names: Names) -
     """Return the URDF of a scene, which is read from the scene's URDF file or generated from the model.
 
     A generated URDF contains the ``<ros2_control>`` elements of the URDF files in the scene.
-
-    Args:
-        settings: Configuration. The URDF file is used only if the scene contains nothing else.
-        model: Compiled scene.
-        names: Names of the scene's elements.
     """
     from tactile_sim.scenes.generated_urdf import generated_urdf  # trimesh is slow to import
 
@@ -365,11 +333,7 @@ def robot_description(settings: Settings, model: mujoco.MjModel, names: Names) -
 
 
 def _given_urdfs(settings: Settings) -> list[tuple[str, str]]:
-    """Return the name prefix and the content of each URDF file in the scene.
-
-    Raises:
-        SceneError: A file cannot be read.
-    """
+    """Return the name prefix and the content of each URDF file in the scene."""
     if settings.engine_settings:
         return []
     options, found = urdf_options(settings), []

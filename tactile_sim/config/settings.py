@@ -57,11 +57,7 @@ class EngineName(Text):
     """Names of the engines in this package."""
 
     def __call__(self, value: Any) -> str:
-        """Return ``value`` unchanged if an engine with this name exists.
-
-        Raises:
-            ValueError: There is no engine with this name.
-        """
+        """Return ``value`` unchanged if an engine with this name exists."""
         name = super().__call__(value)
         if not has_engine(name):
             raise ValueError(f"unknown engine {name!r}{suggest(name, engine_names())}")
@@ -72,11 +68,7 @@ class EngineName(Text):
 
 
 def engine_keys(engine: str) -> dict[str, Key]:
-    """Return the plain keys that an engine adds, keyed by full name, such as ``trifinger.type``.
-
-    Raises:
-        EngineError: The engine's plug-in cannot be imported.
-    """
+    """Return the plain keys that an engine adds, keyed by full name, such as ``trifinger.type``."""
     settings = engine_plugin(engine).Settings
     return plain_keys(settings, f"{engine}.") if settings else {}
 
@@ -292,11 +284,7 @@ class PadSettings:
         return cls.__dataclass_fields__[name].metadata["name"] or name
 
     def __post_init__(self) -> None:
-        """Check that the specified keys do not contradict each other.
-
-        Raises:
-            ValueError: Keys contradict each other. The message starts with a key.
-        """
+        """Check that the specified keys do not contradict each other."""
         grid = (self.rows, self.columns, self.pitch)
         if any(value is not None for value in grid) and None in grid:
             raise ValueError("grid: must have rows, columns and pitch")
@@ -439,11 +427,7 @@ class GripperSettings:
 
 
 def check_address(value: Any) -> str:
-    """Check a websocket address and return it unchanged.
-
-    Raises:
-        ValueError: The value is not a websocket address.
-    """
+    """Check a websocket address and return it unchanged."""
     address = Text(filled=True)(value)
     try:
         parts = urlsplit(address)
@@ -456,11 +440,7 @@ def check_address(value: Any) -> str:
 
 
 def check_topic(value: Any) -> str:
-    """Check an absolute, relative or private ROS topic name and return it unchanged.
-
-    Raises:
-        ValueError: The value is not a topic name.
-    """
+    """Check an absolute, relative or private ROS topic name and return it unchanged."""
     name = Text(filled=True)(value)
     if not re.fullmatch("(~?/)?[A-Za-z_][A-Za-z0-9_]*(/[A-Za-z_][A-Za-z0-9_]*)*", name):
         raise ValueError(f"must be a topic such as /hub_0/sensor_0, got {name!r}")
@@ -603,12 +583,7 @@ def with_switches(sensor: Sensor, values: Mapping[str, bool]) -> dict[str, dict[
 
 
 def switches_of_pads(sensor: Sensor, entries: Mapping[str, str]) -> dict[str, dict[str, bool]]:
-    """Return the values of the switches by pad and stage, as `SignalChain.switch` expects them.
-
-    Args:
-        sensor: The table ``skin.sensor``.
-        entries: For each pad name, the entry (pad name or pattern) that applies to it.
-    """
+    """Return the values of the switches by pad and stage, as `SignalChain.switch` expects them."""
     return {
         pad: {stage: own.get(ENABLED, True) for stage, own in sensor[entry].items()}
         for pad, entry in entries.items()

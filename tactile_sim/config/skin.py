@@ -31,18 +31,7 @@ from tactile_sim.skin.state import ContactThresholds
 
 
 def find_file(name: str, base: Path | None, where: str) -> Path:
-    """Return the path of a file named in a configuration, without checking that the file exists.
-
-    Args:
-        name: Absolute path, path relative to ``base`` or to the shipped folder ``scenes``, or an address that
-            starts with ``package://`` or ``file://``.
-        base: Folder to which relative paths refer, or None.
-        where: Prefix for error messages (file and key).
-
-    Raises:
-        ConfigError: The name is invalid, or is a relative path although ``base`` is None.
-        SceneError: The address cannot be resolved.
-    """
+    """Return the path of a file named in a configuration, without checking that the file exists."""
     shown = repr(name if len(name) <= 60 else f"{name[:60]}...")
     if not name.isprintable():
         raise ConfigError(f"{where}: {shown} has characters that are not printable; give the name of a file")
@@ -71,17 +60,7 @@ def check_topics(
     topic: str = "tactile",
     remedy: str = "rename one, or leave one without skin or feelers",
 ) -> None:
-    """Check that names stay distinct after replacing the characters that topics do not allow.
-
-    Args:
-        pads: Distinct names of pads, of bodies with feelers, or of cameras.
-        where: Prefix for error messages (file and key).
-        topic: First part of the topics.
-        remedy: End of the error message.
-
-    Raises:
-        ConfigError: Two names would share a topic.
-    """
+    """Check that names stay distinct after replacing the characters that topics do not allow."""
     taken: dict[str, str] = {}
     for pad in sorted(pads):
         token = topic_token(pad)
@@ -96,15 +75,6 @@ def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> d
     """Return the taxel spacing [m] of the bodies that ``skin.scales`` covers, in order of body id.
 
     If neither ``skin.scales`` nor ``skin.pads`` is set, the default of the engine applies.
-
-    Args:
-        settings: Configuration with the table ``skin.scales``.
-        model: Compiled scene.
-        names: Names of the scene's elements.
-
-    Raises:
-        ConfigError: A body is unknown, cannot collide or has too many taxels; no body has skin although only
-            contacts on skin are published; or two bodies would share a topic.
     """
     where = f"{settings.source}: skin.scales"
     default = engine_plugin(settings.engine).default_scales(settings.engine_settings)
@@ -131,10 +101,6 @@ def match_scales(
         model: Compiled scene.
         names: Names of the scene's elements.
         where: Prefix for error messages (file and key).
-
-    Raises:
-        ConfigError: A body is unknown, a pattern matches nothing, a body has no geom that collides, or there
-            are too many taxels.
     """
     can_feel = _feeling(model, names)
     for entry in scales:
@@ -178,17 +144,7 @@ Values = float | dict[int, float]
 
 
 def resolve_layers(settings: Settings, names: Names, bodies: Iterable[int]) -> tuple[Values, Values]:
-    """Return stiffness [Pa] and thickness [m] of the skin, as arguments of `Skin`.
-
-    Args:
-        settings: Configuration with the keys ``skin.stiffness`` and ``skin.thickness``.
-        names: Names of the scene's elements.
-        bodies: Ids of the bodies with skin.
-
-    Raises:
-        ConfigError: An entry names a body without skin, or a pattern matches no body with skin.
-        ConfigErrors: There are several such entries.
-    """
+    """Return stiffness [Pa] and thickness [m] of the skin, as arguments of `Skin`."""
     ids = {names.bodies[body]: body for body in sorted(bodies)}
     errors, values = ErrorList(), []
     for key, given in (("stiffness", settings.skin.stiffness), ("thickness", settings.skin.thickness)):
@@ -206,16 +162,7 @@ def _by_id(given: float | dict[str, float], ids: dict[str, int], where: str) -> 
 
 
 def resolve_states(settings: Settings, pads: Sequence[str]) -> dict[str, ContactThresholds]:
-    """Return the thresholds of each pad in ``skin.state``, keyed by pad name.
-
-    Args:
-        settings: Configuration with the table ``skin.state``.
-        pads: Names of all pads.
-
-    Raises:
-        ConfigError: A pattern matches no pad, or a pad's thresholds contradict each other.
-        ConfigErrors: There are several such entries.
-    """
+    """Return the thresholds of each pad in ``skin.state``, keyed by pad name."""
     where, table = f"{settings.source}: skin.state", settings.skin.state
     errors, thresholds, chosen = ErrorList(), {}, {}
     for pattern, keys in table.items():
@@ -235,27 +182,14 @@ _SOURCES = ("layout", "grid", "sites")
 
 
 def checked(value: Any, key: str) -> Any:
-    """Check and convert a value in a preset, or all values of a group such as ``grid``.
-
-    Args:
-        value: Value of the key. For a group, a mapping from the keys in the group to their values.
-        key: Key in `PAD`, such as ``grid.rows``, or the name of a group.
-    """
+    """Check and convert a value in a preset, or all values of a group such as ``grid``."""
     if isinstance(value, Mapping):
         return {leaf: checked(entry, f"{key}.{leaf}") for leaf, entry in value.items()}
     return _PAD[key](value)
 
 
 def _pad_settings(given: Mapping[str, Any], where: str) -> PadSettings:
-    """Build the settings of a pad from checked values.
-
-    Args:
-        given: Checked values by key. The values of a group such as ``grid`` are in a nested mapping.
-        where: Prefix for error messages (file and key).
-
-    Raises:
-        ConfigError: Keys contradict each other, or a required key is missing.
-    """
+    """Build the settings of a pad from checked values."""
     values: dict[str, Any] = {}
     for field_name in PadSettings.__dataclass_fields__:
         key = PadSettings.key(field_name)
@@ -284,11 +218,6 @@ def resolve_pads(
 
     Returns:
         Plans of the pads, and the table ``skin.sensor`` with the stages of presets added.
-
-    Raises:
-        ConfigError: A pad is invalid or does not fit the scene.
-        ConfigErrors: Several pads are invalid.
-        SceneError: The address of a layout cannot be resolved.
     """
     plans: list[PadPlan] = []
     stages: dict[str, dict[str, Any]] = {}
@@ -335,9 +264,6 @@ def _merged(
         preset: Preset of the pad.
         base: Folder of the configuration.
         steps_per_second: Upper limit for the rate of the preset [Hz].
-
-    Returns:
-        The keys, and the folder to which the path of the layout refers.
     """
     own = {key: value for key, value in given.items() if key != "preset"}
     kept = {key: checked(value, key) for key, value in preset.pad.items()}
@@ -448,11 +374,7 @@ def _flex(name: str, model: mujoco.MjModel, where: str) -> int:
 
 
 def _matching(patterns: Sequence[str], known: Sequence[str], kind: str, where: str) -> tuple[int, ...]:
-    """Return the ids, without duplicates, of elements whose names match one of the patterns.
-
-    Raises:
-        ConfigError: A pattern matches no element.
-    """
+    """Return the ids, without duplicates, of elements whose names match one of the patterns."""
     found: dict[int, None] = {}
     for pattern in patterns:
         ids = [i for i, name in enumerate(known) if name == pattern or fnmatchcase(name, pattern)]
@@ -463,18 +385,7 @@ def _matching(patterns: Sequence[str], known: Sequence[str], kind: str, where: s
 
 
 def _one_body(bodies: np.ndarray, body: int, names: Names, kind: str, where: str) -> int:
-    """Return the id of the body that all elements belong to.
-
-    Args:
-        bodies: Body id of each element.
-        body: Id of the body required by the configuration; negative if it requires none.
-        names: Names of the scene's elements.
-        kind: Kind of the elements, for the error message.
-        where: Prefix for the error message (file and key).
-
-    Raises:
-        ConfigError: The elements belong to several bodies or to another body.
-    """
+    """Return the id of the body that all elements belong to."""
     others = sorted({int(other) for other in bodies} | ({body} if body >= 0 else set()))
     if len(others) > 1:
         listed = ", ".join(repr(names.bodies[other]) for other in others[:3])
@@ -508,19 +419,9 @@ def resolve_feelers(
 ) -> dict[int, tuple[str, FeelerSettings]]:
     """Return the feeler settings of each body that has feelers.
 
-    Args:
-        settings: Configuration with the table ``feelers``.
-        names: Names of the scene's elements.
-        skin_bodies: Ids of the bodies with skin.
-
     Returns:
         For each body id, in increasing order: a prefix for error messages (file and key), and the settings
         with absolute image paths.
-
-    Raises:
-        ConfigError: A body is unknown, a pattern matches nothing, an entry does not have exactly one of
-            ``image`` and ``spacing``, or two bodies would share a topic.
-        SceneError: The address of an image is invalid.
     """
     where = f"{settings.source}: feelers"
     chosen = match(settings.feelers, names.bodies, where, "body", names.bodies[1:])
@@ -560,18 +461,7 @@ class SkinPlan:
 
 
 def skin_plan(settings: Settings, model: mujoco.MjModel, names: Names) -> SkinPlan:
-    """Match the keys of the skin and of feelers with the bodies of a scene.
-
-    Args:
-        settings: Configuration.
-        model: Compiled scene.
-        names: Names of the scene's elements.
-
-    Raises:
-        ConfigError: A key does not fit the scene.
-        ConfigErrors: Several keys do not fit the scene.
-        SceneError: The address of a file cannot be resolved.
-    """
+    """Match the keys of the skin and of feelers with the bodies of a scene."""
     errors = ErrorList()
     scales = pads = values = feelers = None
     with errors.collect():
