@@ -17,7 +17,7 @@ class Names:
     Elements without a name in the scene get a generated one: ``body<id>``, ``<body>/geom<k>``,
     ``<body>/joint<k>``, ``actuator<id>``, ``key<id>`` (keyframes) or ``equality<id>``. The number k counts
     all geoms or joints of the body from 0, in the order of their ids. Body 0 is ``world``. For the names of
-    sensors, see `tactile_sim.scenes.sensor_layout`.
+    sensors, see `tactile_sim.scenes.contact_sensors`.
     """
 
     def __init__(self, model: mujoco.MjModel) -> None:

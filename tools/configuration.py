@@ -15,7 +15,7 @@ from tactile_sim.config.settings import (
     RobotSettings,
 )
 from tactile_sim.registry import ENGINES
-from tactile_sim.scenes.sensor_schema import FIELDS, REDUCTIONS
+from tactile_sim.scenes.contact_sensors import FIELDS, REDUCTIONS
 from tactile_sim.signal_chain import STAGES
 from tactile_sim.signal_chain.stage import Stage
 

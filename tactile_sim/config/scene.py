@@ -19,15 +19,12 @@ from tactile_sim.errors import ConfigError, EngineError, ErrorList, SceneError, 
 from tactile_sim.mujoco_log import without_prefix_warning
 from tactile_sim.names import Names
 from tactile_sim.registry import engine_plugin
-from tactile_sim.scenes.decomposition import convex_parts
-from tactile_sim.scenes.faults import reason_of, refusal, without_qhull_report
-from tactile_sim.scenes.loading import compiled, find_scene, is_urdf, load_robot
-from tactile_sim.scenes.meshes import mujoco_mesh, read_mesh
-from tactile_sim.scenes.robots import set_contact_options
+from tactile_sim.scenes.contact_sensors import ALL_BITS
+from tactile_sim.scenes.faults import ERRORS, reason_of, refusal, without_qhull_report
+from tactile_sim.scenes.loading import compiled, find_scene, huge_mesh, is_urdf, load_robot
+from tactile_sim.scenes.meshes import convex_parts, mujoco_mesh, read_mesh
 from tactile_sim.scenes.self_collision import limit_self_collision, overlap_warnings
-from tactile_sim.scenes.sensor_layout import ALL_BITS
-from tactile_sim.scenes.sizes import huge_mesh
-from tactile_sim.scenes.urdf import UrdfOptions, control_blocks, described_urdf
+from tactile_sim.scenes.urdf import UrdfOptions, control_blocks, described_urdf, set_contact_options
 
 _GEOM = mujoco.mjtGeom
 _SHAPES = {
@@ -128,7 +125,7 @@ def _add_robot(spec: mujoco.MjSpec, name: str, settings: Settings) -> dict[str, 
     try:
         with without_prefix_warning():
             spec.attach(child, prefix=prefix, frame=frame)
-    except (ValueError, RuntimeError, mujoco.FatalError) as error:
+    except ERRORS as error:
         raise refusal(file, error) from None
     return {prefix + joint: mode for joint, mode in loaded.modes.items()}
 
@@ -180,7 +177,7 @@ def _check_object(name: str, settings: Settings) -> None:
     try:
         with without_qhull_report():
             reason = huge_mesh(spec.compile())
-    except (ValueError, RuntimeError, mujoco.FatalError) as error:
+    except ERRORS as error:
         reason = reason_of(error)
         if "mjMINVAL" in reason:
             raise SceneError(_too_light(entry, file, where)) from None

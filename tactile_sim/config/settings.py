@@ -15,7 +15,7 @@ import numpy as np
 
 from tactile_sim.errors import ConfigError, suggest
 from tactile_sim.registry import ENGINES, engine_names, engine_plugin, has_engine
-from tactile_sim.scenes.sensor_schema import CONTACT_SENSOR
+from tactile_sim.scenes.contact_sensors import CONTACT_SENSOR
 from tactile_sim.schema import (
     DURATION,
     SEED,

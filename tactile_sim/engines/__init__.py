@@ -20,7 +20,7 @@ from tactile_sim.engines.protocol import DataEngine, Engine
 from tactile_sim.errors import EngineError, SceneError
 from tactile_sim.registry import engine_plugin
 from tactile_sim.scenes import compiled, load_scene
-from tactile_sim.scenes.sensor_schema import check_sensors
+from tactile_sim.scenes.contact_sensors import check_sensors
 
 __all__ = [
     "ContactSensor",

@@ -6,7 +6,7 @@ from functools import cache
 
 import numpy as np
 
-from tactile_sim.scenes.sensor_layout import WIDTHS, ContactLayout
+from tactile_sim.scenes.contact_sensors import WIDTHS, ContactLayout
 
 
 class ContactSensor:

@@ -26,14 +26,6 @@ def limit_self_collision(
 
     A robot is a child of the world with all its descendants. Pairs of geoms in ``<contact>`` of an MJCF are
     not affected.
-
-    Args:
-        spec: The scene, which is modified. Unnamed bodies may get the names that `Names` gives them.
-        model: The compiled scene.
-        mode: ``off`` excludes all pairs, ``apart`` those that overlap in the initial pose, and ``all`` and
-            ``auto`` none.
-        path: Name of the scene for the log.
-        one_robot: Whether the whole scene is one robot, including bodies attached to the world.
     """
     if mode in ("all", "auto"):
         return

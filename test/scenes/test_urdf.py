@@ -11,8 +11,7 @@ from support.urdf import BALL, SOUND, TWO_LINKS, load
 
 from tactile_sim import SceneError, scenes
 from tactile_sim.config import configured_scene, from_mapping, scene
-from tactile_sim.scenes.robots import read_robot
-from tactile_sim.scenes.urdf import UrdfOptions
+from tactile_sim.scenes.urdf import UrdfOptions, read_robot
 
 
 @pytest.fixture(autouse=True)

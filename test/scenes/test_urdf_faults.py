@@ -9,8 +9,7 @@ from support.errors import raises
 from support.urdf import BALL, INERTIAL, SOUND, TWO_LINKS, load
 
 from tactile_sim import SceneError, scenes
-from tactile_sim.scenes.robots import read_robot
-from tactile_sim.scenes.urdf import MOST_REPAIRS, UrdfOptions
+from tactile_sim.scenes.urdf import MOST_REPAIRS, UrdfOptions, read_robot
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ from tactile_sim.engines.motrix.scene import has_net_force, pairs_that_may_touch
 from tactile_sim.engines.motrix.sites import Sites
 from tactile_sim.engines.mujoco.sensors import lengths
 from tactile_sim.errors import EngineError
-from tactile_sim.scenes.sensor_layout import contact_layout
+from tactile_sim.scenes.contact_sensors import contact_layout
 
 
 class MotrixBatch(PartialSensors, Environments):

@@ -11,7 +11,7 @@ from tactile_sim.actuators import first_outputs
 from tactile_sim.engines.mujoco.sensors import MujocoSensors
 from tactile_sim.errors import EngineError
 from tactile_sim.names import Names
-from tactile_sim.scenes.sensor_layout import ALL_BITS, contact_layout, is_contact, sensor_names
+from tactile_sim.scenes.contact_sensors import ALL_BITS, contact_layout, is_contact, sensor_names
 
 _SENSOR, _EQUALITY = mujoco.mjtSensor, mujoco.mjtEq
 _LIMIT_FORCES = [int(_SENSOR.mjSENS_JOINTLIMITFRC), int(_SENSOR.mjSENS_TENDONLIMITFRC)]

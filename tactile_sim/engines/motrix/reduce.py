@@ -7,8 +7,7 @@ import numpy as np
 
 from tactile_sim import _core
 from tactile_sim.engines.contacts import Contacts
-from tactile_sim.scenes.sensor_layout import WIDTHS, MujocoLayout
-from tactile_sim.scenes.sensor_schema import REDUCTIONS
+from tactile_sim.scenes.contact_sensors import REDUCTIONS, WIDTHS, MujocoLayout
 
 FIELDS = 17
 """Number of values in a slot with all fields, in MuJoCo's order."""

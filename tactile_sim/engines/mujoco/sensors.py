@@ -11,7 +11,7 @@ from tactile_sim import _core
 from tactile_sim.arguments import known
 from tactile_sim.engines.contact_sensors import ContactSensor
 from tactile_sim.errors import EngineError
-from tactile_sim.scenes.sensor_layout import (
+from tactile_sim.scenes.contact_sensors import (
     MujocoLayout,
     complete_layout,
     contact_layout,
