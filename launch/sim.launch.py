@@ -14,7 +14,7 @@ from launch_ros.actions import Node
 from tactile_sim import ConfigError, SceneError, TactileSimError, share
 from tactile_sim.addresses import of_address
 from tactile_sim.config import from_mapping, parameter_file
-from tactile_sim.drawing.rviz_display import rviz_display
+from tactile_sim.figures.rviz_display import rviz_display
 
 TOPICS = ("markers", "scene_markers", "skin_markers", "tactile/points")
 BOOL = ("true", "false")

@@ -12,7 +12,7 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from tactile_sim.drawing.colors import DECADES, levels
+from tactile_sim.figures.colors import DECADES, levels
 from tactile_sim.text import counted
 
 HISTORY = 3.0

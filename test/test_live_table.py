@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from rich.console import Console
 
-from tactile_sim.drawing.force_scale import full_scale
+from tactile_sim.figures.colors import full_scale
 from tactile_sim.live_table import WINDOW, State, View, forces
 
 

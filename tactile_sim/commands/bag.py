@@ -67,9 +67,9 @@ def main(args: argparse.Namespace) -> int:
 def _info(args: argparse.Namespace) -> int:
     from rich.table import Table
 
-    from tactile_sim.analysis.robots import robots
     from tactile_sim.bag.contents import contents
     from tactile_sim.commands.console import Output
+    from tactile_sim.figures.messages import robots
     from tactile_sim.progress import progress
 
     with progress("reading") as update:
@@ -100,7 +100,7 @@ def _info(args: argparse.Namespace) -> int:
         at, to = (", ".join(f"{value:.3g}" for value in point) for point in (view.position, view.look_at))
         end = f"up to {view.scale_end:g}" if view.scale_end else "automatic"
         kind = "logarithmic" if view.logarithmic else "linear"
-        text = f"{name}: camera at ({at}) m, looking at ({to}) m; {kind} colour scale, {end}"
+        text = f"{name}: camera at ({at}) m, looking at ({to}) m; {kind} color scale, {end}"
         console.print(_wrapped(text, console.width), soft_wrap=True)
     seconds, start = (found.stop - found.start) / 1e9, found.start / 1e9
     console.print(

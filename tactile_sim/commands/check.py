@@ -63,7 +63,7 @@ def main(args: argparse.Namespace) -> int:
         if pad.is_whole and pad.spacing**2 > area:
             print(
                 f"warning: skin.scales: a taxel with a spacing of {pad.spacing:g} m is larger than the"
-                f" surface of {pad.name!r}, {area * 1e4:.3g} cm²; spacings are in metres"
+                f" surface of {pad.name!r}, {area * 1e4:.3g} cm²; spacings are in meters"
             )
     if without := simulation.commander.without_position:
         reasons: dict[str, list[str]] = {}

@@ -85,7 +85,7 @@ def main(args: argparse.Namespace) -> int:
     """
     from tactile_sim import config
     from tactile_sim.config import WebSettings
-    from tactile_sim.drawing.force_scale import full_scale, weights
+    from tactile_sim.figures.colors import full_scale, weights
     from tactile_sim.live_table import View
 
     settings = config.load(args.config)

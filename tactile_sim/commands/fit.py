@@ -125,7 +125,7 @@ def main(args: argparse.Namespace) -> int:
             path.write_text(text, encoding="utf-8")
         print(args.out)
     if args.plot:
-        from tactile_sim.analysis import style
+        from tactile_sim.figures import style
         from tactile_sim.fit.figure import figure
 
         with style.figure_style(), fresh(args.plot) as path:

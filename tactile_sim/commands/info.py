@@ -137,9 +137,9 @@ def _shown(value: Any) -> str:
 
 def _plot(simulation: Simulation, file: Path) -> None:
     """Plot the taxels of all pads and save the figure to a file."""
-    from tactile_sim.analysis import style
-    from tactile_sim.analysis.pad_layout import pad_layout
     from tactile_sim.bag.atomic_write import fresh
+    from tactile_sim.figures import style
+    from tactile_sim.figures.pad_layout import pad_layout
 
     with style.figure_style(), fresh(file) as made:
         pad_layout(simulation.skin).savefig(made, format=file.suffix[1:].lower())

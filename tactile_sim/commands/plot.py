@@ -19,9 +19,8 @@ from tactile_sim.errors import BagError
 from tactile_sim.text import counted
 
 if TYPE_CHECKING:
-    from tactile_sim.analysis.recording import Recording
-    from tactile_sim.analysis.robots import Robot
-    from tactile_sim.analysis.span import Span
+    from tactile_sim.figures.messages import Robot, Span
+    from tactile_sim.figures.recording import Recording
 
 FIGURES = ("forces", "raster", "peak", "map", "contacts")
 DETAILS = """\
@@ -57,7 +56,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     )
     parser.add_argument("--format", choices=("png", "pdf", "svg"), default="png", help="png by default")
     parser.add_argument(
-        "--style", choices=("light", "dark"), default="light", help="colours of figures; light by default"
+        "--style", choices=("light", "dark"), default="light", help="colors of figures; light by default"
     )
     parser.add_argument(
         "--dpi",
@@ -135,11 +134,10 @@ def main(args: argparse.Namespace) -> int:
     ):
         os.environ["MUJOCO_GL"] = "egl"  # read by MuJoCo on import
         require_mujoco()
-    from tactile_sim.analysis.encode import require_video
-    from tactile_sim.analysis.robots import choose
-    from tactile_sim.analysis.span import Span
     from tactile_sim.bag.atomic_write import refuse_bag, refuse_existing
     from tactile_sim.bag.contents import contents
+    from tactile_sim.figures.messages import Span, choose
+    from tactile_sim.figures.video import require_video
     from tactile_sim.progress import progress, use_lines
 
     if args.progress:
@@ -177,12 +175,12 @@ def main(args: argparse.Namespace) -> int:
 
 
 def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
-    from tactile_sim.analysis import style
-    from tactile_sim.analysis.figures import FIGURES as DRAW
-    from tactile_sim.analysis.figures import MissingTopics
-    from tactile_sim.analysis.recording import Recording
     from tactile_sim.bag.atomic_write import beside, fresh, fresh_folder, refuse_existing
-    from tactile_sim.drawing.themes import THEMES
+    from tactile_sim.figures import style
+    from tactile_sim.figures.colors import THEMES
+    from tactile_sim.figures.plots import FIGURES as DRAW
+    from tactile_sim.figures.plots import MissingTopics
+    from tactile_sim.figures.recording import Recording
     from tactile_sim.progress import progress
 
     folder = args.out or beside(args.bag, "_plots")
@@ -211,10 +209,9 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
 
 
 def _render(args: argparse.Namespace, robot: Robot, span: Span) -> None:
-    from tactile_sim.analysis.encode import video
-    from tactile_sim.analysis.recording import Recording
-    from tactile_sim.analysis.video import HEIGHT, WIDTH, Video
     from tactile_sim.bag.atomic_write import fresh
+    from tactile_sim.figures.recording import Recording
+    from tactile_sim.figures.video import HEIGHT, WIDTH, Video, video
     from tactile_sim.progress import progress
 
     with progress("reading") as update:
@@ -248,8 +245,8 @@ def _write_replay(args: argparse.Namespace, robot: Robot) -> None:
 
 
 def _write_frames(args: argparse.Namespace, robot: Robot, span: Span) -> None:
-    from tactile_sim.analysis.images import body_of, write_frames
     from tactile_sim.errors import suggest
+    from tactile_sim.figures.video import body_of, write_frames
     from tactile_sim.progress import progress
 
     bodies = sorted(map(body_of, robot.images))

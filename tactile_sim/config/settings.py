@@ -148,7 +148,7 @@ class ObjectSettings:
     )
     fixed: bool = parameter(Flag(), "whether the object is fixed in the world", False)
     friction: float = parameter(Number(least=0, usual=(1e-3, 10.0)), "coefficient of sliding friction", 1.0)
-    position: tuple[float, ...] = parameter(_POSITION, "position of the object's centre [m]", (0.0, 0.0, 0.0))
+    position: tuple[float, ...] = parameter(_POSITION, "position of the object's center [m]", (0.0, 0.0, 0.0))
     orientation: tuple[float, ...] = parameter(_ORIENTATION, _ORIENTATION_DOC, (0.0, 0.0, 0.0))
 
     @staticmethod
@@ -321,21 +321,21 @@ class FeelerSettings:
 
     image: str | None = parameter(
         Text(filled=True),
-        "image on the UV map of the body: white pixels are feelers of full length, grey ones are shorter, "
+        "image on the UV map of the body: white pixels are feelers of full length, gray ones are shorter, "
         "black pixels have none; a path relative to the configuration file or absolute, `package://` or "
         '`file://`; if several geoms have a map, one image for each: `"skin_{geom}.png"`, quoted',
         None,
     )
     spacing: float | None = parameter(
-        SPACING, "without an image: distance between neighbouring feelers [m]", None
+        SPACING, "without an image: distance between neighboring feelers [m]", None
     )
     length: float = parameter(
         Number(above=0, most=1e6, unit="m", usual=(1e-3, 100.0)), "length of the longest feelers [m]", 0.1
     )
     white_only: bool | None = parameter(
         Flag(),
-        "whether only white pixels of the image are feelers; by default true if the image has colours, false "
-        "if it is grey",
+        "whether only white pixels of the image are feelers; by default true if the image has colors, false "
+        "if it is gray",
         None,
     )
     tolerance: float = parameter(
@@ -636,7 +636,7 @@ class MarkerSettings:
     )
     taxel_scale: float = parameter(
         Number(least=0, usual=(1e-6, 1e4)),
-        "a taxel's reading [N, m/s] at the end of the colour scale of images and views; "
+        "a taxel's reading [N, m/s] at the end of the color scale of images and views; "
         "0: in images derived from the weights of the bodies, in views following the readings",
         0.0,
         live=True,

@@ -83,7 +83,7 @@ def resolve_scales(settings: Settings, model: mujoco.MjModel, names: Names) -> d
     if not scales and not settings.skin.pads and settings.contacts == "skin" and not settings.feelers:
         example = f"{(_feeling(model, names) or ['BODY'])[0]}: 0.02"
         raise ConfigError(
-            f"{where}: no body has a skin; give one its spacing in metres, such as 'scales: {{{example}}}',"
+            f"{where}: no body has a skin; give one its spacing in meters, such as 'scales: {{{example}}}',"
             " or set 'contacts: all' to run without a skin"
         )
     check_topics({*(names.bodies[body] for body in scales), *settings.skin.pads}, where)

@@ -7,9 +7,9 @@ import math
 import numpy as np
 
 from tactile_sim.batch import Observation
-from tactile_sim.drawing.force_scale import taxel_scale
-from tactile_sim.drawing.skin_image import SkinImage, mappable
 from tactile_sim.errors import ConfigError
+from tactile_sim.figures.colors import taxel_scale
+from tactile_sim.figures.images import SkinImage, mappable
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin.taxels import Pad
 

@@ -349,7 +349,7 @@ def _mass(inertial: ElementTree.Element) -> float:
 
 
 def _tensor(inertial: ElementTree.Element) -> np.ndarray:
-    """Return the inertia (3, 3) about the centre of mass [kg m²]."""
+    """Return the inertia (3, 3) about the center of mass [kg m²]."""
     element = inertial.find("inertia")
     xx, yy, zz, xy, xz, yz = (_number(element.get(key)) if element is not None else 0.0 for key in _ENTRIES)
     return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])

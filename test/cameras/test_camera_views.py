@@ -9,7 +9,7 @@ from support.published_view import FakeProcess
 
 from tactile_sim import bag
 from tactile_sim.config import from_mapping
-from tactile_sim.drawing.rviz_display import rviz_display
+from tactile_sim.figures.rviz_display import rviz_display
 from tactile_sim.loop.output import Terminal
 from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation

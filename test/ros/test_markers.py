@@ -16,7 +16,7 @@ from tactile_sim.msg import ContactWrenchArray, TactileLayout  # noqa: E402
 from tactile_sim.srv import SetBodyState  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
-from tactile_sim.drawing import colors  # noqa: E402
+from tactile_sim.figures import colors  # noqa: E402
 from tactile_sim.ros import cdr  # noqa: E402
 
 GREEN, RED, BLUE = (

@@ -9,7 +9,7 @@ import pytest
 from support.falling_bag import COUNT, GRID, HALF, IMPACT, LANDING, STEP, TYPES, WEIGHT, Cube, Making
 
 from tactile_sim import BagError, bag
-from tactile_sim.drawing.arrows import NET, NORMAL
+from tactile_sim.figures.arrows import NET, NORMAL
 from tactile_sim.signals import StopRequest
 from tactile_sim.view.bag.force_bar import force_series
 from tactile_sim.view.bag.frames import BagFrames

@@ -9,7 +9,7 @@ from functools import cache
 import numpy as np
 from sensor_msgs.msg import CompressedImage, Image
 
-from tactile_sim.drawing.images import TactileImage, tactile_images
+from tactile_sim.figures.images import TactileImage, tactile_images
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, filled, header
 from tactile_sim.simulation import Simulation, Snapshot

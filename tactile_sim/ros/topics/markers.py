@@ -8,10 +8,10 @@ from functools import lru_cache
 import numpy as np
 from visualization_msgs.msg import Marker, MarkerArray
 
-from tactile_sim.drawing import colors
-from tactile_sim.drawing.arrows import force_arrows
-from tactile_sim.drawing.colors import unit_rgba
 from tactile_sim.engines.contacts import POSITION
+from tactile_sim.figures import colors
+from tactile_sim.figures.arrows import force_arrows
+from tactile_sim.figures.colors import unit_rgba
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, header
 from tactile_sim.simulation import Simulation, Snapshot
@@ -38,7 +38,7 @@ _LOOKS = (
 """Namespace, type, action and RGBA colour of each kind of marker.
 
 RViz lists the namespaces below its display, where they are the legend. The first four kinds are the arrows of
-`tactile_sim.drawing.arrows`, in the same order.
+`tactile_sim.figures.arrows`, in the same order.
 """
 _POINTS, _CLEAR, _FEELERS = 4, 5, 6
 _BALL = (2.0, 2.0, 2.0)

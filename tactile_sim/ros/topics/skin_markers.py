@@ -8,8 +8,8 @@ from typing import Any
 
 from visualization_msgs.msg import Marker, MarkerArray
 
-from tactile_sim.drawing.force_scale import taxel_scale
-from tactile_sim.drawing.lit_triangles import LitTriangles
+from tactile_sim.figures.arrows import LitTriangles
+from tactile_sim.figures.colors import taxel_scale
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, header
 from tactile_sim.simulation import Simulation, Snapshot
