@@ -12,7 +12,6 @@ import warnings
 from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 from tactile_sim import CommandError, TactileSimError, __version__, share, signals
@@ -21,10 +20,12 @@ from tactile_sim.commands import Parser
 from tactile_sim.environment import require_mujoco, split_ros_arguments
 from tactile_sim.errors import readable, suggest
 
-COMMANDS = (
-    "run", "hardware", "demo", "view", "info", "check", "export", "presets", "record", "bag", "plot", "fit",
-    "protocol", "collect", "sweep", "bench",
-)  # fmt: skip
+COMMANDS = {
+    "run": "run", "hardware": "run", "demo": "demo", "view": "view", "info": "info", "check": "info",
+    "export": "info", "presets": "info", "record": "run", "bag": "bag", "plot": "plot", "fit": "fit",
+    "protocol": "fit", "collect": "collect", "sweep": "collect", "bench": "bench",
+}  # fmt: skip
+"""Module of `tactile_sim.commands` that defines each subcommand."""
 COMPLETION = "_ARGCOMPLETE"
 """Environment variable that the shell sets to request completions."""
 EXAMPLES = """\
@@ -39,18 +40,7 @@ CONFIG is the path of a YAML file or the name of a shipped configuration:
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run one subcommand.
-
-    Args:
-        argv: Arguments without the program name; by default, the command line arguments of this process.
-
-    Returns:
-        The exit code: 0 for success, 2 for invalid input or unwritable output, 128 plus the signal number
-            after a signal, or the subcommand's own code.
-
-    Raises:
-        SystemExit: Raised by argparse, with 0 after ``--help`` and 2 after invalid arguments.
-    """
+    """Run one subcommand."""
     if argv is None:
         prepare()
     if argv is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
@@ -91,11 +81,10 @@ def main(argv: Sequence[str] | None = None) -> int:
 def _run(argv: Sequence[str]) -> int:
     """Parse the arguments and run the subcommand without importing the modules of other subcommands."""
     arguments, ros_arguments = split_ros_arguments(argv)
-    names = arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else COMMANDS
+    names = arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else list(COMMANDS)
     if os.environ.get("MUJOCO_GL"):
         require_mujoco()
-    modules = {name: import_module(f"tactile_sim.commands.{name}") for name in names}
-    parser = _parser(modules)
+    parser = _parser(names)
     if COMPLETION in os.environ:
         import argcomplete
 
@@ -110,7 +99,7 @@ def _run(argv: Sequence[str]) -> int:
         if not hasattr(args, "ros_args"):
             parser.error(f"--ros-args: not supported by {args.command}, which is not a ROS node")
         args.ros_args = ros_arguments
-    return int(modules[args.command].main(args))
+    return int(args.main(args))
 
 
 class _LogFormatter(logging.Formatter):
@@ -134,7 +123,7 @@ def _output_fails() -> bool:
     return False
 
 
-def _parser(modules: dict[str, ModuleType]) -> argparse.ArgumentParser:
+def _parser(names: Sequence[str]) -> argparse.ArgumentParser:
     parser = Parser(
         prog="tactile_sim",
         description="Simulated tactile skins for any MuJoCo model, with or without ROS 2.",
@@ -145,8 +134,8 @@ def _parser(modules: dict[str, ModuleType]) -> argparse.ArgumentParser:
     subparsers = parser.add_subparsers(
         dest="command", required=True, metavar="COMMAND", title="commands", parser_class=Parser
     )
-    for module in modules.values():
-        module.add_parser(subparsers)
+    for name in names:
+        getattr(import_module(f"tactile_sim.commands.{COMMANDS[name]}"), f"add_{name}")(subparsers)
     return parser
 
 

@@ -8,24 +8,26 @@ from itertools import groupby
 from pathlib import Path
 
 from tactile_sim import signals
-from tactile_sim.commands import new_parser
+from tactile_sim.commands import new_console, new_parser
 from tactile_sim.errors import CommandError
 from tactile_sim.text import counted
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand ``bag`` with its actions ``info``, ``repair`` and ``export``."""
-    parser = new_parser(subparsers, "bag", "inspect, repair or export a bag (rosbag2, MCAP)")
+def add_bag(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand ``bag``."""
+    parser = new_parser(subparsers, None, "bag", "inspect, repair or export a bag (rosbag2, MCAP)")
     actions = parser.add_subparsers(dest="action", required=True, metavar="ACTION", title="actions")
-    info = new_parser(actions, "info", "list the topics of a bag")
+    info = new_parser(actions, _info, "info", "list the topics of a bag")
     repair = new_parser(
         actions,
+        _repair,
         "repair",
         "repair a bag that is damaged or whose recorder was killed",
         "The damaged file is kept next to the new one as NAME.mcap.damaged.",
     )
     export = new_parser(
         actions,
+        _export,
         "export",
         "write a bag's messages as numpy arrays (.npz), Parquet files or a dataset of LeRobot",
         "npz: one file; numpy.load(OUT)['/tactile/frame/data'], the entry 'units' is JSON.\n"
@@ -59,16 +61,10 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     export.add_argument("--force", action="store_true", help="replace an existing output")
 
 
-def main(args: argparse.Namespace) -> int:
-    """Run the selected action and return 0."""
-    return {"info": _info, "repair": _repair, "export": _export}[args.action](args)
-
-
 def _info(args: argparse.Namespace) -> int:
     from rich.table import Table
 
     from tactile_sim.bag.contents import contents
-    from tactile_sim.commands.console import Output
     from tactile_sim.figures.messages import robots
     from tactile_sim.progress import progress
 
@@ -85,7 +81,7 @@ def _info(args: argparse.Namespace) -> int:
             rate = f"{topic.rate:.1f}" if topic.rate else ""
             table.add_row(name, topic.type_name, f"{topic.count}", rate, f"{topic.size / 1e6:.2f}")
         table.add_section()
-    console = Output(markup=False)
+    console = new_console(markup=False)
     console.print(table)
     for robot in robots({name: topic.type_name for name, topic in found.topics.items()}).values():
         skins = {name: count for name, count in found.skins.items() if name in robot.layouts}
@@ -128,24 +124,14 @@ def _wrapped(text: str, width: int) -> str:
 
 
 def _skin(taxels: dict[str, int]) -> str:
-    """Return a summary of the taxels, such as ``3 taxels on 2 pads: palm 1, thumb 2``.
-
-    Args:
-        taxels: Number of taxels on each pad, keyed by layout topic.
-    """
+    """Return a summary of the taxels, such as ``3 taxels on 2 pads: palm 1, thumb 2``."""
     if not taxels:
         return "no layout of the taxels"
     return _per_body("taxel", taxels, "pad")
 
 
 def _per_body(what: str, counts: dict[str, int], on: str = "body") -> str:
-    """Format a total count, followed by the count on each body or pad.
-
-    Args:
-        what: Noun for the counted items, in the singular.
-        counts: Counts, keyed by layout topic.
-        on: Noun for what carries the items, ``body`` or ``pad``.
-    """
+    """Format a total count, followed by the count on each body or pad."""
     bodies = {name.rpartition("/tactile/")[2].partition("/")[0]: count for name, count in counts.items()}
     listed = ", ".join(f"{body}\0{count}" for body, count in bodies.items())
     total = counted(sum(bodies.values()), what)

@@ -1,4 +1,4 @@
-"""``tactile_sim fit CONFIG RECORDING --pad NAME``: stages and contact parameters of a pad from recordings."""
+"""``tactile_sim fit`` and ``tactile_sim protocol``: parameters of a pad from recordings."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ import dataclasses
 import sys
 from pathlib import Path
 
-from tactile_sim.commands import add_config, new_parser
-from tactile_sim.commands.option_types import positive
+from tactile_sim.commands import add_config, new_parser, positive
+from tactile_sim.errors import CommandError
+from tactile_sim.text import counted
 
-DETAILS = """\
+FIT_DETAILS = """\
 A CSV file has the columns time [s], reading_0, reading_1, ... and the reference: force [N] and taxel, or
 load_0, load_1, ... [N]. `tactile_sim protocol` writes a motion to record.
 
@@ -25,9 +26,9 @@ load_0, load_1, ... [N]. `tactile_sim protocol` writes a motion to record.
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand ``fit`` and its arguments."""
-    parser = new_parser(subparsers, "fit", "fit the stages of a pad to recorded presses", DETAILS)
+def add_fit(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand ``fit``."""
+    parser = new_parser(subparsers, _fit, "fit", "fit the stages of a pad to recorded presses", FIT_DETAILS)
     add_config(parser)
     parser.add_argument("recording", metavar="RECORDING", type=Path, help="a CSV file or a bag")
     parser.add_argument("--pad", required=True, metavar="NAME", help="name of the pad that was recorded")
@@ -67,7 +68,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("--force", action="store_true", help="replace files that exist")
 
 
-def main(args: argparse.Namespace) -> int:
+def _fit(args: argparse.Namespace) -> int:
     """Fit the parameters, print a report, write the output files and return 0."""
     from tactile_sim import config
     from tactile_sim.bag.atomic_write import fresh, refuse_existing
@@ -131,4 +132,81 @@ def main(args: argparse.Namespace) -> int:
         with style.figure_style(), fresh(args.plot) as path:
             figure(result).savefig(path, format=args.plot.suffix[1:])
         print(args.plot)
+    return 0
+
+
+PROTOCOL_DETAILS = """\
+Run the motion on the real sensor and record its readings with the force. With --simulate the file has the
+readings of the configured pad, too, and `tactile_sim fit` reads it.
+
+  tactile_sim protocol gripper --pad left_pad --load 5 --out presses.csv
+  tactile_sim protocol gripper --pad left_pad --load 5 --simulate --out simulated.csv
+"""
+
+_NUMBERS = (
+    ("load", 5.0, "N", "greatest force"),
+    ("hold", 1.0, "s", "time of each hold"),
+    ("speed", 20.0, "N/s", "speed of the force"),
+    ("rate", 100.0, "Hz", "samples per second"),
+)
+
+
+def add_protocol(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand ``protocol``."""
+    parser = new_parser(
+        subparsers, _protocol, "protocol", "write the presses to record for a fit", PROTOCOL_DETAILS
+    )
+    add_config(parser)
+    parser.add_argument("--pad", required=True, metavar="NAME", help="name of the pad to press")
+    parser.add_argument("-o", "--out", type=Path, required=True, metavar="FILE", help="CSV file to write")
+    for name, default, unit, what in _NUMBERS:
+        parser.add_argument(
+            f"--{name}",
+            type=positive,
+            default=default,
+            metavar=unit.partition("/")[0],
+            help=f"{what} [{unit}]; {default:g} by default",
+        )
+    parser.add_argument(
+        "--taxels", nargs="+", type=int, default=[], metavar="N", help="only these; all by default"
+    )
+    parser.add_argument(
+        "--indenter",
+        type=positive,
+        metavar="R",
+        help="with --simulate: radius of a spherical indenter [m]; default: a point force",
+    )
+    parser.add_argument("--simulate", action="store_true", help="add the readings of the configured pad")
+    parser.add_argument("--force", action="store_true", help="replace a file that exists")
+
+
+def _protocol(args: argparse.Namespace) -> int:
+    """Write the motion to a CSV file, print the motion's duration and number of samples, and return 0."""
+    import numpy as np
+
+    from tactile_sim import config
+    from tactile_sim.bag.atomic_write import fresh, refuse_existing
+    from tactile_sim.fit import Reference, protocol
+    from tactile_sim.fit.patch import Patch
+
+    if args.indenter is not None and not args.simulate:
+        raise CommandError("--indenter: requires --simulate")
+    if args.out.suffix.lower() != ".csv":
+        raise CommandError(f"--out: must end in .csv, got {args.out.name!r}")
+    refuse_existing(args.out, args.force)
+    settings = config.load(args.config)
+    reference = Reference.of(settings, args.pad)
+    motion = protocol.make(reference, args.load, args.hold, args.speed, args.rate, args.taxels)
+    columns = motion.columns()
+    if args.simulate:
+        patch = Patch.of(settings, args.pad, args.indenter) if args.indenter else None
+        readings = protocol.simulate(motion, reference, settings, patch)
+        columns |= {f"reading_{k}": readings[:, k] for k in range(readings.shape[1])}
+    table = np.stack(list(columns.values()), axis=1)
+    with fresh(args.out) as path:
+        np.savetxt(path, table, delimiter=",", header=",".join(columns), comments="", fmt="%.9g")
+    number = len(set(motion.taxel.tolist()) - {-1})
+    print(
+        f"{args.out}: {counted(number, 'taxel')}, {motion.times[-1]:.1f} s, {counted(len(table), 'sample')}"
+    )
     return 0

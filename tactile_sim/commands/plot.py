@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tactile_sim import signals
-from tactile_sim.commands import new_parser
-from tactile_sim.commands.option_types import between, seconds
+from tactile_sim.commands import between, new_parser, seconds
 from tactile_sim.environment import require_mujoco
 from tactile_sim.errors import BagError
 from tactile_sim.text import counted
@@ -39,9 +38,9 @@ figures:
 """
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand ``plot`` and its arguments."""
-    parser = new_parser(subparsers, "plot", "plot the tactile data of a bag", DETAILS)
+def add_plot(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand ``plot``."""
+    parser = new_parser(subparsers, _plot, "plot", "plot the tactile data of a bag", DETAILS)
     parser.intermixed = True
     parser.add_argument("bag", metavar="BAG", type=Path, help="a bag's folder or .mcap file")
     parser.add_argument(
@@ -125,7 +124,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("--force", action="store_true", help="replace existing files")
 
 
-def main(args: argparse.Namespace) -> int:
+def _plot(args: argparse.Namespace) -> int:
     """Write the requested figures, tactile images, replay page and video, and return 0."""
     if (
         args.video

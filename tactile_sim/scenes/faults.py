@@ -39,6 +39,7 @@ _INCLUDE = re.compile(r"<include\b[^<>]*(?:(?<=/)>|>\s*</include\s*>)")
 _FILE = re.compile(r"""\bfile\s*=\s*["']([^"']*)["']""")
 _OPENING = re.compile(r"<[A-Za-z_][^<>]*>")
 _LINE = re.compile(r"\bline (?:number=)?(\d+)", re.IGNORECASE)
+_PREFIX = re.compile(r"^((XML )?Error: ?)+")
 _LONGEST_TEXT = 200
 """Number of characters of a scene's line that an error message shows."""
 
@@ -56,12 +57,13 @@ def refusal(path: Path, error: Exception, rewritten: str | None = None) -> Scene
 
     ``rewritten`` is the text that MuJoCo has read instead of the file, whose lines have other numbers.
     """
-    reason, number = _parts(error)
-    place = f"{path}: "
-    if number is not None and (line := _find(path, number, rewritten)):
+    reason, element, number = _parts(error)
+    line = _find(path, number, reason, rewritten) if number is not None else None
+    where, text = f"{path}: ", ""
+    if line is not None:
+        where = f"{line.file}: {f'line {line.number}: ' if line.number else ''}"
         text = line.text.strip()[:_LONGEST_TEXT]
-        place = f"{line.file}: {f'line {line.number}: ' if line.number else ''}{f'{text}: ' if text else ''}"
-    return SceneError(f"{place}{_with_remedy(reason)}")
+    return SceneError(f"{where}{element and f'{element!r}: '}{_with_remedy(reason, text and f', in {text}')}")
 
 
 def reason_of(error: Exception) -> str:
@@ -69,34 +71,37 @@ def reason_of(error: Exception) -> str:
     return _with_remedy(_parts(error)[0])
 
 
-def _parts(error: Exception) -> tuple[str, int | None]:
-    """Return the reason that an error states, and the line number, which is 0 for an included file."""
-    reason, _, place = str(error).strip().rpartition("\nElement ")
+def _parts(error: Exception) -> tuple[str, str, int | None]:
+    """Return the reason that an error states, the element and its line, which is 0 in an included file."""
+    message, _, place = str(error).strip().rpartition("\nElement ")
+    reason, element = (message, place.partition("'")[2].partition("'")[0]) if message else (place, "")
     number = _LINE.findall(place)
-    return " ".join((reason or place).split()), int(number[-1]) if number else None
+    return _PREFIX.sub("", " ".join(reason.split())), element, int(number[-1]) if number else None
 
 
-def _with_remedy(reason: str) -> str:
+def _with_remedy(reason: str, text: str = "") -> str:
     remedy = next((remedy for sign, remedy in _REMEDIES.items() if sign in reason), "")
-    return reason.rstrip(".?") + remedy if remedy else reason
+    return (reason.rstrip(".?") if remedy or text else reason) + text + remedy
 
 
-def _find(path: Path, number: int, rewritten: str | None) -> Line | None:
+def _find(path: Path, number: int, reason: str, rewritten: str | None) -> Line | None:
     """Return the line of a scene to which an error with this line number refers."""
     if rewritten is not None:
         return Line(path, 0, "".join(rewritten.split("\n")[number - 1 : number]))
     lines = _lines(path, path.parent, set())
-    if number == 0:  # of an included file: parse the scene again with the included files in their places
+    broken = next((file for file in scene_files(path) if not _well_formed(file)), None)
+    if broken and (found := _LINE.search(reason)):
+        number = int(found[1])
+    elif number == 0:  # of an included file: parse the scene again with the included files in their places
         try:
             spec = mujoco.MjSpec.from_string("\n".join(line.text for line in lines))
             spec.modelfiledir = str(path.parent)
             spec.compile()
         except ERRORS as error:
-            again = _parts(error)[1]
+            again = _parts(error)[2]
             return lines[again - 1] if again else None
         return None
-    file = next((file for file in scene_files(path) if not _well_formed(file)), path)
-    return next((line for line in lines if (line.file, line.number) == (file, number)), None)
+    return next((line for line in lines if (line.file, line.number) == (broken or path, number)), None)
 
 
 def _well_formed(path: Path) -> bool:

@@ -61,8 +61,8 @@ def refused(tmp_path):
 def test_faults_in_included_files_name_file_and_line_with_its_text(refused, right, wrong, line, fact):
     hand = HAND.replace(right, wrong)
     message = refused(**{"parts/hand": hand})
-    assert message.startswith(f"parts/hand.xml: line {line}: {hand.splitlines()[line - 1].strip()}: ")
-    assert fact in message
+    assert message.startswith(f"parts/hand.xml: line {line}: ")
+    assert f", in {hand.splitlines()[line - 1].strip()}" in message and fact in message
 
 
 def test_a_fault_is_found_where_files_include_files(refused):
@@ -74,10 +74,8 @@ def test_faults_in_attached_models_name_the_line_that_attaches_them(refused):
     scene = '<mujoco>\n<asset>\n<model name="hand" file="hand.xml"/></asset></mujoco>'
     hand = "<mujoco>\n<worldbody>\n<geom sise='1'/></worldbody></mujoco>"
     message = refused(scene=scene, hand=hand)
-    assert message.startswith('scene.xml: line 3: <model name="hand" file="hand.xml"/>')
-    assert "'sise'" in message and "line 3" in message.rpartition("'sise'")[2]
-    message = refused(scene=scene, hand=hand.replace("'1'/", "'1'"))
-    assert message.startswith('scene.xml: line 3: <model name="hand" file="hand.xml"/>')
+    assert message.startswith("scene.xml: line 3: 'model': ") and "'sise'" in message
+    assert ', in <model name="hand" file="hand.xml"/>' in message
 
 
 def test_an_unknown_material_is_ignored_with_a_warning(tmp_path, caplog):
