@@ -55,7 +55,7 @@ class EnginePlugin:
     Settings: type | None = None
     """Frozen dataclass of the configuration keys below the engine's name.
 
-    Create its fields with `config.keys.key`.
+    Create its fields with `tactile_sim.schema.parameter`.
     """
 
     def make_engine(

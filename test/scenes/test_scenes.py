@@ -172,7 +172,7 @@ def test_what_a_configuration_adds_is_in_the_model(folder):
         ("scene: x", "{}: not a scene: "),
         ("", "{}: not a scene: "),
         (b"<mujoco>\n<!-- \xe9 --></mujoco>", "{}: line 2 is not UTF-8"),
-        ("<mujoco><include file='more.xml'/></mujoco>", "'include': Error opening file 'more.xml', in <mujoco>"),
+        ("<mujoco><include file='more.xml'/></mujoco>", "'include': Error opening file 'more.xml', in <"),
         (MESHED.format("no.obj"), "; files are relative to the scene's folder"),
         (MESHED.format("bad.stl"), "{}: line 1: 'm': stl_decoder: invalid header in STL file"),
         (MESHED.format("a.dae"), "; convert the mesh to STL or OBJ"),
