@@ -11,16 +11,7 @@ from tactile_sim.errors import SceneError
 
 
 def of_address(name: str, where: str, package_paths: Iterable[str | Path] = ()) -> Path:
-    """Return the path to which an address refers. ``~`` in a plain path is expanded.
-
-    Args:
-        name: A path, or a ``package://`` or ``file://`` address.
-        where: Prefix for error messages (file and key).
-        package_paths: Folders to search first for packages.
-
-    Raises:
-        SceneError: The address does not refer to a file on this machine.
-    """
+    """Return the path to which an address refers. ``~`` in a plain path is expanded."""
     if name.startswith("package://"):
         return _in_package(name, where, package_paths)
     if name.startswith("file://"):

@@ -35,18 +35,7 @@ def is_index(value: Any, count: int) -> bool:
 def whole(
     name: str, value: Any, least: int = 0, most: int = MOST, error: type[TactileSimError] = CommandError
 ) -> int:
-    """Return ``value`` as an integer from ``least`` to ``most``.
-
-    Args:
-        name: Name of the argument, for error messages.
-        value: Value to check.
-        least: Smallest valid integer.
-        most: Largest valid integer.
-        error: Class of the error.
-
-    Raises:
-        TactileSimError: The value is out of range or not an integer.
-    """
+    """Return ``value`` as an integer from ``least`` to ``most``."""
     if type(value) is int and least <= value <= most:
         return value
     if not is_whole(value) or not least <= value <= most:
@@ -58,16 +47,7 @@ def whole(
 
 
 def indices(name: str, value: Any, count: int) -> list[int]:
-    """Return ``value`` as a list of integers from 0 to count - 1.
-
-    Args:
-        name: Name of the argument, for error messages.
-        value: Value to check.
-        count: Number of valid indices.
-
-    Raises:
-        CommandError: The value is not a sequence, or an entry is not a valid index.
-    """
+    """Return ``value`` as a list of integers from 0 to count - 1."""
     listed = isinstance(value, Sequence) or isinstance(value, np.ndarray) and value.ndim == 1
     if not listed or not all(is_index(entry, count) for entry in value):
         raise CommandError(f"{name}: must be a sequence of indices from 0 to {count - 1}, got {value!r}")
@@ -77,17 +57,7 @@ def indices(name: str, value: Any, count: int) -> list[int]:
 def valid(
     name: str, value: Any, check: Callable[[Any], Any], error: type[TactileSimError] = CommandError
 ) -> Any:
-    """Validate ``value`` with a check from `tactile_sim.schema`, and return the converted value.
-
-    Args:
-        name: Name of the argument, for error messages.
-        value: Value to check.
-        check: Check that raises a ValueError for an invalid value.
-        error: Class of the error.
-
-    Raises:
-        TactileSimError: The value is invalid.
-    """
+    """Validate ``value`` with a check from `tactile_sim.schema`, and return the converted value."""
     try:
         return check(value)
     except ValueError as fault:
@@ -130,19 +100,7 @@ def numbers(
     unit: str = "",
     error: type[TactileSimError] = CommandError,
 ) -> np.ndarray:
-    """Return ``value`` as a new array of finite numbers.
-
-    Args:
-        name: Name of the argument, for error messages.
-        value: Value to check.
-        shape: Required shape; omit it for a single number.
-        below: Exclusive upper limit of the magnitudes.
-        unit: Unit, for error messages.
-        error: Class of the error.
-
-    Raises:
-        TactileSimError: The value has the wrong shape, or a number is not real, not finite or too large.
-    """
+    """Return ``value`` as a new array of finite numbers."""
     array = as_array(value)
     valid = np.abs(array) < below
     if array.shape != shape or not valid.all():
@@ -160,38 +118,20 @@ def require_controls(controls: np.ndarray) -> None:
 
     Args:
         controls: (nu,) controls, or (n, nu) for n environments.
-
-    Raises:
-        CommandError: A control is not finite, or too large. MuJoCo would set all controls to 0.
     """
     if not np.vdot(controls, controls) < LARGEST**2:  # faster than a comparison of each control
         numbers("ctrl", controls, *controls.shape)
 
 
 def require_arrays(**arrays: tuple[Any, tuple[int, ...]]) -> None:
-    """Check the arguments of compiled functions, which read them without bounds checks.
-
-    Args:
-        arrays: For the name of each argument, its value and the required shape.
-
-    Raises:
-        CommandError: A value is not an array of floats of the required shape.
-    """
+    """Check the arguments of compiled functions, which read them without bounds checks."""
     for name, (value, shape) in arrays.items():
         if not isinstance(value, np.ndarray) or value.shape != shape or value.dtype not in FLOATS:
             raise CommandError(f"{name}: must be an array of floats {shape}, got {described(value)}")
 
 
 def float_type(name: str, value: Any) -> np.dtype:
-    """Return ``value`` as a floating-point dtype, float32 or float64.
-
-    Args:
-        name: Name of the argument, for error messages.
-        value: Value to check.
-
-    Raises:
-        CommandError: The value is neither float32 nor float64.
-    """
+    """Return ``value`` as a floating-point dtype, float32 or float64."""
     try:
         dtype = np.dtype(value)
     except (TypeError, ValueError):
@@ -202,15 +142,7 @@ def float_type(name: str, value: Any) -> np.dtype:
 
 
 def orientation(name: str, value: Any) -> np.ndarray:
-    """Return ``value`` as a nonzero quaternion (4,), without normalizing it.
-
-    Args:
-        name: Name of the argument, for error messages.
-        value: Value to check.
-
-    Raises:
-        CommandError: The value has the wrong shape, a number is not finite, or all numbers are 0.
-    """
+    """Return ``value`` as a nonzero quaternion (4,), without normalizing it."""
     array = numbers(name, value, 4)
     if np.linalg.norm(array) < 1e-6:
         raise CommandError(
@@ -220,15 +152,7 @@ def orientation(name: str, value: Any) -> np.ndarray:
 
 
 def distance(name: str, value: Any) -> float:
-    """Return ``value`` as a distance >= 0 [m]; it may be infinite.
-
-    Args:
-        name: Name of the argument, for error messages.
-        value: Value to check.
-
-    Raises:
-        CommandError: The value is negative or not a number.
-    """
+    """Return ``value`` as a distance >= 0 [m]; it may be infinite."""
     number = as_number(value)
     if not number >= 0:
         raise CommandError(f"{name}: must be a distance >= 0 m, got {value!r}")
@@ -236,16 +160,7 @@ def distance(name: str, value: Any) -> float:
 
 
 def distance_array(name: str, value: Any, count: int) -> np.ndarray:
-    """Return ``value``, one distance or several, as an array (count,) of distances >= 0 [m].
-
-    Args:
-        name: Name of the argument, for error messages.
-        value: Value to check; distances may be infinite.
-        count: Number of distances.
-
-    Raises:
-        CommandError: The value has the wrong shape, or a distance is negative or not a number.
-    """
+    """Return ``value``, one distance or several, as an array (count,) of distances >= 0 [m]."""
     array = as_array(value)
     if array.shape not in ((), (count,)) or not (array >= 0).all():
         got = value if array.ndim == 0 else array[~(array >= 0)][:1] if array.shape == (count,) else array
@@ -254,15 +169,7 @@ def distance_array(name: str, value: Any, count: int) -> np.ndarray:
 
 
 def positions(name: str, value: Any) -> np.ndarray:
-    """Return ``value`` as one position (3,) or several (m, 3) of finite numbers [m].
-
-    Args:
-        name: Name of the argument, for error messages.
-        value: Value to check.
-
-    Raises:
-        CommandError: The value has the wrong shape, or a number is not finite.
-    """
+    """Return ``value`` as one position (3,) or several (m, 3) of finite numbers [m]."""
     points = as_array(value)
     if points.ndim not in (1, 2) or points.shape[-1] != 3 or not np.isfinite(points).all():
         raise CommandError(f"{name}: must be finite positions (3,) or (m, 3) [m], got {described(value)}")
@@ -270,47 +177,21 @@ def positions(name: str, value: Any) -> np.ndarray:
 
 
 def switch(name: str, value: Any) -> bool:
-    """Return ``value`` as a boolean.
-
-    Args:
-        name: Name of the argument, for error messages.
-        value: Value to check.
-
-    Raises:
-        CommandError: The value is not True or False.
-    """
+    """Return ``value`` as a boolean."""
     if not isinstance(value, bool | np.bool_):
         raise CommandError(f"{name}: must be True or False, got {value!r}")
     return bool(value)
 
 
 def known(what: str, name: Any, names: Collection[str], error: type[TactileSimError] = CommandError) -> str:
-    """Return ``name`` if it is one of ``names``.
-
-    Args:
-        what: Text before the name in error messages, such as ``reading: no pad``.
-        name: Name to check.
-        names: Valid names.
-        error: Class of the error.
-
-    Raises:
-        TactileSimError: The name is unknown; the message suggests the nearest valid name.
-    """
+    """Return ``name`` if it is one of ``names``."""
     if not isinstance(name, str) or name not in names:
         raise error(f"{what} {name!r}{suggest(name, names)}")
     return name
 
 
 def by_name(name: str, value: Any) -> Mapping[str, Any]:
-    """Return ``value`` as a mapping of names to values; None becomes an empty mapping.
-
-    Args:
-        name: Name of the argument, for error messages.
-        value: Value to check.
-
-    Raises:
-        CommandError: The value is not a mapping.
-    """
+    """Return ``value`` as a mapping of names to values; None becomes an empty mapping."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):

@@ -58,9 +58,6 @@ def _before_exec(parent: int) -> None:
 
     Restore SIGINT, which shells ignore in background jobs, and ask the kernel to send SIGINT when the parent
     dies.
-
-    Args:
-        parent: Process id of the parent. If it has already died, the child exits.
     """
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     ask_for_signal()
@@ -73,11 +70,6 @@ class Child:
 
     The child has its own session, so Ctrl-C in the terminal reaches only the parent, which then ends the
     child. If the parent is killed, the kernel sends SIGINT to the child.
-
-    Args:
-        arguments: Command line arguments of the program.
-        module: Module to run, or path of a ``.py`` file; the command ``tactile_sim`` by default.
-        files: File descriptors that the child inherits.
     """
 
     def __init__(self, *arguments: str, module: str = "tactile_sim", files: Sequence[int] = ()) -> None:
@@ -124,12 +116,6 @@ class Child:
         Args:
             beginning: Prefix of the line.
             patience: Timeout [s].
-
-        Returns:
-            True if the line was printed, False if the process ended or the timeout expired first.
-
-        Raises:
-            Stopped: A signal arrived; see `tactile_sim.signals`.
         """
         end = time.monotonic() + patience
         while time.monotonic() < end:

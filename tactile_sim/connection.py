@@ -83,9 +83,6 @@ class Connection:
 
         Args:
             timeout: Longest time to wait [s], or None for no limit.
-
-        Returns:
-            The message; an empty mapping after the timeout; None if the peer is gone.
         """
         try:
             if not self._poll.poll(None if timeout is None else timeout * 1e3):

@@ -18,9 +18,6 @@ def split_ros_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
     ROS arguments extend from ``--ros-args`` to the next ``--`` or to the end of the command line.
 
-    Args:
-        argv: All arguments.
-
     Returns:
         The other arguments, and the ROS arguments without the two markers.
     """
@@ -38,12 +35,7 @@ def split_ros_arguments(argv: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def require_mujoco() -> None:
-    """Check that MuJoCo can be imported.
-
-    Raises:
-        CommandError: The library that ``MUJOCO_GL`` names, and that MuJoCo loads on import, is invalid or
-            missing.
-    """
+    """Check that MuJoCo can be imported."""
     try:
         import_module("mujoco")
     except (AttributeError, ImportError, RuntimeError) as error:
@@ -56,14 +48,7 @@ def require_mujoco() -> None:
 
 
 def require_ros(command: str) -> None:
-    """Check that ROS 2 and the messages are installed and that the environment variables for ROS are valid.
-
-    Args:
-        command: Name of the command that needs ROS, for error messages.
-
-    Raises:
-        CommandError: A package is missing or an environment variable is invalid.
-    """
+    """Check that ROS 2 and our messages are installed, and the environment variables of ROS."""
     if find_spec("rclpy") is None:
         raise CommandError(
             f"`{command}` requires ROS 2, but rclpy cannot be imported; source a ROS 2 installation "

@@ -41,11 +41,6 @@ class TactileSimError(Exception):
 
     The message is one line with the key or file, the invalid value and the remedy. Long names and values are
     shortened; see `readable`.
-
-    Args:
-        message: The message without the nearest valid name.
-        near: An unknown name and the valid names, for `suggest`. The nearest one is only searched when the
-            message is read, because the first `MOST_ERRORS` errors of a configuration are read.
     """
 
     def __init__(self, message: str = "", near: tuple[object, Collection[str]] | None = None) -> None:
@@ -94,16 +89,7 @@ class BagError(TactileSimError):
 
 
 def suggest(name: object, valid: Iterable[str], limit: int = 8) -> str:
-    """Return a suffix for an error message about an unknown name: the nearest valid name or a list of names.
-
-    Args:
-        name: Name that is not valid.
-        valid: Valid names.
-        limit: Maximum number of names to list.
-
-    Returns:
-        A suffix such as ``"; did you mean 'cube'?"`` or ``"; there are: a, b, c"``.
-    """
+    """Return the end of an error message about an unknown name, such as ``"; did you mean 'cube'?"``."""
     names = sorted(valid)
     near = difflib.get_close_matches(str(name), names, n=1) if len(str(name)) <= LONGEST_VALUE else []
     if near:
@@ -144,11 +130,7 @@ class ErrorList:
 
 @contextmanager
 def located(where: str) -> Iterator[None]:
-    """Prepend a location to the messages of SceneErrors and EngineErrors raised in the block.
-
-    Args:
-        where: Location of the error (file and key).
-    """
+    """Prepend a location to the messages of SceneErrors and EngineErrors raised in the block."""
     try:
         yield
     except (EngineError, SceneError) as error:

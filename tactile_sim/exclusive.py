@@ -36,12 +36,7 @@ class Use(_Context):
     """Context in which one thread uses an object. Entering it in another thread at the same time raises."""
 
     def __init__(self, name: str, forks: bool = True):
-        """Create a context.
-
-        Args:
-            name: Name of the object, for error messages.
-            forks: Whether a fork of this process may use the object.
-        """
+        """Create a context."""
         self._name, self._lock = name, threading.Lock()
         self._depth = 0
         """Number of times that the thread has entered the context again."""

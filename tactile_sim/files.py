@@ -20,10 +20,6 @@ def check_file(path: Path, most: int) -> None:
     Args:
         path: Path of the file.
         most: Maximum size [bytes].
-
-    Raises:
-        OSError: The file does not exist, is not a regular file or is too large. The reason is in
-            ``strerror``.
     """
     try:
         status = os.stat(path)

@@ -38,11 +38,7 @@ def ignore_instability() -> None:
 
 @contextmanager
 def logged_warnings(path: str | Path) -> Iterator[None]:
-    """Log the Python warnings of MuJoCo's compiler, such as deprecated attributes, once for each scene.
-
-    Args:
-        path: Name of the scene, for the messages.
-    """
+    """Log the Python warnings of MuJoCo's compiler, such as deprecated attributes, once for each scene."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield

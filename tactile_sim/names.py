@@ -53,11 +53,7 @@ class Names:
         return [name or made[i] for i, name in enumerate(given)]
 
     def body_id(self, name: str) -> int:
-        """Return the id of a body.
-
-        Raises:
-            SceneError: There is no such body. The message suggests the nearest valid name.
-        """
+        """Return the id of a body."""
         return self._id("body", name)
 
     def geom_id(self, name: str) -> int:

@@ -20,18 +20,6 @@ def match(
 
     Exact names take precedence over patterns, and patterns with more literal characters over patterns with
     fewer. Elements to which no key applies are not in the result.
-
-    Args:
-        table: Values by name or shell pattern (``finger_*``), case-sensitive.
-        names: Names of all elements.
-        where: Location of the table for error messages (file and key).
-        kind: Kind of the elements, such as ``body`` or ``joint``.
-        candidates: Elements that patterns can match; all by default.
-
-    Raises:
-        ConfigError: A key matches nothing, or two patterns with equal precedence have different values for
-            an element.
-        ConfigErrors: There are several such errors.
     """
     errors = ErrorList()
     candidates = names if candidates is None else candidates

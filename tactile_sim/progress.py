@@ -17,14 +17,7 @@ def use_lines() -> None:
 
 @contextmanager
 def progress(what: str) -> Iterator[Callable[[int, int], None]]:
-    """Show a progress bar on standard error during the block.
-
-    Args:
-        what: Label of the bar.
-
-    Yields:
-        A function to call with the completed amount and the total amount.
-    """
+    """Show a progress bar on standard error during the block."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 

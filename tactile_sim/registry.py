@@ -39,14 +39,7 @@ def has_engine(name: str) -> bool:
 
 
 def engine_plugin(name: str) -> Any:
-    """Return the `EnginePlugin` of an engine.
-
-    Args:
-        name: Name of the engine, such as ``mujoco``.
-
-    Raises:
-        EngineError: No engine has this name, or its plug-in cannot be imported.
-    """
+    """Return the `EnginePlugin` of an engine."""
     if not isinstance(name, str) or not has_engine(name):
         raise EngineError(f"no engine {name!r}{suggest(name, engine_names())}")
     return _load(name)

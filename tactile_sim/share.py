@@ -30,16 +30,7 @@ def folders() -> list[Path]:
 
 
 def find(kind: str, name: str) -> Path:
-    """Return the path of a shipped file, such as ``find("scenes", "touch_cube")``.
-
-    Args:
-        kind: Subfolder of the share folder, such as ``scenes``, ``config`` or ``rviz``.
-        name: File name; the extension of scenes and configurations is optional.
-
-    Raises:
-        ConfigError, SceneError, TactileSimError: No such file is shipped. The class depends on ``kind``, and
-            the message suggests the nearest name.
-    """
+    """Return the path of a shipped file, such as ``find("scenes", "touch_cube")``."""
     path = lookup(kind, name)
     if path is None:
         what = kind.removesuffix("s")
@@ -72,17 +63,7 @@ def names(kind: str) -> list[str]:
 
 
 def package_folder(package: str, search: Iterable[str | Path] = ()) -> Path | None:
-    """Find the share folder of a ROS package, to resolve a ``package://`` address.
-
-    Args:
-        package: Name of the package.
-        search: Folders to search before those in the environment variables ``AMENT_PREFIX_PATH`` and
-            ``ROS_PACKAGE_PATH``. Each is a package or contains packages at most `PACKAGE_LEVELS` levels
-            below it.
-
-    Returns:
-        The folder, or None if the package is not found.
-    """
+    """Find the share folder of a ROS package, to resolve a ``package://`` address."""
     if not package:
         return None
     return next((folder for folder in _package_candidates(package, search) if folder.is_dir()), None)

@@ -93,23 +93,12 @@ class StopRequest:
         return f"{signal.Signals(self._number).name} received{orphaned}"
 
     def check(self) -> None:
-        """Raise `Stopped` if a signal has arrived and `call` has not set an action.
-
-        Raises:
-            Stopped: A signal has arrived.
-        """
+        """Raise `Stopped` if a signal has arrived and `call` has not set an action."""
         if self._number is not None and self._action is None:
             raise Stopped(self._number)
 
     def call(self, action: Callable[[], object]) -> None:
-        """Set a function to call on each signal. From then on, `check` does not raise.
-
-        Args:
-            action: Function to call. It runs in the signal handler, so it must not wait for a lock.
-
-        Raises:
-            Stopped: A signal has already arrived.
-        """
+        """Set a function to call on each signal. From then on, `check` does not raise."""
         self.check()
         self._action = action
         if self._number is not None:  # a signal arrived since the check
@@ -120,9 +109,6 @@ class StopRequest:
 
         Args:
             timeout: Maximum time [s].
-
-        Returns:
-            True if a signal has arrived.
         """
         if not self.requested:
             try:

@@ -6,13 +6,7 @@ from collections.abc import Sequence
 
 
 def counted(number: int, one: str, many: str = "") -> str:
-    """Format a number with a noun, such as ``1 body`` or ``2 bodies``.
-
-    Args:
-        number: Number of items.
-        one: Singular of the noun.
-        many: Plural of the noun; by default, the singular with an s.
-    """
+    """Format a number with a noun, such as ``1 body`` or ``2 bodies``."""
     return f"{number} {one if number == 1 else many or one + 's'}"
 
 

@@ -52,10 +52,7 @@ def add_bag(subparsers: argparse._SubParsersAction) -> None:
         "--more", type=Path, nargs="+", default=[], metavar="BAG", help="lerobot: bags of further episodes"
     )
     export.add_argument(
-        "--rate",
-        type=int,
-        metavar="HZ",
-        help="lerobot: rows per second; tactile messages by default",
+        "--rate", type=int, metavar="HZ", help="lerobot: rows per second; tactile messages by default"
     )
     export.add_argument("--task", default="", metavar="TEXT", help="lerobot: what the robot does")
     export.add_argument("--force", action="store_true", help="replace an existing output")

@@ -73,12 +73,7 @@ QUIT = ("q", "quit")
 
 def add_demo(subparsers: argparse._SubParsersAction) -> None:
     """Add the subcommand ``demo``."""
-    parser = new_parser(
-        subparsers,
-        _demo,
-        "demo",
-        "run the node and show its forces in a live table",
-    )
+    parser = new_parser(subparsers, _demo, "demo", "run the node and show its forces in a live table")
     parser.details = _details
     add_config(parser)
     parser.add_argument(

@@ -44,11 +44,7 @@ def add_plot(subparsers: argparse._SubParsersAction) -> None:
     parser.intermixed = True
     parser.add_argument("bag", metavar="BAG", type=Path, help="a bag's folder or .mcap file")
     parser.add_argument(
-        "figures",
-        nargs="*",
-        default=[],
-        metavar="FIGURE",
-        help=", ".join(FIGURES) + "; all by default",
+        "figures", nargs="*", default=[], metavar="FIGURE", help=", ".join(FIGURES) + "; all by default"
     )
     parser.add_argument(
         "-o", "--out", type=Path, metavar="FOLDER", help="output folder; BAG_plots by default"
@@ -219,10 +215,10 @@ def _render(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     with (
         progress("rendering") as update,
         fresh(args.video) as path,
-        video(path, args.fps, WIDTH, HEIGHT) as encoder,
+        video(path, args.fps, WIDTH, HEIGHT) as encode,
     ):
         for number, image in enumerate(movie.images(), start=1):
-            encoder.add(image)
+            encode(image)
             update(number, len(movie.stamps))
     print(f"{args.video}: {counted(len(movie.stamps), 'image')}, {len(movie.stamps) / args.fps:.2f} s")
     _report_left_out(recording)
@@ -267,10 +263,7 @@ def _report_left_out(recording: Recording) -> None:
     for left_out, why in (
         (recording.touch.left_out, "with another layout of the skin than the first"),
         (recording.feelers.left_out, "with another layout of the feelers than the first"),
-        (
-            recording.covers.unknown,
-            "of feelers before their layout (tactile/BODY/feelers_layout)",
-        ),
+        (recording.covers.unknown, "of feelers before their layout (tactile/BODY/feelers_layout)"),
     ):
         if left_out:
             print(f"skipped {counted(left_out, 'snapshot')} {why}", file=sys.stderr)

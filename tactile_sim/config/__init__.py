@@ -65,12 +65,6 @@ def find(name: str | Path) -> Path:
     """Return the path of a configuration file.
 
     A name that ends in ``.yaml`` is always a path, so that a missing file is not replaced by a shipped one.
-
-    Args:
-        name: Path of a file, or the name of a shipped configuration such as ``touch_cube``.
-
-    Raises:
-        ConfigError: The name is not text, or it is neither a shipped configuration nor looks like a path.
     """
     if not isinstance(name, str | os.PathLike):
         raise ConfigError(f"configuration: must be a name such as 'touch_cube' or a path, got {name!r}")
@@ -92,19 +86,7 @@ def load(
     changes: Mapping[str, Any] = MappingProxyType({}),
     scene_errors: bool = False,
 ) -> Settings:
-    """Load and validate the settings in a parameter file.
-
-    Args:
-        name: Path of a YAML file, or the name of a shipped configuration such as ``touch_cube``.
-        node: Full name of the node whose parameters are read.
-        changes: Values that override those in the file, keyed by full key such as ``skin.thickness``.
-        scene_errors: Whether the error about invalid values also lists errors in the scene and in the names
-            of its elements. This takes longer.
-
-    Raises:
-        ConfigError: The file cannot be read, or a key or value is invalid.
-        ConfigErrors: There are several errors.
-    """
+    """Load and validate the settings in a parameter file."""
     path = find(name)
     if not isinstance(node, str):
         raise ConfigError(f"node: must be a full name such as '/tactile_sim', got {node!r}")

@@ -16,13 +16,7 @@ from tactile_sim.cameras.camera import (
     clipping_planes,
     pinhole_matrix,
 )
-from tactile_sim.config.settings import (
-    DEFAULT_SIZE,
-    CameraSettings,
-    HardwarePad,
-    HardwareSettings,
-    Settings,
-)
+from tactile_sim.config.settings import DEFAULT_SIZE, CameraSettings, HardwarePad, HardwareSettings, Settings
 from tactile_sim.config.skin import check_topics
 from tactile_sim.errors import ConfigError, ErrorList, located, suggest
 from tactile_sim.frames import to_wxyz

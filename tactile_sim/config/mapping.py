@@ -43,19 +43,7 @@ Errors = list[tuple[str, ConfigError]]
 def from_mapping(
     mapping: Mapping[str, Any], base: Path | None = None, source: str = "configuration"
 ) -> Settings:
-    """Validate a mapping and convert it to settings.
-
-    Args:
-        mapping: Content below ``ros__parameters``, nested or with dotted keys. The values None and ``"null"``
-            select the default. In ``skin.scales``, they exclude the body.
-        base: Folder to which relative paths refer, or None.
-        source: Name of the mapping in error messages, usually the file.
-
-    Raises:
-        ConfigError: A key or value is invalid. The message contains the key, the value and the nearest valid
-            name.
-        ConfigErrors: Several keys or values are invalid.
-    """
+    """Validate a mapping and convert it to settings."""
     settings, errors = checked_mapping(mapping, base, source)
     ErrorList(error for _, error in errors).check()
     return settings

@@ -767,15 +767,7 @@ class Settings:
         return KEYS | engine_keys(self.engine) | switch_keys(self.skin.sensor)
 
     def replace(self, key: str, value: Any) -> Settings:
-        """Return a copy of the settings with a new value for one live key.
-
-        Args:
-            key: Full name, such as ``rates.tactile``.
-            value: New value, which is checked like a value in a file.
-
-        Raises:
-            ConfigError: The key does not exist or cannot be set at run time, or the value is invalid.
-        """
+        """Return a copy of the settings with a new value for one live key."""
         if not isinstance(key, str):
             raise ConfigError(f"key: must be a full name such as 'rates.tactile', got {key!r}")
         keys = self.keys

@@ -258,12 +258,6 @@ def _merged(
 
     The configured keys take precedence. If they contain a source of taxels other than a grid, that of the
     preset is ignored; the keys of a grid replace those of the preset's grid one by one.
-
-    Args:
-        given: Configured keys of the pad.
-        preset: Preset of the pad.
-        base: Folder of the configuration.
-        steps_per_second: Upper limit for the rate of the preset [Hz].
     """
     own = {key: value for key, value in given.items() if key != "preset"}
     kept = {key: checked(value, key) for key, value in preset.pad.items()}

@@ -72,18 +72,7 @@ class LitTriangles:
     def __call__(
         self, forces: np.ndarray, scale: float
     ) -> tuple[np.ndarray, list[np.ndarray], list[np.ndarray]]:
-        """Return the corners of all triangles in contact, and their colors.
-
-        Args:
-            forces: (taxels, 3) forces on the taxels, in any frame [N].
-            scale: Force at the end of the logarithmic color scale [N].
-
-        Returns:
-            pads: (m,) int32 indices of the pads in contact, in ascending order.
-            corners: For each of these pads, positions (n, 3) in the frame of its body [m]. Three consecutive
-                rows are the corners of a triangle.
-            colors: For each of these pads, RGBA colors (n, 4) float32 from 0 to 1 of these corners.
-        """
+        """Return the corners of all triangles in contact, and their colors."""
         squares = np.einsum("ij,ij->i", forces, forces)
         touched = np.flatnonzero(squares)
         level = np.zeros(len(squares))

@@ -67,18 +67,7 @@ def table() -> np.ndarray:
 
 
 def levels(readings: np.ndarray, end: float, logarithmic: bool = True) -> np.ndarray:
-    """Return the positions of readings on the color scale.
-
-    Args:
-        readings: Readings (...) of any shape and unit.
-        end: Reading at the end of the scale, in the same unit. The level of larger readings is 1.
-        logarithmic: Whether the scale is logarithmic and covers `DECADES` powers of ten; otherwise it is
-            linear from zero.
-
-    Returns:
-        Levels (...) from 0 to 1, where 1 is the end of the scale and 0 means no contact. Readings count as no
-        contact if they are NaN, not positive, or at least `DECADES` powers of ten below the end.
-    """
+    """Return the positions of readings on the color scale."""
     share = np.nan_to_num(np.asarray(readings, float) / end, nan=0.0)
     contact = share > 10.0**-DECADES
     if logarithmic:

@@ -88,12 +88,6 @@ def _facing(tree: cKDTree, normals: np.ndarray, points: np.ndarray, outward: np.
     """Return the index (p,) of the nearest taxel that faces in the same direction as each surface point.
 
     Only the `NEAREST` taxels are considered. If all of them face away, the nearest one is chosen.
-
-    Args:
-        tree: Positions of the n taxels.
-        normals: Outward unit normals of the taxels (n, 3).
-        points: Points on the surface (p, 3) [m].
-        outward: Outward normals of the surface at these points (p, 3).
     """
     near = tree.query(points, min(NEAREST, len(normals)))[1].reshape(len(points), -1)
     turned_away = np.einsum("pki,pi->pk", normals[near], outward) < 0

@@ -44,12 +44,7 @@ def pad_layout(skin: Skin) -> Figure:
 
 
 def _views(skin: Skin, pad: Pad) -> Iterator[tuple[Pad, np.ndarray, np.ndarray]]:
-    """Yield the front view of a pad, and the view from behind if it shows any taxels.
-
-    Yields:
-        The pad, the indices of the m taxels in this view (m,), and the axes of the view as rows (3, 3):
-        right, up and toward the viewer.
-    """
+    """Yield the front view of a pad, and the view from behind if it shows any taxels."""
     taxels = np.arange(pad.start, pad.stop)
     axes = skin.axes[taxels]
     # The view direction is the mean normal, or the normal of the first taxel if normals cancel.

@@ -42,12 +42,7 @@ class Part(NamedTuple):
 
 
 def peak(
-    touch: Touch,
-    skin: Placed,
-    taxels: np.ndarray,
-    parts: Sequence[Part],
-    covered: CoveredFeelers,
-    frame: str,
+    touch: Touch, skin: Placed, taxels: np.ndarray, parts: Sequence[Part], covered: CoveredFeelers, frame: str
 ) -> Figure:
     """Plot each touched body at the time of the peak, seen roughly along the normal of its touched skin.
 
@@ -225,13 +220,7 @@ def _arrow(ax: Any, force: np.ndarray, middle: np.ndarray, half: float, net: np.
 
 
 def _bar(ax: Any, middle: np.ndarray, half: float) -> None:
-    """Draw a scale bar with a round length.
-
-    Args:
-        ax: Axes to draw in.
-        middle: Center (2,) of the panel [m].
-        half: Half-width of the panel [m].
-    """
+    """Draw a scale bar with a round length."""
     decade = 10.0 ** np.floor(np.log10(half))
     length = max(step * decade for step in (0.5, 1.0, 0.2) if step * decade <= 0.7 * half)
     left, low = middle - 0.95 * half

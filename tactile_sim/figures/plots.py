@@ -68,17 +68,7 @@ def _draw_forces(ax: Any, touch: Touch, bodies: Sequence[int], colors: dict[str,
 
 
 def _together(nets: np.ndarray, places: Sequence[int], weights: np.ndarray | None) -> np.ndarray:
-    """Add up the forces on several bodies, or average the covered fractions of their feelers.
-
-    Args:
-        nets: Magnitude of the net reading of each of b bodies at n times (n, b). For feelers, this is the sum
-            of their covered fractions.
-        places: Indices of the bodies to combine.
-        weights: Number of feelers on each body (b,); None for forces.
-
-    Returns:
-        At each time, the sum over the bodies, or with ``weights`` the mean over their feelers (n,).
-    """
+    """Add up the forces on several bodies, or average the covered fractions of their feelers."""
     total: np.ndarray = nets[:, places].sum(axis=1)
     return total if weights is None else total / weights[places].sum()
 
@@ -241,14 +231,6 @@ def _parts(recording: Recording, bodies: Sequence[str]) -> list[tuple[Touch, lis
     return [(part, places) for part, places in chosen if places]
 
 
-def _forces(recording: Recording, bodies: Sequence[str]) -> Figure:
-    return forces(_parts(recording, bodies))
-
-
-def _raster(recording: Recording, bodies: Sequence[str]) -> Figure:
-    return raster(_parts(recording, bodies))
-
-
 def _peak(recording: Recording, bodies: Sequence[str]) -> Figure:
     touch, chosen = _parts(recording, bodies)[0]
     layouts = recording.layouts if touch.frames is recording.touch.frames else recording.covers.layouts
@@ -297,8 +279,8 @@ def _contacts(recording: Recording, bodies: Sequence[str]) -> Figure:
 
 
 FIGURES: dict[str, Callable[[Recording, Sequence[str]], Figure]] = {
-    "forces": _forces,
-    "raster": _raster,
+    "forces": lambda recording, bodies: forces(_parts(recording, bodies)),
+    "raster": lambda recording, bodies: raster(_parts(recording, bodies)),
     "peak": _peak,
     "map": _map,
     "contacts": _contacts,

@@ -128,17 +128,7 @@ def separate(centers: np.ndarray, halves: np.ndarray, parents: np.ndarray) -> np
 def _directions(
     centers: np.ndarray, parents: np.ndarray, first: np.ndarray, second: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Return how pairs of boxes must move apart.
-
-    Args:
-        centers: Centers of the boxes (b, 2).
-        parents: Index of each box's parent (b,).
-        first: Index of the first box of each pair (k,).
-        second: Index of the second box (k,).
-
-    Returns:
-        Signs (k,) of the movement of the second box, and axes (k,), which are -1 for pairs without a rule.
-    """
+    """Return how pairs of boxes must move apart."""
     heads, own = limbs(parents), np.arange(len(parents))
     depths, above = np.zeros(len(own)), own
     for _ in own:
@@ -239,13 +229,7 @@ class SkinMap:
     """
 
     def __init__(self, pose: RestPose, largest: int = 900, stacked: bool = False) -> None:
-        """Arrange the pads and assign a taxel to each pixel.
-
-        Args:
-            pose: The taxels in the pose to show. At least one pad must have taxels.
-            largest: Maximum width and height of one side of the map [pixels].
-            stacked: Whether the back is below the front instead of beside it, for narrow panels.
-        """
+        """Arrange the pads and assign a taxel to each pixel."""
         starts = pose.starts
         spacings = np.where(pose.spacings > 0.0, pose.spacings, UNKNOWN_SPACING)
         pad_of = np.repeat(np.arange(len(pose.counts)), pose.counts)
@@ -312,12 +296,7 @@ class SkinMap:
         return np.asarray(points * [-1.0, 1.0] + [self._side_width, 0.0] + self._back)
 
     def _assign(self, places: np.ndarray, spacings: np.ndarray) -> np.ndarray:
-        """Assign to each pixel the nearest taxel, and to each taxel at least one pixel.
-
-        Args:
-            places: Columns and rows of the taxels (n, 2) [pixels].
-            spacings: Distance between neighboring taxels at each taxel (n,) [pixels].
-        """
+        """Assign to each pixel the nearest taxel, and to each taxel at least one pixel."""
         shown = np.full(self.height * self.width, -1)
         rows, columns = np.divmod(np.arange(self.height * self.width), self.width)
         distance, nearest = cKDTree(places).query(np.column_stack([columns, rows]) + 0.5)
@@ -339,12 +318,7 @@ class SkinMap:
         return np.flatnonzero(distance <= MARGIN * spacings[nearest])
 
     def _labelled(self, names: Sequence[str], present: np.ndarray) -> np.ndarray:
-        """Return the image (height * width, 3) without taxels: background, titles and names of the pads.
-
-        Args:
-            names: Names of the p pads.
-            present: Whether each pad has taxels on the front and on the back (2, p).
-        """
+        """Return the image (height * width, 3) without taxels: background, titles and names of the pads."""
         image = Image.new("RGB", (self.width, self.height), BACKGROUND)
         pen, small = ImageDraw.Draw(image), ImageFont.load_default(LABEL - 3)
         for side, title in enumerate(self._titles):

@@ -135,11 +135,7 @@ def color_bar(fig: Figure, norm: Normalize, label: str, **place: Any) -> None:
 
 
 def bands(
-    ax: Any,
-    rows: np.ndarray,
-    times: np.ndarray,
-    norm: Normalize,
-    span: tuple[float, float] | None = None,
+    ax: Any, rows: np.ndarray, times: np.ndarray, norm: Normalize, span: tuple[float, float] | None = None
 ) -> tuple[float, float]:
     """Draw readings over time as rows of colors on a dark background.
 

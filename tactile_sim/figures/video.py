@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from copy import copy
 from fractions import Fraction
@@ -90,32 +90,9 @@ def require_video(out: Path) -> None:
     require("--video", "av", "PyAV", "av")
 
 
-class Encoder:
-    """Encodes images of equal size as the frames of an MP4 video; see `video`."""
-
-    def __init__(self, container: Any, rate: Fraction, width: int, height: int) -> None:
-        import av
-
-        self._container = container
-        codec = next(name for name in CODECS if name in av.codecs_available)
-        self._stream = container.add_stream(codec, rate=rate, options=CODECS[codec])
-        self._stream.pix_fmt = "yuv420p"
-        self._stream.width, self._stream.height = width, height
-
-    def add(self, image: np.ndarray) -> None:
-        """Encode the next image (height, width, 3) uint8."""
-        import av
-
-        self._container.mux(self._stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
-
-    def end(self) -> None:
-        """Finish encoding and write the remaining data."""
-        self._container.mux(self._stream.encode())
-
-
 @contextmanager
-def video(path: Path, rate: float, width: int, height: int) -> Iterator[Encoder]:
-    """Open an MP4 file for writing and yield its encoder.
+def video(path: Path, rate: float, width: int, height: int) -> Iterator[Callable[[np.ndarray], None]]:
+    """Open an MP4 file and yield a function that encodes the next image (height, width, 3) uint8.
 
     Args:
         path: Path of the file.
@@ -126,9 +103,16 @@ def video(path: Path, rate: float, width: int, height: int) -> Iterator[Encoder]
     import av
 
     with av.open(str(path), "w", format="mp4", options={"movflags": "+faststart"}) as container:
-        encoder = Encoder(container, Fraction(rate).limit_denominator(1001), width, height)
-        yield encoder
-        encoder.end()
+        codec = next(name for name in CODECS if name in av.codecs_available)
+        fps = Fraction(rate).limit_denominator(1001)
+        stream: Any = container.add_stream(codec, rate=fps, options=CODECS[codec])
+        stream.pix_fmt, stream.width, stream.height = "yuv420p", width, height
+
+        def encode(image: np.ndarray) -> None:
+            container.mux(stream.encode(av.VideoFrame.from_ndarray(image, format="rgb24")))
+
+        yield encode
+        container.mux(stream.encode())
 
 
 DOT_FILL = 1.05
@@ -255,14 +239,7 @@ class SkinPanel:
         ImageDraw.Draw(panel).text((left, top + 4), title, TEXT, font(15))
 
     def _taxels(self, skin: Placed, felt: np.ndarray, view: np.ndarray, height: int) -> Image.Image:
-        """Draw the taxels as seen along one view.
-
-        Args:
-            skin: Positions, normals and spacings of the n taxels.
-            felt: Magnitudes of the readings (n,).
-            view: Axes of the view as rows (3, 3).
-            height: Height of the image [pixels].
-        """
+        """Draw the taxels as seen along one view."""
         width = self.width - 2 * MARGIN
         image = np.full((OVERSAMPLING * height, OVERSAMPLING * width, 3), BACKGROUND, np.uint8)
         light = np.clip(0.55 + 0.45 * skin.normals @ view[2], 0.35, 1.0)[:, None]
@@ -438,12 +415,7 @@ class Video:
         return image
 
     def _bounds(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Compute the region that contains the skin and nearby shapes that move, at the sampled times.
-
-        Returns:
-            The lower and the upper corner of the region, each (3,) [m], and the largest `reach` of the skin
-            at any of the sampled times (2,) [m].
-        """
+        """Compute the region that contains the skin and nearby shapes that move, at the sampled times."""
         state, shapes = _State(self._recording, []), Spheres(self._recording.markers)
         lows, highs, reaches, centers = [], [], [], []
         for stamp in self.stamps[:: max(1, len(self.stamps) // SAMPLES)].tolist():
@@ -457,19 +429,12 @@ class Video:
         moving = np.array([frame in state.poses and frame not in static for frame in shapes.frames], bool)
         moving &= np.linalg.norm(np.ptp(centers, axis=0), axis=1) > MIN_MOTION
         low, high = around(
-            np.min(lows, axis=0),
-            np.max(highs, axis=0),
-            np.stack(centers)[:, moving],
-            shapes.radii[moving],
+            np.min(lows, axis=0), np.max(highs, axis=0), np.stack(centers)[:, moving], shapes.radii[moving]
         )
         return low, high, np.maximum(np.max(reaches, axis=0), 1e-3)
 
     def _arrow_scale(self, radius: float) -> float:
-        """Return an arrow scale [m/N] that suits most contacts: 1, 2 or 5 times a power of ten.
-
-        Args:
-            radius: Radius of the visible region [m].
-        """
+        """Return an arrow scale [m/N] that suits most contacts: 1, 2 or 5 times a power of ten."""
         forces = self._recording.contacts.magnitudes
         forces = forces[forces > 0]
         wanted = LENGTH * radius / np.median(forces) if forces.size else 0.01
@@ -477,12 +442,7 @@ class Video:
         return float(max(step * decade for step in (1.0, 2.0, 5.0) if step * decade <= wanted * 1.001))
 
     def _arrows(self, contacts: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Return the arrows of the normal force and the friction of all contacts.
-
-        Returns:
-            ends: Start and end point of each of the k arrows in the world (k, 2, 3) [m].
-            kinds: Index of each arrow's color in ARROW_COLORS (k,).
-        """
+        """Return the arrows of the normal force and the friction of all contacts."""
         if contacts is None or not len(contacts):
             return np.zeros((0, 2, 3)), np.zeros(0, int)
         normal, first, second = np.moveaxis(np.asarray(contacts.contact_force)[:, :, None], 1, 0)

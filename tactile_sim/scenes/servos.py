@@ -49,12 +49,7 @@ class DefaultGains:
         self._inertias = full.diagonal()
 
     def __call__(self, joint: int, limit: float) -> tuple[float, float]:
-        """Return kp [N m/rad or N/m] and kd [N m s/rad or N s/m] for a position servo.
-
-        Args:
-            joint: Id of a hinge or slide joint.
-            limit: Effort limit of the joint [N m or N]; may be infinite.
-        """
+        """Return kp [N m/rad or N/m] and kd [N m s/rad or N s/m] for a position servo."""
         model = self._model
         weight, inertia = self._load(joint)
         for equality, leader in followed_equalities(model).items():

@@ -294,9 +294,7 @@ def _expanded(path: Path, text: str, options: UrdfOptions) -> ElementTree.Elemen
     if not is_xacro(robot):
         return robot
     expanded = expand_xacro(
-        path,
-        options.xacro_arguments,
-        lambda package: share.package_folder(package, options.package_paths),
+        path, options.xacro_arguments, lambda package: share.package_folder(package, options.package_paths)
     )
     return _parsed(path, expanded)
 

@@ -47,12 +47,6 @@ def repair_elements(robot: ElementTree.Element) -> list[str]:
     - Invalid couplings are removed, see `resolve_mimics`.
 
     If a joint has only one position limit, the other one is 0, as the URDF specification says.
-
-    Returns:
-        One line for each repair, with the element, its value and the repair.
-
-    Raises:
-        ValueError: An attribute is not a number or out of range, or has too few numbers.
     """
     repairs = []
     for owner in (*robot.findall("link"), *robot.findall("joint")):
@@ -230,14 +224,6 @@ def repair_inertias(robot: ElementTree.Element, floating_base: bool = False) -> 
     - A principal moment that is not positive becomes `LEAST_RATIO` times the largest one. If none is
       positive, all become those of a sphere with the radius of gyration `LEAST_RADIUS`.
     - If the largest principal moment exceeds the sum of the two smaller ones, the smaller ones are increased.
-
-    Args:
-        robot: The URDF.
-        floating_base: Whether the root link moves, too.
-
-    Returns:
-        One line for each repair, with the link, its values and the repair. Changes to massless links
-        that need no mass are not listed.
     """
     links = {name: link for link in robot.findall("link") if (name := link.get("name")) is not None}
     inertials = {name: link.find("inertial") for name, link in links.items()}
@@ -290,12 +276,7 @@ def _repair_link(name: str, link: ElementTree.Element) -> Iterator[str]:
 
 
 def _repaired_moments(moments: np.ndarray, mass: float) -> tuple[np.ndarray, list[str]]:
-    """Return valid principal moments, and a description of each fault in ``moments``.
-
-    Args:
-        moments: (3,) principal moments in ascending order [kg m²].
-        mass: Mass of the link [kg].
-    """
+    """Return valid principal moments, and a description of each fault in ``moments``."""
     repaired, reasons = moments.copy(), []
     greatest = float(moments[2])
     if greatest < _LEAST_MOMENT:
