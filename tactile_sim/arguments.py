@@ -5,12 +5,13 @@ Most functions return the converted argument, or raise an error that names the a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from tactile_sim.errors import CommandError, TactileSimError, suggest
+from tactile_sim.schema import Check, Flag, Integer
 
 LARGEST = 1e10
 """Exclusive upper limit of valid magnitudes. MuJoCo treats states with larger ones as unstable (mjMAXVAL)."""
@@ -38,12 +39,7 @@ def whole(
     """Return ``value`` as an integer from ``least`` to ``most``."""
     if type(value) is int and least <= value <= most:
         return value
-    if not is_whole(value) or not least <= value <= most:
-        too_large = is_whole(value) and value > most
-        unlimited = most == MOST and not too_large
-        bounds = f"an integer >= {least}" if unlimited else f"an integer from {least} to {most}"
-        raise error(f"{name}: must be {bounds}, got {value!r}")
-    return int(value)
+    return valid(name, value, Integer(least, most), error)
 
 
 def indices(name: str, value: Any, count: int) -> list[int]:
@@ -54,9 +50,7 @@ def indices(name: str, value: Any, count: int) -> list[int]:
     return [int(entry) for entry in value]
 
 
-def valid(
-    name: str, value: Any, check: Callable[[Any], Any], error: type[TactileSimError] = CommandError
-) -> Any:
+def valid(name: str, value: Any, check: Check, error: type[TactileSimError] = CommandError) -> Any:
     """Validate ``value`` with a check from `tactile_sim.schema`, and return the converted value."""
     try:
         return check(value)
@@ -178,9 +172,7 @@ def positions(name: str, value: Any) -> np.ndarray:
 
 def switch(name: str, value: Any) -> bool:
     """Return ``value`` as a boolean."""
-    if not isinstance(value, bool | np.bool_):
-        raise CommandError(f"{name}: must be True or False, got {value!r}")
-    return bool(value)
+    return valid(name, bool(value) if isinstance(value, np.bool_) else value, Flag())
 
 
 def known(what: str, name: Any, names: Collection[str], error: type[TactileSimError] = CommandError) -> str:

@@ -7,10 +7,10 @@ an invalid value, it raises a ValueError with the requirement, the value and the
 from __future__ import annotations
 
 import math
-import numbers
 from array import array
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import MISSING, Field, dataclass, field, fields, is_dataclass
+from numbers import Integral, Real
 from typing import Any
 
 from tactile_sim.errors import suggest
@@ -25,8 +25,8 @@ def shown(value: Any) -> str:
         return "null"
     kinds: list[tuple[type, str]] = [
         (bool, "a boolean"),
-        (numbers.Integral, "an integer"),
-        (numbers.Real, "a number"),
+        (Integral, "an integer"),
+        (Real, "a number"),
         (str, "text"),
         (dict, "a mapping"),
         (list | tuple, "a list"),  # type: ignore[list-item]
@@ -73,7 +73,7 @@ class Number:
     usual: tuple[float, float] = (0.0, math.inf)
 
     def __call__(self, value: Any) -> float:
-        if isinstance(value, bool) or not isinstance(value, numbers.Real):
+        if isinstance(value, bool) or not isinstance(value, Real):
             raise ValueError(f"must be {self}, got {shown(value)}")
         try:
             number = float(value)
@@ -109,7 +109,7 @@ class Integer:
         return f"an integer from {self.least} to {self.most}"
 
     def __call__(self, value: Any) -> int:
-        if isinstance(value, bool) or not isinstance(value, numbers.Integral):
+        if isinstance(value, bool) or not isinstance(value, Integral):
             raise ValueError(f"must be {self}, got {shown(value)}")
         if not self.least <= int(value) <= self.most:
             raise ValueError(f"must be {self}, got {value}")
@@ -172,7 +172,7 @@ class Integers:
         # rclpy gives an array.
         listed = isinstance(value, list | tuple | array)
         if not listed or not all(
-            isinstance(entry, numbers.Integral) and not isinstance(entry, bool) for entry in value
+            isinstance(entry, Integral) and not isinstance(entry, bool) for entry in value
         ):
             raise ValueError(f"must be a list of integers, such as [0, 7], got {shown(value)}")
         if any(entry < self.least for entry in value):
