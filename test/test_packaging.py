@@ -133,7 +133,7 @@ import importlib, pkgutil, sys, tactile_sim
 def walk(package):
     for module in pkgutil.iter_modules(package.__path__, package.__name__ + "."):
         own = module.name.removeprefix("tactile_sim.")
-        if own in ("ros", "learning", "batch.warp_backend", "batch.mjlab"):
+        if own in ("ros", "learning", "batch.warp", "batch.mjlab"):
             continue  # need ROS, gymnasium, MuJoCo Warp, mjlab
         if not module.name.endswith("__main__"):
             imported = importlib.import_module(module.name)

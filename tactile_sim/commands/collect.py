@@ -13,7 +13,7 @@ from tactile_sim.errors import CommandError
 from tactile_sim.text import counted
 
 if TYPE_CHECKING:
-    from tactile_sim.collect import Recipe
+    from tactile_sim.learning.episodes import Recipe
 
 COLLECT_DETAILS = """\
 The ranges of the configuration are drawn for each episode. To continue after an interruption, repeat the
@@ -73,7 +73,7 @@ def _add_number(parser: argparse.ArgumentParser, name: str, default: int | None,
 
 def _make_recipe(args: argparse.Namespace) -> Recipe:
     """Create a recipe from the options added by `add_recipe`."""
-    from tactile_sim.collect import Recipe
+    from tactile_sim.learning.episodes import Recipe
 
     if args.substeps is not None and args.substeps < 1:
         raise CommandError(f"--substeps: must be >= 1, got {args.substeps}")
@@ -85,7 +85,7 @@ def _make_recipe(args: argparse.Namespace) -> Recipe:
 
 def _collect(args: argparse.Namespace) -> int:
     """Collect the missing episodes of a dataset, print a summary and the throughput, and return 0."""
-    from tactile_sim.collect import Collection, collect
+    from tactile_sim.learning.dataset import Collection, collect
     from tactile_sim.progress import progress
 
     collection = Collection(_make_recipe(args), args.episodes, args.out, args.envs, args.seed, args.format)
@@ -139,8 +139,7 @@ def add_sweep(subparsers: argparse._SubParsersAction) -> None:
 
 def _sweep(args: argparse.Namespace) -> int:
     """Run the missing points of the grid, write the table and return 0."""
-    from tactile_sim.collect import Sweep, sweep
-    from tactile_sim.collect.axes import make_axes
+    from tactile_sim.learning.sweep import Sweep, make_axes, sweep
     from tactile_sim.progress import progress
 
     axes = make_axes(args.config, args.over)

@@ -10,14 +10,13 @@ import mujoco
 import numpy as np
 from scipy.spatial import cKDTree
 
-from tactile_sim.feelers.geom_feelers import in_body
-from tactile_sim.feelers.image import image
+from tactile_sim.feelers import image
 from tactile_sim.figures import colors
 from tactile_sim.figures.colors import taxel_scale
+from tactile_sim.geometry.maps import can_have_map, in_body, own_map
 from tactile_sim.names import topic_token
 from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.skin import Skin
-from tactile_sim.uv.maps import can_have_map, own_map
 
 BACKGROUND = 56
 """Gray level of pixels outside the UV map. It differs from black, the color of readings without contact."""

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from support.feeler_meshes import scene
 
-from tactile_sim.feelers.image import image
+from tactile_sim.feelers import image
 from tactile_sim.feelers.placement import place
 from tactile_sim.figures.colors import colors
 from tactile_sim.figures.images import BACKGROUND, SkinImage, mappable

@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tactile_sim.feelers.image import image
-from tactile_sim.feelers.placed import Placed
+from tactile_sim.feelers import Placed, image
 from tactile_sim.figures.images import SkinImage, mappable
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.content import ImageInfo
