@@ -28,6 +28,7 @@ COMMANDS = {
 """Module of `tactile_sim.commands` that defines each subcommand."""
 COMPLETION = "_ARGCOMPLETE"
 """Environment variable that the shell sets to request completions."""
+REMEDY = "this command needs the extra full: python -m pip install 'tactile_sim[full]'"
 EXAMPLES = """\
 CONFIG is the path of a YAML file or the name of a shipped configuration:
 {names}.
@@ -60,6 +61,11 @@ def main(argv: Sequence[str] | None = None) -> int:
     except TactileSimError as error:
         for line in str(error).splitlines():
             print(f"tactile_sim: error: {line}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("tactile_sim"):
+            raise
+        print(f"tactile_sim: error: the package {error.name} is not installed; {REMEDY}", file=sys.stderr)
         return 2
     except signals.Stopped as stopped:
         return stopped.exit_code
