@@ -14,7 +14,7 @@ from tactile_sim.config.settings import (
     PadSettings,
     RobotSettings,
 )
-from tactile_sim.registry import ENGINES
+from tactile_sim.engines.registry import ENGINES
 from tactile_sim.scenes.contact_sensors import FIELDS, REDUCTIONS
 from tactile_sim.signal_chain import STAGES
 from tactile_sim.signal_chain.stage import Stage

@@ -21,7 +21,7 @@ from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 from tactile_sim.srv import Reset, SetBodyState, Step
 
-from tactile_sim.child import Child
+from tactile_sim.common.processes import Child
 from tactile_sim.ros.definitions import message_class
 from tactile_sim.wire.sources import of_class
 from tactile_sim.wire.stamps import counts_before_stamp, stamp_of

@@ -9,7 +9,7 @@ from threading import Condition, Thread
 from typing import Any, NamedTuple
 
 from tactile_sim.bag.writer import BagWriter
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
 
 MAX_WAITING = 64 << 20
 """Total size of queued messages at which `BackgroundWriter.write` waits for the disk [bytes]."""

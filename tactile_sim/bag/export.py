@@ -17,7 +17,7 @@ from tactile_sim.bag.mcap_file import Progress
 from tactile_sim.bag.messages import Selection, unique_names
 from tactile_sim.bag.reader import Topic, read
 from tactile_sim.bag.units import unit_of
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
 from tactile_sim.wire.records import Columns
 
 TOGETHER = 128 << 20

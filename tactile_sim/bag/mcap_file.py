@@ -22,7 +22,7 @@ from mcap.records import Channel, Chunk, Metadata, Schema
 from mcap.stream_reader import get_chunk_data_stream
 
 from tactile_sim.bag.chunk_recovery import CHUNK_HEAD, chunk_size, last_place, next_chunk
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
 
 MAGIC = b"\x89MCAP0\r\n"
 HEAD = struct.Struct("<BQ")

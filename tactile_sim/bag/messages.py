@@ -12,7 +12,7 @@ from tactile_sim.bag.mcap_file import McapScan, Progress
 from tactile_sim.bag.mcap_file import Message as Stored
 from tactile_sim.bag.metadata import files_of
 from tactile_sim.bag.optional_deps import require
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
 from tactile_sim.wire.decode import decoder
 from tactile_sim.wire.records import Record, is_row
 from tactile_sim.wire.sources import of_definition

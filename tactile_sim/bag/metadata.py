@@ -13,8 +13,8 @@ from typing import Any
 import yaml
 
 from tactile_sim.bag import bounded_yaml
-from tactile_sim.errors import BagError
-from tactile_sim.files import MB, read_file
+from tactile_sim.common.errors import BagError
+from tactile_sim.common.files import MB, read_file
 
 FILE = "metadata.yaml"
 _KEY = "rosbag2_bagfile_information"

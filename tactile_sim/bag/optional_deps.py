@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
 
 
 def require(what: str, module: str, name: str, package: str) -> None:

@@ -22,7 +22,7 @@ from tactile_sim.bag.messages import Message, Messages, Selection, require_rows,
 from tactile_sim.bag.optional_deps import require
 from tactile_sim.bag.reader import rows_of
 from tactile_sim.bag.units import unit_of
-from tactile_sim.errors import BagError, suggest
+from tactile_sim.common.errors import BagError, suggest
 from tactile_sim.wire.records import Columns, Record
 
 BATCH = 128

@@ -14,7 +14,7 @@ import numpy as np
 from tactile_sim.bag.known_types import ROWS
 from tactile_sim.bag.mcap_file import Progress
 from tactile_sim.bag.messages import Messages, Selection, require_rows
-from tactile_sim.errors import BagError, suggest
+from tactile_sim.common.errors import BagError, suggest
 from tactile_sim.wire.records import Columns, Record
 
 _OWN = ("message_type", "stamps", "log_times")

@@ -12,7 +12,7 @@ from typing import Any
 from tactile_sim.bag import bounded_yaml, metadata
 from tactile_sim.bag.mcap_file import NO_SCHEMA, McapScan, Progress
 from tactile_sim.bag.mcap_writer import McapWriter
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import pickle
 import signal
 import sys
 
-from tactile_sim.child import prepare
+from tactile_sim.common.processes import prepare
 
 if __name__ == "__main__":
     prepare()  # before the slow imports
@@ -15,7 +15,7 @@ if __name__ == "__main__":
 from tactile_sim.cameras.camera import Camera
 from tactile_sim.cameras.process import SharedImage
 from tactile_sim.cameras.renderer import Renderer, RenderingError
-from tactile_sim.connection import Connection
+from tactile_sim.common.processes import Connection
 
 
 def render(renderer: Renderer, camera: Camera, shared: SharedImage) -> None:

@@ -15,12 +15,11 @@ from typing import Any, NamedTuple, Self
 import mujoco
 import numpy as np
 
-from tactile_sim import signals
 from tactile_sim.cameras.camera import Camera
 from tactile_sim.cameras.renderer import RenderingError, State
-from tactile_sim.child import Child
-from tactile_sim.connection import Connection, pickled
-from tactile_sim.signals import Stopped
+from tactile_sim.common import signals
+from tactile_sim.common.processes import Child, Connection, pickled
+from tactile_sim.common.signals import Stopped
 
 _LOG = logging.getLogger("tactile_sim.cameras")
 START_TIMEOUT = 180.0
@@ -99,7 +98,7 @@ class CameraProcess:
 
         Raises:
             RenderingError: This machine does not support offscreen rendering with OpenGL.
-            Stopped: A signal was received before the process had started (see `tactile_sim.signals`).
+            Stopped: A signal was received before the process had started (see `tactile_sim.common.signals`).
         """
         self.on_lost: Callable[[str], None] = lambda reason: None
         self.skipped: Counter[str] = Counter()

@@ -1,18 +1,28 @@
-"""The subcommands of ``tactile_sim``, and what they share: parsers, types of options and the console.
+"""The command ``tactile_sim``: entry point, parsers, types of options and the console.
 
-For each subcommand NAME, a module defines ``add_NAME(subparsers)``.
+For each subcommand NAME, the module in `COMMANDS` defines ``add_NAME(subparsers)``.
 """
 
 from __future__ import annotations
 
 import argparse
+import logging
 import math
+import os
+import signal
 import sys
-from collections.abc import Callable
+import textwrap
+import warnings
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from tactile_sim import share
-from tactile_sim.errors import readable
+from tactile_sim import CommandError, TactileSimError, __version__
+from tactile_sim.common import signals
+from tactile_sim.common.errors import readable, suggest
+from tactile_sim.common.files import shipped_names
+from tactile_sim.common.processes import prepare, require_mujoco, split_ros_arguments
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -83,7 +93,7 @@ def complete_config(prefix: str, **_: Any) -> list[str]:
     """Return candidates for completing a prefix: names of shipped configurations, and YAML files."""
     from argcomplete.completers import FilesCompleter  # only the shell's completion needs it
 
-    return [*share.names("config"), *FilesCompleter(["yaml", "yml"])(prefix)]
+    return [*shipped_names("config"), *FilesCompleter(["yaml", "yml"])(prefix)]
 
 
 def new_console(**options: Any) -> Console:
@@ -143,3 +153,128 @@ def _number(text: str) -> float:
         return float(text)
     except ValueError:
         return math.nan
+
+
+COMMANDS = {
+    "run": "run", "hardware": "run", "demo": "demo", "view": "view", "info": "info", "check": "info",
+    "export": "info", "presets": "info", "record": "run", "bag": "bag", "plot": "plot", "fit": "fit",
+    "protocol": "fit", "collect": "collect", "sweep": "collect", "bench": "bench",
+}  # fmt: skip
+"""Module of `tactile_sim.commands` that defines each subcommand."""
+COMPLETION = "_ARGCOMPLETE"
+"""Environment variable that the shell sets to request completions."""
+REMEDY = "this command needs the extra full: python -m pip install 'tactile_sim[full]'"
+EXAMPLES = """\
+CONFIG is the path of a YAML file or the name of a shipped configuration:
+{names}.
+
+  tactile_sim demo touch_cube          show the forces on a rolling cube in the terminal
+  tactile_sim view hand                show a simulation in the browser, without ROS (also plays bags)
+  tactile_sim info infant              list bodies, taxels, joints and sensors of a scene
+  tactile_sim run my_robot.yaml        run the ROS 2 node
+"""
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one subcommand."""
+    if argv is None:
+        prepare()
+    if argv is None and signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        # Let Ctrl-C end the process immediately, because libraries may swallow or replace a
+        # KeyboardInterrupt during import. Commands that must clean up use a StopRequest.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+    try:
+        if sys.stdout is None:  # the next file opened would get its descriptor and receive printed text
+            raise CommandError("standard output is closed; redirect it to /dev/null to discard it")
+        with warnings.catch_warnings():
+            warnings.showwarning = _print_warning
+            if logging.lastResort:  # the handler of loggers without one
+                logging.lastResort.setFormatter(_LogFormatter())
+            code = _run(sys.argv[1:] if argv is None else argv)
+        sys.stdout.flush()
+        return code
+    except TactileSimError as error:
+        for line in str(error).splitlines():
+            print(f"tactile_sim: error: {line}", file=sys.stderr)
+        return 2
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("tactile_sim"):
+            raise
+        print(f"tactile_sim: error: the package {error.name} is not installed; {REMEDY}", file=sys.stderr)
+        return 2
+    except signals.Stopped as stopped:
+        return stopped.exit_code
+    except KeyboardInterrupt:
+        return 130
+    except OSError as error:
+        if not _output_fails():
+            raise
+        # Prevent the interpreter from flushing the broken output at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        if isinstance(error, BrokenPipeError):  # the reader has exited, as `| head` does
+            return 0
+        reason = f"cannot write to standard output: {error.strerror}"
+        with suppress(OSError):  # standard error may be closed, too
+            print(f"tactile_sim: error: {reason}", file=sys.stderr)
+        return 2
+
+
+def _run(argv: Sequence[str]) -> int:
+    """Parse the arguments and run the subcommand without importing the modules of other subcommands."""
+    arguments, ros_arguments = split_ros_arguments(argv)
+    names = arguments[:1] if arguments[:1] and arguments[0] in COMMANDS else list(COMMANDS)
+    if os.environ.get("MUJOCO_GL"):
+        require_mujoco()
+    parser = _parser(names)
+    if COMPLETION in os.environ:
+        import argcomplete
+
+        argcomplete.autocomplete(parser)
+    if not argv:
+        parser.print_help()
+        return 0
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in COMMANDS:
+        parser.error(f"unknown command {arguments[0]!r}{suggest(arguments[0], COMMANDS)}")
+    args = parser.parse_args(arguments)
+    if ros_arguments:
+        if not hasattr(args, "ros_args"):
+            parser.error(f"--ros-args: not supported by {args.command}, which is not a ROS node")
+        args.ros_args = ros_arguments
+    return int(args.main(args))
+
+
+class _LogFormatter(logging.Formatter):
+    """Formats a log record in the same way as errors and warnings of this command."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        return f"tactile_sim: {record.levelname.lower()}: {readable(record.getMessage())}"
+
+
+def _print_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    """Print a warning from a library on one line, without the source line."""
+    print(f"tactile_sim: warning: {readable(' '.join(str(message).split()))}", file=sys.stderr)
+
+
+def _output_fails() -> bool:
+    """Return whether writing an empty line to standard output fails."""
+    try:
+        print(flush=True)
+    except OSError:
+        return True
+    return False
+
+
+def _parser(names: Sequence[str]) -> argparse.ArgumentParser:
+    parser = Parser(
+        prog="tactile_sim",
+        description="Simulated tactile skins for any MuJoCo model, with or without ROS 2.",
+        epilog=EXAMPLES.format(names=textwrap.fill(", ".join(shipped_names("config")), 100)),
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--version", action="version", version=f"tactile_sim {__version__}")
+    subparsers = parser.add_subparsers(
+        dest="command", required=True, metavar="COMMAND", title="commands", parser_class=Parser
+    )
+    for name in names:
+        getattr(import_module(f"tactile_sim.commands.{COMMANDS[name]}"), f"add_{name}")(subparsers)
+    return parser

@@ -7,10 +7,10 @@ import textwrap
 from itertools import groupby
 from pathlib import Path
 
-from tactile_sim import signals
 from tactile_sim.commands import new_console, new_parser
-from tactile_sim.errors import CommandError
-from tactile_sim.text import counted
+from tactile_sim.common import signals
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.text import counted
 
 
 def add_bag(subparsers: argparse._SubParsersAction) -> None:
@@ -62,8 +62,8 @@ def _info(args: argparse.Namespace) -> int:
     from rich.table import Table
 
     from tactile_sim.bag.contents import contents
+    from tactile_sim.common.text import progress
     from tactile_sim.figures.messages import robots
-    from tactile_sim.progress import progress
 
     with progress("reading") as update:
         found = contents(args.bag, update)
@@ -137,7 +137,7 @@ def _per_body(what: str, counts: dict[str, int], on: str = "body") -> str:
 
 def _repair(args: argparse.Namespace) -> int:
     from tactile_sim.bag.repair import repair
-    from tactile_sim.progress import progress
+    from tactile_sim.common.text import progress
 
     with progress("reading") as update, signals.raising():
         done = repair(args.bag, update)
@@ -175,7 +175,7 @@ def _export(args: argparse.Namespace) -> int:
 
 def _export_npz(args: argparse.Namespace, out: Path) -> str | None:
     from tactile_sim.bag.export import export
-    from tactile_sim.progress import progress
+    from tactile_sim.common.text import progress
 
     with progress("exporting") as update:
         done = export(args.bag, out, args.topics or None, update)
@@ -185,7 +185,7 @@ def _export_npz(args: argparse.Namespace, out: Path) -> str | None:
 
 def _export_parquet(args: argparse.Namespace, out: Path) -> str | None:
     from tactile_sim.bag.parquet import export, require_pyarrow
-    from tactile_sim.progress import progress
+    from tactile_sim.common.text import progress
 
     require_pyarrow()
     with progress("exporting") as update:
@@ -196,8 +196,8 @@ def _export_parquet(args: argparse.Namespace, out: Path) -> str | None:
 
 def _export_lerobot(args: argparse.Namespace, out: Path) -> str | None:
     from tactile_sim.bag.parquet import require_pyarrow
+    from tactile_sim.common.text import progress
     from tactile_sim.learning.from_bags import export_bags
-    from tactile_sim.progress import progress
 
     if args.rate is not None and not 1 <= args.rate <= _MOST_RATE:
         raise CommandError(

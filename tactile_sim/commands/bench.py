@@ -9,7 +9,7 @@ from pathlib import Path
 
 import tactile_sim
 from tactile_sim.commands import new_parser
-from tactile_sim.errors import CommandError, suggest
+from tactile_sim.common.errors import CommandError, suggest
 
 
 def add_bench(subparsers: argparse._SubParsersAction) -> None:

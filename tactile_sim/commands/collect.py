@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tactile_sim.commands import add_config, new_parser
-from tactile_sim.errors import CommandError
-from tactile_sim.text import counted
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.text import counted
 
 if TYPE_CHECKING:
     from tactile_sim.learning.episodes import Recipe
@@ -85,8 +85,8 @@ def _make_recipe(args: argparse.Namespace) -> Recipe:
 
 def _collect(args: argparse.Namespace) -> int:
     """Collect the missing episodes of a dataset, print a summary and the throughput, and return 0."""
+    from tactile_sim.common.text import progress
     from tactile_sim.learning.dataset import Collection, collect
-    from tactile_sim.progress import progress
 
     collection = Collection(_make_recipe(args), args.episodes, args.out, args.envs, args.seed, args.format)
     with progress("collecting") as update:
@@ -139,8 +139,8 @@ def add_sweep(subparsers: argparse._SubParsersAction) -> None:
 
 def _sweep(args: argparse.Namespace) -> int:
     """Run the missing points of the grid, write the table and return 0."""
+    from tactile_sim.common.text import progress
     from tactile_sim.learning.sweep import Sweep, make_axes, sweep
-    from tactile_sim.progress import progress
 
     axes = make_axes(args.config, args.over)
     work = Sweep(_make_recipe(args), axes, args.metric, args.out, args.episodes, args.seed)

@@ -18,15 +18,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING
 
-from tactile_sim import share
-from tactile_sim.child import Child
 from tactile_sim.commands import add_config, new_parser, positive
-from tactile_sim.environment import require_ros
-from tactile_sim.errors import ConfigError
-from tactile_sim.signals import StopRequest
+from tactile_sim.common.errors import ConfigError
+from tactile_sim.common.files import similar_file
+from tactile_sim.common.processes import Child, require_ros
+from tactile_sim.common.signals import StopRequest
 
 if TYPE_CHECKING:
-    from tactile_sim.live_table import View
+    from tactile_sim.ros.live_table import View
     from tactile_sim.ros.monitor import Monitor
 
 STDIN = 0
@@ -111,14 +110,14 @@ def _demo(args: argparse.Namespace) -> int:
     from tactile_sim import config
     from tactile_sim.config import WebSettings
     from tactile_sim.figures.colors import full_scale, weights
-    from tactile_sim.live_table import View
+    from tactile_sim.ros.live_table import View
 
     settings = config.load(args.config)
     if args.controller and not args.controller.endswith(".py"):
         raise ConfigError(f"--controller: must be a Python program (.py), got {args.controller!r}")
     if args.controller and not Path(args.controller).is_file():
         raise ConfigError(
-            f"--controller: no such file: {args.controller}{share.similar_file(Path(args.controller))}"
+            f"--controller: no such file: {args.controller}{similar_file(Path(args.controller))}"
         )
     _, model = config.configured_scene(settings)
     require_ros("tactile_sim demo")
@@ -250,7 +249,7 @@ def _display(view: View) -> Iterator[Callable[[Monitor, bool], None]]:
 
             yield draw
         return
-    from tactile_sim.live_table import STARTING
+    from tactile_sim.ros.live_table import STARTING
 
     due = math.inf
     print(f"{view.title}: {STARTING}", flush=True)

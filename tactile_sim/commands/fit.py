@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 from tactile_sim.commands import add_config, new_parser, positive
-from tactile_sim.errors import CommandError
-from tactile_sim.text import counted
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.text import counted
 
 FIT_DETAILS = """\
 A CSV file has the columns time [s], reading_0, reading_1, ... and the reference: force [N] and taxel (or
@@ -89,7 +89,7 @@ def _fit(args: argparse.Namespace) -> int:
 
     from tactile_sim import config
     from tactile_sim.bag.atomic_write import fresh, refuse_existing
-    from tactile_sim.errors import CommandError, suggest
+    from tactile_sim.common.errors import CommandError, suggest
     from tactile_sim.fit import FitPad, Indenter, Recording, diagnosis, fit, output
     from tactile_sim.fit.impact import Drop, fit_impact, read_impact
     from tactile_sim.fit.model import STAGES, Estimate

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tactile_sim.commands import add_config, new_console, new_parser
-from tactile_sim.errors import CommandError, TactileSimError
-from tactile_sim.text import counted, shortened
+from tactile_sim.common.errors import CommandError, TactileSimError
+from tactile_sim.common.text import counted, shortened
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

@@ -11,11 +11,11 @@ from ctypes.util import find_library
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tactile_sim import signals
 from tactile_sim.commands import between, new_parser, seconds
-from tactile_sim.environment import require_mujoco
-from tactile_sim.errors import BagError
-from tactile_sim.text import counted
+from tactile_sim.common import signals
+from tactile_sim.common.errors import BagError
+from tactile_sim.common.processes import require_mujoco
+from tactile_sim.common.text import counted
 
 if TYPE_CHECKING:
     from tactile_sim.figures.messages import Robot, Span
@@ -131,9 +131,9 @@ def _plot(args: argparse.Namespace) -> int:
         require_mujoco()
     from tactile_sim.bag.atomic_write import refuse_bag, refuse_existing
     from tactile_sim.bag.contents import contents
+    from tactile_sim.common.text import progress, use_lines
     from tactile_sim.figures.messages import Span, choose
     from tactile_sim.figures.video import require_video
-    from tactile_sim.progress import progress, use_lines
 
     if args.progress:
         use_lines()
@@ -171,12 +171,12 @@ def _plot(args: argparse.Namespace) -> int:
 
 def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     from tactile_sim.bag.atomic_write import beside, fresh, fresh_folder, refuse_existing
+    from tactile_sim.common.text import progress
     from tactile_sim.figures import style
     from tactile_sim.figures.colors import THEMES
     from tactile_sim.figures.plots import FIGURES as DRAW
     from tactile_sim.figures.plots import MissingTopics
     from tactile_sim.figures.recording import Recording
-    from tactile_sim.progress import progress
 
     folder = args.out or beside(args.bag, "_plots")
     files = {name: folder / f"{name}.{args.format}" for name in args.figures or FIGURES}
@@ -205,9 +205,9 @@ def _draw(args: argparse.Namespace, robot: Robot, span: Span) -> None:
 
 def _render(args: argparse.Namespace, robot: Robot, span: Span) -> None:
     from tactile_sim.bag.atomic_write import fresh
+    from tactile_sim.common.text import progress
     from tactile_sim.figures.recording import Recording
     from tactile_sim.figures.video import HEIGHT, WIDTH, Video, video
-    from tactile_sim.progress import progress
 
     with progress("reading") as update:
         recording = Recording(args.bag, robot, span, update)
@@ -226,7 +226,7 @@ def _render(args: argparse.Namespace, robot: Robot, span: Span) -> None:
 
 def _write_replay(args: argparse.Namespace, robot: Robot) -> None:
     from tactile_sim.bag.atomic_write import fresh, fresh_folder
-    from tactile_sim.progress import progress
+    from tactile_sim.common.text import progress
     from tactile_sim.view.replay.bag_replay import write_bag_replay
 
     with fresh_folder(args.html.parent), progress("recording") as update, fresh(args.html) as path:
@@ -240,9 +240,9 @@ def _write_replay(args: argparse.Namespace, robot: Robot) -> None:
 
 
 def _write_frames(args: argparse.Namespace, robot: Robot, span: Span) -> None:
-    from tactile_sim.errors import suggest
+    from tactile_sim.common.errors import suggest
+    from tactile_sim.common.text import progress
     from tactile_sim.figures.video import body_of, write_frames
-    from tactile_sim.progress import progress
 
     bodies = sorted(map(body_of, robot.images))
     for pattern in args.body:

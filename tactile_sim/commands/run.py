@@ -7,9 +7,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 from tactile_sim.commands import add_config, new_parser, positive
-from tactile_sim.environment import require_ros
-from tactile_sim.errors import CommandError
-from tactile_sim.signals import StopRequest
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.processes import require_ros
+from tactile_sim.common.signals import StopRequest
 
 
 def add_run(subparsers: argparse._SubParsersAction) -> None:

@@ -8,7 +8,10 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from tactile_sim import share
+from tactile_sim.common.errors import MOST_ERRORS, ConfigError, ErrorList
+from tactile_sim.common.files import expand_home, find_shipped, shipped_file
+from tactile_sim.common.names import match
+from tactile_sim.common.schema import Key
 from tactile_sim.config import parameter_file
 from tactile_sim.config.elements import resolve_cameras
 from tactile_sim.config.mapping import checked_mapping, from_mapping
@@ -28,9 +31,6 @@ from tactile_sim.config.settings import (
     engine_keys,
 )
 from tactile_sim.config.skin import match_scales, resolve_feelers, resolve_pads, resolve_scales, skin_plan
-from tactile_sim.errors import MOST_ERRORS, ConfigError, ErrorList
-from tactile_sim.patterns import match
-from tactile_sim.schema import Key
 
 __all__ = [
     "KEYS",
@@ -70,14 +70,14 @@ def find(name: str | Path) -> Path:
         raise ConfigError(f"configuration: must be a name such as 'touch_cube' or a path, got {name!r}")
     if not str(name):
         raise ConfigError("the configuration's name is empty; give a shipped name or the path of a YAML file")
-    path = share.expand_home(name)
+    path = expand_home(name)
     if os.path.isfile(path) or path.suffix in (".yaml", ".yml"):
         return path
-    shipped = share.lookup("config", str(name))
+    shipped = shipped_file("config", str(name))
     if shipped is not None:
         return shipped
     looks_like_a_path = len(path.parts) != 1 or os.path.exists(path)
-    return path if looks_like_a_path else share.find("config", str(name))
+    return path if looks_like_a_path else find_shipped("config", str(name))
 
 
 def load(

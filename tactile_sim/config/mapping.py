@@ -14,11 +14,11 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from tactile_sim.common.errors import ConfigError, ErrorList, located
+from tactile_sim.common.schema import Check, Key, check_characters, shown
 from tactile_sim.config.parameter_file import NODE_LEVEL
 from tactile_sim.config.settings import FAULTS, KEYS, RECORDS, TABLES, Settings, engine_keys
-from tactile_sim.errors import ConfigError, ErrorList, located
-from tactile_sim.registry import engine_plugin, has_engine
-from tactile_sim.schema import Check, Key, check_characters, shown
+from tactile_sim.engines.registry import engine_plugin, has_engine
 from tactile_sim.signal_chain.stage import ENABLED
 
 _NULLS = ("null", "Null", "NULL", "~")

@@ -18,10 +18,9 @@ from typing import Any, NoReturn
 
 import yaml
 
-from tactile_sim import share
-from tactile_sim.errors import ConfigError
-from tactile_sim.files import MB, read_file
-from tactile_sim.schema import check_characters
+from tactile_sim.common.errors import ConfigError
+from tactile_sim.common.files import MB, read_file, shipped_file, similar_file
+from tactile_sim.common.schema import check_characters
 
 Value = bool | int | float | str | list[bool] | list[int] | list[float] | list[str]
 
@@ -91,7 +90,7 @@ def _text(path: Path, source: str) -> str:
         return content.decode("utf-8-sig")
     except FileNotFoundError:
         shipped = f"; the shipped configuration has the name {path.stem!r}" if _is_shipped(path) else ""
-        raise ConfigError(f"{source}: no such file{shipped or share.similar_file(path)}") from None
+        raise ConfigError(f"{source}: no such file{shipped or similar_file(path)}") from None
     except IsADirectoryError:
         raise ConfigError(f"{source}: is a folder, not a YAML file") from None
     except UnicodeDecodeError as error:
@@ -102,7 +101,7 @@ def _text(path: Path, source: str) -> str:
 
 
 def _is_shipped(path: Path) -> bool:
-    return len(path.parts) == 1 and share.lookup("config", path.stem) is not None
+    return len(path.parts) == 1 and shipped_file("config", path.stem) is not None
 
 
 def applies(section: str, node: str) -> bool:

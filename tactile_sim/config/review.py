@@ -10,6 +10,9 @@ from typing import Any, NoReturn
 
 import mujoco
 
+from tactile_sim.common.errors import ErrorList, TactileSimError
+from tactile_sim.common.names import Names, match
+from tactile_sim.common.schema import implausible
 from tactile_sim.config.elements import check_joints, check_keyframes, check_pad_names, resolve_cameras
 from tactile_sim.config.scene import configured_scene
 from tactile_sim.config.settings import KEYS, RECORDS, TABLES, Settings
@@ -20,11 +23,7 @@ from tactile_sim.config.skin import (
     resolve_scales,
     resolve_states,
 )
-from tactile_sim.errors import ErrorList, TactileSimError
-from tactile_sim.names import Names
-from tactile_sim.patterns import match
 from tactile_sim.scenes.drives import SCALAR
-from tactile_sim.schema import implausible
 from tactile_sim.signal_chain.stages import make_stages
 
 _SCENE = ("scene", "engine", "robots", "objects", "ground", "scene_options", "package_paths", "xacro")

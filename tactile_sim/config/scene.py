@@ -12,15 +12,13 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tactile_sim import share
-from tactile_sim.addresses import of_address
+from tactile_sim.common.errors import ConfigError, EngineError, ErrorList, SceneError, TactileSimError
+from tactile_sim.common.files import of_address, similar_file
+from tactile_sim.common.names import Names
 from tactile_sim.config.settings import Settings
-from tactile_sim.errors import ConfigError, EngineError, ErrorList, SceneError, TactileSimError
-from tactile_sim.mujoco_log import without_prefix_warning
-from tactile_sim.names import Names
-from tactile_sim.registry import engine_plugin
+from tactile_sim.engines.registry import engine_plugin
 from tactile_sim.scenes.contact_sensors import ALL_BITS
-from tactile_sim.scenes.faults import ERRORS, reason_of, refusal, without_qhull_report
+from tactile_sim.scenes.faults import ERRORS, reason_of, refusal, without_prefix_warning, without_qhull_report
 from tactile_sim.scenes.loading import compiled, find_scene, huge_mesh, is_urdf, load_robot
 from tactile_sim.scenes.meshes import convex_parts, mujoco_mesh, read_mesh
 from tactile_sim.scenes.self_collision import limit_self_collision, overlap_warnings
@@ -235,7 +233,7 @@ def _mesh_path(name: str, settings: Settings, where: str) -> Path:
     if os.path.isdir(path):
         raise SceneError(f"{where}{path} is a folder; name the mesh file in it")
     if not os.path.exists(path):
-        raise SceneError(f"{where}no such file: {path}{share.similar_file(path)}")
+        raise SceneError(f"{where}no such file: {path}{similar_file(path)}")
     return path
 
 

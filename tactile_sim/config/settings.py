@@ -13,10 +13,8 @@ from urllib.parse import urlsplit
 
 import numpy as np
 
-from tactile_sim.errors import ConfigError, suggest
-from tactile_sim.registry import ENGINES, engine_names, engine_plugin, has_engine
-from tactile_sim.scenes.contact_sensors import CONTACT_SENSOR
-from tactile_sim.schema import (
+from tactile_sim.common.errors import ConfigError, suggest
+from tactile_sim.common.schema import (
     DURATION,
     SEED,
     SLOWEST,
@@ -39,6 +37,8 @@ from tactile_sim.schema import (
     records,
     table,
 )
+from tactile_sim.engines.registry import ENGINES, engine_names, engine_plugin, has_engine
+from tactile_sim.scenes.contact_sensors import CONTACT_SENSOR
 from tactile_sim.signal_chain.stage import ENABLED
 from tactile_sim.signal_chain.stages import PARAMETERS
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS

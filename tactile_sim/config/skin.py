@@ -13,15 +13,14 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim import presets, share
-from tactile_sim.addresses import of_address
+from tactile_sim import presets
+from tactile_sim.common.errors import ConfigError, ErrorList, suggest
+from tactile_sim.common.files import of_address, shipped_file
+from tactile_sim.common.frames import to_wxyz
+from tactile_sim.common.names import Names, match, topic_token
+from tactile_sim.common.schema import checks
 from tactile_sim.config.settings import FeelerSettings, PadSettings, Settings
-from tactile_sim.errors import ConfigError, ErrorList, suggest
-from tactile_sim.frames import to_wxyz
-from tactile_sim.names import Names, topic_token
-from tactile_sim.patterns import match
-from tactile_sim.registry import engine_plugin
-from tactile_sim.schema import checks
+from tactile_sim.engines.registry import engine_plugin
 from tactile_sim.signal_chain.stage import ENABLED
 from tactile_sim.skin.limits import check_count, colliding_areas
 from tactile_sim.skin.pads import Layout, PadPlan, Region, grid, read_layout
@@ -41,7 +40,7 @@ def find_file(name: str, base: Path | None, where: str) -> Path:
             return path
         if base is not None and (base / path).is_file():
             return base / path
-        shipped = share.lookup("scenes", name)
+        shipped = shipped_file("scenes", name)
     except OSError as error:
         raise ConfigError(f"{where}: {shown}: {error.strerror}; give the name of a file") from None
     if shipped is not None:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import mujoco
 import numpy as np
 
-from tactile_sim.errors import CommandError
-from tactile_sim.names import Names
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.names import Names
 from tactile_sim.scenes.drives import FIELDS, Input, read_inputs
 
 _TENDON = mujoco.mjtTrn.mjTRN_TENDON

@@ -9,12 +9,12 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import LARGEST, as_array, by_name, described, known, numbers
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.names import Names
+from tactile_sim.common.schema import LARGEST_STATE, as_array, by_name, described, known, numbers
 from tactile_sim.control.actuator_commands import ActuatorCommands
 from tactile_sim.control.drive_table import DriveTable
 from tactile_sim.control.trajectory import JointTrajectory
-from tactile_sim.errors import CommandError
-from tactile_sim.names import Names
 from tactile_sim.scenes.drives import FIELDS, SCALAR, leaders, undriven
 
 
@@ -128,12 +128,12 @@ class CommandChecks:
                     f"joint_commands: {field} has {len(values)} values for {len(command.name)} names; "
                     "it must be empty or as long"
                 )
-            huge = np.abs(values) >= LARGEST
+            huge = np.abs(values) >= LARGEST_STATE
             if huge.any():
                 k = int(np.argmax(huge))
                 raise CommandError(
                     f"joint_commands: {field} of joint {command.name[k]!r}: must be finite and below"
-                    f" {LARGEST:g}, got {values[k]:g}"
+                    f" {LARGEST_STATE:g}, got {values[k]:g}"
                 )
             targets[field] = np.full(len(self._joints), np.nan)
             if len(values):

@@ -8,11 +8,11 @@ from collections.abc import Mapping
 import mujoco
 import numpy as np
 
+from tactile_sim.common.names import Names
 from tactile_sim.control.command_checks import CommandChecks
 from tactile_sim.control.grips import Grips
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines.protocol import EngineArrays
-from tactile_sim.names import Names
 from tactile_sim.scenes.drives import EFFORT, FIELDS, POSITION, VELOCITY
 
 _LOG = logging.getLogger("tactile_sim.control")

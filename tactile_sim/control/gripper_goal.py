@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tactile_sim.arguments import numbers
+from tactile_sim.common.schema import numbers
 from tactile_sim.config.settings import GripperSettings
 from tactile_sim.control.commander import Commander
 from tactile_sim.control.trajectory_goal import Outcome

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from tactile_sim.common.errors import CommandError
 from tactile_sim.control.drive_table import DriveTable
 from tactile_sim.engines.protocol import EngineArrays
-from tactile_sim.errors import CommandError
 from tactile_sim.scenes.drives import POSITION, VELOCITY
 
 

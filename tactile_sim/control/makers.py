@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from tactile_sim.common.errors import CommandError, ConfigError
+from tactile_sim.common.names import Names, topic_token
 from tactile_sim.config import Settings
 from tactile_sim.config.elements import check_joints, check_keyframes
 from tactile_sim.config.settings import GripperSettings
 from tactile_sim.control.commander import Commander
 from tactile_sim.control.motion import KeyframeMotion, Motion
 from tactile_sim.engines import Engine
-from tactile_sim.errors import CommandError, ConfigError
-from tactile_sim.names import Names, topic_token
-from tactile_sim.registry import engine_plugin
+from tactile_sim.engines.registry import engine_plugin
 
 
 def make_commander(settings: Settings, names: Names, engine: Engine) -> Commander:

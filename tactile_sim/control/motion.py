@@ -9,8 +9,8 @@ from typing import Protocol
 import mujoco
 import numpy as np
 
+from tactile_sim.common.names import Names
 from tactile_sim.engines import Engine
-from tactile_sim.names import Names
 
 
 class Motion(Protocol):

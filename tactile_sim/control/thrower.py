@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from tactile_sim.errors import CommandError
+from tactile_sim.common.errors import CommandError
 
 DISTANCE = 0.5
 """Horizontal distance of a ball from its target at the start [m]."""

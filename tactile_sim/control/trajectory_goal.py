@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
+from tactile_sim.common.errors import CommandError, suggest
 from tactile_sim.control.commander import Commander
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines.protocol import EngineArrays
-from tactile_sim.errors import CommandError, suggest
 
 
 class Outcome(Enum):

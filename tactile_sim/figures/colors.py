@@ -9,7 +9,7 @@ from functools import cache
 import mujoco
 import numpy as np
 
-from tactile_sim.names import Names
+from tactile_sim.common.names import Names
 
 _HEX = (
     "00000401000501010601010802010a02020c02020e03021004031204031405041706041907051b08051d09061f0a0722"

@@ -10,11 +10,11 @@ import mujoco
 import numpy as np
 from scipy.spatial import cKDTree
 
+from tactile_sim.common.names import topic_token
 from tactile_sim.feelers import image
 from tactile_sim.figures import colors
 from tactile_sim.figures.colors import taxel_scale
 from tactile_sim.geometry.maps import can_have_map, in_body, own_map
-from tactile_sim.names import topic_token
 from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.skin import Skin
 

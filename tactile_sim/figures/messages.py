@@ -12,7 +12,7 @@ from scipy.spatial import KDTree
 from scipy.spatial.transform import Rotation
 
 from tactile_sim.bag.messages import Message
-from tactile_sim.errors import BagError, suggest
+from tactile_sim.common.errors import BagError, suggest
 
 _SINGLE = {
     "tactile_sim/msg/TactileFrame": ("/tactile/frame", "frame"),

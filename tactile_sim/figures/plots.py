@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from matplotlib.figure import Figure
 
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
 from tactile_sim.figures import style
 from tactile_sim.figures.messages import Layout, Poses, place
 from tactile_sim.figures.peak import Part, peak

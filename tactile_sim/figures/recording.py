@@ -13,7 +13,7 @@ import numpy as np
 
 from tactile_sim.bag.mcap_file import Progress
 from tactile_sim.bag.messages import Message, Messages
-from tactile_sim.errors import BagError, suggest
+from tactile_sim.common.errors import BagError, suggest
 from tactile_sim.figures.messages import (
     MOVING,
     STATIC,

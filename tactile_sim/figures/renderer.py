@@ -9,10 +9,10 @@ import mujoco
 import numpy as np
 
 from tactile_sim.bag.marker_types import CUBE, CYLINDER, SPHERE, TRIANGLES
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
+from tactile_sim.common.frames import to_wxyz
 from tactile_sim.figures.colors import FRICTION, NORMAL_FORCE
 from tactile_sim.figures.messages import Poses
-from tactile_sim.frames import to_wxyz
 
 NEAR = 2.0
 """Distance from the center of the skin's bounding box within which shapes are included, in box radii."""

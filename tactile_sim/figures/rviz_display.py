@@ -8,11 +8,11 @@ import mujoco
 import numpy as np
 import yaml
 
-from tactile_sim import share
+from tactile_sim.common.files import find_shipped
+from tactile_sim.common.names import Names, topic_token
 from tactile_sim.config import Settings, configured_scene, resolve_feelers, resolve_pads, resolve_scales
 from tactile_sim.figures.colors import taxel_scale
 from tactile_sim.figures.images import mappable
-from tactile_sim.names import Names, topic_token
 
 TEMPLATE = "tactile_sim.rviz"
 FIELD_OF_VIEW = np.radians(45.0)
@@ -51,7 +51,7 @@ def rviz_display(settings: Settings) -> Display:
 
     This is fast because the skin itself is not computed.
     """
-    content = yaml.safe_load(share.find("rviz", TEMPLATE).read_text(encoding="utf-8"))
+    content = yaml.safe_load(find_shipped("rviz", TEMPLATE).read_text(encoding="utf-8"))
     manager = content["Visualization Manager"]
     displays = {display["Name"]: display for display in manager["Displays"]}
     _, model = configured_scene(settings)

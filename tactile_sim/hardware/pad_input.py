@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tactile_sim.common.errors import ConfigError, TactileSimError
 from tactile_sim.config.elements import resolve_hardware
 from tactile_sim.config.settings import HardwarePad
-from tactile_sim.errors import ConfigError, TactileSimError
 from tactile_sim.hardware.quantity import Quantity
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin import TOUCH_FUNCTIONS, Skin

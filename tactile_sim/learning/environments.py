@@ -14,9 +14,9 @@ import numpy as np
 from gymnasium.vector import AutoresetMode
 from gymnasium.vector.utils import batch_space
 
-from tactile_sim.arguments import as_array, described, known, whole
 from tactile_sim.batch import Batch, Observation
-from tactile_sim.errors import CommandError, ConfigError, EngineError
+from tactile_sim.common.errors import CommandError, ConfigError, EngineError
+from tactile_sim.common.schema import as_array, described, known, whole
 from tactile_sim.figures.colors import taxel_scale
 from tactile_sim.figures.images import SkinImage, mappable
 from tactile_sim.learning.task import OBSERVATIONS, TOUCH, Task, checked

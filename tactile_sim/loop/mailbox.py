@@ -8,7 +8,7 @@ from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from tactile_sim.errors import CommandError
+from tactile_sim.common.errors import CommandError
 
 
 class Mailbox:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import Future
 from typing import Any
 
-from tactile_sim.errors import CommandError, suggest
+from tactile_sim.common.errors import CommandError, suggest
 from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation.actions import ACTIONS
 

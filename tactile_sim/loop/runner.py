@@ -7,8 +7,8 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any
 
+from tactile_sim.common.errors import CommandError, TactileSimError
 from tactile_sim.config import Settings
-from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.loop.mailbox import Mailbox
 from tactile_sim.loop.output import Output, Status
 from tactile_sim.loop.pace import Pace

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from concurrent.futures import Future
 
-from tactile_sim.errors import CommandError
+from tactile_sim.common.errors import CommandError
 
 
 class StepRequests:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tactile_sim.errors import CommandError, PhysicsError
+from tactile_sim.common.errors import CommandError, PhysicsError
 from tactile_sim.loop.output import Output
 from tactile_sim.simulation import Simulation
 

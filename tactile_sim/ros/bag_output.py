@@ -13,8 +13,8 @@ from tactile_sim.bag.atomic_write import unused
 from tactile_sim.bag.background_writer import BackgroundWriter, BagStatus, Data
 from tactile_sim.cameras import CameraProcess
 from tactile_sim.cameras.process import PATIENCE
-from tactile_sim.environment import require_ros
-from tactile_sim.errors import CommandError, TactileSimError
+from tactile_sim.common.errors import CommandError, TactileSimError
+from tactile_sim.common.processes import require_ros
 from tactile_sim.loop.output import Output
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros.topic import ONCE, Topic

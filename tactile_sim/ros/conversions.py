@@ -6,7 +6,7 @@ import numpy as np
 from builtin_interfaces.msg import Time
 from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3
 
-from tactile_sim.frames import to_wxyz, to_xyzw
+from tactile_sim.common.frames import to_wxyz, to_xyzw
 
 
 def pose_row(pose: Pose) -> np.ndarray:

@@ -10,7 +10,7 @@ from typing import Any
 from rclpy.node import Node
 from rclpy.qos import qos_profile_parameters
 
-from tactile_sim.errors import CommandError
+from tactile_sim.common.errors import CommandError
 
 QOS = qos_profile_parameters
 """QoS of the services. Up to 1000 requests are queued, as in rclpy's parameter services.

@@ -9,7 +9,7 @@ from typing import Any
 
 from ament_index_python.packages import PackageNotFoundError, get_package_share_directory
 
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
 from tactile_sim.wire.sources import of_class
 from tactile_sim.wire.types import Sequence, Struct
 

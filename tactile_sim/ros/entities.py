@@ -10,10 +10,10 @@ from simulation_interfaces.msg import Bounds, EntityCategory, EntityInfo, Entity
 from simulation_interfaces.srv import SetEntityState
 from std_msgs.msg import Header
 
-from tactile_sim.errors import CommandError, SceneError, suggest
+from tactile_sim.common.errors import CommandError, SceneError, suggest
+from tactile_sim.common.text import counted
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros.conversions import as_pose, as_time, as_twist, pose_row, twist_row
-from tactile_sim.text import counted
 
 
 class Refusal(CommandError):

@@ -11,9 +11,9 @@ from rclpy.executors import Executor
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectoryPoint
 
+from tactile_sim.common.errors import CommandError
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.control.trajectory_goal import Outcome, TrajectoryGoal, tolerances
-from tactile_sim.errors import CommandError
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros.conversions import as_time
 from tactile_sim.ros.goal_server import FEEDBACK, GoalServer

@@ -10,8 +10,8 @@ from rclpy.action import ActionServer, CancelResponse, GoalResponse
 from rclpy.executors import Executor
 from rclpy.node import Node
 
+from tactile_sim.common.errors import CommandError, TactileSimError
 from tactile_sim.control.trajectory_goal import Outcome
-from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.loop.runner import Runner
 
 FEEDBACK = 0.05

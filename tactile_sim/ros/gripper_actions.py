@@ -11,12 +11,12 @@ from control_msgs.action import GripperCommand as GripperCommandAction
 from rclpy.executors import Executor
 from rclpy.node import Node
 
+from tactile_sim.common.errors import CommandError, suggest
+from tactile_sim.common.names import topic_token
 from tactile_sim.config.settings import GripperSettings
 from tactile_sim.control.gripper_goal import GripperCommand, GripperGoal
 from tactile_sim.control.trajectory_goal import Outcome
-from tactile_sim.errors import CommandError, suggest
 from tactile_sim.loop.runner import Runner
-from tactile_sim.names import topic_token
 from tactile_sim.ros.conversions import as_time
 from tactile_sim.ros.goal_server import FEEDBACK, GoalServer
 

@@ -10,8 +10,8 @@ import numpy as np
 from rclpy.node import Node
 from rclpy.publisher import Publisher
 
+from tactile_sim.common.names import topic_token
 from tactile_sim.hardware.measured_pad import MeasuredPad
-from tactile_sim.names import topic_token
 from tactile_sim.ros.outlets import DEPTH, LATCHED
 from tactile_sim.ros.topic import Topic
 from tactile_sim.ros.topics import pads

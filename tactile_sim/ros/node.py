@@ -18,9 +18,11 @@ from rclpy.parameter import Parameter
 from rclpy.signals import SignalHandlerOptions
 
 from tactile_sim import config
+from tactile_sim.common.errors import ConfigError, TactileSimError
+from tactile_sim.common.processes import require_ros, split_ros_arguments
+from tactile_sim.common.signals import Stopped, StopRequest
+from tactile_sim.common.text import counted
 from tactile_sim.config.parameter_file import read_sections
-from tactile_sim.environment import require_ros, split_ros_arguments
-from tactile_sim.errors import ConfigError, TactileSimError
 from tactile_sim.loop.requests import Requests
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros import bridges, parameters
@@ -33,9 +35,7 @@ from tactile_sim.ros.recorder_wait import ROSBAG2_NODE, await_recorder, flush, w
 from tactile_sim.ros.services import offer_actions
 from tactile_sim.ros.transport import large_fastdds_buffers
 from tactile_sim.ros.twins import TwinWatch
-from tactile_sim.signals import Stopped, StopRequest
 from tactile_sim.simulation import Simulation
-from tactile_sim.text import counted
 from tactile_sim.view.process.publisher import ViewPublisher
 from tactile_sim.view.web.address import Endpoint, announcement
 

@@ -17,7 +17,7 @@ from rclpy.qos import DurabilityPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
 from tactile_sim.cameras import CameraImage, CameraProcess
-from tactile_sim.errors import ConfigError
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.ros.sender import Queue, Sender
 from tactile_sim.ros.topic import ONCE, Topic
 from tactile_sim.simulation import Snapshot

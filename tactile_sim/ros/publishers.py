@@ -13,6 +13,7 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from tactile_sim.cameras import CameraProcess
+from tactile_sim.common.text import counted
 from tactile_sim.loop.output import Status
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros.commands import Senders
@@ -23,7 +24,6 @@ from tactile_sim.ros.topics import simulation_topics
 from tactile_sim.ros.topics.clock import clock_topic
 from tactile_sim.ros.topics.transforms import chains
 from tactile_sim.simulation import Simulation, Snapshot
-from tactile_sim.text import counted
 
 FIRST = ("clock", "tf")
 """Streams that are published first, so that subscribers receive time and frames before other messages."""

@@ -23,12 +23,12 @@ from rclpy.validate_topic_name import validate_topic_name
 
 from tactile_sim.bag.contents import LOGS
 from tactile_sim.bag.writer import BagWriter
-from tactile_sim.errors import BagError, CommandError
+from tactile_sim.common.errors import BagError, CommandError
+from tactile_sim.common.signals import StopRequest
+from tactile_sim.common.text import counted
 from tactile_sim.ros.definitions import definition, message_class
 from tactile_sim.ros.recorder_process import node_name
 from tactile_sim.ros.transport import clear_dead_ports
-from tactile_sim.signals import StopRequest
-from tactile_sim.text import counted
 from tactile_sim.wire.sources import of_class
 from tactile_sim.wire.stamps import counts_before_stamp, stamp_of
 

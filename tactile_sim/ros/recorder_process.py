@@ -8,8 +8,8 @@ from collections.abc import Callable
 from threading import Thread
 from types import TracebackType
 
-from tactile_sim.child import Child
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
+from tactile_sim.common.processes import Child
 
 START_PATIENCE = 60.0
 """Maximum wall time for the recorder to start [s]."""

@@ -10,11 +10,11 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from tactile_sim.bag.atomic_write import fresh
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
+from tactile_sim.common.signals import StopRequest
+from tactile_sim.common.text import counted
 from tactile_sim.ros.publishers import Publishers
 from tactile_sim.ros.recorder_process import RecorderProcess
-from tactile_sim.signals import StopRequest
-from tactile_sim.text import counted
 
 ROSBAG2_NODE = "rosbag2_recorder"
 """Default name of the node of ``ros2 bag record``."""

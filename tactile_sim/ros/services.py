@@ -10,7 +10,7 @@ from typing import Any
 from geometry_msgs.msg import Pose, Twist
 from rclpy.node import Node
 
-from tactile_sim.errors import TactileSimError
+from tactile_sim.common.errors import TactileSimError
 from tactile_sim.loop.requests import Requests
 from tactile_sim.ros.conversions import as_time, pose_row, twist_row
 from tactile_sim.ros.deferred import DeferredService

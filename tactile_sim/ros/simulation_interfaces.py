@@ -13,7 +13,7 @@ from simulation_interfaces import srv
 from simulation_interfaces.msg import Result, SimulationState, SimulatorFeatures
 
 import tactile_sim
-from tactile_sim.errors import CommandError, SceneError, TactileSimError
+from tactile_sim.common.errors import CommandError, SceneError, TactileSimError
 from tactile_sim.loop.requests import Requests
 from tactile_sim.loop.runner import Runner
 from tactile_sim.ros.deferred import DeferredService

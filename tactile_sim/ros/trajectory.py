@@ -9,8 +9,8 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 from trajectory_msgs.msg import JointTrajectory as Message
 
+from tactile_sim.common.errors import CommandError
 from tactile_sim.control.trajectory import JointTrajectory
-from tactile_sim.errors import CommandError
 from tactile_sim.loop.runner import Runner
 
 FIELDS = ("positions", "velocities", "accelerations")

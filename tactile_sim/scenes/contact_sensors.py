@@ -9,9 +9,9 @@ from typing import Any
 
 import mujoco
 
-from tactile_sim.errors import ConfigError, SceneError, suggest
-from tactile_sim.names import Names, topic_token
-from tactile_sim.schema import Check, Choice, Integer, Text, check_characters, shown
+from tactile_sim.common.errors import ConfigError, SceneError, suggest
+from tactile_sim.common.names import Names, topic_token
+from tactile_sim.common.schema import Check, Choice, Integer, Text, check_characters, shown
 
 FIELDS = ("found", "force", "torque", "dist", "pos", "normal", "tangent")
 """Fields of a contact in canonical order."""

@@ -8,8 +8,7 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from tactile_sim.actuators import control_spans, count_actuators, first_outputs
-from tactile_sim.names import Names
+from tactile_sim.common.names import Names, control_spans, count_actuators, first_outputs
 
 POSITION, VELOCITY, EFFORT = range(3)
 """Kinds of joint targets, used in `Drive.field` and as indices into `Drive.weights`."""

@@ -1,10 +1,12 @@
-"""Report MuJoCo's errors about a scene in one line, with the file, the line and its text."""
+"""Report MuJoCo's errors about a scene, with the file, the line and its text, and log its warnings."""
 
 from __future__ import annotations
 
+import logging
 import os
 import re
 import tempfile
+import warnings
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -15,9 +17,9 @@ from typing import NamedTuple
 import mujoco
 import numpy as np
 
-from tactile_sim.errors import SceneError
-from tactile_sim.files import MOST_TEXT, read_file
-from tactile_sim.names import Names
+from tactile_sim.common.errors import SceneError
+from tactile_sim.common.files import MOST_TEXT, read_file
+from tactile_sim.common.names import Names
 
 ERRORS = (ValueError, RuntimeError, mujoco.FatalError)
 """Exceptions that MuJoCo raises for an invalid scene."""
@@ -192,3 +194,60 @@ def file_of(element: str, *folders: Path) -> Path | None:
     name = unescape(named[1]).replace("\\", "/") if named else ""
     files = [Path(os.path.normpath(folder / name)) for folder in folders] if name else []
     return next((file for file in files if os.path.isfile(file)), None)
+
+
+_LOG = logging.getLogger("tactile_sim.mujoco")
+_PREFIX_WARNING = "Attaching a spec with an empty prefix"
+_UNNEEDED = ("prevent the model from being saved", "Attach conflict")
+"""Parts of messages about scenes that are saved, and about conflicts, of which Python warns itself."""
+_UNSTABLE = tuple(f"Nan, Inf or huge value in {what} " for what in ("QPOS", "QVEL", "QACC"))
+_ignored = set(_UNNEEDED)
+"""Parts of messages that are not logged."""
+_logged: set[tuple[str | Path, str]] = set()
+"""Scenes and compiler warnings that have been logged."""
+
+
+def _log_warning(message: str) -> None:
+    if not any(part in message for part in _ignored):
+        _LOG.warning(message)
+
+
+def log_warnings() -> None:
+    """Log the warnings of MuJoCo in this process with the logger ``tactile_sim.mujoco``."""
+    mujoco.set_mju_user_warning(_log_warning)
+
+
+def ignore_instability() -> None:
+    """Stop logging MuJoCo's warnings about unstable physics, because an engine reports them as faults."""
+    _ignored.update(_UNSTABLE)
+
+
+@contextmanager
+def logged_warnings(path: str | Path) -> Iterator[None]:
+    """Log the Python warnings of MuJoCo's compiler, such as deprecated attributes, once for each scene."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for text in dict.fromkeys(" ".join(str(warning.message).split()) for warning in caught):
+        if (path, text) not in _logged and not text.startswith(_PREFIX_WARNING):
+            _logged.add((path, text))
+            _LOG.warning("%s: %s", path, text)
+
+
+@contextmanager
+def without_compiler_warnings() -> Iterator[None]:
+    """Ignore the Python warnings of MuJoCo's compiler about a scene for which they have been logged."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@contextmanager
+def without_prefix_warning() -> Iterator[None]:
+    """Ignore MuJoCo's warning about robots without a name prefix while the block runs.
+
+    The warning matters only for scenes that are saved.
+    """
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", _PREFIX_WARNING)
+        yield

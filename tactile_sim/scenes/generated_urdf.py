@@ -12,9 +12,9 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.frames import to_xyzw
+from tactile_sim.common.frames import to_xyzw
+from tactile_sim.common.names import Names
 from tactile_sim.geometry.shapes import capsule_mesh, geom_colors, geom_mesh
-from tactile_sim.names import Names
 from tactile_sim.scenes.drives import followed_equalities
 from tactile_sim.scenes.meshes import cached
 

@@ -16,16 +16,24 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim import share
-from tactile_sim.addresses import of_address
-from tactile_sim.errors import SceneError, readable, suggest
-from tactile_sim.files import MOST_ASSET, MOST_TEXT, check_file, read_file
-from tactile_sim.mujoco_log import logged_warnings
+from tactile_sim.common.errors import SceneError, readable, suggest
+from tactile_sim.common.files import (
+    MOST_ASSET,
+    MOST_TEXT,
+    check_file,
+    of_address,
+    read_file,
+    shipped_file,
+    shipped_names,
+    similar_file,
+)
+from tactile_sim.common.text import shortened
 from tactile_sim.scenes.contact_sensors import add_contact_sensors, complete_contact_sensors
 from tactile_sim.scenes.faults import (
     ERRORS,
     NOT_CONTENT,
     file_of,
+    logged_warnings,
     not_a_number,
     refusal,
     scene_files,
@@ -34,7 +42,6 @@ from tactile_sim.scenes.faults import (
 from tactile_sim.scenes.self_collision import limit_self_collision
 from tactile_sim.scenes.servos import Control, add_actuators, hold_keyframes
 from tactile_sim.scenes.urdf import Robot, UrdfOptions, read_robot, set_contact_options, urdf_for_mujoco
-from tactile_sim.text import shortened
 
 MOST_COPIES = 20_000
 """Largest number of copies that nested ``<replicate>`` elements may create. MuJoCo takes 7 s for this number,
@@ -232,7 +239,7 @@ def find_scene(
     if os.path.isdir(path):
         raise SceneError(f"{where}{path} is a folder; name the MJCF or URDF file in it")
     if not os.path.exists(path):
-        raise SceneError(f"{where}no such file: {path}{share.similar_file(path)}")
+        raise SceneError(f"{where}no such file: {path}{similar_file(path)}")
     return path
 
 
@@ -309,7 +316,7 @@ def _rewrite_attached(
 def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
     if base is not None and os.path.isfile(base / path):
         return base / path
-    shipped = share.lookup("scenes", name)
+    shipped = shipped_file("scenes", name)
     if shipped is not None:
         return shipped
     if base is not None:
@@ -318,11 +325,11 @@ def _relative(name: str, path: Path, base: Path | None, where: str) -> Path:
         there = [entry.name for entry in base.glob("*") if entry.suffix in (".xml", ".urdf")]
         raise SceneError(
             f"{where}no scene {name!r} in {base}, and none is shipped under that name"
-            f"{suggest(name, [*there, *share.names('scenes')])}"
+            f"{suggest(name, [*there, *shipped_names('scenes')])}"
         )
     raise SceneError(
         f"{where}{name!r} is not a shipped scene, and a relative path needs a base folder;"
-        f" write an absolute path or package://PACKAGE/FILE{suggest(name, share.names('scenes'))}"
+        f" write an absolute path or package://PACKAGE/FILE{suggest(name, shipped_names('scenes'))}"
     )
 
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.errors import SceneError
-from tactile_sim.files import MOST_ASSET, check_file, read_file
+from tactile_sim.common.errors import SceneError
+from tactile_sim.common.files import MOST_ASSET, check_file, read_file
 
 CONVERTED = (".dae", ".gltf", ".glb", ".ply", ".off")
 """Extensions of meshes that are always converted."""

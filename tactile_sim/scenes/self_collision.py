@@ -10,9 +10,9 @@ from pathlib import Path
 import mujoco
 import numpy as np
 
-from tactile_sim.names import Names
+from tactile_sim.common.names import Names
+from tactile_sim.common.text import counted
 from tactile_sim.scenes.drives import SCALAR
-from tactile_sim.text import counted
 
 _LOG = logging.getLogger("tactile_sim.scenes")
 DEEP = 0.005

@@ -8,8 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.names import Names
-from tactile_sim.patterns import match
+from tactile_sim.common.names import Names, match
 from tactile_sim.scenes.drives import (
     EFFORT,
     POSITION,

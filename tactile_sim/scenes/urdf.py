@@ -18,9 +18,8 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tactile_sim import share
-from tactile_sim.addresses import of_address
-from tactile_sim.errors import SceneError, suggest
+from tactile_sim.common.errors import SceneError, suggest
+from tactile_sim.common.files import of_address, package_folder
 from tactile_sim.scenes.drives import SCALAR
 from tactile_sim.scenes.faults import refusal, without_qhull_report
 from tactile_sim.scenes.meshes import mujoco_mesh
@@ -294,7 +293,7 @@ def _expanded(path: Path, text: str, options: UrdfOptions) -> ElementTree.Elemen
     if not is_xacro(robot):
         return robot
     expanded = expand_xacro(
-        path, options.xacro_arguments, lambda package: share.package_folder(package, options.package_paths)
+        path, options.xacro_arguments, lambda package: package_folder(package, options.package_paths)
     )
     return _parsed(path, expanded)
 
@@ -313,7 +312,7 @@ def _mesh_file(name: str, urdf: Path, meshes: Path, package_paths: tuple[str, ..
     if name.startswith("package://"):
         package, _, inside = name.removeprefix("package://").lstrip("/").partition("/")
         inside = unquote(inside)
-        folder = share.package_folder(package, package_paths)
+        folder = package_folder(package, package_paths)
         candidates = [folder / inside] if folder else []
         candidates += _around(urdf, package, inside)
         found = next(filter(os.path.isfile, candidates), candidates[0] if folder else None)

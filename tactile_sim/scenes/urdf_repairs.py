@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 
 import numpy as np
 
-from tactile_sim.errors import suggest
-from tactile_sim.schema import LARGEST
+from tactile_sim.common.errors import suggest
+from tactile_sim.common.schema import LARGEST
 
 _EXAMPLES = {
     "origin": {"xyz": "0 0 -0.5", "rpy": "0 0 1.57"},

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.errors import TactileSimError, readable
+from tactile_sim.common.errors import TactileSimError, readable
 
 
 class WireError(TactileSimError):

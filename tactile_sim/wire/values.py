@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.errors import suggest
+from tactile_sim.common.errors import suggest
 from tactile_sim.wire.types import Primitive, Struct, WireError, shown
 
 MISSING = object()

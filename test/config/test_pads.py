@@ -7,7 +7,7 @@ import pytest
 import yaml
 
 from tactile_sim import ConfigError, config
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 from tactile_sim.config.mapping import split_key
 from tactile_sim.config.settings import RECORDS
 from tactile_sim.simulation import Simulation

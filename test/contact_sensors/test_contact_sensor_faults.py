@@ -8,7 +8,7 @@ from support.contact_sensors import FIELDS, PAIRS, sledge, tag
 from support.errors import raises
 
 from tactile_sim import EngineError, SceneError
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 from tactile_sim.engines import MujocoEngine, load
 
 

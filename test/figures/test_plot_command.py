@@ -17,7 +17,7 @@ from support.falling_bag import COUNT, LANDING, Cube, Making
 
 from tactile_sim import BagError
 from tactile_sim.bag.writer import BagWriter
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 from tactile_sim.figures.plots import FIGURES
 from tactile_sim.figures.video import pixels_of
 

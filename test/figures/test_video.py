@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from support.falling_bag import COUNT, LANDING, STEP, Cube
 
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 from tactile_sim.figures.video import HEIGHT, MARGIN, SCENE, STRIP, WIDTH
 
 pytestmark = pytest.mark.skipif(

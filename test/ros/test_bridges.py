@@ -17,7 +17,7 @@ from support.ros import PATIENCE, Ros, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import ContactWrenchArray, TactileArray, TactileLayout  # noqa: E402
 
 from tactile_sim import config  # noqa: E402
-from tactile_sim.errors import ConfigError  # noqa: E402
+from tactile_sim.common.errors import ConfigError  # noqa: E402
 from tactile_sim.ros import bridges  # noqa: E402
 
 PACKAGES = ("tactile_msgs", "ros_gz_interfaces", "xela_server_ros2")

@@ -20,7 +20,7 @@ from tactile_sim.msg import TactileArray, TactileLayout  # noqa: E402
 from visualization_msgs.msg import Marker, MarkerArray  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
-from tactile_sim.cli import main  # noqa: E402
+from tactile_sim.commands import main  # noqa: E402
 
 TIMESTEP = 0.002
 """Time step [s]."""

@@ -9,7 +9,7 @@ from support.ros import stamp, wait_for
 from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout
 
 from tactile_sim import bag
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 from tactile_sim.view.bag.frames import BagFrames
 from tactile_sim.view.bag.index import BagIndex
 from tactile_sim.view.bag.scene import read_scene

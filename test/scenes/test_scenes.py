@@ -5,7 +5,7 @@ import pytest
 from support.errors import raises
 
 from tactile_sim import SceneError, scenes
-from tactile_sim.names import Names
+from tactile_sim.common.names import Names
 
 MJCF = '<mujoco><worldbody><body name="cube"><geom type="box" size=".1 .1 .1"/></body></worldbody></mujoco>'
 MESH = "v 0 0 0\nv {0} 0 0\nv 0 {0} 0\nv 0 0 {0}\nf 1 3 2\nf 1 2 4\nf 1 4 3\nf 2 3 4\n"

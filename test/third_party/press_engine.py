@@ -5,9 +5,9 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from tactile_sim.common.schema import Number, parameter
 from tactile_sim.control.commander import Commander
 from tactile_sim.engines import EnginePlugin, EngineTopic, MujocoEngine
-from tactile_sim.schema import Number, parameter
 
 SCENE = """
 <mujoco>

@@ -9,7 +9,7 @@ import numpy as np
 from sensor_msgs.msg import CameraInfo, Image
 
 from tactile_sim.cameras import Camera, CameraImage
-from tactile_sim.names import topic_token
+from tactile_sim.common.names import topic_token
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, filled, header
 from tactile_sim.simulation import Simulation

@@ -8,7 +8,7 @@ from importlib import import_module
 import numpy as np
 
 from tactile_sim.engines import EngineTopic
-from tactile_sim.registry import engine_plugin
+from tactile_sim.engines.registry import engine_plugin
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, filled
 from tactile_sim.simulation import Simulation, Snapshot

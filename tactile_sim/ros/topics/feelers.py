@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from tactile_sim.common.names import topic_token
 from tactile_sim.feelers.feelers import FeelerBody
 from tactile_sim.msg import TactileArray, TactileLayout
-from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, filled, header, latched
 from tactile_sim.simulation import Simulation

@@ -11,8 +11,8 @@ import numpy as np
 from std_msgs.msg import String
 from visualization_msgs.msg import Marker, MarkerArray
 
+from tactile_sim.common.frames import to_xyzw
 from tactile_sim.config import robot_description
-from tactile_sim.frames import to_xyzw
 from tactile_sim.geometry.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.ros.topic import Topic, header, latched
 from tactile_sim.simulation import Simulation

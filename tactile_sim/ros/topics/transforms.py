@@ -9,7 +9,7 @@ import numpy as np
 from tf2_msgs.msg import TFMessage
 
 from tactile_sim import _core
-from tactile_sim.frames import to_xyzw
+from tactile_sim.common.frames import to_xyzw
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import ONCE, Topic, header
 from tactile_sim.simulation import Simulation, Snapshot

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from tactile_sim.bag.live_view import TOPIC
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
+from tactile_sim.common.text import shortened
 from tactile_sim.figures.colors import full_scale
 from tactile_sim.figures.messages import Robot, fault_of, pad_of, robots
-from tactile_sim.text import shortened
 from tactile_sim.view.bag import markers as scene_markers
 from tactile_sim.view.bag.index import BagIndex
 from tactile_sim.view.bag.points import PointBodies

@@ -1,14 +1,37 @@
-"""Names of a model's elements, including unnamed ones, and topic names derived from them."""
+"""Names of a model's elements, topics and actuators' controls, and patterns that match names."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
+from fnmatch import fnmatchcase
+from typing import Any
 
 import mujoco
+import numpy as np
 
-from tactile_sim.actuators import control_spans, count_actuators
-from tactile_sim.arguments import known
-from tactile_sim.errors import SceneError
+from tactile_sim.common.errors import ConfigError, ErrorList, SceneError
+from tactile_sim.common.schema import known
+
+
+def count_actuators(model: mujoco.MjModel) -> int:
+    """Return the number of actuators in a model, which can differ from the number of controls ``nu``."""
+    return getattr(model, "nactuator", model.nu)
+
+
+def control_spans(model: mujoco.MjModel) -> list[tuple[int, int]]:
+    """Return, for each actuator, the index of its first control in ``ctrl`` and its number of controls."""
+    if not hasattr(model, "actuator_ctrladr"):
+        return [(control, 1) for control in range(model.nu)]
+    return list(zip(model.actuator_ctrladr.tolist(), model.actuator_ctrlnum.tolist(), strict=True))
+
+
+def first_outputs(model: mujoco.MjModel) -> np.ndarray:
+    """Return the index (nactuator,) of each actuator's first output.
+
+    The row of ``actuator_gear`` for this output has the same index.
+    """
+    return getattr(model, "actuator_outadr", np.arange(model.nu))
 
 
 class Names:
@@ -88,3 +111,57 @@ def topic_token(name: str) -> str:
     """
     token = re.sub(r"[^A-Za-z0-9_]", "_", name)
     return token if token and not token[0].isdigit() else "_" + token
+
+
+def match(
+    table: Mapping[str, Any],
+    names: Sequence[str],
+    where: str,
+    kind: str,
+    candidates: Sequence[str] | None = None,
+) -> dict[str, str]:
+    """Find the table key that applies to each element, and return the keys by element name.
+
+    Exact names take precedence over patterns, and patterns with more literal characters over patterns with
+    fewer. Elements to which no key applies are not in the result.
+    """
+    errors = ErrorList()
+    candidates = names if candidates is None else candidates
+    chosen: dict[str, str] = {}
+    known = set(names)
+    patterns = sorted(
+        (entry for entry in table if entry not in known), key=lambda entry: (_literals(entry), entry)
+    )
+    for pattern in patterns:
+        is_pattern = _is_pattern(pattern)
+        matches = [name for name in candidates if fnmatchcase(name, pattern)] if is_pattern else []
+        if not matches:
+            what = f"no {kind} matches the pattern" if is_pattern else f"the scene has no {kind} named"
+            errors.add(ConfigError(f"{where}.{pattern}: {what} {pattern!r}", near=(pattern, candidates)))
+        for name in matches:
+            rival = chosen.get(name, pattern)
+            differ = table[rival] != table[pattern] and _literals(rival) == _literals(pattern)
+            if differ and name not in table:
+                errors.add(
+                    ConfigError(
+                        f"{where}: the patterns {rival!r} and {pattern!r} have different values for the"
+                        f" {kind} {name!r}; add its exact name"
+                    )
+                )
+                break
+            chosen[name] = pattern
+    errors.check()
+    return chosen | {entry: entry for entry in table if entry in known}
+
+
+def _is_pattern(entry: str) -> bool:
+    return any(character in entry for character in "*?[")
+
+
+def _literals(pattern: str) -> int:
+    """Return the number of literal characters in a shell pattern."""
+    literals, in_set = 0, False
+    for character in pattern:
+        in_set = character == "[" or (in_set and character != "]")
+        literals += not in_set and character not in "*?]"
+    return literals

@@ -12,8 +12,8 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 from rich.text import Text
 
+from tactile_sim.common.text import counted
 from tactile_sim.figures.colors import DECADES, levels
-from tactile_sim.text import counted
 
 HISTORY = 3.0
 """Time span of the sparklines [s of wall time]."""

@@ -1,4 +1,4 @@
-"""Lookup of files that are shipped with this package, such as scenes and configurations.
+"""Files: those shipped with this package, addresses, and files that users specify.
 
 If the running code is in the source tree, the source tree is searched first, so that edited scenes take
 effect immediately. Then the folders of the installation (by ``colcon``, ``pip`` or a system package) and the
@@ -7,11 +7,14 @@ prefixes in ``AMENT_PREFIX_PATH`` are searched.
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 from collections.abc import Iterable, Iterator
 from pathlib import Path
+from urllib.parse import unquote, urlparse
 
-from tactile_sim.errors import ConfigError, SceneError, TactileSimError, suggest
+from tactile_sim.common.errors import ConfigError, SceneError, TactileSimError, suggest
 
 PACKAGE = "tactile_sim"
 PACKAGE_LEVELS = 4
@@ -20,32 +23,32 @@ _EXTENSIONS = {"config": (".yaml", ".yml"), "scenes": (".xml", ".urdf")}
 _ERRORS = {"config": ConfigError, "scenes": SceneError}
 
 
-def folders() -> list[Path]:
+def share_folders() -> list[Path]:
     """Return the folders that contain ``scenes/``, ``config/``, ..., in search order."""
-    here = Path(__file__).resolve().parent
+    here = Path(__file__).resolve().parent.parent
     found = [here.parent] if (here.parent / "package.xml").is_file() else []
     found += [parent / "share" / PACKAGE for parent in here.parents]
     found += [prefix / "share" / PACKAGE for prefix in _paths("AMENT_PREFIX_PATH")]
     return [folder for folder in dict.fromkeys(found) if folder.is_dir()]
 
 
-def find(kind: str, name: str) -> Path:
+def find_shipped(kind: str, name: str) -> Path:
     """Return the path of a shipped file, such as ``find("scenes", "touch_cube")``."""
-    path = lookup(kind, name)
+    path = shipped_file(kind, name)
     if path is None:
         what = kind.removesuffix("s")
         raise _ERRORS.get(kind, TactileSimError)(
-            f"no {what} named {name!r} is shipped{suggest(name, names(kind))}"
+            f"no {what} named {name!r} is shipped{suggest(name, shipped_names(kind))}"
         )
     return path
 
 
-def lookup(kind: str, name: str) -> Path | None:
+def shipped_file(kind: str, name: str) -> Path | None:
     """Return the path of a shipped file as :func:`find` does, or None if it does not exist."""
     parts = Path(name).parts
     if not parts or Path(name).is_absolute() or ".." in parts:
         return None
-    for folder in folders():
+    for folder in share_folders():
         for extension in ("", *_EXTENSIONS.get(kind, ())):
             path = folder / kind / (name + extension)
             if os.path.isfile(path):
@@ -53,10 +56,10 @@ def lookup(kind: str, name: str) -> Path | None:
     return None
 
 
-def names(kind: str) -> list[str]:
+def shipped_names(kind: str) -> list[str]:
     """Return the names of all shipped files of a kind, without the extensions that `find` adds."""
     extensions = _EXTENSIONS.get(kind, ())
-    files = (path for folder in folders() for path in (folder / kind).glob("*") if path.is_file())
+    files = (path for folder in share_folders() for path in (folder / kind).glob("*") if path.is_file())
     if extensions:
         return sorted({path.stem for path in files if path.suffix in extensions})
     return sorted({path.name for path in files})
@@ -96,7 +99,7 @@ def _package_candidates(package: str, search: Iterable[str | Path]) -> Iterator[
     folders_to_search = [Path(folder) for folder in search]
     yield from _direct(package, folders_to_search)
     if package == PACKAGE:
-        yield from folders()
+        yield from share_folders()
     for prefix in _paths("AMENT_PREFIX_PATH"):
         yield prefix / "share" / package
     workspaces = _paths("ROS_PACKAGE_PATH")
@@ -127,3 +130,71 @@ def _nested(package: str, folder: Path) -> Iterator[Path]:
 
 def _paths(variable: str) -> list[Path]:
     return [Path(entry) for entry in os.environ.get(variable, "").split(os.pathsep) if entry]
+
+
+def of_address(name: str, where: str, package_paths: Iterable[str | Path] = ()) -> Path:
+    """Return the path to which an address refers. ``~`` in a plain path is expanded."""
+    if name.startswith("package://"):
+        return _in_package(name, where, package_paths)
+    if name.startswith("file://"):
+        return _of_file_address(name, where)
+    if "://" in name:
+        raise SceneError(f"{where}{name!r} cannot be fetched; give a path, a package:// or a file:// address")
+    return expand_home(name)
+
+
+def _in_package(address: str, where: str, package_paths: Iterable[str | Path]) -> Path:
+    package, _, inside = address.removeprefix("package://").partition("/")
+    folder = package_folder(package, package_paths)
+    if folder is None:
+        raise SceneError(
+            f"{where}{address}: no package {package!r} in package_paths, AMENT_PREFIX_PATH or"
+            " ROS_PACKAGE_PATH; source its workspace, or write an absolute path"
+        )
+    return folder / unquote(inside)
+
+
+def _of_file_address(address: str, where: str) -> Path:
+    try:
+        parts = urlparse(address)
+    except ValueError as error:
+        raise SceneError(f"{where}{address}: not a file:// address: {error}") from None
+    if parts.netloc not in ("", "localhost"):
+        raise SceneError(f"{where}{address}: names another machine; local files are file:///PATH")
+    return Path(unquote(parts.path))
+
+
+MB = 1 << 20
+MOST_TEXT = 64 * MB
+"""Maximum size of a scene (MJCF, URDF) [bytes]."""
+MOST_ASSET = 512 * MB
+"""Maximum size of a mesh or image [bytes]."""
+
+
+def check_file(path: Path, most: int) -> None:
+    """Check that a file exists and is safe to open with a library.
+
+    Args:
+        path: Path of the file.
+        most: Maximum size [bytes].
+    """
+    try:
+        status = os.stat(path)
+    except ValueError as error:  # a null character or a lone surrogate
+        raise OSError(errno.EINVAL, str(error)) from None
+    if stat.S_ISDIR(status.st_mode):
+        raise IsADirectoryError(errno.EISDIR, "is a folder")
+    if not stat.S_ISREG(status.st_mode):
+        raise OSError(errno.EINVAL, "is not a regular file")
+    if status.st_size > most:
+        raise OSError(errno.EFBIG, f"must have at most {most / MB:g} MB, got {status.st_size / MB:.0f} MB")
+
+
+def read_file(path: Path, most: int) -> bytes:
+    """Return the contents of a file. Arguments and exceptions are those of `check_file`."""
+    check_file(path, most)
+    with open(path, "rb") as file:
+        content = file.read(most + 1)
+    if len(content) > most:  # files in /proc have no size
+        raise OSError(errno.EFBIG, f"must have at most {most / MB:g} MB")
+    return content

@@ -17,7 +17,7 @@ import importlib
 import importlib.metadata
 from typing import Any
 
-from tactile_sim.errors import EngineError, suggest
+from tactile_sim.common.errors import EngineError, suggest
 
 GROUP = "tactile_sim.engines"
 ENGINES = {

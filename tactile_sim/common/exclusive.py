@@ -8,7 +8,7 @@ from threading import get_ident
 from typing import Any, Generic, NoReturn, ParamSpec, Protocol, Self, TypeVar, overload
 
 from tactile_sim import _core
-from tactile_sim.errors import CommandError, EngineError
+from tactile_sim.common.errors import CommandError, EngineError
 
 _P = ParamSpec("_P")
 _T = TypeVar("_T")
