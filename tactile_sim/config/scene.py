@@ -21,8 +21,14 @@ from tactile_sim.scenes.contact_sensors import ALL_BITS
 from tactile_sim.scenes.faults import ERRORS, reason_of, refusal, without_prefix_warning, without_qhull_report
 from tactile_sim.scenes.loading import compiled, find_scene, huge_mesh, is_urdf, load_robot
 from tactile_sim.scenes.meshes import convex_parts, mujoco_mesh, read_mesh
-from tactile_sim.scenes.self_collision import limit_self_collision, overlap_warnings
-from tactile_sim.scenes.urdf import UrdfOptions, control_blocks, described_urdf, set_contact_options
+from tactile_sim.scenes.urdf import (
+    UrdfOptions,
+    control_blocks,
+    described_urdf,
+    limit_self_collision,
+    overlap_warnings,
+    set_contact_options,
+)
 
 _GEOM = mujoco.mjtGeom
 _SHAPES = {

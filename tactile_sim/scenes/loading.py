@@ -39,9 +39,15 @@ from tactile_sim.scenes.faults import (
     scene_files,
     without_qhull_report,
 )
-from tactile_sim.scenes.self_collision import limit_self_collision
 from tactile_sim.scenes.servos import Control, add_actuators, hold_keyframes
-from tactile_sim.scenes.urdf import Robot, UrdfOptions, read_robot, set_contact_options, urdf_for_mujoco
+from tactile_sim.scenes.urdf import (
+    Robot,
+    UrdfOptions,
+    limit_self_collision,
+    read_robot,
+    set_contact_options,
+    urdf_for_mujoco,
+)
 
 MOST_COPIES = 20_000
 """Largest number of copies that nested ``<replicate>`` elements may create. MuJoCo takes 7 s for this number,
