@@ -26,9 +26,8 @@ from rich.table import Table
 
 from tactile_sim import config
 from tactile_sim.figures.colors import taxel_scale
-from tactile_sim.loop.output import Terminal
-from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
+from tactile_sim.simulation.runner import Output, Runner
 from tactile_sim.view.process.publisher import ViewPublisher
 from tactile_sim.view.web.address import Endpoint
 from tactile_sim.view.web.scene_script import DOTS_NODE
@@ -113,7 +112,7 @@ def physics(console: Console) -> None:
     """Compare the cost of steps without a view, with a view, and with a view open in a browser."""
     simulation = Simulation(config.load("infant"))
     view = ViewPublisher.open(simulation, Endpoint(port=0))
-    runner = Runner(simulation, Terminal())
+    runner = Runner(simulation, Output())
     watches = (runner.watch, view.poll)  # without and with the view
     view.serve(runner)
     cpu_of_steps(runner, view.poll)
@@ -148,7 +147,7 @@ def updates(console: Console) -> None:
     skin = dataclasses.replace(settings.skin, scales=scales, sensor=noise)
     simulation = Simulation(dataclasses.replace(settings, skin=skin))
     view = ViewPublisher.open(simulation, Endpoint(port=0))
-    runner = Runner(simulation, Terminal())
+    runner = Runner(simulation, Output())
     view.serve(runner)
     thread = threading.Thread(target=runner.run)
     thread.start()

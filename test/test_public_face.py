@@ -19,8 +19,7 @@ from tactile_sim import (
     Simulation,
     TactileSimError,
 )
-from tactile_sim.loop.output import Terminal
-from tactile_sim.loop.runner import Runner
+from tactile_sim.simulation.runner import Output, Runner
 
 BOX = """
 <mujoco><option timestep="0.002"/><worldbody><geom type="plane" size="2 2 .1"/>
@@ -115,7 +114,7 @@ STAGES = {
 }
 
 
-class Listener(Terminal):
+class Listener(Output):
     """Output that collects the readings on the tactile topics, keyed by stamp."""
 
     def __init__(self):

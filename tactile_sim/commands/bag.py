@@ -61,7 +61,7 @@ def add_bag(subparsers: argparse._SubParsersAction) -> None:
 def _info(args: argparse.Namespace) -> int:
     from rich.table import Table
 
-    from tactile_sim.bag.contents import contents
+    from tactile_sim.bag.reader import contents
     from tactile_sim.common.text import progress
     from tactile_sim.figures.messages import robots
 
@@ -136,7 +136,7 @@ def _per_body(what: str, counts: dict[str, int], on: str = "body") -> str:
 
 
 def _repair(args: argparse.Namespace) -> int:
-    from tactile_sim.bag.repair import repair
+    from tactile_sim.bag.mcap_file import repair
     from tactile_sim.common.text import progress
 
     with progress("reading") as update, signals.raising():
@@ -184,18 +184,18 @@ def _export_npz(args: argparse.Namespace, out: Path) -> str | None:
 
 
 def _export_parquet(args: argparse.Namespace, out: Path) -> str | None:
-    from tactile_sim.bag.parquet import export, require_pyarrow
+    from tactile_sim.bag.export import export_parquet, require_pyarrow
     from tactile_sim.common.text import progress
 
     require_pyarrow()
     with progress("exporting") as update:
-        files, damage = export(args.bag, out, args.topics or None, update)
+        files, damage = export_parquet(args.bag, out, args.topics or None, update)
     print(f"{out}: {counted(len(files), 'file')}, one per topic")
     return damage
 
 
 def _export_lerobot(args: argparse.Namespace, out: Path) -> str | None:
-    from tactile_sim.bag.parquet import require_pyarrow
+    from tactile_sim.bag.export import require_pyarrow
     from tactile_sim.common.text import progress
     from tactile_sim.learning.from_bags import export_bags
 

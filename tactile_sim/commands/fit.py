@@ -147,7 +147,7 @@ def _fit(args: argparse.Namespace) -> int:
         print(f"{'cause' if result.poor else 'warning'}: {share}")
     for path in args.test:
         print(
-            output.test_report(
+            output.prediction_report(
                 result, pad, read(path, args.pad, pad.normals, mapping, args.reference), foundation
             )
         )

@@ -181,7 +181,7 @@ def _check(args: argparse.Namespace) -> int:
         config.raise_all(settings, error)
     skin, model = simulation.skin, simulation.engine.model
     if settings.hardware != HardwareSettings():
-        from tactile_sim.hardware import pad_inputs
+        from tactile_sim.ros.pad_input import pad_inputs
 
         pad_inputs(simulation)
     bodies, count = len({pad.body_id for pad in skin.pads}), len(simulation.feelers.positions)

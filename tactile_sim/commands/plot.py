@@ -130,7 +130,7 @@ def _plot(args: argparse.Namespace) -> int:
         os.environ["MUJOCO_GL"] = "egl"  # read by MuJoCo on import
         require_mujoco()
     from tactile_sim.bag.atomic_write import refuse_bag, refuse_existing
-    from tactile_sim.bag.contents import contents
+    from tactile_sim.bag.reader import contents
     from tactile_sim.common.text import progress, use_lines
     from tactile_sim.figures.messages import Span, choose
     from tactile_sim.figures.video import require_video

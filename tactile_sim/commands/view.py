@@ -97,16 +97,15 @@ def _simulate(args: argparse.Namespace) -> int:
     folder = endpoint.output_folder(args.out)
     print(f"building the skin of {Path(settings.scene).stem}", file=sys.stderr)
     # These imports take seconds, so they come after the first line of output.
-    from tactile_sim.loop.output import Terminal
-    from tactile_sim.loop.runner import Runner
     from tactile_sim.ros.bag_output import BagOutput
     from tactile_sim.simulation import Simulation
+    from tactile_sim.simulation.runner import Output, Runner
     from tactile_sim.view.process.publisher import ViewPublisher
     from tactile_sim.view.web.address import announcement
 
     failures: list[str] = []
     simulation = Simulation(settings)  # a signal ends the process at once: there is nothing to clean up yet
-    runner = Runner(simulation, Terminal())
+    runner = Runner(simulation, Output())
 
     def on_lost(reason: str) -> None:
         failures.append(reason)

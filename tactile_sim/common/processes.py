@@ -179,7 +179,7 @@ class Connection:
     """One end of a connection between a simulation and a child process.
 
     Messages are mappings with JSON values. `tactile_sim.view.process.view_process` and
-    `tactile_sim.cameras.process` list their messages.
+    `tactile_sim.simulation.camera_process` list their messages.
     """
 
     def __init__(self, end: socket.socket):

@@ -8,7 +8,13 @@ from collections.abc import Collection, Mapping
 import mujoco
 import numpy as np
 
-from tactile_sim.cameras.camera import (
+from tactile_sim.common.errors import ConfigError, ErrorList, located, suggest
+from tactile_sim.common.frames import to_wxyz
+from tactile_sim.common.names import Names
+from tactile_sim.config.settings import DEFAULT_SIZE, CameraSettings, HardwarePad, HardwareSettings, Settings
+from tactile_sim.config.skin import check_topics
+from tactile_sim.engines.registry import engine_plugin
+from tactile_sim.scenes.camera import (
     TURN,
     Camera,
     bounds_of_camera,
@@ -16,12 +22,6 @@ from tactile_sim.cameras.camera import (
     clipping_planes,
     pinhole_matrix,
 )
-from tactile_sim.common.errors import ConfigError, ErrorList, located, suggest
-from tactile_sim.common.frames import to_wxyz
-from tactile_sim.common.names import Names
-from tactile_sim.config.settings import DEFAULT_SIZE, CameraSettings, HardwarePad, HardwareSettings, Settings
-from tactile_sim.config.skin import check_topics
-from tactile_sim.engines.registry import engine_plugin
 
 
 def resolve_cameras(settings: Settings, model: mujoco.MjModel, names: Names) -> dict[str, Camera]:

@@ -9,10 +9,10 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.cameras.camera import Camera
 from tactile_sim.engines.environments import Environments, MujocoEnvironments
 from tactile_sim.engines.mujoco import MujocoEngine
 from tactile_sim.engines.protocol import Engine
+from tactile_sim.scenes.camera import Camera
 
 
 @dataclass(frozen=True)

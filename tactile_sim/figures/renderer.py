@@ -8,7 +8,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.bag.marker_types import CUBE, CYLINDER, SPHERE, TRIANGLES
+from tactile_sim.bag.messages import CUBE, CYLINDER, SPHERE, TRIANGLES
 from tactile_sim.common.errors import BagError
 from tactile_sim.common.frames import to_wxyz
 from tactile_sim.figures.colors import FRICTION, NORMAL_FORCE

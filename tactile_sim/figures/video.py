@@ -15,8 +15,7 @@ from PIL import Image, ImageDraw, ImageFont
 
 from tactile_sim.bag.atomic_write import fresh, fresh_folder
 from tactile_sim.bag.mcap_file import Progress
-from tactile_sim.bag.messages import Message, Messages
-from tactile_sim.bag.optional_deps import require
+from tactile_sim.bag.messages import Message, Messages, require
 from tactile_sim.common.errors import BagError
 from tactile_sim.figures import style
 from tactile_sim.figures.colors import DARK, full_scale

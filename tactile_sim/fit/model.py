@@ -1,8 +1,8 @@
 """Predict the readings in recordings from the parameters of the signal chain.
 
 The readings of a taxel are b + f(u): u is its load after cross-talk, hysteresis, viscoelasticity, adaptation,
-the low pass and the delay, which all taxels share. f is a polynomial, and b the reading without load, which may
-differ between recordings. For given u, the coefficients and b follow from linear regression.
+the low pass and the delay, which all taxels share. f is a polynomial, and b the reading without load, which
+may differ between recordings. For given u, the coefficients and b follow from linear regression.
 """
 
 from __future__ import annotations
@@ -139,7 +139,7 @@ class Data:
 
 
 def respond(data: Data, values: dict[str, float]) -> np.ndarray:
-    """Return the loads (n, m) after cross-talk, hysteresis, viscoelasticity, adaptation, low pass and delay [N].
+    """Return the loads (n, m) after cross-talk, hysteresis, creep, adaptation, low pass and delay [N].
 
     The stages are computed as in the signal chain, except that the delay interpolates between samples, so
     that the result is a continuous function of the delay, and that the low pass precedes the polynomial.

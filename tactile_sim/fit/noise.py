@@ -1,8 +1,8 @@
 """Estimate the noise of a sensor from the increments of its residuals, like an Allan deviation.
 
 The semivariance S(t) is half of the mean square of the change of the residuals within the time t. White noise
-has a constant S, noise that a low pass has filtered rises to a constant, bounded drift rises slowly to another
-one, and S of a random walk is proportional to t.
+has a constant S, noise that a low pass has filtered rises to a constant, bounded drift rises slowly to
+another one, and S of a random walk is proportional to t.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ _LONGEST = 0.4
 _GAIN = 9.0
 """Minimum decrease of χ² for which a part is added to the model; a part has two parameters."""
 _WALKS = 2.0
-"""Growth of the semivariance over the last two octaves above which drift may be a random walk; in theory 4."""
+"""Growth of the semivariance over the last two octaves from which drift may be a random walk (theory: 4)."""
 _WHITE = 0.05
 """Noise is white if the correlation of successive samples is below this value."""
 

@@ -31,8 +31,8 @@ _FILES = re.compile(
 TARE = 5.0
 """Time over which the readings of a recording are tared before it is predicted [s]."""
 _FITTED = (
-    "cross_talk", "hysteresis", "viscoelasticity", "slow_adaptation", "gain", "offset", "drift", "noise", "smoothing",
-    "threshold", "transfer", "delay",
+    "cross_talk", "hysteresis", "viscoelasticity", "slow_adaptation", "gain", "offset", "drift", "noise",
+    "smoothing", "threshold", "transfer", "delay",
 )  # fmt: skip
 """Stages that every fit replaces."""
 
@@ -54,7 +54,8 @@ def report(result: Fit) -> str:
     names = ", ".join(recording.source for recording in result.recordings)
     curves = "a curve for each taxel" if "second" in result.stages["gain"] else "linear"
     lines = [
-        f"{names}: {len(result.data.times)} samples, {number} of {len(result.gains)} taxels with a gain; {curves}",
+        f"{names}: {len(result.data.times)} samples, {number} of {len(result.gains)} taxels with a gain;"
+        f" {curves}",
         "",
         "parameter                        value ± 95 % confidence",
         *rows,
@@ -72,8 +73,8 @@ def report(result: Fit) -> str:
     return "\n".join(lines)
 
 
-def test_report(result: Fit, pad: FitPad, recording: Recording, foundation: float) -> str:
-    """Return the errors of predicting a recording that was not fitted, without and with a tare at its start."""
+def prediction_report(result: Fit, pad: FitPad, recording: Recording, foundation: float) -> str:
+    """Return the errors of predicting a recording that was not fitted, without and with a tare."""
     data, _ = prepare([recording], pad, foundation)
     stages = {key: block for key, block in result.stages.items() if key not in ("noise", "drift")}
     stages["offset"] = {"taxels": result.stages["offset"]["taxels"]}
@@ -88,8 +89,8 @@ def test_report(result: Fit, pad: FitPad, recording: Recording, foundation: floa
         rms = np.sqrt(np.nanmean((errors - shift) ** 2, axis=0))[used]
         share = rms / spans[used]
         rows.append(
-            f"{recording.source}: predicted{name}: {np.median(rms):.4g} rms, {np.median(share):.1%} of the range"
-            f" (median; worst taxel {np.flatnonzero(used)[share.argmax()]}: {share.max():.1%})"
+            f"{recording.source}: predicted{name}: {np.median(rms):.4g} rms, {np.median(share):.1%} of the"
+            f" range (median; worst taxel {np.flatnonzero(used)[share.argmax()]}: {share.max():.1%})"
         )
     return "\n".join(rows)
 

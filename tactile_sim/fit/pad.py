@@ -144,8 +144,8 @@ class FitPad:
         """Compute how the indenter loads the taxels where it presses.
 
         Args:
-            points: (p, 3) positions of the indenter in the frame of the body; it presses against the normal of
-                the nearest taxel [m].
+            points: (p, 3) positions of the indenter in the frame of the body [m]; it presses against the
+                normal of the nearest taxel.
         """
         skin = self._simulation.skin
         near = np.linalg.norm(points[:, None] - self.positions, axis=2).argmin(axis=1)

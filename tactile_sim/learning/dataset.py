@@ -14,7 +14,7 @@ import mujoco
 import numpy as np
 
 import tactile_sim
-from tactile_sim.bag.parquet import require_pyarrow
+from tactile_sim.bag.export import require_pyarrow
 from tactile_sim.common.errors import CommandError
 from tactile_sim.common.schema import MOST
 from tactile_sim.learning import folder, lerobot

@@ -15,7 +15,7 @@ from uuid import uuid4
 import numpy as np
 
 from tactile_sim.bag.atomic_write import fresh
-from tactile_sim.bag.parquet import arrow_array
+from tactile_sim.bag.export import arrow_array
 from tactile_sim.common.errors import CommandError
 
 INFO = "info.json"

@@ -22,7 +22,7 @@ import numpy as np
 
 from tactile_sim import config
 from tactile_sim.bag.atomic_write import refuse_existing
-from tactile_sim.bag.parquet import arrow_array, require_pyarrow
+from tactile_sim.bag.export import arrow_array, require_pyarrow
 from tactile_sim.common.errors import CommandError, ConfigError, ConfigErrors, TactileSimError, suggest
 from tactile_sim.config.parameter_file import scalar
 from tactile_sim.learning import folder

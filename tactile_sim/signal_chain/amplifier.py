@@ -40,7 +40,7 @@ class Gain(ScatteredStage):
 
     @classmethod
     def constants(cls, group: Group, draw: Draw) -> np.ndarray:
-        """Return the factors of all taxels, if there are lists, and the coefficients of the curves, if any."""
+        """Return the factors of all taxels and the coefficients of their curves, if there are lists."""
         if not any(stage.second or stage.third for stage in group.stages):
             return super().constants(group, draw)
         zeros = [(0.0,) * (body.stop - body.start) for body in group.bodies]
@@ -77,7 +77,7 @@ class Drift(Stage):
     rate: float = ranged(Number(least=0), "Standard deviation after 1 s [units/s^0.5]; it grows with √time.")
     correlation_time: float = ranged(
         DURATION,
-        "Time after which drift is forgotten [s], so that it stays within rate · √(time / 2); 0: a random walk.",
+        "Time after which drift is forgotten [s], which bounds it to rate · √(time / 2); 0: a random walk.",
         default=0.0,
     )
     has_memory = True

@@ -183,7 +183,7 @@ def set_view(loop: Loop, view: str) -> None:
 
     Args:
         loop: Loop that steps the simulation.
-        view: JSON from `tactile_sim.bag.live_view.LiveView`.
+        view: JSON from `tactile_sim.bag.messages.LiveView`.
     """
     for store in loop.on_view:
         store(view)

@@ -9,8 +9,7 @@ from tactile_sim.common.exclusive import exclusive
 from tactile_sim.common.names import Names
 from tactile_sim.common.schema import is_index, known, numbers, orientation, switch
 from tactile_sim.config import Settings
-from tactile_sim.control.hands import Press, Pull
-from tactile_sim.control.thrower import Thrower
+from tactile_sim.control.user_forces import Press, Pull, Thrower
 from tactile_sim.engines import Engine
 from tactile_sim.simulation.commanded_scene import CommandedScene
 from tactile_sim.skin import Skin

@@ -10,7 +10,6 @@ from typing import Any, NoReturn
 import mujoco
 import numpy as np
 
-from tactile_sim.cameras import CameraProcess
 from tactile_sim.common.errors import ConfigError, EngineError, PhysicsError, located
 from tactile_sim.common.exclusive import Use, exclusive
 from tactile_sim.common.names import Names, match
@@ -18,6 +17,7 @@ from tactile_sim.common.schema import whole
 from tactile_sim.config import Settings, configured_scene, resolve_cameras, skin_plan
 from tactile_sim.config.settings import switches_of_pads
 from tactile_sim.signal_chain.sampling import Sampling
+from tactile_sim.simulation.camera_process import CameraProcess
 from tactile_sim.simulation.interactive_scene import InteractiveScene
 from tactile_sim.simulation.pad_functions import PadFunctions
 from tactile_sim.simulation.pad_states import PadStates

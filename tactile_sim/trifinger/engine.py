@@ -11,17 +11,16 @@ import mujoco
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.cameras.camera import Camera
 from tactile_sim.common.errors import CommandError, ConfigError, EngineError
 from tactile_sim.common.names import Names
 from tactile_sim.common.schema import Choice, Flag, Number, Numbers, parameter, whole
-from tactile_sim.control.command_checks import JointCommand
-from tactile_sim.control.commander import Commander
-from tactile_sim.control.motion import Motion
+from tactile_sim.control.commander import Commander, JointCommand
+from tactile_sim.control.makers import Motion
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines import Engine, EnginePlugin, EngineTopic
 from tactile_sim.engines.mujoco import MujocoEngine
 from tactile_sim.engines.protocol import EngineArrays
+from tactile_sim.scenes.camera import Camera
 from tactile_sim.scenes.servos import match_control
 from tactile_sim.trifinger.camera import CALIBRATIONS, CLIPPING, PLATFORM, load_camera_parameters
 from tactile_sim.trifinger.collision_objects import add_cube

@@ -257,8 +257,9 @@ class TriFingerPlatform:
         cameras = [CameraObservation(image, timestamp) for image in images]
         if not self._has_object_tracking:
             return TriCameraObservation(cameras)
-        poses = (ObjectPose(*map(np.array, self.cube.get_state())) for _ in range(2))
-        return TriCameraObjectObservation(cameras, *poses)
+        position, orientation = map(np.array, self.cube.get_state())
+        pose, filtered = (ObjectPose(position.copy(), orientation.copy()) for _ in range(2))
+        return TriCameraObjectObservation(cameras, pose, filtered)
 
 
 _STEP = np.dtype(

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from tactile_sim.bag.live_view import LiveView
+from tactile_sim.bag.messages import LiveView
 
 
 def _empty(*shape: int) -> np.ndarray:

@@ -12,7 +12,7 @@ from threading import RLock
 import numpy as np
 from viser import ClientHandle, ViserServer
 
-from tactile_sim.bag.live_view import LiveView
+from tactile_sim.bag.messages import LiveView
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.panel.body_tree import BodyTree, TreeParts

@@ -10,10 +10,9 @@ from support.published_view import FakeProcess
 from tactile_sim import bag
 from tactile_sim.config import from_mapping
 from tactile_sim.figures.rviz_display import rviz_display
-from tactile_sim.loop.output import Terminal
-from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.inventory import contents
+from tactile_sim.simulation.runner import Output, Runner
 from tactile_sim.view.process.camera_views import CameraViews, camera_infos
 from tactile_sim.view.process.frame_builder import FrameBuilder
 from tactile_sim.view.process.replica import Replica
@@ -73,7 +72,7 @@ def test_recorded_images_are_in_the_bag_and_its_view(simulation, tmp_path):
 
     simulation.reset("moving")
     with simulation.open_cameras() as cameras:
-        runner = Runner(simulation, Terminal())
+        runner = Runner(simulation, Output())
         runner.paused = True  # then images are not skipped
         output = BagOutput(runner, tmp_path / "out", cameras=cameras)
         output.record(True)

@@ -177,7 +177,7 @@ def test_help_lists_every_figure(capsys):
 def test_damaged_bag_is_drawn_as_far_as_readable_and_damage_is_reported(
     make_bag, tmp_path, monkeypatch, capsys
 ):
-    monkeypatch.setattr("tactile_sim.bag.mcap_writer.CHUNK_SIZE", 2000)
+    monkeypatch.setattr("tactile_sim.bag.mcap_file.CHUNK_SIZE", 2000)
     whole = make_bag(Cube(count=40))
     folder = tmp_path / "torn"
     shutil.copytree(whole, folder)

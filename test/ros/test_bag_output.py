@@ -11,10 +11,9 @@ from support.waiting import wait_until
 
 from tactile_sim import bag, config
 from tactile_sim.common.errors import CommandError
-from tactile_sim.loop.output import Terminal
-from tactile_sim.loop.runner import Runner
 from tactile_sim.ros.bag_output import BagOutput
 from tactile_sim.simulation import Simulation
+from tactile_sim.simulation.runner import Output, Runner
 
 
 @pytest.fixture(scope="module")
@@ -28,7 +27,7 @@ def simulation(tmp_path_factory):
 @pytest.fixture
 def output(simulation, tmp_path):
     """Yield an output whose list ``statuses`` collects the statuses that it reports."""
-    output = BagOutput(Runner(simulation, Terminal()), tmp_path / "out")
+    output = BagOutput(Runner(simulation, Output()), tmp_path / "out")
     output.statuses = []
     output.on_status = output.statuses.append
     yield output

@@ -56,7 +56,7 @@ def camera_process(node):
             command = (folder / "cmdline").read_bytes()
         except (OSError, IndexError):
             continue
-        if parent == node.pid and b"tactile_sim.cameras.main" in command:
+        if parent == node.pid and b"tactile_sim.simulation.camera_main" in command:
             return int(folder.name)
     raise AssertionError("the node has no camera process")
 

@@ -26,8 +26,12 @@ from websockets.sync.server import serve  # noqa: E402
 from tactile_sim import ConfigError, config  # noqa: E402
 from tactile_sim.commands import main  # noqa: E402
 from tactile_sim.config.settings import HardwarePad  # noqa: E402
-from tactile_sim.hardware import PadInput, StreamError, pad_inputs  # noqa: E402
-from tactile_sim.hardware.papillarray import pillar_forces  # noqa: E402
+from tactile_sim.ros.pad_input import (  # noqa: E402
+    PadInput,
+    StreamError,
+    pad_inputs,
+    pillar_forces,
+)
 from tactile_sim.simulation import Simulation  # noqa: E402
 from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction  # noqa: E402
 

@@ -108,7 +108,7 @@ def test_sim_publishes_started_clock_while_waiting_for_recorder(ros):
     from rosgraph_msgs.msg import Clock
     from support.ros import PATIENCE, stamp, wait_for
 
-    from tactile_sim.ros.recorder_wait import MATCHING_PATIENCE
+    from tactile_sim.ros.recorder_process import MATCHING_PATIENCE
 
     clocks = ros.listen(Clock, "/clock")
     files = ["--ros-args", "--params-file", str(ROOT / "config/touch_cube.yaml")]

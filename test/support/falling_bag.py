@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 
 from tactile_sim.bag.writer import BagWriter
-from tactile_sim.wire.encode import encoder
-from tactile_sim.wire.sources import of_definition
+from tactile_sim.ros.cdr import encode_struct
+from tactile_sim.wire import of_definition
 
 MESSAGES = Path(__file__).resolve().parents[2] / "msg"
 TYPES = {
@@ -84,9 +84,9 @@ class Making:
         if topic not in self._ids:
             text, full = definition(type_name), f"{package}/msg/{name}"
             number = self.bag.add_topic(topic, full, text, [])
-            self._ids[topic] = number, encoder(of_definition(full, text))
-        number, encode = self._ids[topic]
-        self.bag.write(number, time, encode.encode(value))
+            self._ids[topic] = number, of_definition(full, text)
+        number, kind = self._ids[topic]
+        self.bag.write(number, time, encode_struct(kind, value))
 
 
 @dataclass

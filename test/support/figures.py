@@ -1,6 +1,6 @@
 """Figures of bags, as ``tactile_sim plot`` draws them."""
 
-from tactile_sim.bag.contents import contents
+from tactile_sim.bag.reader import contents
 from tactile_sim.figures import style
 from tactile_sim.figures.messages import Span, choose
 from tactile_sim.figures.plots import FIGURES

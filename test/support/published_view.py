@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from support.waiting import PATIENCE, wait_until
-from tactile_sim.loop.output import Terminal
+from tactile_sim.simulation.runner import Output
 from tactile_sim.view.process.frame_builder import FrameBuilder
 from tactile_sim.view.process.replica import Replica
 from tactile_sim.view.process.shared_frame import SharedFrame
@@ -65,7 +65,7 @@ class FrameReader:
         return self._builder.build(records[0])
 
 
-class Output(Terminal):
+class Output(Output):
     """An output of the loop that records warnings and errors."""
 
     def __init__(self):

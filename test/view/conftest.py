@@ -13,8 +13,8 @@ from support.view_clients import SCENE as BOX
 from support.waiting import PATIENCE
 
 from tactile_sim import config
-from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
+from tactile_sim.simulation.runner import Runner
 from tactile_sim.view.process.publisher import ViewPublisher
 from tactile_sim.view.viewer import Viewer
 from tactile_sim.view.web.address import Endpoint

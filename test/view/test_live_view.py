@@ -17,7 +17,7 @@ from support.domain import own_domain
 from support.falling_bag import Cube, Making
 
 from tactile_sim import bag
-from tactile_sim.bag.live_view import LiveView
+from tactile_sim.bag.messages import LiveView
 from tactile_sim.commands import main
 from tactile_sim.view.bag.index import BagIndex
 from tactile_sim.view.bag.player import Player

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 from support.view_clients import FRAME, SCENE, Browser, Recorder
 from support.waiting import wait_until
 
-from tactile_sim.bag.background_writer import BagStatus
+from tactile_sim.bag.writer import BagStatus
 from tactile_sim.view.panel.outputs import DOUBLE_CLICK
 from tactile_sim.view.panel.user_input import on_user
 from tactile_sim.view.viewer import Viewer

@@ -22,11 +22,7 @@ MOST = 255
 
 
 def topics(simulation: Simulation) -> Iterator[Topic]:
-    """Yield ``xServTopic``, with one sensor per pad and the force on each taxel in the taxel's frame.
-
-    Raises:
-        ConfigError: There are more than `MOST` pads.
-    """
+    """Yield ``xServTopic``, with one sensor per pad and the force on each taxel in the taxel's frame."""
     parts = simulation.skin.pads
     if len(parts) > MOST:
         raise ConfigError(

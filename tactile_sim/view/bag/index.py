@@ -11,10 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tactile_sim.bag.live_view import LiveView, is_topic
 from tactile_sim.bag.mcap_file import McapScan, Progress
 from tactile_sim.bag.mcap_file import Message as Stored
-from tactile_sim.bag.messages import Message, TopicDecoder, decoder_of
+from tactile_sim.bag.messages import LiveView, Message, TopicDecoder, decoder_of, is_view_topic
 from tactile_sim.bag.metadata import files_of
 from tactile_sim.figures.messages import Poses
 from tactile_sim.view.bag.samples import TopicSamples
@@ -110,7 +109,7 @@ class BagIndex:
                 self.first[topic] = self._copy(message)
             if kind in STEP_TYPES:
                 self._times[topic] = array("q")
-        if is_topic(topic, kind):
+        if is_view_topic(topic, kind):
             view = LiveView.parse(self._copy(message).value.data)
             self.views[topic] = view or self.views.get(topic)
         if kind not in _SHOWN_TYPES:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.bag.marker_types import ADD, CUBE, CYLINDER, SPHERE, TRIANGLES
+from tactile_sim.bag.messages import ADD, CUBE, CYLINDER, SPHERE, TRIANGLES
 from tactile_sim.view.content import Shape
 from tactile_sim.view.scene import primitives
 

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from tactile_sim.bag.live_view import TOPIC
+from tactile_sim.bag.messages import VIEW_TOPIC
 from tactile_sim.view.bag.frames import BagFrames
 from tactile_sim.view.bag.scene import BagScene
 from tactile_sim.view.content import ViewScene
@@ -34,7 +34,7 @@ def opening_scene(content: BagScene, frames: BagFrames, start: int, stop: int) -
     if view and not viewpoint.is_visible_from(view):
         position = ", ".join(f"{value:g}" for value in view.position)
         content.notes.append(
-            f"{TOPIC}: the camera at ({position}) cannot see the scene around "
+            f"{VIEW_TOPIC}: the camera at ({position}) cannot see the scene around "
             f"({', '.join(f'{value:.3g}' for value in viewpoint.center)}); it is ignored"
         )
         view = None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.bag.live_view import TOPIC
+from tactile_sim.bag.messages import VIEW_TOPIC
 from tactile_sim.common.errors import BagError
 from tactile_sim.common.text import shortened
 from tactile_sim.figures.colors import full_scale
@@ -72,10 +72,10 @@ def read_scene(index: BagIndex, namespace: str | None = None) -> BagScene:
         _add_points(result, index)
     _add_feelers(result, feelers, bodies)
     _add_images(result, index, bodies)
-    view_topic = f"{robot.namespace}/{TOPIC}"
+    view_topic = f"{robot.namespace}/{VIEW_TOPIC}"
     view = index.views.get(view_topic)
     if view_topic in index.views and view is None:
-        notes.append(f"{TOPIC}: the recorded camera or colour scale is invalid; it is ignored")
+        notes.append(f"{VIEW_TOPIC}: the recorded camera or colour scale is invalid; it is ignored")
     result.scene = replace(result.scene, taxel_scale=_scale(index, robot), live_view=view)
     if index.damage:
         notes.append(f"the bag is damaged ({index.damage}); damaged messages are skipped")

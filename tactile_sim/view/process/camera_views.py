@@ -6,8 +6,8 @@ import time
 
 import numpy as np
 
-from tactile_sim.cameras import Camera
-from tactile_sim.cameras.renderer import Renderer
+from tactile_sim.scenes.camera import Camera
+from tactile_sim.scenes.renderer import Renderer
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.content import ImageInfo
 

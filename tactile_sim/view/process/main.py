@@ -16,7 +16,7 @@ if __name__ == "__main__":
 
 import numpy as np
 
-from tactile_sim.bag.background_writer import BagStatus
+from tactile_sim.bag.writer import BagStatus
 from tactile_sim.common.errors import TactileSimError
 from tactile_sim.common.processes import Connection
 from tactile_sim.view.process.camera_views import CameraViews

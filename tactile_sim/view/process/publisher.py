@@ -14,10 +14,9 @@ import numpy as np
 from tactile_sim.common.errors import TactileSimError
 from tactile_sim.config import Settings
 from tactile_sim.config.settings import switches
-from tactile_sim.loop.requests import Requests
-from tactile_sim.loop.runner import Runner
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.actions import ACTIONS
+from tactile_sim.simulation.runner import Runner
 from tactile_sim.view.process.camera_views import camera_infos
 from tactile_sim.view.process.image_renderer import ImageRenderer
 from tactile_sim.view.process.view_process import INTERVAL, ViewProcess
@@ -47,7 +46,6 @@ class ViewPublisher:
         self.url = process.url
         self._shared = process.shared
         self._runner: Runner
-        self._requests: Requests
         self._state = np.empty(simulation.engine.state_size)
         """The last valid state."""
         self._due = 0.0
@@ -87,7 +85,6 @@ class ViewPublisher:
                 default is to log a warning.
         """
         self._runner = runner
-        self._requests = Requests(runner)
         self._simulation.engine.get_state(self._state)
         self._process.listen(self._on_request, on_lost or self._warn)
         runner.watch = self.poll
@@ -149,7 +146,7 @@ class ViewPublisher:
     # -- in the thread that receives requests ----------------------------------------------------------------
 
     def _on_request(self, request: str, arguments: list[Any]) -> None:
-        self._requests.ask(request, *arguments).add_done_callback(lambda done: self._answer(request, done))
+        self._runner.ask(request, *arguments).add_done_callback(lambda done: self._answer(request, done))
 
     def _answer(self, request: str, future: Future) -> None:
         self._written = None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
-from tactile_sim.bag.background_writer import BagStatus
+from tactile_sim.bag.writer import BagStatus
 from tactile_sim.common import signals
 from tactile_sim.common.errors import CommandError
 from tactile_sim.common.processes import Child, Connection, pickled

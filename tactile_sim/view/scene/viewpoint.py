@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tactile_sim.bag.live_view import LiveView
+from tactile_sim.bag.messages import LiveView
 from tactile_sim.view.content import ViewFrame, ViewScene
 
 DIRECTION = np.array([0.75, -0.85, 0.55])
