@@ -25,7 +25,7 @@ from rich.console import Console
 from rich.table import Table
 
 from tactile_sim import config
-from tactile_sim.drawing.force_scale import taxel_scale
+from tactile_sim.figures.colors import taxel_scale
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.runner import Output, Runner
 from tactile_sim.view.process.publisher import ViewPublisher

@@ -26,7 +26,7 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.errors import TactileSimError, readable
+from tactile_sim.common.errors import TactileSimError, readable
 
 ENCAPSULATION = b"\x00\x01\x00\x00"  # CDR version 1, little endian
 

@@ -140,7 +140,7 @@ class Absent:
         if name == "rosbags":
             raise ModuleNotFoundError(name=name)
 sys.meta_path.insert(0, Absent)
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 sys.exit(main())
 """
     result = subprocess.run(

@@ -21,7 +21,7 @@ from rclpy.signals import SignalHandlerOptions
 from std_srvs.srv import Trigger
 from tactile_sim.srv import Reset, SetBodyState, Step
 
-from tactile_sim.child import Child
+from tactile_sim.common.processes import Child
 from tactile_sim.ros.record import message_class
 from tactile_sim.wire import counts_before_stamp, of_class, stamp_of
 

@@ -21,7 +21,7 @@ from matplotlib.figure import Figure
 from scipy.signal import lfilter
 
 from tactile_sim import config
-from tactile_sim.analysis import style
+from tactile_sim.figures import style
 from tactile_sim.fit import Fit, FitPad, Indenter, fit
 from tactile_sim.fit.estimate import earlier, prepare
 from tactile_sim.fit.inverse import invert

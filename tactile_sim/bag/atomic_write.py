@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
 
 
 def refuse_existing(out: Path, force: bool) -> None:

@@ -18,7 +18,7 @@ from tactile_sim.bag.atomic_write import fresh, fresh_folder
 from tactile_sim.bag.mcap_file import Progress
 from tactile_sim.bag.messages import Message, Messages, Selection, require, require_rows, unique_names
 from tactile_sim.bag.reader import Topic, contents, read, rows_of
-from tactile_sim.errors import BagError, suggest
+from tactile_sim.common.errors import BagError, suggest
 from tactile_sim.wire import Columns, Record
 
 _VECTORS = {"force": "N", "torque": "N m", "linear": "m/s", "angular": "rad/s"}

@@ -40,7 +40,7 @@ from mcap.records import (
 from mcap.stream_reader import get_chunk_data_stream
 
 from tactile_sim.bag import metadata
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
 
 _FIELDS = struct.Struct("<BQQQQII")
 """Header of a chunk record: opcode, length, first and last log time, uncompressed size, checksum, and length

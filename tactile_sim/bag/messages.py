@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from tactile_sim.bag.mcap_file import McapScan, Progress
 from tactile_sim.bag.mcap_file import Message as Stored
 from tactile_sim.bag.metadata import files_of
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
 from tactile_sim.wire import (
     Array,
     Primitive,

@@ -12,8 +12,8 @@ from typing import Any
 
 import yaml
 
-from tactile_sim.errors import BagError
-from tactile_sim.files import MB, read_file
+from tactile_sim.common.errors import BagError
+from tactile_sim.common.files import MB, read_file
 
 DEEPEST = 50
 _MOST_CHARACTERS = 16 << 20

@@ -23,7 +23,7 @@ from tactile_sim.bag.messages import (
     require_rows,
 )
 from tactile_sim.bag.metadata import files_of
-from tactile_sim.errors import BagError, suggest
+from tactile_sim.common.errors import BagError, suggest
 from tactile_sim.wire import Columns, Record
 
 _OWN = ("message_type", "stamps", "log_times")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tactile_sim.bag import metadata
 from tactile_sim.bag.mcap_file import McapWriter
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
 
 INTERVAL = 0.5
 """Wall time between two chunks [s]. If the process is killed, less than 1 s of data is lost."""

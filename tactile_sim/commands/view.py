@@ -9,21 +9,21 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from tactile_sim import share
-from tactile_sim.commands import complete_config, new_parser
-from tactile_sim.commands.option_types import port_number, positive
-from tactile_sim.errors import CommandError, suggest
-from tactile_sim.signals import StopRequest
+from tactile_sim.commands import complete_config, new_parser, port_number, positive
+from tactile_sim.common.errors import CommandError, suggest
+from tactile_sim.common.files import expand_home, shipped_file, shipped_names
+from tactile_sim.common.signals import StopRequest
 
 if TYPE_CHECKING:
     from tactile_sim.config import WebSettings
     from tactile_sim.view.web.address import Endpoint
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Register the subcommand ``view`` and its arguments."""
+def add_view(subparsers: argparse._SubParsersAction) -> None:
+    """Add the subcommand ``view``."""
     parser = new_parser(
         subparsers,
+        _view,
         "view",
         "show a simulation or a bag in the browser",
         "Open the address that it prints; by default only this machine can. Ctrl-C ends the view.\n"
@@ -64,19 +64,15 @@ def complete_source(prefix: str, **_: Any) -> list[str]:
     return [*complete_config(prefix), *FilesCompleter(["mcap"])(prefix)]
 
 
-def main(args: argparse.Namespace) -> int:
-    """Show the configuration or bag until Ctrl-C or until the duration has passed.
-
-    Returns:
-        0, or 1 if the view's process failed.
-    """
-    path = share.expand_home(args.source)
+def _view(args: argparse.Namespace) -> int:
+    """Show the configuration or bag until Ctrl-C or until the duration has passed."""
+    path = expand_home(args.source)
     if path.name == "metadata.yaml" and path.is_file():  # a file in the folder of a bag
         path = path.parent
     if path.suffix == ".mcap" or path.is_dir():
         return _play(path, args)
-    if not path.exists() and path.suffix not in (".yaml", ".yml") and not share.lookup("config", args.source):
-        near = suggest(args.source, share.names("config"))
+    if not path.exists() and path.suffix not in (".yaml", ".yml") and not shipped_file("config", args.source):
+        near = suggest(args.source, shipped_names("config"))
         raise CommandError(
             f"{args.source}: must be a bag, a file or the name of a shipped configuration{near}"
         )

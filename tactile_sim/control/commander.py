@@ -10,11 +10,11 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import LARGEST, as_array, by_name, described, known, numbers
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.names import Names
+from tactile_sim.common.schema import LARGEST_STATE, as_array, by_name, described, known, numbers
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines.protocol import EngineArrays
-from tactile_sim.errors import CommandError
-from tactile_sim.names import Names
 from tactile_sim.scenes.drives import (
     EFFORT,
     FIELDS,
@@ -339,12 +339,12 @@ class Commander:
                     f"joint_commands: {field} has {len(values)} values for {len(command.name)} names; "
                     "it must be empty or as long"
                 )
-            huge = np.abs(values) >= LARGEST
+            huge = np.abs(values) >= LARGEST_STATE
             if huge.any():
                 k = int(np.argmax(huge))
                 raise CommandError(
                     f"joint_commands: {field} of joint {command.name[k]!r}: must be finite and below"
-                    f" {LARGEST:g}, got {values[k]:g}"
+                    f" {LARGEST_STATE:g}, got {values[k]:g}"
                 )
             targets[field] = np.full(len(self._joints), np.nan)
             if len(values):

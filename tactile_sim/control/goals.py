@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tactile_sim.arguments import numbers
-from tactile_sim.config.grippers import GripperSettings
+from tactile_sim.common.errors import CommandError, suggest
+from tactile_sim.common.schema import numbers
+from tactile_sim.config.settings import GripperSettings
 from tactile_sim.control.commander import Commander
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.engines.protocol import EngineArrays
-from tactile_sim.errors import CommandError, suggest
 
 
 class Outcome(Enum):

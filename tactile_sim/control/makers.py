@@ -9,14 +9,14 @@ from typing import Protocol
 import mujoco
 import numpy as np
 
+from tactile_sim.common.errors import CommandError, ConfigError
+from tactile_sim.common.names import Names, topic_token
 from tactile_sim.config import Settings
-from tactile_sim.config.grippers import GripperSettings, check_joints
-from tactile_sim.config.motion import check_keyframes
+from tactile_sim.config.elements import check_joints, check_keyframes
+from tactile_sim.config.settings import GripperSettings
 from tactile_sim.control.commander import Commander
 from tactile_sim.engines import Engine
-from tactile_sim.errors import CommandError, ConfigError
-from tactile_sim.names import Names, topic_token
-from tactile_sim.registry import engine_plugin
+from tactile_sim.engines.registry import engine_plugin
 
 
 class Motion(Protocol):

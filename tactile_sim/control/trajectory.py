@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from tactile_sim.arguments import as_array, known, numbers
-from tactile_sim.errors import CommandError
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.schema import as_array, known, numbers
 
 _NONE = np.empty((0, 0))
 

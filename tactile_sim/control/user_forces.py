@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import mujoco
 import numpy as np
 
+from tactile_sim.common.errors import CommandError
 from tactile_sim.engines import Contacts, Engine
-from tactile_sim.errors import CommandError
 
 FREQUENCY = 10.0
 """Natural frequency of a body on the spring [rad/s], as in MuJoCo's simulate. The damping is critical."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.optimize import differential_evolution, least_squares
 
-from tactile_sim.errors import CommandError
+from tactile_sim.common.errors import CommandError
 from tactile_sim.fit.model import (
     LONGEST_DELAY,
     ORDERS,

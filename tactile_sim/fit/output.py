@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import yaml
 
-from tactile_sim import config, share
+from tactile_sim import config
+from tactile_sim.common.errors import CommandError, TactileSimError
+from tactile_sim.common.files import expand_home, shipped_file
 from tactile_sim.config import parameter_file
-from tactile_sim.errors import CommandError, TactileSimError
 from tactile_sim.fit.estimate import Fit, Z, earlier, prepare
 from tactile_sim.fit.model import LONGEST_DELAY
 from tactile_sim.fit.pad import FitPad
@@ -205,11 +206,11 @@ def _moved(value: Any, base: Path, folder: Path) -> Any:
     """
     if isinstance(value, list):
         return [_moved(entry, base, folder) for entry in value]
-    if not isinstance(value, str) or "://" in value or share.expand_home(value).is_absolute():
+    if not isinstance(value, str) or "://" in value or expand_home(value).is_absolute():
         return value
     if any(base.glob(escape(value).replace("{geom}", "*"))):
         return str(base / value)
-    shipped = share.lookup("scenes", value)
+    shipped = shipped_file("scenes", value)
     return str(shipped) if shipped and (folder / value).exists() else value
 
 

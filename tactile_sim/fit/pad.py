@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from tactile_sim.common.errors import CommandError, suggest
 from tactile_sim.config import Settings, match
-from tactile_sim.errors import CommandError, suggest
 from tactile_sim.fit.recording import Recording, pressed_taxels
 from tactile_sim.signal_chain import SignalChain
 from tactile_sim.simulation import Simulation

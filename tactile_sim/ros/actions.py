@@ -15,11 +15,11 @@ from rclpy.executors import Executor
 from rclpy.node import Node
 from trajectory_msgs.msg import JointTrajectoryPoint
 
-from tactile_sim.config.grippers import GripperSettings
+from tactile_sim.common.errors import CommandError, TactileSimError, suggest
+from tactile_sim.common.names import topic_token
+from tactile_sim.config.settings import GripperSettings
 from tactile_sim.control.goals import GripperCommand, GripperGoal, Outcome, TrajectoryGoal, tolerances
 from tactile_sim.control.trajectory import JointTrajectory
-from tactile_sim.errors import CommandError, TactileSimError, suggest
-from tactile_sim.names import topic_token
 from tactile_sim.ros.commands import from_message
 from tactile_sim.ros.services import as_time
 from tactile_sim.simulation.runner import Runner

@@ -11,8 +11,8 @@ from pathlib import Path
 from tactile_sim.bag.atomic_write import unused
 from tactile_sim.bag.messages import VIEW_TOPIC, VIEW_TYPE
 from tactile_sim.bag.writer import BackgroundWriter, BagStatus, Data
-from tactile_sim.environment import require_ros
-from tactile_sim.errors import CommandError, TactileSimError
+from tactile_sim.common.errors import CommandError, TactileSimError
+from tactile_sim.common.processes import require_ros
 from tactile_sim.ros.topic import ONCE, Topic
 from tactile_sim.simulation import Snapshot
 from tactile_sim.simulation.camera_process import PATIENCE, CameraProcess

@@ -33,7 +33,7 @@ import numpy as np
 
 from tactile_sim import _core
 from tactile_sim._core import WireStep
-from tactile_sim.errors import suggest
+from tactile_sim.common.errors import suggest
 from tactile_sim.wire import (
     ENCAPSULATION,
     NANOSECONDS,

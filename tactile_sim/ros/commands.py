@@ -13,9 +13,9 @@ from rclpy.qos import QoSProfile
 from sensor_msgs.msg import JointState
 from std_msgs.msg import Float64MultiArray
 
+from tactile_sim.common.errors import CommandError
 from tactile_sim.control.commander import JointCommand
 from tactile_sim.control.trajectory import JointTrajectory
-from tactile_sim.errors import CommandError
 from tactile_sim.ros import subscribe
 from tactile_sim.ros.internals import count_publishers
 from tactile_sim.simulation.runner import Runner

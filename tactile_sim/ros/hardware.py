@@ -24,9 +24,11 @@ from std_msgs.msg import Float32MultiArray
 from std_srvs.srv import Trigger
 
 from tactile_sim import config
-from tactile_sim.environment import require_ros, split_ros_arguments
-from tactile_sim.errors import ConfigError, TactileSimError
-from tactile_sim.names import topic_token
+from tactile_sim.common.errors import ConfigError, TactileSimError
+from tactile_sim.common.names import topic_token
+from tactile_sim.common.processes import require_ros, split_ros_arguments
+from tactile_sim.common.signals import Stopped, StopRequest
+from tactile_sim.common.text import counted
 from tactile_sim.ros import cdr, parameters
 from tactile_sim.ros.node import start_node
 from tactile_sim.ros.outlets import DEPTH, LATCHED
@@ -44,9 +46,7 @@ from tactile_sim.ros.pad_input import (
 )
 from tactile_sim.ros.topic import Topic
 from tactile_sim.ros.topics.pads import pad_topics
-from tactile_sim.signals import Stopped, StopRequest
 from tactile_sim.simulation import Simulation
-from tactile_sim.text import counted
 
 CHECK_EVERY = 0.05
 """Wall time between two checks for pads that receive no messages [s]."""

@@ -13,10 +13,10 @@ from rclpy.signals import SignalHandlerOptions
 from rclpy.task import Future
 from rosgraph_msgs.msg import Clock
 
-from tactile_sim.errors import CommandError
-from tactile_sim.live_table import State
+from tactile_sim.common.errors import CommandError
 from tactile_sim.msg import ContactWrenchArray, TactileFrame
 from tactile_sim.ros import subscribe
+from tactile_sim.ros.live_table import State
 from tactile_sim.ros.services import fields, service_class
 from tactile_sim.ros.transport import clear_dead_ports
 from tactile_sim.simulation.actions import KEYS

@@ -25,9 +25,11 @@ from std_msgs.msg import String
 
 from tactile_sim import config
 from tactile_sim.bag.messages import VIEW_TOPIC
+from tactile_sim.common.errors import ConfigError, TactileSimError
+from tactile_sim.common.processes import require_ros, split_ros_arguments
+from tactile_sim.common.signals import Stopped, StopRequest
+from tactile_sim.common.text import counted
 from tactile_sim.config.parameter_file import read_sections
-from tactile_sim.environment import require_ros, split_ros_arguments
-from tactile_sim.errors import ConfigError, TactileSimError
 from tactile_sim.ros import bridges, parameters
 from tactile_sim.ros.bag_output import BagOutput
 from tactile_sim.ros.commands import Commands
@@ -42,10 +44,8 @@ from tactile_sim.ros.recorder_process import (
 )
 from tactile_sim.ros.services import offer_actions
 from tactile_sim.ros.transport import large_fastdds_buffers
-from tactile_sim.signals import Stopped, StopRequest
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.runner import Runner
-from tactile_sim.text import counted
 from tactile_sim.view.process.publisher import ViewPublisher
 from tactile_sim.view.web.address import Endpoint, announcement
 

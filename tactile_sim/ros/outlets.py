@@ -20,7 +20,7 @@ from rclpy.publisher import Publisher
 from rclpy.qos import DurabilityPolicy, HistoryPolicy, QoSProfile
 from rclpy.qos_overriding_options import QoSOverridingOptions
 
-from tactile_sim.errors import ConfigError
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.ros.internals import subscriber_counter
 from tactile_sim.ros.topic import ONCE, Topic
 from tactile_sim.simulation import Snapshot

@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tactile_sim.config.hardware import HardwarePad, resolve_hardware
-from tactile_sim.errors import ConfigError, TactileSimError
+from tactile_sim.common.errors import ConfigError, TactileSimError
+from tactile_sim.config.elements import resolve_hardware
+from tactile_sim.config.settings import HardwarePad
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.pad_states import state_table
 from tactile_sim.skin import TOUCH_FUNCTIONS, Loads, Pad, Skin, TouchFunction

@@ -15,11 +15,11 @@ from rclpy.node import Node
 from rclpy.parameter import Parameter
 
 from tactile_sim import config
+from tactile_sim.common.errors import CommandError, ConfigError, TactileSimError
+from tactile_sim.common.schema import Choice, Integer, Number
 from tactile_sim.config import Key, Settings
-from tactile_sim.config.engine_keys import EngineName
 from tactile_sim.config.parameter_file import applies, read_sections
-from tactile_sim.errors import CommandError, ConfigError, TactileSimError
-from tactile_sim.schema import Choice, Integer, Number
+from tactile_sim.config.settings import EngineName
 
 LAUNCH = "launch arguments"
 """Name used in error messages for parameters that a launch file sets."""

@@ -11,6 +11,7 @@ import numpy as np
 from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 from rclpy.node import Node
 
+from tactile_sim.common.text import counted
 from tactile_sim.ros import cdr
 from tactile_sim.ros.commands import Senders
 from tactile_sim.ros.outlets import REFRESH, Outlets
@@ -20,7 +21,6 @@ from tactile_sim.ros.topics.state import chains, clock_topic
 from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.simulation.camera_process import CameraProcess
 from tactile_sim.simulation.runner import Output, Runner, Status
-from tactile_sim.text import counted
 
 FIRST = ("clock", "tf")
 """Streams that are published first, so that subscribers receive time and frames before other messages."""

@@ -26,12 +26,12 @@ from rclpy.validate_topic_name import validate_topic_name
 
 from tactile_sim.bag.reader import LOGS
 from tactile_sim.bag.writer import BagWriter
-from tactile_sim.errors import BagError, CommandError
+from tactile_sim.common.errors import BagError, CommandError
+from tactile_sim.common.signals import StopRequest
+from tactile_sim.common.text import counted
 from tactile_sim.ros.internals import publisher_count, take_raw
 from tactile_sim.ros.recorder_process import node_name
 from tactile_sim.ros.transport import clear_dead_ports
-from tactile_sim.signals import StopRequest
-from tactile_sim.text import counted
 from tactile_sim.wire import Sequence, Struct, counts_before_stamp, of_class, stamp_of
 
 _SEPARATOR = "\n" + "=" * 80 + "\n"

@@ -14,11 +14,11 @@ from rclpy.node import Node
 from rclpy.qos import QoSProfile
 
 from tactile_sim.bag.atomic_write import fresh
-from tactile_sim.child import Child
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
+from tactile_sim.common.processes import Child
+from tactile_sim.common.signals import StopRequest
+from tactile_sim.common.text import counted
 from tactile_sim.ros.publishers import Publishers
-from tactile_sim.signals import StopRequest
-from tactile_sim.text import counted
 
 START_PATIENCE = 60.0
 """Maximum wall time for the recorder to start [s]."""

@@ -15,8 +15,8 @@ from geometry_msgs.msg import Point, Pose, Quaternion, Twist, Vector3
 from rclpy.node import Node
 from rclpy.qos import qos_profile_parameters
 
-from tactile_sim.errors import CommandError, TactileSimError
-from tactile_sim.frames import to_wxyz, to_xyzw
+from tactile_sim.common.errors import CommandError, TactileSimError
+from tactile_sim.common.frames import to_wxyz, to_xyzw
 from tactile_sim.ros.internals import respond_with
 from tactile_sim.simulation.actions import ACTIONS
 from tactile_sim.simulation.runner import Runner

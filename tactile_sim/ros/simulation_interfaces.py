@@ -24,10 +24,10 @@ from simulation_interfaces.srv import SetEntityState
 from std_msgs.msg import Header
 
 import tactile_sim
-from tactile_sim.errors import CommandError, SceneError, TactileSimError, suggest
+from tactile_sim.common.errors import CommandError, SceneError, TactileSimError, suggest
+from tactile_sim.common.text import counted
 from tactile_sim.ros.services import DeferredService, as_pose, as_time, as_twist, pose_row, twist_row
 from tactile_sim.simulation.runner import Runner
-from tactile_sim.text import counted
 
 
 class Refusal(CommandError):

@@ -13,7 +13,7 @@ from typing import Any, Protocol
 import mujoco
 import numpy as np
 
-from tactile_sim.errors import TactileSimError
+from tactile_sim.common.errors import TactileSimError
 
 MAX_GEOMS = 5000
 MAX_SHADOWS, MAX_SAMPLES = 1024, 4

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tactile_sim.schema import DURATION, LARGEST, SCATTER, Number, Numbers, parameter
+from tactile_sim.common.schema import DURATION, LARGEST, SCATTER, Number, Numbers, parameter
 from tactile_sim.signal_chain.group import Draw, Group
 from tactile_sim.signal_chain.stage import ScatteredStage, Stage, ranged
 

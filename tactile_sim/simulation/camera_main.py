@@ -7,12 +7,12 @@ import pickle
 import signal
 import sys
 
-from tactile_sim.child import prepare
+from tactile_sim.common.processes import prepare
 
 if __name__ == "__main__":
     prepare()  # before the slow imports
 
-from tactile_sim.connection import Connection
+from tactile_sim.common.processes import Connection
 from tactile_sim.scenes.camera import Camera
 from tactile_sim.scenes.renderer import Renderer, RenderingError
 from tactile_sim.simulation.camera_process import SharedImage

@@ -15,12 +15,11 @@ from typing import Any, NamedTuple, Self
 import mujoco
 import numpy as np
 
-from tactile_sim import signals
-from tactile_sim.child import Child
-from tactile_sim.connection import Connection, pickled
+from tactile_sim.common import signals
+from tactile_sim.common.processes import Child, Connection, pickled
+from tactile_sim.common.signals import Stopped
 from tactile_sim.scenes.camera import Camera
 from tactile_sim.scenes.renderer import RenderingError, State
-from tactile_sim.signals import Stopped
 
 _LOG = logging.getLogger("tactile_sim.simulation")
 START_TIMEOUT = 180.0

@@ -7,7 +7,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from tactile_sim.arguments import by_name, known, numbers
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.exclusive import Use, exclusive
+from tactile_sim.common.names import Names
+from tactile_sim.common.schema import by_name, known, numbers
 from tactile_sim.config import Settings
 from tactile_sim.control.commander import JointCommand, joint_tables
 from tactile_sim.control.goals import GripperCommand, GripperGoal, TrajectoryGoal
@@ -15,9 +18,6 @@ from tactile_sim.control.makers import Motion, make_commander, make_grippers, ma
 from tactile_sim.control.trajectory import JointTrajectory
 from tactile_sim.control.user_forces import Hands
 from tactile_sim.engines import Engine
-from tactile_sim.errors import CommandError
-from tactile_sim.exclusive import Use, exclusive
-from tactile_sim.names import Names
 
 
 class CommandedScene:

@@ -9,7 +9,7 @@ import mujoco
 import numpy as np
 
 from tactile_sim import _core
-from tactile_sim.errors import ConfigError
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin.checks import checked_factor, find_touch, number_of
 from tactile_sim.skin.responses import LAWS, RESPONSE_FUNCTIONS

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from queue import Empty, SimpleQueue
 from typing import Any
 
+from tactile_sim.common.errors import CommandError, PhysicsError, TactileSimError, suggest
 from tactile_sim.config import Settings
-from tactile_sim.errors import CommandError, PhysicsError, TactileSimError, suggest
 from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.simulation.action import Recorder
 from tactile_sim.simulation.actions import ACTIONS

@@ -10,13 +10,12 @@ from typing import Any, NoReturn
 import mujoco
 import numpy as np
 
-from tactile_sim.arguments import whole
+from tactile_sim.common.errors import ConfigError, EngineError, PhysicsError, located
+from tactile_sim.common.exclusive import Use, exclusive
+from tactile_sim.common.names import Names, match
+from tactile_sim.common.schema import whole
 from tactile_sim.config import Settings, configured_scene, resolve_cameras, skin_plan
-from tactile_sim.config.switches import switches_of_pads
-from tactile_sim.errors import ConfigError, EngineError, PhysicsError, located
-from tactile_sim.exclusive import Use, exclusive
-from tactile_sim.names import Names
-from tactile_sim.patterns import match
+from tactile_sim.config.settings import switches_of_pads
 from tactile_sim.signal_chain.sampling import Sampling
 from tactile_sim.simulation.camera_process import CameraProcess
 from tactile_sim.simulation.interactive_scene import InteractiveScene

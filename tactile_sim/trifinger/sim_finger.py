@@ -13,8 +13,8 @@ import mujoco
 import numpy as np
 from numpy.typing import ArrayLike
 
+from tactile_sim.common.errors import EngineError, suggest
 from tactile_sim.engines.contacts import Contacts, read_contacts
-from tactile_sim.errors import EngineError, suggest
 from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Skin
 from tactile_sim.skin.taxels import choose
 from tactile_sim.trifinger.checks import InvalidValueError, count, function, limits, numbers
@@ -533,7 +533,7 @@ def _publish(reference: weakref.ref[SimFinger], process: Any, closed: Event) -> 
 
 
 def _view_scene(finger: SimFinger) -> ViewScene:
-    from tactile_sim.names import Names
+    from tactile_sim.common.names import Names
     from tactile_sim.view.scene.from_model import scene_of_model
 
     model = finger.physics.model

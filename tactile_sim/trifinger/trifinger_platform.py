@@ -16,7 +16,7 @@ from typing import Any
 import mujoco
 import numpy as np
 
-from tactile_sim.errors import TactileSimError
+from tactile_sim.common.errors import TactileSimError
 from tactile_sim.trifinger import camera, trifingerpro_limits
 from tactile_sim.trifinger.checks import InvalidValueError, count, numbers, quaternion
 from tactile_sim.trifinger.collision_objects import BaseCollisionObject, add_cube, add_dice

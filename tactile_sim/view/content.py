@@ -183,7 +183,7 @@ class ViewFrame:
     arrows: np.ndarray = _empty(0, 2, 3)
     """Start and end points of the force arrows (k, 2, 3) [m]."""
     arrow_kinds: np.ndarray = _empty(0)
-    """Kinds of the arrows (k,), as in `tactile_sim.drawing.arrows`."""
+    """Kinds of the arrows (k,), as in `tactile_sim.figures.arrows`."""
     arrow_sources: np.ndarray = _empty(0)
     """Index (k,) of each arrow's contact, or of its pad if the arrow is a net force. May be empty."""
     arrow_scale: float = 0.0

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tactile_sim.bag.atomic_write import beside, unused
-from tactile_sim.child import Child
-from tactile_sim.errors import BagError
+from tactile_sim.common.errors import BagError
+from tactile_sim.common.processes import Child
 
 FILM, REPLAY = "film", "replay"
 OPTIONS = {FILM: ("--video", ".mp4"), REPLAY: ("--html", ".html")}

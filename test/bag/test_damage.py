@@ -13,7 +13,7 @@ from support.errors import raises
 
 from tactile_sim import BagError, bag
 from tactile_sim.bag.mcap_file import repair
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 
 COUNT = 120
 DAMAGES = 100

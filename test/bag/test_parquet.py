@@ -14,7 +14,7 @@ from support.falling_bag import COUNT, LANDING, STEP, WEIGHT, Cube, Making
 
 from tactile_sim import bag
 from tactile_sim.bag import export
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 
 
 def exported(path, out, *options):

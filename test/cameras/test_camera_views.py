@@ -9,7 +9,7 @@ from support.published_view import FakeProcess
 
 from tactile_sim import bag
 from tactile_sim.config import from_mapping
-from tactile_sim.drawing.rviz_display import rviz_display
+from tactile_sim.figures.rviz_display import rviz_display
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.inventory import contents
 from tactile_sim.simulation.runner import Output, Runner

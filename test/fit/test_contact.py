@@ -7,7 +7,7 @@ import pytest
 from scipy.optimize import brentq
 
 from tactile_sim import CommandError, config
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 from tactile_sim.fit import FitPad, Indenter
 from tactile_sim.fit.impact import Drop, Impact, fit_impact
 from tactile_sim.fit.patch import fit_patch

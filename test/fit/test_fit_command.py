@@ -7,8 +7,9 @@ import pytest
 import yaml
 from support.bags import HEADER, MS, SEPARATOR, TYPES, Writing
 
-from tactile_sim import config, share
-from tactile_sim.cli import main
+from tactile_sim import config
+from tactile_sim.commands import main
+from tactile_sim.common.files import find_shipped
 from tactile_sim.fit import Recording, output
 from tactile_sim.fit.diagnosis import faults
 from tactile_sim.fit.recording import read_bag
@@ -72,7 +73,7 @@ def test_fitted_configuration_in_another_folder_has_the_same_files(folder):
     assert found["skin.pads.tip.layout"] == str(folder / "taxels.csv")
     assert found["package_paths"] == [str(folder / "packages"), "/opt"]
     text = output.parameters("gripper", "left_pad", {}, {}, folder)
-    assert yaml.safe_load(text)["/**"]["ros__parameters"]["scene"] == str(share.find("scenes", "gripper.xml"))
+    assert yaml.safe_load(text)["/**"]["ros__parameters"]["scene"] == str(find_shipped("scenes", "gripper.xml"))
     assert "scene: gripper.xml" in output.parameters("gripper", "left_pad", {}, {}, folder / "elsewhere")
 
 

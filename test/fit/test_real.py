@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from tactile_sim import config
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 
 DATA = Path(__file__).resolve().parents[1] / "data/real"
 

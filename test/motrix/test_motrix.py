@@ -15,12 +15,12 @@ from support.errors import raises  # noqa: E402
 from support.motrix import MACHINE, of  # noqa: E402
 
 from tactile_sim import EngineError, config  # noqa: E402
+from tactile_sim.common.names import Names  # noqa: E402
 from tactile_sim.control.commander import (
     Commander,  # noqa: E402
     JointCommand,  # noqa: E402
 )
 from tactile_sim.engines import make  # noqa: E402
-from tactile_sim.names import Names  # noqa: E402
 from tactile_sim.scenes.servos import add_actuators  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 

@@ -10,7 +10,7 @@ from support.published_view import SCENE
 from support.waiting import wait_until
 
 from tactile_sim import bag, config
-from tactile_sim.errors import CommandError
+from tactile_sim.common.errors import CommandError
 from tactile_sim.ros.bag_output import BagOutput
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.runner import Output, Runner
@@ -87,6 +87,6 @@ def test_missing_folder_or_ros_is_a_fault(output, tmp_path, monkeypatch):
     (tmp_path / "out").write_text("a file")
     output.record(True)
     assert str(tmp_path / "out") in output.statuses[-1].fault and output.subscribed() == set()
-    monkeypatch.setattr("tactile_sim.environment.find_spec", lambda name: None)
+    monkeypatch.setattr("tactile_sim.common.processes.find_spec", lambda name: None)
     output.record(True)
     assert "rclpy" in output.statuses[-1].fault and not output.statuses[-1].active

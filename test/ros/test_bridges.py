@@ -16,7 +16,7 @@ from support.published import published  # noqa: E402
 from support.ros import PATIENCE, stamp  # noqa: E402
 
 from tactile_sim import config  # noqa: E402
-from tactile_sim.errors import ConfigError  # noqa: E402
+from tactile_sim.common.errors import ConfigError  # noqa: E402
 from tactile_sim.ros import bridges  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 

@@ -19,7 +19,7 @@ from support.ros import PATIENCE, Ros, stamp  # noqa: E402
 from visualization_msgs.msg import Marker  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
-from tactile_sim.cli import main  # noqa: E402
+from tactile_sim.commands import main  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
 TIMESTEP = 0.002

@@ -11,7 +11,7 @@ from support.published import published  # noqa: E402
 from support.rviz_checks import each  # noqa: E402
 from visualization_msgs.msg import Marker  # noqa: E402
 
-from tactile_sim.drawing import colors  # noqa: E402
+from tactile_sim.figures import colors  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
 GREEN, RED, BLUE = (

@@ -8,7 +8,7 @@ from scipy.spatial.transform import Rotation
 from support.published import published
 
 from tactile_sim import bag
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.bag.frames import BagFrames
 from tactile_sim.view.bag.index import BagIndex

@@ -21,8 +21,8 @@ from support.ros import PATIENCE, kept, stamp, wait_for  # noqa: E402
 from tactile_sim.msg import TactileArray, TactileFrame  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
-from tactile_sim.cli import main  # noqa: E402
-from tactile_sim.live_table import State  # noqa: E402
+from tactile_sim.commands import main  # noqa: E402
+from tactile_sim.ros.live_table import State  # noqa: E402
 from tactile_sim.ros.monitor import Monitor  # noqa: E402
 
 SECONDS = 4

@@ -51,7 +51,7 @@ def test_end_of_the_duration_is_logged():
 
 
 def test_start_does_not_import_matplotlib():
-    program = "import sys; from tactile_sim.cli import main; main();"
+    program = "import sys; from tactile_sim.commands import main; main();"
     program += "sys.exit('matplotlib' in sys.modules)"
     done = run("touch_cube", "--duration", "0.1", command=["-c", program])
     assert done.returncode == 0, done.stderr

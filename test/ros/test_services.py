@@ -16,7 +16,7 @@ from support.ros import wait_for  # noqa: E402
 from tactile_sim.srv import SetBodyState, SetEquality, SetMocapPose  # noqa: E402
 
 from tactile_sim import config  # noqa: E402
-from tactile_sim.errors import TactileSimError  # noqa: E402
+from tactile_sim.common.errors import TactileSimError  # noqa: E402
 from tactile_sim.ros.services import (  # noqa: E402
     DeferredService,
     fields,

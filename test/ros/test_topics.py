@@ -24,7 +24,7 @@ from tf2_msgs.msg import TFMessage  # noqa: E402
 from visualization_msgs.msg import MarkerArray  # noqa: E402
 
 from tactile_sim import bag  # noqa: E402
-from tactile_sim.cli import main  # noqa: E402
+from tactile_sim.commands import main  # noqa: E402
 from tactile_sim.simulation import Simulation  # noqa: E402
 
 WEIGHT = 1.0 * 9.81

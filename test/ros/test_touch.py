@@ -73,7 +73,7 @@ import sys
 
 import numpy as np
 
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction
 
 

@@ -9,8 +9,8 @@ import pytest
 from support.falling_bag import COUNT, GRID, HALF, IMPACT, LANDING, STEP, TYPES, WEIGHT, Cube, Making
 
 from tactile_sim import BagError, bag
-from tactile_sim.drawing.arrows import NET, NORMAL
-from tactile_sim.signals import StopRequest
+from tactile_sim.common.signals import StopRequest
+from tactile_sim.figures.arrows import NET, NORMAL
 from tactile_sim.view.bag.force_bar import force_series
 from tactile_sim.view.bag.frames import BagFrames
 from tactile_sim.view.bag.index import BagIndex

@@ -7,7 +7,7 @@ import gc
 import pytest
 from support.chromium import CHROMIUM, until
 
-from tactile_sim.drawing.colors import NO_CONTACT
+from tactile_sim.figures.colors import NO_CONTACT
 from tactile_sim.trifinger import SimFinger
 from tactile_sim.trifinger.visual_objects import Marker
 

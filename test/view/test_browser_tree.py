@@ -10,7 +10,7 @@ import pytest
 from support.chromium import CHROMIUM, PANEL, WIDTH, active_pixels, screenshot, until
 from support.view_clients import pads_scene
 
-from tactile_sim.drawing.arrows import NORMAL
+from tactile_sim.figures.arrows import NORMAL
 from tactile_sim.view.content import ViewFrame
 from tactile_sim.view.viewer import Viewer
 from tactile_sim.view.web.address import Endpoint

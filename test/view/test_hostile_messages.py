@@ -12,7 +12,7 @@ from support.view_clients import CAMERA, CLICK, DRAG, FRAME, Browser, Recorder
 from support.waiting import PATIENCE, wait_until
 from websockets.exceptions import ConnectionClosed
 
-from tactile_sim.connection import Connection
+from tactile_sim.common.processes import Connection
 from tactile_sim.view.bag.time_bar import TimeBar
 from tactile_sim.view.web.guard import MAX_MESSAGE, MAX_TEXT
 

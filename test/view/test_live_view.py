@@ -18,7 +18,7 @@ from support.falling_bag import Cube, Making
 
 from tactile_sim import bag
 from tactile_sim.bag.messages import LiveView
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 from tactile_sim.view.bag.index import BagIndex
 from tactile_sim.view.bag.player import Player
 from tactile_sim.view.bag.scene import read_scene

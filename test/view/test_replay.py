@@ -15,7 +15,7 @@ from support.chromium import CHROMIUM, PATIENCE, until
 from support.falling_bag import COUNT, LANDING, STEP, WEIGHT, Cube, Making
 from support.view_clients import FRAME, SCENE, Recorder
 
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 from tactile_sim.view.replay.recorder import ReplayRecorder
 from tactile_sim.view.viewer import Viewer
 from tactile_sim.view.web.address import Endpoint

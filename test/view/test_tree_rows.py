@@ -7,7 +7,7 @@ import pytest
 from support.view_clients import pads_scene
 
 from tactile_sim import config
-from tactile_sim.analysis.poses import Poses
+from tactile_sim.figures.messages import Poses
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.panel.tree_rows import MAX_OPEN, flat, tree_html, tree_rows
 from tactile_sim.view.scene.from_model import scene_of_simulation

@@ -16,7 +16,7 @@ from support.falling_bag import Cube, Making
 from support.waiting import PATIENCE, wait_until
 
 from tactile_sim import CommandError
-from tactile_sim.cli import main
+from tactile_sim.commands import main
 from tactile_sim.view.web.address import Endpoint
 
 VIEW = [sys.executable, "-m", "tactile_sim", "view"]

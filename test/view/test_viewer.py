@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 from support.waiting import wait_until
 
-from tactile_sim.drawing.arrows import FRICTION, NORMAL, TANGENT1, TANGENT2, force_arrows
-from tactile_sim.drawing.colors import NO_CONTACT
 from tactile_sim.engines import Contacts
+from tactile_sim.figures.arrows import FRICTION, NORMAL, TANGENT1, TANGENT2, force_arrows
+from tactile_sim.figures.colors import NO_CONTACT
 from tactile_sim.view.content import ImageInfo, Shape, ViewFrame, ViewScene
 from tactile_sim.view.scene.browser_scene import _is_ground
 from tactile_sim.view.scene.color_scale import DECAY, LEAST, ColorScale

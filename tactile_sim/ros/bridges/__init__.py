@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from types import ModuleType
 
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.config import Settings
-from tactile_sim.errors import ConfigError
 from tactile_sim.ros.topic import Topic
 from tactile_sim.simulation import Simulation
 

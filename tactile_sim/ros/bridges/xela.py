@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from xela_server_ros2.msg import SensStream
 
-from tactile_sim.errors import ConfigError
+from tactile_sim.common.errors import ConfigError
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic
 from tactile_sim.simulation import Simulation, Snapshot

@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from sensor_msgs.msg import CameraInfo, CompressedImage, Image
 
-from tactile_sim.drawing.images import TactileImage, tactile_images
-from tactile_sim.names import topic_token
+from tactile_sim.common.names import topic_token
+from tactile_sim.figures.images import TactileImage, tactile_images
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, filled, header
 from tactile_sim.scenes.camera import Camera

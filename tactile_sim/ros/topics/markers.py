@@ -12,14 +12,12 @@ import numpy as np
 from std_msgs.msg import String
 from visualization_msgs.msg import Marker, MarkerArray
 
+from tactile_sim.common.frames import to_xyzw
 from tactile_sim.config import robot_description
-from tactile_sim.drawing import colors
-from tactile_sim.drawing.arrows import force_arrows
-from tactile_sim.drawing.colors import unit_rgba
-from tactile_sim.drawing.force_scale import taxel_scale
-from tactile_sim.drawing.lit_triangles import LitTriangles
 from tactile_sim.engines import Contacts
-from tactile_sim.frames import to_xyzw
+from tactile_sim.figures import colors
+from tactile_sim.figures.arrows import LitTriangles, force_arrows
+from tactile_sim.figures.colors import taxel_scale, unit_rgba
 from tactile_sim.geometry.shapes import capsule_mesh, geom_colors, geom_mesh
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, header, latched
@@ -47,7 +45,7 @@ _LOOKS = (
 """Namespace, type, action and RGBA colour of each kind of marker.
 
 RViz lists the namespaces below its display, where they are the legend. The first four kinds are the arrows of
-`tactile_sim.drawing.arrows`, in the same order.
+`tactile_sim.figures.arrows`, in the same order.
 """
 _POINTS, _CLEAR, _FEELERS = 4, 5, 6
 _BALL = (2.0, 2.0, 2.0)

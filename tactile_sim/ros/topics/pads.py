@@ -13,9 +13,9 @@ from scipy.spatial.transform import Rotation
 from sensor_msgs.msg import PointCloud2, PointField
 
 from tactile_sim import _core
+from tactile_sim.common.names import topic_token
 from tactile_sim.feelers.feelers import FeelerBody
 from tactile_sim.msg import TactileArray, TactileFrame, TactileLayout, TactileState
-from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, filled, header, latched
 from tactile_sim.simulation import Simulation, Snapshot

@@ -11,9 +11,9 @@ from geometry_msgs.msg import PointStamped, QuaternionStamped, Vector3Stamped, W
 from mujoco import mjtSensor
 from sensor_msgs.msg import Imu, JointState, MagneticField, Range
 
-from tactile_sim.frames import to_xyzw
+from tactile_sim.common.frames import to_xyzw
+from tactile_sim.common.names import topic_token
 from tactile_sim.msg import ContactSensor, TactileArray
-from tactile_sim.names import topic_token
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import Topic, filled, header
 from tactile_sim.simulation import Simulation, Snapshot

@@ -12,10 +12,10 @@ from sensor_msgs.msg import JointState
 from tf2_msgs.msg import TFMessage
 
 from tactile_sim import _core
+from tactile_sim.common.frames import to_xyzw
 from tactile_sim.engines import Contacts, EngineTopic
-from tactile_sim.frames import to_xyzw
+from tactile_sim.engines.registry import engine_plugin
 from tactile_sim.msg import ContactWrenchArray
-from tactile_sim.registry import engine_plugin
 from tactile_sim.ros import cdr
 from tactile_sim.ros.topic import ONCE, Topic, filled, header
 from tactile_sim.simulation import Simulation, Snapshot

@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.analysis.poses import Poses
-from tactile_sim.analysis.tactile_frames import PadReadings, by_pad
 from tactile_sim.bag.mcap_file import Message as Stored
-from tactile_sim.drawing.arrows import force_arrows
 from tactile_sim.engines import Contacts
+from tactile_sim.figures.arrows import force_arrows
+from tactile_sim.figures.messages import PadReadings, Poses, by_pad
 from tactile_sim.view.bag.index import LOOK_BACK, BagIndex
 from tactile_sim.view.bag.scene import BagScene
 from tactile_sim.view.content import ViewFrame

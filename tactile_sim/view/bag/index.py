@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tactile_sim.analysis.poses import Poses
 from tactile_sim.bag.mcap_file import McapScan, Progress
 from tactile_sim.bag.mcap_file import Message as Stored
 from tactile_sim.bag.messages import LiveView, Message, TopicDecoder, decoder_of, is_view_topic
 from tactile_sim.bag.metadata import files_of
+from tactile_sim.figures.messages import Poses
 from tactile_sim.view.bag.samples import TopicSamples
 
 LOOK_BACK = 1_000_000_000

@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tactile_sim.bag.mcap_file import Progress
-from tactile_sim.signals import StopRequest
+from tactile_sim.common.signals import StopRequest
 from tactile_sim.view.bag.force_bar import ForceBar
 from tactile_sim.view.bag.frames import BagFrames
 from tactile_sim.view.bag.index import BagIndex
@@ -117,7 +117,7 @@ def play(
     Raises:
         Stopped: A signal was received while the bag was read.
     """
-    from tactile_sim.progress import progress
+    from tactile_sim.common.text import progress
 
     with StopRequest() as stop:
         with progress(f"reading {path}") as show:

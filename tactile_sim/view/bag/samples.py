@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.analysis.tactile_frames import by_pad, finite
+from tactile_sim.figures.messages import by_pad, finite
 
 LIMIT = 512
 """Largest number of samples of each topic."""

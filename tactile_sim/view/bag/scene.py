@@ -8,13 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from tactile_sim.analysis.layouts import fault_of
-from tactile_sim.analysis.robots import Robot, robots
-from tactile_sim.analysis.tactile_frames import pad_of
 from tactile_sim.bag.messages import VIEW_TOPIC
-from tactile_sim.drawing.force_scale import full_scale
-from tactile_sim.errors import BagError
-from tactile_sim.text import shortened
+from tactile_sim.common.errors import BagError
+from tactile_sim.common.text import shortened
+from tactile_sim.figures.colors import full_scale
+from tactile_sim.figures.messages import Robot, fault_of, pad_of, robots
 from tactile_sim.view.bag import markers as scene_markers
 from tactile_sim.view.bag.index import BagIndex
 from tactile_sim.view.bag.points import PointBodies

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from viser import ClientHandle, GuiEvent, LineSegmentsHandle, ViserServer
 
-from tactile_sim.drawing.units import quantity
+from tactile_sim.figures.colors import quantity
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.panel.cameras import Cameras
 from tactile_sim.view.panel.probe import Probe

@@ -17,7 +17,7 @@ from html import escape
 import numpy as np
 from viser import GuiApi
 
-from tactile_sim.drawing.force_scale import full_scale
+from tactile_sim.figures.colors import full_scale
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.panel.force_history import SPAN, ForceHistory
 

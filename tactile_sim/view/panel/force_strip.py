@@ -11,8 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tactile_sim.drawing.force_scale import full_scale
-from tactile_sim.drawing.themes import DARK
+from tactile_sim.figures.colors import DARK, full_scale
 
 NAMED = 5
 """Largest number of bodies that are plotted. Others are only counted."""

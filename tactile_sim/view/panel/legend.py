@@ -9,15 +9,16 @@ from typing import Any
 import numpy as np
 from viser import GuiApi
 
-from tactile_sim.drawing.colors import (
+from tactile_sim.figures.colors import (
     DECADES,
     FRICTION,
     NET_FORCE,
     NORMAL_FORCE,
+    full_scale,
     level_colors,
+    number,
+    prefixed,
 )
-from tactile_sim.drawing.force_scale import full_scale
-from tactile_sim.drawing.units import number, prefixed
 from tactile_sim.view.content import ViewFrame
 from tactile_sim.view.web.scene_script import LEGEND_ATTRIBUTE
 

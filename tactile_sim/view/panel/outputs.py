@@ -11,7 +11,7 @@ from time import monotonic
 from viser import ClientHandle, GuiButtonHandle, GuiEvent, GuiHtmlHandle, ViserServer
 
 from tactile_sim.bag.writer import BagStatus
-from tactile_sim.errors import TactileSimError
+from tactile_sim.common.errors import TactileSimError
 from tactile_sim.view.content import ViewScene
 from tactile_sim.view.controls import Controls
 from tactile_sim.view.export import FILM, REPLAY, export

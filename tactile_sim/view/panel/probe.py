@@ -8,9 +8,7 @@ from threading import RLock
 import numpy as np
 from viser import ClientHandle, GuiEvent, LabelHandle, ViserServer
 
-from tactile_sim.drawing.colors import levels
-from tactile_sim.drawing.force_scale import full_scale
-from tactile_sim.drawing.units import prefixed, quantity
+from tactile_sim.figures.colors import full_scale, levels, prefixed, quantity
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.panel.force_history import ForceHistory
 from tactile_sim.view.panel.force_plot import line_plot

@@ -8,8 +8,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 from viser import GuiApi, GuiImageHandle
 
-from tactile_sim.drawing.map_layout import pad_parents
-from tactile_sim.drawing.skin_map import RestPose, SkinMap
+from tactile_sim.figures.skin_map import RestPose, SkinMap, pad_parents
 from tactile_sim.view.content import ViewFrame, ViewScene
 
 LARGEST = 520

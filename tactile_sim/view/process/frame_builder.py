@@ -8,9 +8,9 @@ from collections import deque
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from tactile_sim.drawing.arrows import force_arrows
+from tactile_sim.common.frames import to_xyzw
 from tactile_sim.engines import Contacts
-from tactile_sim.frames import to_xyzw
+from tactile_sim.figures.arrows import force_arrows
 from tactile_sim.view.content import ViewFrame, ViewScene
 from tactile_sim.view.process.camera_views import CameraViews
 from tactile_sim.view.process.image_renderer import ImageRenderer

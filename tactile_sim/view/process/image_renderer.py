@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from tactile_sim.drawing.skin_image import SkinImage, mappable
 from tactile_sim.feelers import Placed, image
+from tactile_sim.figures.images import SkinImage, mappable
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.content import ImageInfo
 from tactile_sim.view.scene.color_scale import ColorScale

@@ -9,7 +9,7 @@ import sys
 import time
 from typing import Any
 
-from tactile_sim.child import prepare
+from tactile_sim.common.processes import prepare
 
 if __name__ == "__main__":
     prepare()  # before the slow imports, because it reduces garbage collection
@@ -17,8 +17,8 @@ if __name__ == "__main__":
 import numpy as np
 
 from tactile_sim.bag.writer import BagStatus
-from tactile_sim.connection import Connection
-from tactile_sim.errors import TactileSimError
+from tactile_sim.common.errors import TactileSimError
+from tactile_sim.common.processes import Connection
 from tactile_sim.view.process.camera_views import CameraViews
 from tactile_sim.view.process.frame_builder import FrameBuilder
 from tactile_sim.view.process.replica import Replica

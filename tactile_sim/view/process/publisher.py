@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from tactile_sim.common.errors import TactileSimError
 from tactile_sim.config import Settings
-from tactile_sim.config.switches import switches
-from tactile_sim.errors import TactileSimError
+from tactile_sim.config.settings import switches
 from tactile_sim.simulation import Simulation
 from tactile_sim.simulation.actions import ACTIONS
 from tactile_sim.simulation.runner import Runner

@@ -7,7 +7,7 @@ import dataclasses
 import numpy as np
 
 from tactile_sim.config import Settings
-from tactile_sim.config.switches import switches, with_switches
+from tactile_sim.config.settings import switches, with_switches
 from tactile_sim.control.user_forces import Press
 from tactile_sim.simulation import Simulation, Snapshot
 from tactile_sim.simulation.taxel_forces import TaxelForces

@@ -7,12 +7,11 @@ from collections.abc import Callable
 from threading import Thread
 from typing import Any
 
-from tactile_sim import signals
 from tactile_sim.bag.writer import BagStatus
-from tactile_sim.child import Child
-from tactile_sim.connection import Connection, pickled
-from tactile_sim.errors import CommandError
-from tactile_sim.signals import Stopped
+from tactile_sim.common import signals
+from tactile_sim.common.errors import CommandError
+from tactile_sim.common.processes import Child, Connection, pickled
+from tactile_sim.common.signals import Stopped
 from tactile_sim.simulation import Simulation
 from tactile_sim.view.content import ViewScene
 from tactile_sim.view.process.image_renderer import ImageRenderer
@@ -60,7 +59,7 @@ class ViewProcess:
 
         Raises:
             CommandError: The endpoint cannot be served.
-            Stopped: A signal was received before the process had started (see `tactile_sim.signals`).
+            Stopped: A signal was received before the process had started (see `tactile_sim.common.signals`).
         """
         self.scene = scene
         self.shared = SharedFrame(scene, state_size=replicated.engine.state_size if replicated else 0)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from tactile_sim.bag.mcap_file import Progress
-from tactile_sim.errors import BagError, suggest
+from tactile_sim.common.errors import BagError, suggest
 from tactile_sim.view.bag.frames import BagFrames
 from tactile_sim.view.bag.index import BagIndex
 from tactile_sim.view.bag.opening import opening_scene

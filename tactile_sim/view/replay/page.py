@@ -13,9 +13,7 @@ from pathlib import Path
 
 import viser
 
-from tactile_sim.drawing.colors import DECADES, table
-from tactile_sim.drawing.themes import DARK
-from tactile_sim.drawing.units import number, prefixed
+from tactile_sim.figures.colors import DARK, DECADES, number, prefixed, table
 from tactile_sim.view.panel.force_strip import ForceStrip
 from tactile_sim.view.panel.legend import READINGS
 from tactile_sim.view.web.scene_script import scene_script

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tactile_sim.drawing.force_scale import full_scale
+from tactile_sim.figures.colors import full_scale
 
 DECAY = 5.0
 """Time constant (1/e) with which the stored largest reading decays, in simulation time [s]."""

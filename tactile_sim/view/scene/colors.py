@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tactile_sim.drawing.colors import DARK_BODY
+from tactile_sim.figures.colors import DARK_BODY
 
 GAMMA = 2.2
 STAGE = 0.2

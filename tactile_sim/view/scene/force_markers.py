@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 from viser import ArrowsHandle, ViserServer
 
-from tactile_sim.drawing import colors
-from tactile_sim.drawing.arrows import FRICTION, NET, NORMAL
+from tactile_sim.figures import colors
+from tactile_sim.figures.arrows import FRICTION, NET, NORMAL
 from tactile_sim.view.content import ViewFrame
 from tactile_sim.view.scene.colors import linear_rgb
 from tactile_sim.view.scene.padding import padded

@@ -10,11 +10,11 @@ from typing import Any
 import mujoco
 import numpy as np
 
+from tactile_sim.common.names import Names
 from tactile_sim.config import Settings
-from tactile_sim.config.switches import switch_places
-from tactile_sim.drawing.force_scale import taxel_scale
+from tactile_sim.config.settings import switch_places
+from tactile_sim.figures.colors import taxel_scale
 from tactile_sim.geometry.shapes import capsule_mesh, geom_colors, geom_mesh
-from tactile_sim.names import Names
 from tactile_sim.signal_chain import STAGES
 from tactile_sim.signal_chain.driver import History
 from tactile_sim.signal_chain.stage import ENABLED

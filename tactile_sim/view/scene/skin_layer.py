@@ -7,7 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 from viser import FrameHandle, MeshHandle, PointCloudHandle, SceneApi
 
-from tactile_sim.drawing.colors import NO_CONTACT, level_colors, levels
+from tactile_sim.figures.colors import NO_CONTACT, level_colors, levels
 from tactile_sim.view.content import ViewScene
 from tactile_sim.view.scene.taxel_surface import taxel_surface
 from tactile_sim.view.web.scene_script import DOTS_NODE, SKIN_NODE

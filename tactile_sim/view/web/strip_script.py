@@ -7,7 +7,7 @@ in the strip through the invisible input whose id is in ``data-channel``, and sh
 
 from __future__ import annotations
 
-from tactile_sim.drawing.themes import DARK
+from tactile_sim.figures.colors import DARK
 
 STRIP_SCRIPT = """<style>
 #force-strip { background: @DATA@; color: @INK@; font: 13px sans-serif; padding: 6px 12px 4px;
