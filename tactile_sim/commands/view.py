@@ -17,7 +17,7 @@ from tactile_sim.signals import StopRequest
 
 if TYPE_CHECKING:
     from tactile_sim.config import WebSettings
-    from tactile_sim.view.web.address import Endpoint
+    from tactile_sim.view.address import Endpoint
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -86,7 +86,7 @@ def main(args: argparse.Namespace) -> int:
 def _play(path: Path, args: argparse.Namespace) -> int:
     print(f"opening {path.name}", file=sys.stderr)
     from tactile_sim.config import WebSettings
-    from tactile_sim.view.bag import player  # imports the web server
+    from tactile_sim.view import player  # imports the web server
 
     endpoint = _endpoint(args, WebSettings())
     return player.play(path, endpoint, args.duration, endpoint.output_folder(args.out))
@@ -105,8 +105,8 @@ def _simulate(args: argparse.Namespace) -> int:
     from tactile_sim.loop.runner import Runner
     from tactile_sim.ros.bag_output import BagOutput
     from tactile_sim.simulation import Simulation
-    from tactile_sim.view.process.publisher import ViewPublisher
-    from tactile_sim.view.web.address import announcement
+    from tactile_sim.view.address import announcement
+    from tactile_sim.view.publisher import ViewPublisher
 
     failures: list[str] = []
     simulation = Simulation(settings)  # a signal ends the process at once: there is nothing to clean up yet
@@ -139,7 +139,7 @@ def _simulate(args: argparse.Namespace) -> int:
 
 def _endpoint(args: argparse.Namespace, web: WebSettings) -> Endpoint:
     """Return the configured endpoint after applying the command line options."""
-    from tactile_sim.view.web.address import Endpoint
+    from tactile_sim.view.address import Endpoint
 
     port = web.port if args.port is None else args.port
     token = web.token if args.token is None else args.token

@@ -36,8 +36,8 @@ from tactile_sim.ros.twins import TwinWatch
 from tactile_sim.signals import Stopped, StopRequest
 from tactile_sim.simulation import Simulation
 from tactile_sim.text import counted
-from tactile_sim.view.process.publisher import ViewPublisher
-from tactile_sim.view.web.address import Endpoint, announcement
+from tactile_sim.view.address import Endpoint, announcement
+from tactile_sim.view.publisher import ViewPublisher
 
 NAME = "tactile_sim"
 

@@ -12,7 +12,7 @@ import numpy as np
 if TYPE_CHECKING:
     from tactile_sim.trifinger.sim_finger import SimFinger
     from tactile_sim.view.content import ViewScene
-    from tactile_sim.view.process.view_process import ViewProcess
+    from tactile_sim.view.publisher import ViewProcess
 
 INTERVAL = 0.05
 """Wall time between checks of the robot's state [s]."""
@@ -37,8 +37,8 @@ class FingerView:
             CommandError: The view cannot be served.
         """
         # Imported here so that programs without a view start quickly.
-        from tactile_sim.view.process.view_process import ViewProcess
-        from tactile_sim.view.web.address import Endpoint
+        from tactile_sim.view.address import Endpoint
+        from tactile_sim.view.publisher import ViewProcess
 
         process = ViewProcess(_scene(finger), Endpoint(allow_other_port=True), accepts_requests=False)
         process.listen(lambda *_: None, lambda reason: _LOG.warning("the web view failed: %s", reason))
@@ -98,7 +98,7 @@ def _publish(reference: weakref.ref[SimFinger], process: ViewProcess, closed: Ev
 
 def _scene(finger: SimFinger) -> ViewScene:
     from tactile_sim.names import Names
-    from tactile_sim.view.scene.from_model import scene_of_model
+    from tactile_sim.view.model_scene import scene_of_model
 
     model = finger.physics.model
     return scene_of_model(model, Names(model), finger.finger_type, finger.skin)
