@@ -12,7 +12,7 @@ from std_srvs.srv import SetBool
 from tactile_sim.msg import TactileFrame
 from tactile_sim.srv import Reset
 
-from tactile_sim.control.linear_policy import LinearPolicy
+from tactile_sim import LinearPolicy
 from tactile_sim.ros import subscribe
 
 PERIOD, REACH = 0.02, 0.2  # time between two actions [s]; joint angle for an action of 1 [rad]

@@ -11,8 +11,7 @@ import sys
 
 import numpy as np
 
-from tactile_sim.batch import Batch
-from tactile_sim.simulation import Simulation
+from tactile_sim import Batch, Simulation
 
 CONTROL_STEPS, SUBSTEPS = 100, 5
 

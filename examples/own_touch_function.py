@@ -1,13 +1,13 @@
 """A custom touch function: the power that friction dissipates as heat at each taxel."""
 
-from tactile_sim import Simulation
-from tactile_sim.skin import TOUCH_FUNCTIONS, TouchFunction
-from tactile_sim.skin.touch_functions import friction, slip
+from tactile_sim import TOUCH_FUNCTIONS, Simulation, TouchFunction
+
+friction, slip = TOUCH_FUNCTIONS["friction"], TOUCH_FUNCTIONS["slip"]
 
 
 def heat(loads):
     """Return the frictional heat of m loads (m, 1) [W]: friction force times slip velocity."""
-    return abs((friction(loads) * slip(loads)).sum(axis=1, keepdims=True))
+    return abs((friction.evaluate(loads) * slip.evaluate(loads)).sum(axis=1, keepdims=True))
 
 
 TOUCH_FUNCTIONS["heat"] = TouchFunction(channels=1, unit="W", evaluate=heat)

@@ -4,9 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from tactile_sim import Simulation
-from tactile_sim.schema import Number
-from tactile_sim.signal_chain import Stage, add_stage, ranged
+from tactile_sim import Number, Simulation, Stage, add_stage, ranged
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ import gymnasium
 import numpy as np
 
 import tactile_sim.learning  # noqa: F401  (registers the tasks)
-from tactile_sim.control.linear_policy import LinearPolicy
+from tactile_sim import LinearPolicy
 
 TRIED, HORIZON = 32, 300
 

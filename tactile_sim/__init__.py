@@ -21,34 +21,81 @@ from tactile_sim.errors import (  # noqa: E402
 )
 
 if TYPE_CHECKING:
-    from tactile_sim import bag, batch, engines
-    from tactile_sim.simulation import Simulation
-    from tactile_sim.skin import Skin
+    from tactile_sim import bag, batch, engines, feelers, learning, plots, ros, trifinger
+    from tactile_sim.batch import Batch, Observation
+    from tactile_sim.cli import main
+    from tactile_sim.control.linear_policy import LinearPolicy
+    from tactile_sim.drawing.images import tactile_images
+    from tactile_sim.schema import Number
+    from tactile_sim.signal_chain import SignalChain, Stage, add_stage, ranged
+    from tactile_sim.simulation import Simulation, Snapshot
+    from tactile_sim.simulation.export import load_mujoco_plugin
+    from tactile_sim.skin import RESPONSE_FUNCTIONS, TOUCH_FUNCTIONS, Loads, Pad, Skin, TouchFunction
 
 __version__ = "0.2.0.dev0"
 
 __all__ = [
     "BagError",
+    "Batch",
     "CommandError",
     "ConfigError",
     "EngineError",
+    "LinearPolicy",
+    "Loads",
+    "Number",
+    "Observation",
+    "Pad",
     "PhysicsError",
+    "RESPONSE_FUNCTIONS",
     "SceneError",
+    "SignalChain",
     "Simulation",
     "Skin",
+    "Snapshot",
+    "Stage",
+    "TOUCH_FUNCTIONS",
     "TactileSimError",
+    "TouchFunction",
     "__version__",
+    "add_stage",
     "bag",
     "batch",
     "engines",
+    "feelers",
+    "learning",
     "load",
+    "load_mujoco_plugin",
+    "main",
+    "plots",
+    "ranged",
+    "ros",
+    "tactile_images",
+    "trifinger",
 ]
+"""All public names. Of the modules, those in their own ``__all__`` are public; docs/api.md lists them."""
 
-_LAZY = {"Simulation": "simulation", "Skin": "skin"}
-"""Module that defines each of these names.
-
-The modules are imported on first use, because they load MuJoCo.
-"""
+_SOURCES = {
+    "Batch": "batch",
+    "Observation": "batch",
+    "main": "cli",
+    "LinearPolicy": "control.linear_policy",
+    "tactile_images": "drawing.images",
+    "Number": "schema",
+    "SignalChain": "signal_chain",
+    "Stage": "signal_chain",
+    "add_stage": "signal_chain",
+    "ranged": "signal_chain",
+    "Simulation": "simulation",
+    "Snapshot": "simulation",
+    "load_mujoco_plugin": "simulation.export",
+    "RESPONSE_FUNCTIONS": "skin",
+    "TOUCH_FUNCTIONS": "skin",
+    "Loads": "skin",
+    "Pad": "skin",
+    "Skin": "skin",
+    "TouchFunction": "skin",
+}
+"""Module of each name that is imported on first use, because most of them load MuJoCo."""
 
 
 def load(config: str | Path) -> Simulation:
@@ -64,8 +111,12 @@ def load(config: str | Path) -> Simulation:
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(f"tactile_sim.{_LAZY[name]}"), name)
-    if name in ("bag", "batch", "engines"):
+    if name in _SOURCES:
+        return getattr(import_module(f"tactile_sim.{_SOURCES[name]}"), name)
+    if name in __all__:
         return import_module(f"tactile_sim.{name}")
     raise AttributeError(f"module 'tactile_sim' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -129,21 +129,22 @@ Layout load_layout(const std::string& path) {
   return layout;
 }
 
-SkinReader::SkinReader(const mjModel& model, Layout layout) : model_(model), layout_(std::move(layout)) {
-  if (static_cast<size_t>(model.ngeom) != layout_.skin.geoms.size() || static_cast<size_t>(model.nbody) != layout_.bodies.size()) {
-    throw std::runtime_error("the skin belongs to another scene: it has " + std::to_string(layout_.bodies.size()) +
-                             " bodies and " + std::to_string(layout_.skin.geoms.size()) + " geoms, the model " +
+SkinReader::SkinReader(const mjModel& model, std::shared_ptr<const Layout> layout)
+    : model_(model), layout_(std::move(layout)) {
+  if (static_cast<size_t>(model.ngeom) != layout_->skin.geoms.size() || static_cast<size_t>(model.nbody) != layout_->bodies.size()) {
+    throw std::runtime_error("the skin belongs to another scene: it has " + std::to_string(layout_->bodies.size()) +
+                             " bodies and " + std::to_string(layout_->skin.geoms.size()) + " geoms, the model " +
                              std::to_string(model.nbody) + " and " + std::to_string(model.ngeom));
   }
   for (int body = 0; body < model.nbody; ++body) {
     const char* name = mj_id2name(&model, mjOBJ_BODY, body);
-    if (layout_.bodies[body] != (name ? name : "")) {
+    if (layout_->bodies[body] != (name ? name : "")) {
       throw std::runtime_error("the skin belongs to another scene: its body " + std::to_string(body) + " is " +
-                               layout_.bodies[body] + ", not " + (name ? name : "unnamed"));
+                               layout_->bodies[body] + ", not " + (name ? name : "unnamed"));
     }
   }
-  for (const Function& function : layout_.functions) {
-    values_.emplace_back(layout_.skin.taxels.size() * channels_of(function.quantity));
+  for (const Function& function : layout_->functions) {
+    values_.emplace_back(layout_->skin.taxels.size() * channels_of(function.quantity));
   }
 }
 
@@ -153,7 +154,7 @@ void SkinReader::read(const mjData& data) {
   const BodyPoses poses{reinterpret_cast<const Vec3*>(data.xpos), reinterpret_cast<const Mat3*>(data.xmat)};
   for (size_t k = 0; k < values_.size(); ++k) {
     values_[k].assign(values_[k].size(), 0.0);
-    layout_.skin.read({contacts_.data(), count}, ids_.data(), poses, layout_.functions[k], scratch_,
+    layout_->skin.read({contacts_.data(), count}, ids_.data(), poses, layout_->functions[k], scratch_,
                       values_[k].data());
   }
 }

@@ -1,4 +1,4 @@
-"""``tactile_sim export CONFIG FOLDER``: write the scene and the skin for C++ programs."""
+"""``tactile_sim export CONFIG FOLDER``: write scene and skin for C++ programs and MuJoCo's plugin."""
 
 from __future__ import annotations
 
@@ -14,8 +14,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = new_parser(
         subparsers,
         "export",
-        "write the scene and the skin for C++ programs",
-        "Writes scene.mjb and skin.layout, without the signal chain; see docs/cpp.md.",
+        "write the scene and the skin for C++ programs and for MuJoCo's plugin",
+        "Writes scene.mjb, skin.layout and skin.xml, without the signal chain; see docs/cpp.md and "
+        "docs/mujoco_plugin.md.",
     )
     add_config(parser)
     parser.add_argument("folder", metavar="FOLDER", type=Path, help="folder of the files")
@@ -28,11 +29,11 @@ def main(args: argparse.Namespace) -> int:
         TactileSimError: The configuration is invalid, or the files cannot be written.
     """
     from tactile_sim import load
-    from tactile_sim.simulation.export import SCENE, SKIN, export
+    from tactile_sim.simulation.export import SCENE, SENSORS, SKIN, export
 
     try:
         export(load(args.config), args.folder)
     except OSError as error:
         raise CommandError(f"{args.folder}: cannot be written: {error.strerror}") from None
-    print(f"wrote {args.folder / SCENE} and {args.folder / SKIN}")
+    print(f"wrote {SCENE}, {SKIN} and {SENSORS} in {args.folder}")
     return 0

@@ -7,6 +7,8 @@ from typing import Any
 
 from tactile_sim.ros import cdr
 
+__all__ = ["subscribe"]
+
 
 def subscribe(
     node: Any, message_type: Any, topic: str, callback: Callable[[Any], None], qos: Any = 10

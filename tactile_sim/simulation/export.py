@@ -1,28 +1,38 @@
-"""Write a simulation's scene and skin to files for C++ programs, which core/src/layout.cpp reads."""
+"""Write a simulation's scene and skin to files for other programs, which core/src/layout.cpp reads."""
 
 from __future__ import annotations
 
 from pathlib import Path
+from xml.sax.saxutils import quoteattr
 
 import mujoco
 import numpy as np
 
+from tactile_sim import _core
 from tactile_sim.errors import ConfigError
 from tactile_sim.simulation import Simulation
 from tactile_sim.skin.checks import checked_factor, find_touch, number_of
 from tactile_sim.skin.responses import LAWS, RESPONSE_FUNCTIONS
 
 MAGIC = b"tactile_sim skin 1\n"
-SCENE, SKIN = "scene.mjb", "skin.layout"
+SCENE, SKIN, SENSORS = "scene.mjb", "skin.layout", "skin.xml"
 """Names of the files."""
 
 
+def load_mujoco_plugin() -> Path:
+    """Register the sensor plugin ``tactile.skin`` with MuJoCo; return the path of its library."""
+    library = Path(_core.__file__).with_name("libtactile_plugin.so")
+    mujoco.mj_loadPluginLibrary(str(library))
+    return library
+
+
 def export(simulation: Simulation, folder: Path) -> None:
-    """Write the compiled scene and the skin to two files in a folder, which is created if necessary.
+    """Write the compiled scene and the skin to files in a folder, which is created if necessary.
 
     Args:
         simulation: The simulation.
-        folder: Folder of the files ``scene.mjb``, for the same version of MuJoCo, and ``skin.layout``.
+        folder: Folder of the files ``scene.mjb``, for the same version of MuJoCo, ``skin.layout``, and
+            ``skin.xml``, which adds a sensor of the plugin ``tactile.skin`` for each pad to an MJCF.
 
     Raises:
         ConfigError: A pad is on a flex, or its touch or response function is user-defined.
@@ -36,6 +46,25 @@ def export(simulation: Simulation, folder: Path) -> None:
         for name, content in arrays.items():
             data = content.encode() if isinstance(content, str) else np.ascontiguousarray(content).tobytes()
             file.write(f"{name} {len(data)}\n".encode() + data)
+    (folder / SENSORS).write_text(sensors(simulation, (folder / SKIN).resolve()), encoding="utf-8")
+
+
+def sensors(simulation: Simulation, layout: Path) -> str:
+    """Return an MJCF with one sensor for each pad, to be included in the MJCF of the scene."""
+    names = "".join(
+        f'    <plugin name={quoteattr(f"tactile/{pad.name}")} instance="skin"/>\n'
+        for pad in simulation.skin.pads
+    )
+    return f"""<mujoco>
+  <extension>
+    <plugin plugin="tactile.skin">
+      <instance name="skin"><config key="layout" value={quoteattr(str(layout))}/></instance>
+    </plugin>
+  </extension>
+  <sensor>
+{names}  </sensor>
+</mujoco>
+"""
 
 
 def skin_arrays(simulation: Simulation) -> dict[str, np.ndarray | str]:

@@ -3,7 +3,9 @@
 
 #include <mujoco/mujoco.h>
 
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tactile/contacts.h"
@@ -34,10 +36,12 @@ Layout load_layout(const std::string& path);
 class SkinReader {
  public:
   // Throws std::runtime_error if the model does not have the bodies and geoms of the layout.
-  SkinReader(const mjModel& model, Layout layout);
+  SkinReader(const mjModel& model, std::shared_ptr<const Layout> layout);
+  SkinReader(const mjModel& model, Layout layout)
+      : SkinReader(model, std::make_shared<const Layout>(std::move(layout))) {}
 
-  const std::vector<Pad>& pads() const { return layout_.pads; }
-  const Skin& skin() const { return layout_.skin; }
+  const std::vector<Pad>& pads() const { return layout_->pads; }
+  const Skin& skin() const { return layout_->skin; }
   // Compute the readings from the contacts in `data`. After mj_step, they are those at the beginning of the step.
   void read(const mjData& data);
   // The readings of a pad (taxels, channels).
@@ -45,7 +49,7 @@ class SkinReader {
 
  private:
   const mjModel& model_;
-  Layout layout_;
+  std::shared_ptr<const Layout> layout_;
   SkinScratch scratch_;
   std::vector<Contact> contacts_;
   std::vector<ContactIds> ids_;
