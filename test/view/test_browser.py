@@ -27,6 +27,7 @@ from support.chromium import (
     press,
     screenshot,
     seconds,
+    unfold,
     until,
     wait_for_text,
 )
@@ -114,7 +115,7 @@ def test_tabs_report_an_outage(outage):
 def only_taxels(page):
     """Make the bodies transparent, so that only the taxels are visible."""
     page.get_by_label("transparent").check()
-    page.get_by_text("Layers").click()
+    unfold(page, "Layers")
     for layer in ("force arrows", "contact points"):
         page.get_by_label(layer).uncheck()
     if page.get_by_label("feelers").is_visible():
@@ -317,7 +318,7 @@ def test_recording_becomes_bag_film_and_replay(start, visit, browser, tmp_path):
     cube.write_text(CONFIG)
     process, url = start("view", cube, "--port", 0, "--out", folder)
     page = visit(url)
-    page.get_by_text("Record and save").click()
+    unfold(page, "Record and save")
     assert page.get_by_role("button", name="Film (MP4)").is_disabled()
     page.get_by_label("reset to").click()
     page.get_by_role("option", name="rest").click()

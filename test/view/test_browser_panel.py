@@ -18,6 +18,7 @@ from support.chromium import (
     paused_frame,
     press,
     screenshot,
+    unfold,
     until,
     wait_for_text,
 )
@@ -43,7 +44,7 @@ def box_page(viewers, visits):
         viewer = open_view(controls=recorder)
         viewer.show(paused_frame(0.0))
         page = visit(viewer.url, scale=COARSE)
-        page.get_by_text("Actuators (2)").click()
+        unfold(page, "Actuators (2)")
         until(lambda: field(page, "turn").input_value() == "3")  # the current control
         yield viewer, recorder.requests, page
 
@@ -189,7 +190,7 @@ def test_tree_hides_and_selects_bodies(two_bodies, visit):
         viewer._tree._act(message, None)
     assert arrows(viewer) == {-0.1, 0.1}
     page = visit(viewer.url)
-    page.get_by_text("Bodies (2)").click()
+    unfold(page, "Bodies (2)")
     base, left = (page.get_by_role("checkbox", name=f"show {name}") for name in ("base", "left"))
     left.uncheck()
     until(lambda: lit(page) == (False, True))
@@ -222,7 +223,7 @@ def test_filter_finds_rows_in_folded_levels(open_view, visit):
     viewer = open_view(scene)
     viewer.show(ViewFrame(0.0, np.zeros((31, 3)), np.tile([1.0, 0, 0, 0], (31, 1)), paused=True))
     page = visit(viewer.url, scale=COARSE)
-    page.get_by_text("Bodies (30)").click()
+    unfold(page, "Bodies (30)")
     last = page.get_by_role("button", name="link_29", exact=True)
     until(lambda: page.locator(".view-tree button.name:visible").count() == 14)
     assert last.is_hidden()
@@ -246,7 +247,7 @@ def test_switch_of_a_stage_changes_readings(running, open_view, visit):
     viewer.show(process.latest())
     assert viewer._latest.readings.any()
     page = visit(viewer.url)
-    page.get_by_text("Sensor stages").click()
+    unfold(page, "Sensor stages")
     box = page.get_by_role("checkbox", name=re.compile("offset"))
     box.wait_for()
     page.get_by_role("checkbox", name=re.compile("gain")).wait_for()
@@ -346,9 +347,9 @@ def test_all_texts_meet_wcag_aa(open_view, visit, tmp_path):
     wait_for_text(page, "too fast")
     page.add_style_tag(content=".mantine-Notifications-root { display: block !important }")
     for folder in ("Color scale", "Camera", "Layers", "Record and save", "Skin", "Actuators (2)"):
-        page.get_by_text(folder, exact=True).first.click()
+        unfold(page, folder, exact=True)
     for folder in ("Bodies", "Sensor stages", "Click on a body"):
-        page.get_by_text(folder).first.click()
+        unfold(page, folder)
     viewer.notify("a notice")
     wait_for_text(page, "a notice")
     page.keyboard.press("?")

@@ -14,6 +14,7 @@ from support.chromium import (
     drawn,
     paused_frame,
     screenshot,
+    unfold,
     until,
     wait_for_text,
 )
@@ -129,7 +130,7 @@ def test_hover_shows_the_reading_and_a_click_pins_or_pokes(skin_view):
     wait_for_text(page, "pinned taxels [mN]")
     wait_for_text(page, f"box #{taxel}")
     assert viewer.server.scene.get_handle_by_name(f"/pinned_taxel_{taxel}")
-    page.get_by_text("Click on a body").click()
+    unfold(page, "Click on a body")
     page.get_by_label("action").click()
     page.get_by_role("option", name="poke the skin").click()
     page.mouse.click(*screen_point(-0.05, 0.07))
@@ -172,7 +173,7 @@ def test_drag_with_ctrl_pulls_the_body_and_keys_act(skin_view):
 
 def test_camera_buttons_look_from_the_top_at_the_contacts_and_follow(skin_view):
     viewer, _, page, client = skin_view
-    page.get_by_text("Camera", exact=True).click()
+    unfold(page, "Camera", exact=True)
     page.get_by_text("top", exact=True).click()
     until(lambda: client.camera.position[2] > 0.3 and abs(client.camera.position[1]) < 0.01)
     taxel, readings = taxel_at(0.03, -0.05), np.zeros(600)

@@ -9,7 +9,7 @@ import signal
 
 import numpy as np
 import pytest
-from support.chromium import PATIENCE, enter, field, paused_frame, press, until, wait_for_text
+from support.chromium import PATIENCE, enter, field, paused_frame, press, unfold, until, wait_for_text
 from support.falling_bag import Cube, Making
 
 from tactile_sim import bag
@@ -51,7 +51,7 @@ def move(page, name):
     """Move the camera with a button."""
     before = settled(page)
     if not page.get_by_role("button", name=name, exact=True).is_visible():
-        page.get_by_text("Camera", exact=True).click()
+        unfold(page, "Camera", exact=True)
     press(page, name)
     until(lambda: not np.allclose(camera(page), before, atol=1e-3))
     return settled(page)
@@ -80,13 +80,13 @@ def test_view_of_a_recording_opens_like_the_live_view(start, visit, cube, tmp_pa
     page = visit(url)
     wait_for_text(page, "paused")
     moved = move(page, "side")
-    page.get_by_text("Color scale").click()
+    unfold(page, "Color scale")
     enter(page, "end of scale", "2.5")
     page.get_by_label("logarithmic").uncheck()
-    page.get_by_text("Record and save").click()
+    unfold(page, "Record and save")
     press(page, "Record")
     wait_for_text(page, re.compile("recording .* MB"))
-    page.get_by_text("Layers").click()
+    unfold(page, "Layers")
     page.get_by_label("taxels as dots").check()  # also changes during the recording
     page.wait_for_timeout(1500)
     enter(page, "steps per click", "50")
@@ -102,10 +102,10 @@ def test_view_of_a_recording_opens_like_the_live_view(start, visit, cube, tmp_pa
 
     shown = visit(start("view", folder, "--port", "0")[1])
     until(lambda: len(camera(shown)) and np.allclose(camera(shown), moved, atol=1e-3))
-    shown.get_by_text("Color scale").click()
+    unfold(shown, "Color scale")
     assert float(field(shown, "end of scale").input_value()) == 2.5
     assert not shown.get_by_label("logarithmic").is_checked()
-    shown.get_by_text("Layers").click()
+    unfold(shown, "Layers")
     assert shown.get_by_label("taxels as dots").is_checked()
 
 
