@@ -28,7 +28,6 @@ class BagFrames:
     """Builds view frames from a bag. It reads sequentially while time advances and seeks when time jumps."""
 
     def __init__(self, index: BagIndex, bag_scene: BagScene):
-        """Create a reader at the start of a bag."""
         self._index = index
         self._content = bag_scene
         robot = bag_scene.robot

@@ -108,7 +108,6 @@ class PointBodies:
     """
 
     def __init__(self, cloud: Any):
-        """Create the bodies from a decoded PointCloud2 without a fault."""
         points = records(cloud)
         self._number = len(points)
         numbers = points["body"] if "body" in (points.dtype.names or ()) else np.zeros(len(points), int)

@@ -156,7 +156,6 @@ class WindowFit:
     """
 
     def __init__(self, server: ViserServer, client: ClientHandle):
-        """Fit the camera now and after each report from the browser."""
         self._start = server.initial_camera
         self._fitted: np.ndarray | None = None
 

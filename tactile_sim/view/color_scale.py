@@ -29,7 +29,6 @@ class ColorScale:
     """
 
     def __init__(self, expected: float):
-        """Create a scale."""
         self.end = expected
         self.chosen = 0.0
         self.logarithmic = True

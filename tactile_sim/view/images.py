@@ -27,7 +27,6 @@ class TactileImages:
     """
 
     def __init__(self, gui: GuiApi, scene: ViewScene):
-        """Add a folder with one element per image for each kind of image in the scene."""
         self.handles = self._add(gui, scene) if scene.images else []
         self._pixels = [np.zeros(0, np.uint8)] * len(self.handles)
         """Pixels that each image currently shows."""
@@ -91,7 +90,6 @@ class PanelMap:
     """
 
     def __init__(self, gui: GuiApi, scene: ViewScene) -> None:
-        """Create the display; the image is added with the first frame."""
         self._scene = scene
         self._folder = gui.add_folder("Skin map")
         self._gui = gui

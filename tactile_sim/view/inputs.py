@@ -62,7 +62,6 @@ class NumberField:
         hint: str | None = None,
         order: float | None = None,
     ):
-        """Add the input to the panel."""
         self.value = value
         self._label, self._is_valid, self._valid_range = label, is_valid, valid_range
         self._notify, self._on_change = notify, on_change

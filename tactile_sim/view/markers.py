@@ -34,7 +34,6 @@ class FeelerLines:
     """Draws the feelers of all bodies."""
 
     def __init__(self, api: SceneApi, scene: ViewScene, frames: dict[int, FrameHandle]):
-        """Add the lines to the scene."""
         starts = scene.feeler_positions
         self._lengths = scene.feeler_lengths
         self._ends = np.stack([starts, starts + self._lengths[:, None] * scene.feeler_normals], axis=1)

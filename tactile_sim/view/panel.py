@@ -27,38 +27,10 @@ from tactile_sim.view.scene import BrowserScene
 from tactile_sim.view.viser_internals import uuid_of
 
 
-def add_request_keys(gui: GuiApi, controls: Controls, is_paused: Callable[[], bool]) -> None:
-    """Add the shortcuts that send requests to the simulation."""
-    gui.add_command("Pause or run", hotkey="space").on_trigger(
-        lambda _: controls.ask("pause", not is_paused())
-    )
-    gui.add_command("Take a step", hotkey="arrowright").on_trigger(lambda _: controls.ask("step", 1))
-    gui.add_command("Reset the simulation", hotkey="backspace").on_trigger(
-        lambda _: controls.ask("reset", "")
-    )
-
-
-def add_layer_keys(
-    gui: GuiApi, transparent: GuiCheckboxHandle, points: GuiCheckboxHandle, arrows: GuiCheckboxHandle
-) -> None:
-    """Add the shortcuts that show and hide layers."""
-
-    def toggle(box: GuiCheckboxHandle) -> Callable[[object], None]:
-        def on_trigger(_: object) -> None:
-            box.value = not box.value  # type: ignore[misc]  # mypy does not see the property's setter
-
-        return on_trigger
-
-    gui.add_command("Transparent bodies", hotkey="T").on_trigger(toggle(transparent))
-    gui.add_command("Contact points", hotkey="C").on_trigger(toggle(points))
-    gui.add_command("Force arrows", hotkey="F").on_trigger(toggle(arrows))
-
-
 class StartHint:
     """Shows hints until time has advanced while the simulation was not paused."""
 
     def __init__(self, gui: GuiApi, hints: tuple[str, ...], order: float):
-        """Add the box to the panel."""
         lines = "".join(f"<div>{escape(hint)}</div>" for hint in hints)
         self._box = gui.add_html(
             f'<div role="note" class="start-hint" data-start-hint style="margin: 0 1em 0.6em">{lines}</div>',
@@ -95,7 +67,6 @@ class RunControls:
     """
 
     def __init__(self, gui: GuiApi, scene: ViewScene, controls: Controls, notify: Callable[[str], None]):
-        """Add the inputs to the panel."""
         self.paused = False
         self._controls, self._notify = controls, notify
         orders = count(RUN_ORDER, 0.01)
@@ -131,7 +102,13 @@ class RunControls:
         gui.add_button_group("", tuple(SPEEDS), order=next(orders)).on_click(
             lambda event: controls.ask("set_parameter", "real_time_factor", SPEEDS[event.target.value])
         )
-        add_request_keys(gui, controls, lambda: self.paused)
+        # the keys of MuJoCo's simulate
+        for label, key, action in (
+            ("Pause or run", "space", lambda _: controls.ask("pause", not self.paused)),
+            ("Take a step", "arrowright", lambda _: controls.ask("step", 1)),
+            ("Reset the simulation", "backspace", lambda _: controls.ask("reset", "")),
+        ):
+            gui.add_command(label, hotkey=key).on_trigger(action)  # type: ignore[arg-type]
 
     def draw(self, paused: bool) -> None:
         """Show whether the simulation is paused."""
@@ -187,7 +164,6 @@ class ActuatorInputs:
     """
 
     def __init__(self, gui: GuiApi, scene: ViewScene, controls: Controls, notify: Callable[[str], None]):
-        """Add the inputs to the panel."""
         self._initialized = False
         self._ranges = [round_range(*limits) for limits in scene.control_ranges.tolist()]
         with gui.add_folder(f"Actuators ({len(scene.actuators)})", expand_by_default=False):
@@ -322,44 +298,45 @@ TRANSPARENT_ORDER, FOLDER_ORDER = -36.0, -35.0
 """Positions in the panel, below the legend."""
 
 
-class Layers:
-    """Adds a checkbox for transparent bodies and a folder with an input for each layer."""
+def add_layers(
+    gui: GuiApi, scene: ViewScene, drawn: BrowserScene, markers: ForceMarkers, legend: Legend | None
+) -> None:
+    """Add a checkbox for transparent bodies, a folder with an input for each layer, and their keys."""
 
-    def __init__(
-        self,
-        gui: GuiApi,
-        scene: ViewScene,
-        drawn: BrowserScene,
-        markers: ForceMarkers,
-        legend: Legend | None,
+    def on_markers(_: object) -> None:
+        markers.set_visible(arrows.value, net.value, points.value)
+        if legend:
+            legend.set_arrows(arrows.value, net.value)
+
+    transparent = gui.add_checkbox(
+        "transparent", False, hint="Shows taxels behind and between bodies.", order=TRANSPARENT_ORDER
+    )
+    with gui.add_folder("Layers", expand_by_default=False, order=FOLDER_ORDER):
+        has_taxels = len(scene.taxel_positions) > 0
+        dark = gui.add_checkbox("dark bodies", True, hint="Lets taxels in contact stand out.")
+        taxels = gui.add_checkbox("taxels", True, visible=has_taxels)
+        dots = gui.add_checkbox("taxels as dots", drawn.skin.as_dots, visible=has_taxels)
+        arrows = gui.add_checkbox("force arrows", True, hint="Normal force and friction of each contact.")
+        net = gui.add_checkbox("net forces", False, hint="Net force on each body, at its origin.")
+        points = gui.add_checkbox("contact points", True, hint="White.")
+        feelers = gui.add_dropdown("feelers", CHOICES, visible=len(scene.feeler_positions) > 0)
+    transparent.on_update(lambda _: drawn.set_transparent(transparent.value))
+    on_user(dark, drawn.set_dark)
+    on_user(taxels, drawn.skin.set_visible)
+    on_user(dots, drawn.skin.set_dots)
+    on_user(feelers, drawn.feelers.select)
+    for box in (arrows, net, points):
+        box.on_update(on_markers)
+    for label, key, box in (
+        ("Transparent bodies", "T", transparent),
+        ("Contact points", "C", points),
+        ("Force arrows", "F", arrows),
     ):
-        """Add the inputs to the panel."""
+        gui.add_command(label, hotkey=key).on_trigger(partial(_toggle, box))  # type: ignore[arg-type]
 
-        def on_markers(_: object) -> None:
-            markers.set_visible(arrows.value, net.value, points.value)
-            if legend:
-                legend.set_arrows(arrows.value, net.value)
 
-        transparent = gui.add_checkbox(
-            "transparent", False, hint="Shows taxels behind and between bodies.", order=TRANSPARENT_ORDER
-        )
-        with gui.add_folder("Layers", expand_by_default=False, order=FOLDER_ORDER):
-            has_taxels = len(scene.taxel_positions) > 0
-            dark = gui.add_checkbox("dark bodies", True, hint="Lets taxels in contact stand out.")
-            taxels = gui.add_checkbox("taxels", True, visible=has_taxels)
-            dots = gui.add_checkbox("taxels as dots", drawn.skin.as_dots, visible=has_taxels)
-            arrows = gui.add_checkbox("force arrows", True, hint="Normal force and friction of each contact.")
-            net = gui.add_checkbox("net forces", False, hint="Net force on each body, at its origin.")
-            points = gui.add_checkbox("contact points", True, hint="White.")
-            feelers = gui.add_dropdown("feelers", CHOICES, visible=len(scene.feeler_positions) > 0)
-        transparent.on_update(lambda _: drawn.set_transparent(transparent.value))
-        on_user(dark, drawn.set_dark)
-        on_user(taxels, drawn.skin.set_visible)
-        on_user(dots, drawn.skin.set_dots)
-        on_user(feelers, drawn.feelers.select)
-        for box in (arrows, net, points):
-            box.on_update(on_markers)
-        add_layer_keys(gui, transparent, points, arrows)
+def _toggle(box: GuiCheckboxHandle, _: object) -> None:
+    box.value = not box.value  # type: ignore[misc]  # mypy does not see the property's setter
 
 
 REFRESH = 0.1
@@ -396,7 +373,6 @@ class Panel:
         scale: ColorScale,
         redraw: Callable[[], None],
     ):
-        """Add the elements to viser's panel."""
         self._gui = gui = server.gui
         self._scene = scene
         self._controls = controls

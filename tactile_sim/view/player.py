@@ -140,7 +140,7 @@ class ForceSeries(NamedTuple):
 
 
 class ForceBar:
-    """A force strip with a cursor at the current time."""
+    """A force strip with a cursor, which is missing if all forces and readings in the bag are zero."""
 
     def __init__(
         self,
@@ -150,7 +150,6 @@ class ForceBar:
         unit: str,
         on_seek: Callable[[float], None],
     ):
-        """Add the strip to the panel, unless all forces and readings in the bag are zero or missing."""
         self._on_seek = on_seek
         self._pads = _pads_of_bodies(content)
         self._stops = np.cumsum(content.scene.taxel_counts).astype(int)

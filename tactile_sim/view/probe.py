@@ -274,7 +274,6 @@ class Pointer:
         probe: Probe | None,
         notify: Callable[[str], None],
     ):
-        """Add the inputs to the panel."""
         self._scene, self._controls, self._probe, self._notify = scene, controls, probe, notify
         self._frame: ViewFrame | None = None
         self._grab: tuple[int, int, np.ndarray] | None = None

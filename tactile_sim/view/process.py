@@ -125,7 +125,6 @@ class FrameBuilder:
         scale: ColorScale | None = None,
         cameras: CameraViews | None = None,
     ):
-        """Create a builder."""
         self._cameras = cameras
         self._scale = scale or ColorScale(scene.taxel_scale)
         self._scene = scene

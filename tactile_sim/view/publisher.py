@@ -157,7 +157,6 @@ class ViewPublisher:
     """
 
     def __init__(self, simulation: Simulation, process: ViewProcess):
-        """Create a publisher."""
         self._simulation = simulation
         self._process = process
         self.url = process.url

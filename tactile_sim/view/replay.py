@@ -67,7 +67,6 @@ class ReplayRecorder:
     """Records the frames of a view and builds a replay page from them."""
 
     def __init__(self, viewer: Viewer, pads: Collection[str] | None = None):
-        """Prepare a recording."""
         self._viewer = viewer
         self._scene = scene = viewer.content
         bodies = np.asarray(scene.skin_bodies, int)

@@ -106,7 +106,6 @@ class SharedFrame:
     """
 
     def __init__(self, scene: ViewScene, file: int | None = None, state_size: int = 0):
-        """Open or create the memory."""
         head = np.dtype([("sequence", "u8"), ("clients", "u4"), ("", "u4")])
         record = record_dtype(scene, state_size)
         self.file = os.memfd_create("tactile_sim_view") if file is None else file

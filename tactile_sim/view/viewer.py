@@ -19,7 +19,7 @@ from tactile_sim.view.camera import Cameras, LiveCamera, Viewpoint, WindowFit
 from tactile_sim.view.color_scale import ColorScale
 from tactile_sim.view.content import Controls, ViewFrame, ViewScene
 from tactile_sim.view.markers import ForceMarkers
-from tactile_sim.view.panel import Layers, Panel
+from tactile_sim.view.panel import Panel, add_layers
 from tactile_sim.view.scene import BrowserScene, add_outline_lights, add_stage
 from tactile_sim.view.server import Guard
 
@@ -166,7 +166,7 @@ class Viewer:
         if not self.content.extent:
             self._set_initial_camera(viewpoint)
         markers = ForceMarkers(self.server, viewpoint.radius, self.content.skin_bodies)
-        Layers(self.server.gui, self.content, self._scene, markers, self.panel.legend)
+        add_layers(self.server.gui, self.content, self._scene, markers, self.panel.legend)
         self._cameras = Cameras(self.server, self.content, viewpoint)
         if self.panel.probe:
             parts = TreeParts(self._scene, markers, self._cameras, self.panel.probe)
